@@ -1,4 +1,4 @@
-//! What is archived before it is deleted.
+//! `delete --archive`: archives objects before it deletes them.
 
 use std::{
     fs,
@@ -14,15 +14,15 @@ use serde_json::Value;
 use super::kit::Family;
 use crate::harness::{ADMIN, wait_until};
 
-/// However busy the machine is.
+/// Generous, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A place for an archive that nobody else has.
+/// A path for an archive that no other test uses.
 fn place(family: &Family, ending: &str) -> PathBuf {
     family.cluster.folder().join(format!("{}.{ending}", family.namespace))
 }
 
-/// The names in an archive, which is believed.
+/// The sorted names in an archive; panics if the archive is invalid.
 fn names(path: &Path) -> Vec<String> {
     let archive = Archive::open(path).unwrap_or_else(|error| panic!("{error}"));
     let objects: Result<Vec<Value>, _> = archive.objects().unwrap().collect();
@@ -44,7 +44,7 @@ fn everything_that_goes_is_archived_first() {
     }
 }
 
-/// Nothing is deleted that can't be archived.
+/// If the archive can't be written, nothing is deleted.
 #[test]
 fn without_its_archive_nothing_is_deleted() {
     let family = Family::of("unarchived", 1);
@@ -58,7 +58,7 @@ fn without_its_archive_nothing_is_deleted() {
     assert_eq!(family.there(), ["leaf-0", "root"]);
 }
 
-/// An archive of something else is never added to.
+/// An existing archive of other objects is left alone.
 #[test]
 fn another_archive_is_left_alone() {
     let family = Family::of("first", 1);
@@ -72,13 +72,13 @@ fn another_archive_is_left_alone() {
     assert_eq!((fs::read(&path).unwrap(), other.there().len()), (before, 2));
 }
 
-/// The file whose name was made up.
+/// The file whose name the program chose.
 fn made_up(family: &Family, shown: &str) -> PathBuf {
     let file = shown.split_whitespace().find(|word| word.contains("-configmap-root-")).unwrap().trim_end_matches('.');
     family.cluster.folder().join(file)
 }
 
-/// The same name is not the same object.
+/// An object with the same name isn't the same object.
 #[test]
 fn an_archive_of_a_predecessor_is_left_alone() {
     let family = Family::of("again", 0);
@@ -91,7 +91,7 @@ fn an_archive_of_a_predecessor_is_left_alone() {
     assert_eq!((fs::read(&path).unwrap(), family.there()), (before, vec!["root".to_owned()]));
 }
 
-/// One key archives, and whoever pressed it is asked again.
+/// The key `a` archives, and then the program asks again.
 #[test]
 fn a_key_archives_first() {
     let family = Family::of("asked-archive", 1);
@@ -111,12 +111,12 @@ fn a_key_archives_first() {
     );
 }
 
-/// When a run is killed.
+/// When to kill a run.
 enum Moment {
     After(Duration),
-    /// As soon as the archive has its name.
+    /// As soon as the archive has its final name.
     Archived,
-    /// As soon as something is deleted.
+    /// As soon as an object is deleted.
     Deleting,
 }
 
@@ -131,10 +131,10 @@ fn killed_at_any_moment_nothing_is_lost_each_time() {
     each_kill_loses_nothing(50);
 }
 
-/// Killed at any moment: an archive that is there is complete, nothing is gone that it lacks, and the same command
-/// again finishes the job.
+/// Whenever a run is killed: an existing archive is complete, no object is gone that isn't in it, and running the same
+/// command again finishes the job.
 fn each_kill_loses_nothing(kills: u32) {
-    // How long it takes when nobody kills it.
+    // The duration of a run that isn't killed.
     let begun = Instant::now();
     let family = Family::of("unkilled", 6);
     let path = place(&family, "yaml");
@@ -150,7 +150,7 @@ fn each_kill_loses_nothing(kills: u32) {
         command.args(&args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let moment = match kill % 3 {
-            // Spread over the time that it takes, and no two alike.
+            // Spread over the whole duration, each at a different moment.
             0 => Moment::After(whole * kill / kills + Duration::from_micros(u64::from(kill * kill % 977))),
             1 => Moment::Archived,
             _ => Moment::Deleting,
@@ -184,7 +184,7 @@ fn each_kill_loses_nothing(kills: u32) {
     assert!(before > 0 && after > 0, "the kills hit nothing: {before} {between} {after}");
 }
 
-/// Somebody thinks for a while, and somebody else writes meanwhile: what is archived is what is deleted.
+/// If an object changes while the user hesitates, it is archived again before it is deleted.
 #[test]
 fn what_changed_since_it_was_archived_is_archived_again() {
     let family = Family::of("rewritten", 1);

@@ -1,4 +1,4 @@
-//! Somebody is asked, on a terminal, and answers.
+//! `delete` asks a user on a terminal, who answers.
 
 use serde_json::json;
 
@@ -68,14 +68,14 @@ fn what_is_heavy_is_named() {
     }
 }
 
-/// Nobody has agreed to what was not there when they were asked.
+/// The user hasn't agreed to delete objects that were created after the question.
 #[test]
 fn what_changes_meanwhile_is_asked_about_again() {
     let family = Family::of("asked-again", 1);
     let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
     terminal.shows("Delete 2 objects?");
     family.dependent("latecomer");
-    // Its event takes a moment.
+    // The watch event takes a moment.
     std::thread::sleep(std::time::Duration::from_secs(1));
     terminal.types("y");
     terminal.shows("The cluster has changed: this is the new plan.");
@@ -86,7 +86,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     assert_eq!((code, family.there()), (Some(0), vec![]), "{shown}");
 }
 
-/// What changes without making a difference is no reason to ask again.
+/// A change that doesn't affect the plan needs no new question.
 #[test]
 fn what_makes_no_difference_is_not_asked_about() {
     let family = Family::of("asked-once", 1);
@@ -99,7 +99,7 @@ fn what_makes_no_difference_is_not_asked_about() {
     assert_eq!((code, family.there()), (Some(0), vec!["stranger".to_owned()]), "{shown}");
 }
 
-/// The same name is not the same object.
+/// An object with the same name isn't the same object.
 #[test]
 fn what_was_replaced_meanwhile_is_not_deleted() {
     let family = Family::of("asked-replaced", 0);

@@ -1,4 +1,4 @@
-//! What comes of a delete, as the built program tells it.
+//! What the built program reports after a delete.
 
 use std::{thread, time::Duration};
 
@@ -39,7 +39,7 @@ fn documents_say_it_all() {
     assert_eq!(ran.expect(0), "configmap/root\n");
 }
 
-/// Whoever waits is told what holds it, as soon as that is clear, and long before they give up.
+/// If a deletion is stuck, the program names the blocker as soon as that is clear, long before the timeout.
 #[test]
 fn what_is_stuck_is_told_with_its_blocker() {
     let family = Family::of("stuck", 1);
@@ -56,7 +56,7 @@ fn what_is_stuck_is_told_with_its_blocker() {
     );
     assert_eq!(family.there(), ["held", "root"]);
 
-    // The time is up sooner than it is clear.
+    // Here, the timeout comes first.
     let family = Family::of("stuck-soon", 0);
     let mut other = held.clone();
     other["metadata"] = json!({
@@ -75,13 +75,13 @@ fn what_is_stuck_is_told_with_its_blocker() {
     );
 }
 
-/// A foretold end that somebody prevents meanwhile is told as what it is.
+/// If the plan changes while the program asks, it shows the new plan.
 #[test]
 fn what_comes_out_otherwise_is_told() {
     let family = Family::of("otherwise", 1);
     let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--timeout=4s", "--cascade=foreground"]));
     terminal.shows("Delete 2 objects?");
-    // It counts as the same plan: whoever is asked is asked about what goes, not about who holds it for a while.
+    // The plan now says that the deletion gets stuck, so the program asks again.
     let leaf = format!("/api/v1/namespaces/{}/configmaps/leaf-0", family.namespace);
     family.cluster.patch(&leaf, &json!({"metadata": {"finalizers": ["acme.io/late"]}}));
     thread::sleep(Duration::from_secs(1));
@@ -111,7 +111,7 @@ fn nobody_has_to_wait() {
     assert!(ran.stderr.contains("--timeout"), "{}", ran.stderr);
 }
 
-/// Ctrl-C ends the following, and nothing else.
+/// Ctrl-C stops following, and nothing else.
 #[test]
 fn an_interrupt_stops_following() {
     let family = Family::of("interrupted", 1);
@@ -132,12 +132,12 @@ fn an_interrupt_stops_following() {
             && in_one_line.contains("the cascade continues in the cluster"),
         "{shown}"
     );
-    // It does.
+    // The cascade continues.
     family.cluster.patch(&family.cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
     family.cluster.wait_until("all of it to go", Duration::from_secs(60), || family.there().is_empty());
 }
 
-/// What came into being too late to be foretold goes with the rest, and is told apart from it.
+/// A dependent that is created after the plan is deleted, too. The report lists it separately.
 #[test]
 fn latecomers_are_told() {
     let family = Family::of("latecomers", 1);
@@ -157,12 +157,12 @@ fn latecomers_are_told() {
         describe.contains("ConfigMap/latecomer") && describe.contains("created after the plan"),
         "{code:?}: {shown}"
     );
-    // It was foretold to get stuck, and somebody has let go of it.
+    // The plan predicted a stuck deletion, but the test removes the finalizer.
     assert!(code == Some(0) && describe.contains("DONE"), "{code:?}: {shown}");
     assert_eq!(family.there(), Vec::<String>::new());
 }
 
-/// Several targets, one of which takes another along.
+/// Several targets: deleting one also deletes another.
 #[test]
 fn a_target_that_went_with_another_is_no_error() {
     let family = Family::of("several", 2);
@@ -183,7 +183,7 @@ fn a_namespace_is_followed_to_its_end() {
     assert_eq!(cluster.get(&format!("/api/v1/namespaces/{namespace}")), None);
 }
 
-/// What is on its way out already is waited for, as by kubectl, and what holds it is told.
+/// If a target is already terminating, the program waits for it, as kubectl does, and names the blocker.
 #[test]
 fn what_is_terminating_already_is_followed() {
     let family = Family::of("terminating", 0);

@@ -1,4 +1,4 @@
-//! What is to survive a delete, and does.
+//! Objects that `--keep` excludes from a delete survive it.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn what_can_not_be_kept_is_refused() {
     assert_eq!(family.there(), ["leaf-0", "root"], "{}", ran.stderr);
 }
 
-/// Controllers take back what is free and matches, within milliseconds.
+/// A controller would adopt a matching orphan within milliseconds.
 #[test]
 fn what_is_kept_is_not_taken_back() {
     for (policy, kind) in [("background", "pod"), ("foreground", "pod"), ("background", "rs"), ("foreground", "rs")] {
@@ -75,7 +75,7 @@ fn what_is_kept_is_not_taken_back() {
         assert_eq!(uid(&after), uid(&before), "{policy} {keep}");
         assert!(after["metadata"]["deletionTimestamp"].is_null(), "{policy} {keep}: {after}");
         assert!(after["metadata"]["ownerReferences"].is_null(), "{policy} {keep}: {after}");
-        // Whoever depends on what is kept stays, too.
+        // Dependents of the kept object stay, too.
         let left = trial.cluster.list(&pods).len();
         assert_eq!(left, if kind == "pod" { 1 } else { 2 }, "{policy} {keep}: {}", ran.stdout);
     }

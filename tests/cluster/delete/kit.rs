@@ -1,10 +1,10 @@
-//! What deletes are tried on.
+//! Objects for the tests of `delete`.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Cluster, owner_reference, shared};
 
-/// A namespace with a ConfigMap `root` in it, and dependents of that which have the names `leaf-0` and so on.
+/// A namespace with a ConfigMap `root`, and dependents of it named `leaf-0` and so on.
 pub struct Family {
     pub cluster: &'static Cluster,
     pub namespace: String,
@@ -12,7 +12,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// With so many dependents.
+    /// A family with this many dependents.
     #[track_caller]
     pub fn of(prefix: &str, dependents: usize) -> Self {
         let cluster = shared();
@@ -25,18 +25,18 @@ impl Family {
         family
     }
 
-    /// One more dependent.
+    /// Adds a dependent.
     #[track_caller]
     pub fn dependent(&self, name: &str) -> Value {
         self.cluster.create(config_map(&self.namespace, name, &[&self.root]))
     }
 
-    /// `kubectl gc delete cm/root` in this namespace, with more on the command line.
+    /// The arguments `delete cm/root` for this namespace, and more.
     pub fn args<'a>(&'a self, more: &[&'a str]) -> Vec<&'a str> {
         [&["delete", "cm/root", "-n", &self.namespace], more].concat()
     }
 
-    /// The names of the ConfigMaps that are there, in alphabetical order, but for the one that every namespace has.
+    /// The names of the ConfigMaps in the namespace, sorted, without the one that every namespace has.
     pub fn there(&self) -> Vec<String> {
         let all = self.cluster.list(&format!("/api/v1/namespaces/{}/configmaps", self.namespace));
         let mut names: Vec<String> =
@@ -47,7 +47,7 @@ impl Family {
     }
 }
 
-/// A ConfigMap with these owners, each of which it blocks.
+/// A ConfigMap with these owners, as a blocking dependent of each.
 pub fn config_map(namespace: &str, name: &str, owners: &[&Value]) -> Value {
     let references: Vec<Value> = owners
         .iter()
@@ -65,7 +65,7 @@ pub fn config_map(namespace: &str, name: &str, owners: &[&Value]) -> Value {
     })
 }
 
-/// A document that is what its schema says.
+/// Checks a document against its schema.
 #[track_caller]
 pub fn checked(document: Value) -> Value {
     let schema = |file: &str| -> Value {

@@ -1,4 +1,4 @@
-//! `delete`: asked for, done, followed to its end.
+//! `delete`: asks, deletes, and follows the cascade to its end.
 
 mod archiving;
 mod asking;

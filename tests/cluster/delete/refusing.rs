@@ -1,11 +1,11 @@
-//! What is not done, and says so before anything is.
+//! Deletes that the program refuses, before it changes anything.
 
 use serde_json::json;
 
 use super::kit::Family;
 use crate::harness::{Cluster, NOBODY, VIEWER, shared};
 
-/// Lets one of the users do more in a namespace.
+/// Grants a user more rights in a namespace.
 fn allow(cluster: &Cluster, namespace: &str, user: &str, rules: serde_json::Value) {
     let metadata = json!({"name": format!("more-for-{user}"), "namespace": namespace});
     cluster.create(
@@ -42,7 +42,7 @@ fn gates_keep_it_from_being_done() {
     assert_eq!(family.there(), [""; 0]);
 }
 
-/// All that may not be done is told at once, and nothing of it is begun.
+/// The program reports all missing rights at once, and deletes nothing.
 #[test]
 fn what_is_forbidden_is_told_before() {
     let family = Family::of("denied", 0);
@@ -61,12 +61,12 @@ fn what_is_forbidden_is_told_before() {
     }
     assert!(!ran.stderr.contains("delete configmaps third"), "{}", ran.stderr);
     assert_eq!(family.there(), ["other", "root", "third"]);
-    // What is allowed is done, though nothing else is.
+    // A delete that is allowed works, even if others are not.
     cluster.gc_as(VIEWER, &["delete", "cm/third", "-n", namespace, "--yes"]).expect(0);
     assert_eq!(family.there(), ["other", "root"]);
 }
 
-/// Whoever may not see all dependents can't know what goes.
+/// A user who may not list all dependents can't know what a delete affects.
 #[test]
 fn what_may_be_hidden_has_to_be_allowed() {
     let family = Family::of("unseen", 1);
