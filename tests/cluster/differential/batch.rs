@@ -1,5 +1,5 @@
-//! Many graphs at once on one cluster: built while no collector runs, foretold, left to a collector that starts, and
-//! then foretold again, deleted, and compared, as often as asked.
+//! Runs many graphs at once on one cluster: builds them while no collector runs, predicts what a starting collector
+//! does, starts one, and compares. Then, in each round: predicts a delete, deletes, and compares.
 
 use std::{
     cell::OnceCell,
@@ -35,47 +35,47 @@ use super::{
     state::{self, Objects},
 };
 
-/// So many graphs are built and deleted side by side.
+/// Graphs that are built and deleted in parallel.
 const THREADS: usize = 6;
 
-/// New kinds are served after a moment.
+/// The API server serves new kinds only after a moment.
 const SERVED: Duration = Duration::from_mins(2);
 
-/// The collector asks again for a list that was refused, after up to half a minute.
+/// The collector retries a refused list after up to half a minute.
 const LISTED: Duration = Duration::from_mins(2);
 
-/// How long to wait for something that does not come.
+/// How long to wait for a predicted change that doesn't come.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// Nothing happening for so long is rest, where everything is as foretold.
+    /// If everything is as predicted: the cluster is at rest when nothing has changed for this long.
     rest: Duration,
-    /// And where something is not: what failed comes again after a back-off.
+    /// If something is not as predicted: longer, because the collector retries after a back-off.
     more: Duration,
-    /// What no order of events explains is waited for even longer.
+    /// If no order of events explains a difference: even longer.
     most: Duration,
 }
 
 impl Patience {
-    /// For what is called wrong afterwards.
+    /// Before a prediction is called wrong.
     pub const GREAT: Patience =
         Patience { rest: Duration::from_secs(3), more: Duration::from_secs(20), most: Duration::from_mins(1) };
-    /// For what is over when it is over.
+    /// For a process that has done everything when it ends.
     pub const NONE: Patience = Patience { rest: Duration::ZERO, more: Duration::ZERO, most: Duration::ZERO };
-    /// For what has been seen to be wrong with more patience.
+    /// For a prediction that a more patient run has already found wrong.
     pub const SMALL: Patience =
         Patience { rest: Duration::from_secs(3), more: Duration::from_secs(6), most: Duration::from_secs(6) };
 }
 
-/// What is to be found out in a batch.
+/// What a batch does.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub rounds: usize,
     pub patience: Patience,
-    /// Whether it is asked of every graph how many ends it has.
+    /// Whether to count the possible ends of every graph.
     pub explore_all: bool,
 }
 
-/// A cluster whose collector is turned on for each batch.
+/// A cluster whose collector is started for each batch.
 pub struct Bench {
     pub(super) cluster: Cluster,
     seat: Seat,
@@ -84,7 +84,7 @@ pub struct Bench {
     late: Vec<String>,
 }
 
-/// A graph that is built.
+/// A graph that was built on the cluster.
 pub(super) struct Job<'j> {
     from: &'j str,
     case: &'j Case,
@@ -97,7 +97,7 @@ impl Job<'_> {
         state::graph(self.place, objects, &self.uids)
     }
 
-    /// What is deleted in a round; none if nothing of it is left.
+    /// The delete of this round; `None` if none of its targets is left.
     pub(super) fn delete(&self, round: usize, objects: &Objects) -> Option<Start> {
         let delete = self.case.rounds.get(round)?;
         let graph = self.graph(objects);
@@ -116,23 +116,23 @@ impl Job<'_> {
 }
 
 impl Bench {
-    /// Starts a cluster that knows the kinds of the graphs, and whose own collector collects.
+    /// Starts a cluster that serves the kinds of the graphs. Kubernetes' own collector collects.
     pub fn start() -> Self {
         Self::with(Seat::Collector)
     }
 
-    /// The same with somebody else in its place.
+    /// Like [`Bench::start`], with someone else in the collector's place.
     pub fn with(seat: Seat) -> Self {
         let cluster = Cluster::start(&Options::default());
         cluster.apply_yaml(kinds::DEFINITIONS);
-        // "storage is (re)initializing", for a moment.
+        // For a moment, the API server answers "storage is (re)initializing".
         cluster.wait_until("the kinds of the graphs to be served", SERVED, || state::is_served(&cluster));
         let runtime = Runtime::new().expect("a tokio runtime can be started");
         Bench { cluster, seat, places: Vec::new(), runtime, late: Vec::new() }
     }
 
-    /// Refuses the collector its first lists of these resources (plural names) until it has done all that it does
-    /// without them. It begins to work after half a minute (R2.6).
+    /// Refuses the collector its first lists of these resources (plural names) until it has done everything that it
+    /// does without them. It starts to work half a minute later (R2.6).
     pub fn listing_late(self, late: Vec<String>) -> Self {
         Bench { late, ..self }
     }
@@ -146,7 +146,7 @@ impl Bench {
         proxy
     }
 
-    /// Lets the collector have its late lists.
+    /// Stops refusing the late lists, and waits until the collector has read them.
     fn list(&self, proxy: &CountingProxy) {
         proxy.without();
         proxy.forget();
@@ -166,12 +166,12 @@ impl Bench {
         version["gitVersion"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Runs a batch of cases with where they come from. Nothing is reported of graphs of which nothing is left.
+    /// Runs a batch of cases, each with its origin. Makes no report for a delete if no target is left.
     pub fn run(&mut self, cases: &[(String, Case)], wanted: Wanted) -> Vec<Report> {
         self.make_room(cases.len());
         let jobs = self.build(cases);
         let mut objects = state::read(&self.cluster);
-        // A sweep looks at everything when it begins.
+        // A sweep examines every object when it starts.
         let begins = if self.seat == Seat::Sweep { Start::Sweep } else { Start::Restarted };
         let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, begins.clone())).collect();
         let proxy = (!self.late.is_empty()).then(|| self.proxy());
@@ -205,14 +205,14 @@ impl Bench {
         reports
     }
 
-    /// Makes sure that there is a place for each of so many graphs.
+    /// Prepares a place for each of this many graphs.
     pub(super) fn make_room(&mut self, graphs: usize) {
         while self.places.len() < graphs {
             self.places.push(Place::prepare(&self.cluster, self.places.len()));
         }
     }
 
-    /// Builds the graphs of cases, while nobody collects.
+    /// Builds the graphs of cases while no collector runs.
     pub(super) fn build<'j>(&'j self, cases: &'j [(String, Case)]) -> Vec<Job<'j>> {
         let both: Vec<(&(String, Case), &Place)> = cases.iter().zip(&self.places).collect();
         side_by_side(&both, |((from, case), place)| Job {
@@ -223,7 +223,7 @@ impl Bench {
         })
     }
 
-    /// Foretells, lets it happen until whoever collects has settled, and compares.
+    /// Predicts, acts, waits until the collector or sweep has settled, and compares.
     pub(super) fn round(
         &self,
         trials: &[(&Job<'_>, Start)],
@@ -293,8 +293,8 @@ impl Bench {
         });
     }
 
-    /// What is read of the cluster has to predict what the text of each graph does: the end that it foretells first
-    /// where it is none that the text foretells.
+    /// Checks that the snapshot of the cluster yields the same predictions as the text of each graph. Returns the first
+    /// end that the snapshot predicts if the text predicts no such end.
     fn read_differently(
         &self,
         trials: &[(&Job<'_>, Trial)],
@@ -316,7 +316,7 @@ impl Bench {
         })
     }
 
-    /// Waits until nothing changes any more: for a short while if everything is as it should be, for `patience` if not.
+    /// Waits until nothing changes: for `rest` if everything is as it should be, for `patience` if not.
     fn at_rest(
         &self,
         settled: impl Fn(),
@@ -354,7 +354,7 @@ impl Bench {
     }
 }
 
-/// The same start with the targets' names on the cluster.
+/// The same start, with the targets' names on the cluster.
 fn on_the_cluster(place: &Place, start: &Start) -> Start {
     match start {
         Start::Delete { targets, propagation } => {
@@ -367,7 +367,7 @@ fn on_the_cluster(place: &Place, start: &Start) -> Start {
     }
 }
 
-/// Does something with every item, several at a time.
+/// Calls `work` for every item, several at a time.
 fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {

@@ -1,4 +1,4 @@
-//! Graphs on a real cluster: each in two namespaces of its own, with a prefix for every name.
+//! Builds graphs on a real cluster: each in its own two namespaces, with its own prefix for every name.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,16 @@ use crate::{
     harness::{Cluster, uid},
 };
 
-/// Where one graph at a time lives.
+/// Where a graph is built, one at a time.
 #[derive(Clone, Debug)]
 pub struct Place {
     prefix: String,
 }
 
-/// Which object of a graph has which uid, gone ones included: `(kind, name)` by uid.
+/// Which object of a graph has which uid, deleted objects included: `(kind, name)` by uid.
 pub type Uids = BTreeMap<String, (&'static str, String)>;
 
-/// What the names of all places begin with.
+/// The common prefix of the names in all places.
 pub const PREFIX: &str = "graph";
 
 impl Place {
@@ -40,21 +40,21 @@ impl Place {
     }
 
     fn namespace(&self, elsewhere: bool) -> String {
-        // As in the graph's text: the collector's first lists come in the order of namespaces.
+        // The namespaces sort as in the graph's text: the collector's first lists are sorted by namespace.
         format!("{}{}", self.prefix, if elsewhere { ELSEWHERE } else { NAMESPACE })
     }
 
-    /// What the names of everything in this place begin with.
+    /// The prefix of all names in this place.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// What an object of the graph is called on the cluster.
+    /// The name on the cluster of an object in the graph.
     pub fn real_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
-    /// What an object on the cluster is called in the graph; none if it isn't of this place.
+    /// The name in the graph of an object on the cluster; `None` if it isn't in this place.
     pub fn name_in_graph<'n>(&self, real_name: &'n str) -> Option<&'n str> {
         real_name.strip_prefix(&self.prefix)
     }
@@ -71,7 +71,7 @@ impl Place {
         format!("{base}/{}{namespace}/{}", kind.api_version, kind.plural)
     }
 
-    /// Makes the objects of a graph, while no collector runs: first the objects, then who owns whom, then the
+    /// Creates the objects of a graph while no collector runs: first the objects, then their owner references, then the
     /// deletions.
     #[track_caller]
     pub fn build(&self, cluster: &Cluster, graph: &Graph) -> Uids {
@@ -142,7 +142,7 @@ impl Place {
     }
 }
 
-/// The DELETE that leaves the finalizers as the line shows them (§1.3).
+/// The DELETE that leaves the finalizers that the line shows (§1.3).
 fn as_it_is(line: &Line) -> By {
     let has = |finalizer: &str| line.finalizers.iter().any(|known| known == finalizer);
     By::Policy(match () {
@@ -152,7 +152,7 @@ fn as_it_is(line: &Line) -> By {
     })
 }
 
-/// The least that kinds with a specification ask for.
+/// The smallest valid spec, for kinds that require one.
 fn spec(line: &Line) -> Option<Value> {
     let containers = json!([{"name": "main", "image": "none"}]);
     let labels = json!({"app": line.name});
@@ -171,7 +171,7 @@ fn spec(line: &Line) -> Option<Value> {
     })
 }
 
-/// Removes an object whatever holds it, while no collector runs.
+/// Removes an object, whatever blocks its deletion, while no collector runs.
 pub fn remove(cluster: &Cluster, path: &str) {
     let free = json!({"metadata": {"finalizers": [], "ownerReferences": []}});
     cluster.ask(&Method::PATCH, path, Some(("application/merge-patch+json", &free)));

@@ -1,4 +1,4 @@
-//! Writes `docs/fidelity.md`: what one run measured.
+//! Writes `docs/fidelity.md`: the measurements of one run.
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
@@ -11,7 +11,7 @@ use super::report::{Figures, Report};
 pub struct Run {
     pub server: String,
     pub seed: u64,
-    /// Of each mix.
+    /// Graphs in each mix.
     pub graphs: u64,
     /// Deletes in each graph.
     pub rounds: u64,
@@ -23,7 +23,7 @@ impl Run {
         self.mixes.iter().flat_map(|(_, reports)| reports)
     }
 
-    /// Writes the report where `FIDELITY` says.
+    /// Writes the report to the path in `FIDELITY`.
     pub fn write(&self) {
         let Some(path) = env::var_os("FIDELITY").map(PathBuf::from) else { return };
         fs::write(&path, self.report()).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));

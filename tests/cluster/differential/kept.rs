@@ -1,4 +1,4 @@
-//! Random graphs of which something is kept: foretold, cut, deleted under the real collector, released, and compared.
+//! Random graphs with `--keep`: predicts, removes owner references, deletes under the real collector, and compares.
 
 use std::{
     collections::BTreeMap,
@@ -25,12 +25,12 @@ use crate::{
 
 use super::{build::Place, kinds, number, state};
 
-/// Nothing happening for so long is rest.
+/// The cluster is at rest when nothing has changed for this long.
 const REST: Duration = Duration::from_secs(3);
-/// What is not as foretold yet may still come so: what failed comes again after a back-off.
+/// If something is not as predicted: longer, because the collector retries after a back-off.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A graph that is built, and the delete of which something is kept.
+/// A graph that was built, and a delete that keeps some of its objects.
 struct Job {
     from: String,
     targets: Vec<ObjectId>,
@@ -58,14 +58,14 @@ fn at_rest(cluster: &Cluster) -> BTreeMap<String, State> {
     seen
 }
 
-/// Everything that goes but the targets, one half of it, or one object; less of it as long as some of that can't be
-/// kept.
+/// The objects to keep: everything that is deleted except the targets, every second of these, or only one; without
+/// those that can't be kept.
 fn job(stage: &SimContext<'_>, from: String, case: &Case, place: &Place, seed: u64) -> Option<Job> {
     let snapshot = stage.snapshot;
     let is_own = |id: &ObjectId| place.name_in_graph(snapshot.text(snapshot.object(*id).name)).is_some();
     let objects: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(is_own).collect();
     let round = &case.rounds[0];
-    // Whatever takes most: many graphs have little left to lose once the collector has been there.
+    // The target that deletes most objects: many graphs have little left once the collector has processed them.
     let propagation = [Propagation::Background, Propagation::Foreground, round.propagation][seed as usize / 3 % 3];
     let takes = |target: &ObjectId| plan(stage, &Request::delete(vec![*target], propagation)).outcomes.len();
     let targets: Vec<ObjectId> = objects.iter().copied().max_by_key(takes).into_iter().collect();
@@ -114,8 +114,8 @@ fn predicted(snapshot: &Snapshot, after: &After) -> State {
     }
 }
 
-/// What is not as one of the ends that were told, and what should live and doesn't. What keeps its guard, because its
-/// former owner lives on in one of several ends, has only to live.
+/// What differs from every predicted end, and which objects should live but don't. A guarded object (one whose former
+/// owner lives on in one of several ends) only has to live.
 fn wrong(
     snapshot: &Snapshot,
     job: &Job,
@@ -152,7 +152,7 @@ fn graphs_of_which_something_is_kept_end_as_foretold() {
     kept_ones_end_as_foretold(1, 15);
 }
 
-/// As many graphs of each mix as `KEPT` says, from `SEED` on.
+/// As many graphs of each mix as `KEPT` says, starting with `SEED`.
 #[test]
 #[ignore = "long: as many graphs as KEPT says"]
 fn random_graphs_of_which_something_is_kept_end_as_foretold() {

@@ -1,6 +1,6 @@
 //! Custom resources for graphs: `Shop` in namespaces, served in two versions, and `Region` outside of them.
 
-/// Their definitions.
+/// Their CRDs.
 pub const DEFINITIONS: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

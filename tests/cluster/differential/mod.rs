@@ -1,16 +1,15 @@
-//! Random graphs, foretold and then left to a real collector: the engine against the collector itself.
+//! Random graphs: compares the engine's predictions with what a real collector does.
 //!
-//! Graphs are built while no collector runs. The engine says what a collector does that starts on them; one starts, and
-//! what became of every object is compared. Then the engine says what a delete does; something is deleted, and
-//! everything is compared again.
+//! The tests build graphs while no collector runs. The engine predicts what a starting collector does; a collector
+//! starts, and the tests compare every object. Then the engine predicts a delete; the tests delete, and compare again.
 //!
-//! One more graph that is foretold wrong is worth more than a thousand that are foretold right. `GRAPHS=2000 SEED=1
-//! cargo test --test cluster -- --ignored --nocapture random_graphs` looks for it; what it finds is shrunk, and what it
-//! prints can be pasted into `tests/engine/rules.rs` and `found.txt`. What was foretold right is recorded
-//! (`RECORD=FILE`) and replayed by `tests/engine/recorded.rs`.
+//! One more wrong prediction is worth more than a thousand right ones. `GRAPHS=2000 SEED=1 cargo test --test cluster --
+//! --ignored --nocapture random_graphs` looks for it. The test shrinks what it finds, and prints rows for
+//! `tests/engine/rules.rs` and `found.txt`. With `RECORD=FILE`, it records the right predictions, which
+//! `tests/engine/recorded.rs` replays.
 //!
-//! With `SEAT=sweep`, `sweep --watch` sits in the collector's place, and is held to the same. `pass` does so with one
-//! pass of it.
+//! With `SEAT=sweep`, `sweep --watch` takes the collector's place, and must do the same. `pass` tests a single pass of
+//! a sweep.
 
 mod batch;
 pub mod build;
@@ -42,23 +41,23 @@ use records::Records;
 use report::{Report, figures};
 use smallest::shrink_and_tell;
 
-/// So many graphs share the collector's time.
+/// Graphs that one start of the collector processes.
 const BATCH: usize = 200;
-/// So often a collector is started to shrink what was foretold wrong.
+/// The most starts of a collector to shrink one wrong prediction.
 const SHRINK: u64 = 12;
 
-/// Everything that was ever found wrong. See there.
+/// Every case that was ever predicted wrong.
 const FOUND: &str = include_str!("found.txt");
 
-/// A number that the environment says.
+/// A number from the environment.
 fn number(name: &str, otherwise: u64) -> u64 {
     env::var(name)
         .ok()
         .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// What was once foretold wrong comes first; then come random graphs of every mix. Each has to end as foretold, or,
-/// where the plan says that the order of events decides, in one of the ends that it names.
+/// The cases that were once predicted wrong come first, then random graphs of every mix. Each must end as predicted; if
+/// the plan says that the order of events decides, in one of the predicted ends.
 #[test]
 fn graphs_end_as_foretold() {
     end_as_foretold(Seat::Collector, [(Mix::Full, 0..60), (Mix::Legal, 0..20), (Mix::OrderFree, 0..10)]);
@@ -103,7 +102,7 @@ fn seeded(seed: u64, mix: Mix) -> (String, Case) {
     (format!("{} {seed}", mix.name()), case(seed, mix))
 }
 
-/// A trial that is known as a case to build: the delete comes after the collector's start.
+/// A recorded trial as a case to build. Its delete comes after the collector's start.
 fn found(record: Record) -> (String, Case) {
     let rounds = match record.trial.start {
         Start::Delete { targets, propagation } => {
@@ -114,8 +113,8 @@ fn found(record: Record) -> (String, Case) {
     (record.notes.join("; "), Case { graph: record.trial.graph, rounds })
 }
 
-/// As many graphs as `GRAPHS` says of each `MIX`, from `SEED` on, with `ROUNDS` deletes each; or the one `GRAPH`, see
-/// [`one_graph`].
+/// As many graphs as `GRAPHS` says of each `MIX`, starting with `SEED`, with `ROUNDS` deletes each; or only the graph
+/// in `GRAPH`, see [`one_graph`].
 #[test]
 #[ignore = "long: as many graphs as GRAPHS says"]
 fn random_graphs() {
@@ -151,12 +150,12 @@ fn random_graphs() {
     assert!(unforetold.is_empty(), "{} of {} predictions are not as foretold", unforetold.len(), run.reports().count());
 }
 
-/// The resources whose first lists come late, as `LATE` says: plural names with commas.
+/// The resources whose first lists come late: comma-separated plural names in `LATE`.
 fn late_of_environment() -> Vec<String> {
     env::var("LATE").map_or_else(|_| Vec::new(), |late| late.split(',').map(str::to_owned).collect())
 }
 
-/// Who collects, as `SEAT` says.
+/// Whether the collector or a sweep collects, from `SEAT`; the collector if it isn't set.
 fn seat_of_environment() -> Seat {
     match env::var("SEAT").as_deref() {
         Err(_) | Ok("collector") => Seat::Collector,
@@ -165,7 +164,7 @@ fn seat_of_environment() -> Seat {
     }
 }
 
-/// What graphs are made of, as `MIX` says; each mix if it says nothing.
+/// The mixes in `MIX`; every mix if it isn't set.
 fn mixes_of_environment() -> Vec<Mix> {
     match env::var("MIX") {
         Ok(mixes) => mixes.split(',').map(mix_named).collect(),
@@ -178,9 +177,9 @@ fn mix_named(name: &str) -> Mix {
     Mix::ALL.into_iter().find(|mix| mix.name() == name).unwrap_or_else(|| panic!("MIX={name} is none of {}", names()))
 }
 
-/// One graph again and again, to see whether it ends in the same way each time:
-/// `GRAPH=$'Shop a\nConfigMap b <- Shop/a!' TARGETS=Shop/a POLICY=Foreground COPIES=20`; without targets, a collector
-/// starts.
+/// Plays one graph many times, to see whether it always ends in the same way:
+/// `GRAPH=$'Shop a\nConfigMap b <- Shop/a!' TARGETS=Shop/a POLICY=Foreground COPIES=20`. Without targets, it only
+/// starts a collector.
 fn one_graph(text: &str) {
     let graph = Graph::parse(text);
     let policy = env::var("POLICY").unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Random graphs, and one pass of a sweep over them: foretold by `sweep --dry-run`, done by `sweep --yes`, and then
-//! left to a real collector, which has to find that nothing is left to do.
+//! Random graphs, and one pass of a sweep: `sweep --dry-run` predicts it, `sweep --yes` does it, and a real collector
+//! that starts afterwards must find nothing left to do.
 
 use serde_json::Value;
 
@@ -23,17 +23,17 @@ use super::{
     seeded, state,
 };
 
-/// What came of a pass.
+/// The results of a pass.
 #[derive(Default)]
 struct Passed {
-    /// Of each graph, under the sweep.
+    /// For each graph, what the sweep did.
     swept: Vec<Report>,
-    /// And under the collector afterwards.
+    /// For each graph, what the collector did afterwards.
     afterwards: Vec<Report>,
 }
 
-/// Builds graphs, and deletes something of every second of them while nobody collects, by each policy, so that much is
-/// left to do. Then comes the sweep, and then the collector.
+/// Builds graphs, and deletes something in every second graph while no collector runs, so that there is much left to
+/// do. Then runs the sweep, and then the collector.
 fn pass(bench: &mut Bench, cases: &[(String, Case)]) -> Passed {
     bench.make_room(cases.len());
     let bench = &*bench;
@@ -57,15 +57,15 @@ fn pass(bench: &mut Bench, cases: &[(String, Case)]) -> Passed {
     let (_, afterwards) = bench.round(&trials, 0, wanted, &objects, start, || bench.cluster.settled());
     bench.cluster.stop_controllers();
     bench.clear();
-    // What is wrong with a graph by itself is easier to read.
+    // A wrong prediction for a single graph is easier to read, so it goes first.
     if !swept.iter().any(Report::is_unforetold) {
         as_told.unwrap_or_else(|wrong| panic!("not as sweep --dry-run told: {wrong}"));
     }
     Passed { swept, afterwards }
 }
 
-/// A pass over everything, or what it would do. It may end with 1: some graphs have references that nobody can follow,
-/// and what holds them is tried in vain.
+/// Runs a pass over everything, or a dry run. It may exit with 2: some graphs have references that can't be looked up,
+/// so the sweep tries in vain to delete what they block.
 fn sweep(bench: &Bench, how: &[&str]) -> Ran {
     let ran = bench.cluster.gc(&[&["sweep", "--trust-missing-apis", "--assume=none"], how].concat());
     assert!(
@@ -78,7 +78,7 @@ fn sweep(bench: &Bench, how: &[&str]) -> Ran {
     ran
 }
 
-/// Everything on the cluster that belongs to graphs.
+/// Every object on the cluster that belongs to a graph.
 fn held(bench: &Bench) -> Vec<Value> {
     let objects = bench.cluster.objects_of(&bench.cluster.listed());
     objects
@@ -87,8 +87,8 @@ fn held(bench: &Bench) -> Vec<Value> {
         .collect()
 }
 
-/// What of this is wrong, told. A collector that comes up after the sweep may find something to do only because it
-/// begins too early, and that has to be foretold; prints what a collector had to do afterwards with good reason.
+/// Describes what is wrong. After the sweep, a collector may find something to do only because it starts too early, and
+/// only if that was predicted; prints what it did for such a reason.
 fn wrong(passed: &Passed) -> Vec<String> {
     let unforetold = passed.swept.iter().filter(|report| report.is_unforetold());
     let mut wrong: Vec<String> = unforetold.map(|report| format!("swept: {report}")).collect();
@@ -109,7 +109,7 @@ fn check(passed: &Passed) {
     assert!(wrong.is_empty(), "{} wrong of {} graphs:\n{}", wrong.len(), passed.swept.len(), wrong.join("\n"));
 }
 
-/// One pass does what it is foretold to do, and all that is to be done.
+/// One pass does what is predicted, and leaves nothing to do.
 #[test]
 fn one_pass_ends_as_foretold() {
     let mixes = [(Mix::Full, 40), (Mix::Legal, 15), (Mix::OrderFree, 5)];
@@ -121,7 +121,7 @@ fn one_pass_ends_as_foretold() {
     check(&passed);
 }
 
-/// As many graphs as `GRAPHS` says of each `MIX`, from `SEED` on.
+/// As many graphs as `GRAPHS` says of each `MIX`, starting with `SEED`.
 #[test]
 #[ignore = "long: as many graphs as GRAPHS says"]
 fn random_passes() {

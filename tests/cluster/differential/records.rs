@@ -1,4 +1,4 @@
-//! What was seen, written down as it is seen.
+//! Writes what a run observes to files of records.
 
 use std::{
     env,
@@ -13,14 +13,14 @@ use crate::graphs::{
 
 use super::report::Report;
 
-/// The records of one run, added to those of the runs before it: in `RECORD=FILE` what was foretold, in
-/// `FILE.unforetold` what was not. A FILE that ends in `.gz` is compressed.
+/// The records of one run, added to those of earlier runs: right predictions in `RECORD=FILE`, wrong ones in
+/// `FILE.unforetold`. A FILE that ends in `.gz` is compressed.
 pub struct Records {
     files: Option<[(PathBuf, Vec<Record>); 2]>,
 }
 
 impl Records {
-    /// What the environment asks to be written.
+    /// Reads the files that `RECORD` names, if it is set.
     pub fn of_environment() -> Self {
         let files = env::var_os("RECORD").map(|path| {
             let path = PathBuf::from(path);
@@ -34,7 +34,7 @@ impl Records {
         Records { files }
     }
 
-    /// Takes note of what was seen, and writes everything, so that a run that is cut short has not been for nothing.
+    /// Adds reports, and writes all files at once, so that an interrupted run loses nothing.
     pub fn add(&mut self, reports: &[Report]) {
         let Some([predicted, unforetold]) = &mut self.files else { return };
         for report in reports.iter().filter(|report| !report.trial.graph.lines.is_empty()) {

@@ -1,4 +1,4 @@
-//! What came of graphs.
+//! Results of graphs.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -9,31 +9,30 @@ use crate::graphs::{
     record::{Record, Start, Trial},
 };
 
-/// What came of one graph: of the start of a collector, or of one delete.
+/// The result of one graph: of a collector's start, or of one delete.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Where the case comes from.
+    /// The origin of the case.
     pub from: String,
-    /// What was built; the collector, and the rounds before this one, made the trial of it.
+    /// What was built. The collector and earlier rounds turned it into the trial.
     pub case: Case,
-    /// Nought is the start of the collector.
+    /// 0 is the start of the collector.
     pub round: usize,
     pub trial: Trial,
-    /// What really became of it.
+    /// What really happened to the graph.
     pub changes: Changes,
     pub verdict: Verdict,
-    /// Whether several ends were foretold; unknown where nobody asked.
+    /// Whether several ends were predicted; `None` if they weren't counted.
     pub order_dependent: Option<bool>,
     pub differences: Vec<String>,
-    /// Where a collector started: whether a sweep is foretold to come to the same end.
+    /// Only for a collector's start: whether a sweep is predicted to reach the same end.
     pub as_a_sweep: Option<bool>,
-    /// What the snapshot that was read of the cluster foretells, where that differs from what the graph's text
-    /// foretells.
+    /// What the snapshot of the cluster predicts, if that differs from the prediction for the graph's text.
     pub read_differently: Option<String>,
 }
 
 impl Report {
-    /// Whether the collector did something that nobody foretold.
+    /// Whether the prediction was wrong, or the snapshot predicted something else.
     pub fn is_unforetold(&self) -> bool {
         self.verdict > Verdict::Told || self.read_differently.is_some()
     }
@@ -42,7 +41,7 @@ impl Report {
         !matches!(self.trial.start, Start::Delete { .. })
     }
 
-    /// The report for the records.
+    /// This report as a record.
     pub fn record(&self) -> Record {
         let from = if self.round > 1 { format!("{}, round {}", self.from, self.round) } else { self.from.clone() };
         Record { notes: vec![from], trial: self.trial.clone(), ends: vec![(self.changes.clone(), 1)] }
@@ -67,7 +66,7 @@ impl Display for Report {
     }
 }
 
-/// How many of how many.
+/// Counts of graphs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     pub predictions: usize,
@@ -77,9 +76,9 @@ pub struct Figures {
     pub describe: usize,
     pub possible: usize,
     pub wrong: usize,
-    /// Told to depend on the order of events; none where it was not asked of all.
+    /// How many are predicted to depend on the order of events; `None` if not all were explored.
     pub order_dependent: Option<usize>,
-    /// Where a collector started: for how many a sweep is foretold to come to the same end.
+    /// Only for a collector's starts: for how many a sweep is predicted to reach the same end.
     pub as_a_sweep: usize,
 }
 
@@ -113,7 +112,7 @@ impl Display for Figures {
     }
 }
 
-/// All reports in one line for each half of the test.
+/// Sums up all reports in one line, collector starts and deletes apart.
 pub fn figures(reports: &[Report]) -> String {
     let (restarts, deletes): (Vec<&Report>, Vec<&Report>) = reports.iter().partition(|report| report.is_restart());
     format!("restarts: {}\n  deletes: {}", Figures::of(restarts), Figures::of(deletes))

@@ -1,4 +1,4 @@
-//! What was foretold wrong, made as small as it still goes wrong on the real collector.
+//! Shrinks a wrong prediction to the smallest case that still goes wrong with the real collector.
 
 use crate::graphs::{
     generate::Case,
@@ -12,10 +12,10 @@ use super::{
     report::Report,
 };
 
-/// Each candidate is tried so often: what depends on the order of events doesn't go wrong each time.
+/// Copies of each candidate: what depends on the order of events doesn't go wrong every time.
 const COPIES: usize = 2;
 
-/// Shrinks what was not foretold, and prints the smallest case as a row for the tables of rules.
+/// Shrinks the case of a wrong prediction, and prints it as a row for the tables of rules.
 pub fn shrink_and_tell(bench: &mut Bench, report: Option<&Report>, most_batches: u64) {
     let Some(report) = report.filter(|report| report.verdict > Verdict::Told && most_batches > 0) else { return };
     let mut smallest = None;
@@ -23,8 +23,8 @@ pub fn shrink_and_tell(bench: &mut Bench, report: Option<&Report>, most_batches:
     let case = Case { graph: report.case.graph.clone(), rounds };
     let Shrunk { case, batches, smallest: is_smallest } = shrink(case, most_batches as usize, |candidates| {
         let seen = again(bench, candidates, report);
-        // The candidates come in the order of what is left out; the last that failed is not always what is gone on
-        // with.
+        // The candidates are in the order of what they leave out. `shrink` doesn't always continue with the last that
+        // failed.
         smallest = seen
             .iter()
             .flatten()
@@ -40,7 +40,7 @@ pub fn shrink_and_tell(bench: &mut Bench, report: Option<&Report>, most_batches:
     }
 }
 
-/// Of each candidate, a report that goes wrong in the same way.
+/// For each candidate, a report that goes wrong in the same way.
 fn again(bench: &mut Bench, candidates: &[Case], like: &Report) -> Vec<Option<Report>> {
     let copies: Vec<(String, Case)> =
         (0..COPIES).flat_map(|_| candidates).map(|case| (like.from.clone(), case.clone())).collect();

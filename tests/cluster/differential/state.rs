@@ -1,4 +1,4 @@
-//! What is really on the cluster, read without any of the code that is under test.
+//! Reads the real state of the cluster without any of the code under test.
 
 use std::collections::BTreeMap;
 
@@ -36,12 +36,12 @@ fn path(kind: &Kind) -> String {
     format!("{base}/{}/{}", kind.api_version, kind.plural)
 }
 
-/// Whether objects of all kinds can be listed.
+/// Whether the API server can list objects of all kinds.
 pub fn is_served(cluster: &Cluster) -> bool {
     KINDS.iter().all(|kind| cluster.ask(&Method::GET, &path(Kind::named(kind)), None).is_success())
 }
 
-/// Everything of all graphs.
+/// All objects of all graphs.
 #[track_caller]
 pub fn read(cluster: &Cluster) -> Objects {
     let mut objects = Objects::new();
@@ -95,7 +95,7 @@ pub fn of<'o>(place: &Place, objects: &'o Objects) -> impl Iterator<Item = (&'o 
     of_place.map(|((name, _), found)| (name.as_str(), found))
 }
 
-/// The objects of one place as a graph in the text form.
+/// The objects of one place, as a graph in text form.
 pub fn graph(place: &Place, objects: &Objects, uids: &Uids) -> Graph {
     let lines = of(place, objects).map(|(name, found)| Line {
         elsewhere: found.elsewhere.then(|| ELSEWHERE.to_owned()),
@@ -109,12 +109,12 @@ pub fn graph(place: &Place, objects: &Objects, uids: &Uids) -> Graph {
     Graph { lines: lines.collect(), ..Graph::default() }
 }
 
-/// What became of a graph.
+/// How a graph has changed.
 pub fn changes(before: &Graph, place: &Place, objects: &Objects, uids: &Uids) -> Changes {
     Changes::between(before, &graph(place, objects, uids))
 }
 
-/// The objects of a place as they are foretold, by their names on the cluster.
+/// The predicted objects of a place, by their names on the cluster.
 pub fn predicted(place: &Place, objects: &Objects, end: &End) -> Objects {
     let left = of(place, objects).filter_map(|(name, found)| {
         let state = end.get(&format!("{}/{name}", found.kind.name))?.clone()?;
@@ -123,7 +123,7 @@ pub fn predicted(place: &Place, objects: &Objects, end: &End) -> Objects {
     left.collect()
 }
 
-/// A reference, told by what it names with its uid and what of it is wrong.
+/// How a reference differs from a correct one to the object with its uid.
 fn bent(place: &Place, written: &Written, uids: &Uids) -> Bent {
     let written_name = place.name_in_graph(&written.name).unwrap_or(&written.name);
     let uid = place.name_in_graph(&written.uid).unwrap_or(&written.uid);
