@@ -1,5 +1,5 @@
-//! What blinds the collector and everybody else: aggregated APIs that don't answer (R9.11), conversion webhooks that
-//! fail (R2.6), lists that can't be read; and definitions that wait for their instances (S17).
+//! Faults that hide objects from the collector and every other client: unavailable aggregated APIs (R9.11),
+//! failing conversion webhooks (R2.6), lists that fail; and CRDs that wait for their instances (S17).
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn has_condition(cluster: &Cluster, path: &str, kind: &str, status: &str) -> boo
     conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == status)
 }
 
-/// A cluster of its own: all of this is everybody's trouble.
+/// Uses its own cluster, because these faults affect every namespace.
 pub fn what_ails_the_whole_cluster() {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
@@ -45,8 +45,7 @@ pub fn what_ails_the_whole_cluster() {
     assert!(healthy.findings().next().is_none(), "{:#}", healthy.document);
 }
 
-/// A definition of a kind `Crate` or the like in `odd.test`, served as these versions; the last is the one that is
-/// stored.
+/// A CRD in `odd.test`, for a kind like `Crate`, that serves these versions and stores the last one.
 pub fn definition(plural: &str, versions: &[&str]) -> Value {
     let last = versions.last().copied().unwrap_or_default();
     let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
@@ -66,7 +65,7 @@ pub fn definition(plural: &str, versions: &[&str]) -> Value {
     })
 }
 
-/// S17, and who waits for the definition in turn.
+/// S17, and the namespace that waits for the CRD in turn.
 fn a_definition_that_waits_for_an_instance(cluster: &Cluster) {
     let place = cluster.namespace("crates");
     let metadata = json!({"name": "held", "namespace": place, "finalizers": [HOLD]});
@@ -91,7 +90,7 @@ fn a_definition_that_waits_for_an_instance(cluster: &Cluster) {
     is_gone(cluster, &definition);
 }
 
-/// S11: a dead aggregated API holds every namespace that is deleted.
+/// S11: an unavailable aggregated API blocks the deletion of every namespace.
 fn an_api_that_is_away(cluster: &Cluster) {
     let [doomed, alive] = ["doomed", "alive"].map(|name| cluster.namespace(name));
     let api = cluster.create(json!({
@@ -137,8 +136,7 @@ fn an_api_that_is_away(cluster: &Cluster) {
     is_gone(cluster, &doomed);
 }
 
-/// R2.6: a kind that can't be converted: its definition. There is one instance, in a namespace of its own, whose name
-/// comes with it.
+/// R2.6: creates a CRD whose conversion webhook fails. Returns the CRD, and the namespace of its only instance.
 #[track_caller]
 pub fn unconvertible(cluster: &Cluster) -> (Value, String) {
     cluster.create(definition("jars", &["v1"]));
@@ -159,7 +157,7 @@ pub fn unconvertible(cluster: &Cluster) -> (Value, String) {
     (changed, place)
 }
 
-/// R2.6: what can't be converted is read by nobody, and its definition goes as little as namespaces do.
+/// R2.6: nobody can read objects that can't be converted. Their CRD and their namespaces stay Terminating.
 pub fn a_kind_that_cannot_be_converted() {
     let cluster = Cluster::start(&Options::default());
     let (changed, place) = unconvertible(&cluster);
@@ -193,7 +191,7 @@ pub fn a_kind_that_cannot_be_converted() {
         words(finding, "consequence").ends_with("and so is every instance, because the CRD is being deleted."),
         "{finding:#}"
     );
-    // A look changes nothing.
+    // The first remedy only inspects: it changes nothing.
     follow(&cluster, finding, 0);
     mends_with(&cluster, &[], "conversion-broken", "jars.odd.test", 1);
     for gone in [&doomed, &changed] {
@@ -201,7 +199,7 @@ pub fn a_kind_that_cannot_be_converted() {
     }
 }
 
-/// A list that fails for no reason that is known.
+/// A list that fails for an unknown reason.
 pub fn a_list_that_fails() {
     let cluster = uncollected();
     let trial = Trial::on(cluster, "unlisted", "Background");

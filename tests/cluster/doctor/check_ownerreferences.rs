@@ -1,5 +1,5 @@
-//! What the tool kubectl-check-ownerreferences tells, in nine kinds of errors and warnings: here each is a finding that
-//! says more.
+//! The tool kubectl-check-ownerreferences reports nine kinds of errors and warnings. The doctor has a more detailed
+//! finding for each of them.
 
 use std::{panic, thread};
 
@@ -11,16 +11,16 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// One kind of what it tells.
+/// One kind of error or warning.
 struct Kind {
-    /// The tool's words for it.
+    /// The tool's message.
     describe: &'static str,
-    /// The child that suffers from it.
+    /// The dependent with the bad reference.
     child: String,
     code: &'static str,
-    /// What our message says of it.
+    /// What the finding's message contains.
     says: String,
-    /// What our consequence says, which the tool has no word for.
+    /// What the finding's consequence contains. The tool doesn't report consequences.
     consequence: &'static str,
 }
 
@@ -104,7 +104,7 @@ fn all_that_the_other_tool_tells_is_found() {
         kind("owner name differs", "name", "owner-other-name", "Widget/owner", DELETES),
         kind("owner group or kind differs", "kind", "owner-other-kind", "gc.test/v1 Widget/owner", DELETES),
     ];
-    // With a list that may not be read, too: by whoever sees only one namespace.
+    // The viewer sees one namespace only, so it may not read some lists.
     let (found, ran) = thread::scope(|scope| {
         let ran = scope.spawn(|| cluster.gc_as(VIEWER, &["doctor", "-o", "json", "-n", ns]));
         (examine(cluster, &["-n", ns]), ran.join())

@@ -1,4 +1,4 @@
-//! No false alarm: while objects come and go, owner before dependent and the other way round, nothing is found.
+//! No false alarm: the doctor finds nothing while objects are created and deleted, owner first or dependent first.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -14,13 +14,13 @@ use crate::{
     plan::draft::blocking,
 };
 
-/// How many objects come and go in a second, all threads together.
+/// Objects created and deleted per second, by all threads together.
 const A_SECOND: usize = 200;
 const THREADS: usize = 24;
-/// So many dependents keep a slow collector busy for a while.
+/// Enough dependents to keep a slow collector busy for a while.
 const MANY: usize = 150;
 
-/// Ends the threads also when the test fails.
+/// Stops the threads, even if the test fails.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -29,7 +29,8 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Makes and deletes objects for as long as the doctor is run so often. Returns how many came and went in a second.
+/// Creates and deletes objects while the doctor runs, at least `runs` times and for `least`. Returns the objects
+/// created per second.
 fn churn(cluster: &Cluster, namespace: &str, least: Duration, runs: usize) -> usize {
     let (over, made) = (AtomicBool::new(false), AtomicUsize::new(0));
     let begun = Instant::now();
@@ -65,14 +66,14 @@ fn churn(cluster: &Cluster, namespace: &str, least: Duration, runs: usize) -> us
     made.load(Ordering::Relaxed) / usize::try_from(begun.elapsed().as_secs().max(1)).unwrap_or(1)
 }
 
-/// Makes an owner and a dependent, and deletes one before the other, in every way there is. Returns their paths.
+/// Creates an owner and a dependent, and deletes them in one of four ways. Returns their paths.
 fn family(cluster: &Cluster, namespace: &str, name: &str, round: usize) -> [String; 2] {
     let object = |kind: &str, owners: Vec<Value>| {
         json!({"apiVersion": "v1", "kind": kind,
                "metadata": {"name": format!("{name}-{}", kind.to_lowercase()), "namespace": namespace,
                    "ownerReferences": owners}})
     };
-    // Kinds are listed one after the other: either may be the first of them.
+    // The doctor lists one kind after the other, so owner and dependent take turns at being listed first.
     let (above, below) = if round.is_multiple_of(2) { ("ConfigMap", "Secret") } else { ("Secret", "ConfigMap") };
     let owner = cluster.create(object(above, Vec::new()));
     let dependent = cluster.create(object(below, vec![blocking(&owner)]));
@@ -112,7 +113,7 @@ fn a_minute_of_coming_and_going() {
     println!("{a_second} objects came and went in a second, and nothing was found");
 }
 
-/// Whoever deals with many one by one is at work, however long the owner waits.
+/// A collector that deletes many dependents one by one isn't idle, however long the owner waits.
 #[test]
 fn a_collector_that_gets_on_slowly_is_not_idle() {
     let slow = ["--kube-api-qps=12", "--kube-api-burst=12"].map(str::to_owned).to_vec();

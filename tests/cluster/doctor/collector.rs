@@ -1,4 +1,4 @@
-//! The collector itself: not running, refused, forgetful, and complaining.
+//! Findings about the collector itself: it isn't running, is refused, has forgotten an owner, or has emitted warnings.
 
 use std::{panic, process::Command, sync::LazyLock, thread};
 
@@ -13,14 +13,14 @@ use crate::{
     },
 };
 
-/// One of which the test decides whether a collector runs.
+/// A cluster for one test, which decides whether a collector runs.
 fn alone() -> Cluster {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster
 }
 
-/// The finding of a code, of which there may be one about the cluster as a whole.
+/// The finding with this code; panics unless there is exactly one. For findings about the whole cluster.
 #[track_caller]
 fn only<'f>(found: &'f Found, code: &str) -> &'f Value {
     let mut findings = found.findings().filter(|finding| finding["code"] == code);
@@ -42,8 +42,8 @@ fn words<'f>(finding: &'f Value, field: &str) -> &'f str {
     finding[field].as_str().unwrap_or_default()
 }
 
-/// What a collector would deal with at once: a finalizer of its own, dependents to be freed or deleted, a reference to
-/// be dropped.
+/// Creates what a collector would process at once: its own finalizers, dependents to orphan or delete, and a reference
+/// to drop.
 fn leave_work(trial: &Trial<'_>) -> [Value; 6] {
     let cluster = trial.cluster;
     let waiting = trial.config_map("waiting").create();
@@ -55,7 +55,7 @@ fn leave_work(trial: &Trial<'_>) -> [Value; 6] {
     for (object, policy) in [(&waiting, "Foreground"), (&owner, "Foreground"), (&freeing, "Orphan")] {
         cluster.delete(&cluster.path_of(object), Some(policy), None);
     }
-    // None of its business.
+    // The collector has nothing to do here.
     trial.config_map("fine").owned_by(&trial.widget("living").create()).create();
     [waiting, owner, below, freeing, freed, lost]
 }
@@ -72,14 +72,14 @@ fn a_collector_that_does_not_run() {
         "metadata": {"name": "kube-controller-manager", "namespace": "kube-system"},
         "spec": {"holderIdentity": "none", "leaseDurationSeconds": 15, "renewTime": "2020-01-01T00:00:00.000000Z"},
     }));
-    // A collector would not have seen this yet: it looks for new kinds only now and then.
+    // A collector would not watch this kind yet: it refreshes discovery every 30 seconds.
     cluster.apply_yaml(&KINDS.replace("gc.test", "young.test"));
     let young = json!({"apiVersion": "young.test/v1", "kind": "Widget", "metadata": {"name": "young",
         "namespace": trial.namespace}});
     let young = cluster.create(young);
     cluster.delete(&cluster.path_of(&young), Some("Foreground"), None);
     let args = ["-n", &trial.namespace, "--only", "collector-idle,collector-stopped"];
-    // A throw-away object settles it, and takes nothing with it.
+    // The probe decides it with a throw-away object, and deletes nothing else.
     let (found, probed) = thread::scope(|scope| {
         let probed = scope.spawn(|| examine(&cluster, &[&args[..], &["--probe"]].concat()));
         (examine(&cluster, &args), probed.join())
@@ -89,7 +89,7 @@ fn a_collector_that_does_not_run() {
     assert_eq!(found.code, Some(2));
     let idle = only(&found, "collector-idle");
     assert_eq!(idle["severity"], "Error");
-    // What suffers, and what would have to be written to for it; only of the namespace that was asked for.
+    // The affected objects, and the objects that a collector would patch for them; only in the requested namespace.
     assert_eq!(names(&idle["objects"]), ["freeing", "lost", "owner", "waiting"]);
     assert_eq!(names(&idle["related"]), ["below", "freed"]);
     assert!(words(idle, "message").contains("kube-controller-manager's lease expired"), "{idle:#}");
@@ -99,7 +99,7 @@ fn a_collector_that_does_not_run() {
     assert_eq!((&stopped["severity"], names(&stopped["objects"])), (&json!("Error"), names(&idle["objects"])));
     assert!(words(stopped, "message").contains("was not collected within"), "{stopped:#}");
     assert_eq!(probed.document["collectorRuns"], false);
-    // Whoever may not probe is told so, and everything else as well.
+    // A user who may not probe learns that, and still gets all other findings.
     cluster.let_viewer_see(&trial.namespace);
     let ran = cluster.gc_as(VIEWER, &[&["doctor", "-o", "json", "--probe"], &args[..]].concat());
     ran.expect(1);
@@ -111,7 +111,7 @@ fn a_collector_that_does_not_run() {
     assert_eq!(left, [] as [Value; 0]);
     follow(&cluster, stopped, 0);
 
-    // By hand, until nothing is left to do.
+    // Follow the remedies until nothing is left to do.
     for remedy in 0..idle["remedies"].as_array().map_or(0, Vec::len) {
         follow(&cluster, idle, remedy);
     }
@@ -120,12 +120,12 @@ fn a_collector_that_does_not_run() {
         assert_eq!(now(object), None);
     }
     assert_eq!(now(&freed).expect("it is free")["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len), 0);
-    // What its owner left behind is the collector's turn now.
+    // Its owner is gone now, so the collector has to delete this dependent.
     let found = examine(&cluster, &args);
     assert_eq!(names(&only(&found, "collector-idle")["objects"]), ["below"]);
     assert_eq!(only(&found, "collector-idle")["severity"], "Warning");
 
-    // With a collector, all of it goes, and the probe says so.
+    // With a collector, all of it is deleted, and the probe sees the collector.
     cluster.start_controllers(&[COLLECTOR]);
     cluster.wait_until("the collector to get on", PATIENCE, || now(&below).is_none() && now(&elsewhere).is_none());
     let ran = cluster.gc(&["doctor", "-o", "json", "-n", &trial.namespace, "--probe"]);
@@ -133,7 +133,7 @@ fn a_collector_that_does_not_run() {
     assert!(ran.expect(0).len() > 2 && ran.stderr.contains("A collector is running"), "{}", ran.stderr);
 }
 
-/// A policy that lets nobody delete what is called "protected", or change what is called "kept", in one namespace.
+/// A policy for one namespace that denies deleting objects named "protected" and changing objects named "kept".
 fn policy(name: &str) -> [Value; 2] {
     let api_version = "admissionregistration.k8s.io/v1";
     let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE", "DELETE"],
@@ -151,7 +151,7 @@ fn policy(name: &str) -> [Value; 2] {
         .map(|(kind, spec)| json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}))
 }
 
-/// S7, S8, R1.36: a collector that works, and is refused.
+/// S7, S8, R1.36: a collector that runs, but whose requests are refused.
 #[test]
 fn a_collector_that_is_refused() {
     let trial = Trial::new("refused", "Foreground");
@@ -177,7 +177,7 @@ fn a_collector_that_is_refused() {
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["kept", "owner"]));
     assert_eq!(names(&finding["related"]), ["protected"]);
     none_of(&found, "collector-idle");
-    // The first remedy says why.
+    // The commands of the first remedy show the reason.
     for command in finding["remedies"][0]["commands"].as_array().into_iter().flatten() {
         let command = command.as_str().expect("a command");
         let ran = Command::new("sh")
@@ -188,7 +188,8 @@ fn a_collector_that_is_refused() {
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(!ran.status.success() && said.contains("out of the question"), "{command}\n{said}");
     }
-    // The next releases what waits. What it waited for is still refused, until the policy goes.
+    // The next remedy releases the waiting owner. The policy still refuses the deletion of its dependent, until the
+    // test deletes the policy.
     follow(cluster, finding, 1);
     for object in [&owner, &kept] {
         assert_eq!(cluster.get(&cluster.path_of(object)), None);
@@ -201,7 +202,7 @@ fn a_collector_that_is_refused() {
     none_of(&examine(cluster, &args), "collector-refused");
 }
 
-/// R3.22: a collector that runs, and has forgotten who waits.
+/// R3.22: a running collector that has forgotten which owner waits for its dependents.
 #[test]
 fn an_owner_that_was_forgotten() {
     let trial = Trial::new("forgotten", "Foreground");
@@ -222,7 +223,7 @@ fn an_owner_that_was_forgotten() {
     assert!(words(&finding, "consequence").contains("has lost track of these"), "{finding:#}");
 }
 
-/// One whose API server does its own part differently, and that an aggregated API has left. Nothing is collected there.
+/// A cluster whose API server has garbage collection turned off, with an unavailable aggregated API. No collector runs.
 pub fn odd() -> &'static Cluster {
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
         let off = "--enable-garbage-collector=false".to_owned();
@@ -241,7 +242,7 @@ pub fn odd() -> &'static Cluster {
     &CLUSTER
 }
 
-/// S15: neither foreground nor orphan deletes are what they should be.
+/// S15: neither foreground nor orphan deletion works as usual.
 #[test]
 fn an_api_server_that_leaves_nothing_to_the_collector() {
     let found = examine(odd(), &["-n", "default", "--probe", "--only", "collector-stopped"]);
@@ -251,14 +252,14 @@ fn an_api_server_that_leaves_nothing_to_the_collector() {
     follow(odd(), finding, 0);
 }
 
-/// R3.7: what the collector complained of, where nothing of it is to be seen any more.
+/// R3.7: warning events of the collector, after the bad references themselves are gone.
 #[test]
 fn complaints_of_owners_in_other_namespaces() {
     let trial = Trial::new("complaints", "Background");
     let (cluster, elsewhere) = (trial.cluster, trial.another_namespace());
     let owner = trial.widget("owner").create();
-    // A dependent within the namespace, so that the graph shows whether the collector has seen the owner: only then it
-    // complains.
+    // A dependent in the owner's namespace: the graph then shows whether the collector has seen the owner. It emits the
+    // event only for an owner that it has seen.
     trial.config_map("beside").owned_by(&owner).create();
     cluster.seen_by_collector(&[uid(&owner)]);
     let local = trial.widget("local").in_namespace(&elsewhere).create();
@@ -267,7 +268,7 @@ fn complaints_of_owners_in_other_namespaces() {
         trial.config_map("stray-too").owned_by(&owner).in_namespace(&elsewhere).create(),
     ];
     trial.config_map("detached").owned_by(&owner).blocking(&local).in_namespace(&elsewhere).create();
-    // This one keeps its reference, and is told of for that.
+    // This one keeps its reference, so the doctor reports the reference.
     trial.rack("rack").owned_by(&owner).create();
     let events = || cluster.list(&format!("/api/v1/namespaces/{elsewhere}/events")).len();
     cluster.wait_until("the collector to complain", PATIENCE, || {
@@ -287,7 +288,7 @@ fn complaints_of_owners_in_other_namespaces() {
         follow(cluster, finding, 0);
     }
     assert_eq!((events(), examine(cluster, &args).findings().count()), (0, 0));
-    // Of the rack the reference itself is told.
+    // For the rack, the doctor reports the reference, not the event.
     let rack = format!("racks.gc.test/{}", trial.global("rack"));
     let of_rack = examine(cluster, &[&rack, "--only", "owner-namespace-event,namespaced-owner-of-cluster-scoped"]);
     assert_eq!(

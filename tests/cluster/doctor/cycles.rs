@@ -1,4 +1,4 @@
-//! Circles of ownership, and of waiting (§5.2, §5.3).
+//! Cycles of owner references, and cycles of waiting deletions (§5.2, §5.3).
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
     sweep::uncollected,
 };
 
-/// Two objects that own each other, each blocking the other's deletion.
+/// Two objects that own each other. Each is a blocking dependent of the other.
 fn pair(trial: &Trial<'_>, first: &str, second: &str) -> [Value; 2] {
     let one = trial.config_map(first).create();
     let other = trial.config_map(second).blocking(&one).create();
@@ -17,8 +17,8 @@ fn pair(trial: &Trial<'_>, first: &str, second: &str) -> [Value; 2] {
     [one, other]
 }
 
-/// S18: two objects that own each other, one of them by two references that differ in a field. Of a built-in kind, the
-/// collector unblocks only the first (R4.9).
+/// S18: two objects that own each other, one of them through two references that differ in one field. For a built-in
+/// kind, the collector unblocks only the first reference (R4.9).
 fn doubled(trial: &Trial<'_>, first: &str, second: &str, (field, value): (&str, Value)) -> [Value; 2] {
     let one = trial.config_map(first).create();
     let mut again = blocking(&one);
@@ -28,12 +28,12 @@ fn doubled(trial: &Trial<'_>, first: &str, second: &str, (field, value): (&str, 
     [one, other]
 }
 
-/// The kind is found in lower case, too (R3.15).
+/// A second reference with the kind in lower case, which the collector resolves, too (R3.15).
 fn spelled() -> (&'static str, Value) {
     ("kind", json!("configmap"))
 }
 
-/// With this, unblocking makes both the controller's, which the API server refuses.
+/// A second reference that is the controller. Unblocking turns both into controllers, which the API server refuses.
 fn controlled() -> (&'static str, Value) {
     ("controller", json!(true))
 }
@@ -43,7 +43,7 @@ fn circles_that_live_on() {
     let trial = Trial::new("circles", "Background");
     let root = trial.widget("root").create();
     pair(&trial, "hen", "egg");
-    // Two that hold each other under an owner that is gone by now (R5.12).
+    // Two objects that own each other. The owner of one of them is gone (R5.12).
     let gone = trial.widget("gone").create();
     let one = trial.config_map("one").owned_by(&gone).create();
     let two = trial.config_map("two").owned_by(&one).create();
@@ -78,14 +78,14 @@ fn circles_that_live_on() {
     );
     assert_eq!(narcissus["related"][0]["name"], "root");
     assert_eq!(found.about("blocking-cycle", "hen"), [] as [&Value; 0], "the collector undoes it (R5.10)");
-    // Nothing has gone.
+    // The collector has deleted none of them.
     for name in ["hen", "egg", "one", "two", "snake", "castor", "pollux", "romulus", "remus"] {
         let path = format!("/api/v1/namespaces/{}/configmaps/{name}", trial.namespace);
         assert!(trial.cluster.get(&path).is_some(), "{name}");
     }
 }
 
-/// Waits until all of these are gone.
+/// Waits until the collector has deleted all of these objects.
 #[track_caller]
 fn all_go(trial: &Trial<'_>, objects: &[&Value]) {
     trial.cluster.wait_until("everything to be gone", super::PATIENCE, || {
@@ -93,7 +93,7 @@ fn all_go(trial: &Trial<'_>, objects: &[&Value]) {
     });
 }
 
-/// The other remedy keeps everything as it is, but that it can be deleted.
+/// The other remedy deletes nothing: it only makes the objects deletable.
 #[test]
 fn a_circle_that_is_unblocked_can_be_deleted() {
     let trial = Trial::new("unblocked", "Foreground");
@@ -111,14 +111,14 @@ fn a_circle_that_is_unblocked_can_be_deleted() {
     all_go(&trial, &[&castor, &pollux, &romulus, &remus, &snake]);
 }
 
-/// S6: two deletes in the foreground that wait for each other (R5.14), and one that waits for them.
+/// S6: two foreground deletions that wait for each other (R5.14), and a third that waits for them.
 #[test]
 fn deletes_that_wait_for_each_other() {
     let trial = Trial::on(uncollected(), "deadlock", "Foreground");
     let [one, other] = pair(&trial, "one", "other");
     let above = trial.widget("above").create();
     trial.add_owners(&one, &[blocking(&above)]);
-    // Beside them, one that only waits its turn.
+    // A foreground deletion that only waits for its own dependent.
     let waiting = trial.config_map("waiting").create();
     trial.config_map("below").blocking(&waiting).create();
     for object in [&one, &other, &above, &waiting] {
@@ -138,7 +138,7 @@ fn deletes_that_wait_for_each_other() {
     assert_eq!(words[1], "None of them is ever deleted, and 1 object waits with them forever.");
 }
 
-/// S18, with the real collector: it gets stuck, and each remedy releases it.
+/// S18: the real collector gets stuck, and each remedy releases it.
 #[test]
 fn the_collector_gets_stuck_on_two_references_of_one_uid() {
     let trial = Trial::new("doubled", "Foreground");
@@ -152,7 +152,7 @@ fn the_collector_gets_stuck_on_two_references_of_one_uid() {
         trial.delete_before(one, "Foreground");
     }
     trial.cluster.settled();
-    // What is refused, and what is waited for: the real thing.
+    // The real thing: what the API server refuses, and what the deletion waits for.
     let terminating = |object: &Value| {
         let now = trial.cluster.get(&trial.cluster.path_of(object)).expect("it is stuck");
         now["metadata"]["deletionTimestamp"].is_string()

@@ -1,4 +1,4 @@
-//! Deletions that a finalizer holds (S1–S3): whose it is, whether that one is there, and who waits for it.
+//! Deletions that a finalizer blocks (S1–S3): which controller removes it, whether that runs, and which objects wait.
 
 use serde_json::{Value, json};
 
@@ -16,10 +16,10 @@ use crate::{
     sweep::uncollected,
 };
 
-/// An hour, after which nobody is at work on a delete any more.
+/// An hour: after that, the doctor doesn't assume that a controller is still at work on a deletion.
 const LONG: i64 = 3600;
 
-/// S2: whoever waits in the foreground is released first, without touching the finalizer.
+/// S2: the first remedy releases the owner that waits in the foreground, and doesn't touch the finalizer.
 pub fn a_finalizer_that_nobody_removes() {
     let trial = Trial::new("held", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -29,7 +29,7 @@ pub fn a_finalizer_that_nobody_removes() {
     trial.delete_before(&owner, "Foreground");
     is_terminating(cluster, &held);
     cluster.settled();
-    // Whoever set it may be at work for a while.
+    // The controller of the finalizer may still be at work.
     let found = examine(cluster, &args);
     let finding = found.one("stuck-finalizer", "held");
     assert_eq!(
@@ -60,7 +60,7 @@ pub fn a_finalizer_that_nobody_removes() {
     assert!(cluster.get(&cluster.path_of(&held)).is_none());
 }
 
-/// S1 and S3: deleted in the background, held twice, and everything below untouched for as long.
+/// S1 and S3: deleted in the background, with two finalizers: the dependents stay until both are removed.
 pub fn what_is_below_lives_until_the_finalizers_go() {
     let trial = Trial::new("held-above", "Background");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -91,8 +91,8 @@ pub fn what_is_below_lives_until_the_finalizers_go() {
     }
 }
 
-/// A whole chain, down to its root cause: a namespace waits for a Deployment, that for its ReplicaSet, and that for a
-/// pod.
+/// Follows a chain to its root cause: a namespace waits for a Deployment, which waits for its ReplicaSet, which waits
+/// for a pod.
 pub fn all_that_wait_are_named_from_the_nearest_on() {
     let trial = Trial::new("chain", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -131,7 +131,7 @@ pub fn all_that_wait_are_named_from_the_nearest_on() {
         ))
     );
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
-    // The namespace waits whatever is done about its content.
+    // The namespace waits whatever the remedies do about its content, so no command touches it.
     let commands = follow(cluster, finding, 0);
     assert!(commands.len() == 2 && commands.iter().all(|command| !command.contains("namespaces")), "{commands:?}");
     is_gone(cluster, &web);
@@ -140,7 +140,7 @@ pub fn all_that_wait_are_named_from_the_nearest_on() {
     is_gone(cluster, &namespace);
 }
 
-/// A controller that is there may be slow, which is no alarm.
+/// A controller that runs may be slow. The doctor raises no alarm.
 pub fn a_finalizer_of_a_controller_that_is_there() {
     let trial = Trial::on(uncollected(), "slow", "Background");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -170,13 +170,13 @@ pub fn a_finalizer_of_a_controller_that_is_there() {
         "{:#}",
         found.document
     );
-    // It takes a look at it first, which changes nothing.
+    // The first remedy only inspects: it changes nothing.
     follow(cluster, finding, 0);
     mends_with(cluster, &args, "slow-finalizer", "slow", 1);
     is_gone(cluster, &made[0]);
 }
 
-/// Whoever may not see the controller is told that it was not seen, and no more than a warning.
+/// A user who may not read the controller gets only a warning, which says that the controller was not seen.
 pub fn a_controller_that_may_not_be_seen_is_not_away() {
     let trial = Trial::on(uncollected(), "unseen-keeper", "Background");
     let cluster = trial.cluster;
@@ -191,7 +191,7 @@ pub fn a_controller_that_may_not_be_seen_is_not_away() {
     let finding = found.one("stuck-finalizer", "held");
     assert_eq!((&finding["severity"], found.code), (&json!("Warning"), Some(0)), "{finding:#}");
     assert!(words(finding, "message").ends_with("; not all workloads and Leases could be read)."), "{finding:#}");
-    // Whoever may see it knows more.
+    // A user who may read the controller gets a definite finding.
     let found = examine(cluster, &["-n", &trial.namespace]);
     assert_eq!(
         (found.one("armed-deletion", "held")["severity"].as_str(), found.findings().count()),
@@ -207,7 +207,7 @@ fn held_widget(trial: &Trial<'_>, name: &str) -> Value {
     })
 }
 
-/// Once its controller is back, or the finalizer is gone, the collector goes on with what is below.
+/// Once the controller is back, or the finalizer is removed, the collector deletes the dependents.
 pub fn deletions_inside_the_cluster_are_armed() {
     let trial = Trial::on(uncollected(), "armed", "Background");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -217,9 +217,9 @@ pub fn deletions_inside_the_cluster_are_armed() {
     let held = created_by(cluster, &manager, &held_widget(&trial, "held"));
     let below = trial.config_map("below").owned_by(&held).create();
     trial.config_map("lower").owned_by(&below).create();
-    // One that was deleted with its dependents has nothing more to set off.
+    // This one has no dependents, so its deletion triggers nothing more.
     let alone = created_by(cluster, &manager, &held_widget(&trial, "alone"));
-    // And whoever else owns it keeps it.
+    // Another owner keeps this dependent.
     let other = trial.widget("other").create();
     trial.config_map("kept").owned_by(&held).owned_by(&other).create();
     for object in [&held, &alone] {
@@ -227,7 +227,7 @@ pub fn deletions_inside_the_cluster_are_armed() {
     }
     let found = examine(cluster, &args);
     let finding = found.one("armed-deletion", "held");
-    // It is seen to be away: nothing has to be waited for.
+    // The doctor sees that the controller is scaled to 0, so it reports an error without waiting.
     assert_eq!(
         (&finding["severity"], names(&finding["objects"])),
         (&json!("Error"), vec!["alone", "held"]),
@@ -246,7 +246,8 @@ pub fn deletions_inside_the_cluster_are_armed() {
          it."
     );
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
-    // Starting its controller is not what does the least harm, and it takes a controller to mend anything.
+    // Starting the controller isn't the least harmful remedy, so it comes last. It repairs nothing here: no Deployment
+    // gets pods.
     let remedies: Vec<&str> =
         finding["remedies"].as_array().into_iter().flatten().map(|remedy| words(remedy, "what")).collect();
     assert_eq!(
@@ -269,7 +270,7 @@ pub fn deletions_inside_the_cluster_are_armed() {
     is_gone(cluster, &held);
 }
 
-/// What stands behind objects outside of the cluster goes with them, unless their own policy keeps it.
+/// Deleting these objects also deletes the external resources behind them, unless their own policy keeps those.
 pub fn deletions_outside_the_cluster_are_armed() {
     let trial = Trial::on(uncollected(), "armed-outside", "Background");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -306,7 +307,7 @@ pub fn deletions_outside_the_cluster_are_armed() {
     mends(cluster, &args, "stuck-finalizer", "logs");
 }
 
-/// Programs that people use tell nothing of who is to remove a finalizer.
+/// A field manager such as kubectl doesn't say which controller removes a finalizer.
 pub fn a_finalizer_that_was_set_by_hand() {
     let trial = Trial::on(uncollected(), "by-hand", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);

@@ -1,4 +1,4 @@
-//! Where nothing is wrong: one reassuring line, and each list read once.
+//! A cluster without problems: the doctor prints one line, and reads each list once.
 
 use std::{
     collections::BTreeMap,
@@ -15,10 +15,10 @@ use crate::{
 };
 
 const THREADS: usize = 32;
-/// One owner has so many dependents.
+/// Objects in one family: an owner and its dependents.
 const FAMILY: usize = 10;
 
-/// Fills a cluster with families in namespaces of their own.
+/// Fills a cluster with families, spread over several namespaces.
 fn fill(cluster: &Cluster, objects: usize) {
     let namespaces: Vec<String> = (0..objects.div_ceil(5000)).map(|_| cluster.namespace("healthy")).collect();
     let next = AtomicUsize::new(0);
@@ -64,7 +64,7 @@ fn is_reassured(objects: usize) {
     assert!(lines[1].starts_with("No problems found"), "{lines:?}");
     assert_eq!(ran.stderr, "");
 
-    // Of a long list there are many pages.
+    // A long list has many pages.
     let mut asked: BTreeMap<String, usize> = BTreeMap::new();
     for request in proxy.requests() {
         assert_eq!((request.method.as_str(), request.status), ("GET", Some(200)), "{request:?}");
@@ -80,7 +80,7 @@ fn a_healthy_cluster_is_read_once() {
     is_reassured(2000);
 }
 
-/// Of as many objects as `OBJECTS` says: 100,000 take minutes, and some gigabytes.
+/// With as many objects as `OBJECTS` says. 100,000 take minutes, and some gigabytes of memory.
 #[test]
 #[ignore = "long: makes 10,000 objects"]
 fn a_large_healthy_cluster_is_read_once() {

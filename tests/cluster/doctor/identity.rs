@@ -1,5 +1,4 @@
-//! Objects that are not where or what they should be: in a namespace that isn't there (S8), or with the uid of another
-//! (R3.5).
+//! Objects in a namespace that doesn't exist (S8), and objects with the uid of another object (R3.5).
 
 use serde_json::{Value, json};
 
@@ -9,7 +8,7 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// S8: an update in a namespace that isn't there is answered 404, so that the collector can't take its finalizer off.
+/// S8: the API server answers an update in a missing namespace with 404, so the collector can't remove its finalizer.
 #[test]
 fn a_namespace_that_is_missing() {
     let trial = Trial::new("missing", "Foreground");
@@ -37,7 +36,8 @@ fn a_namespace_that_is_missing() {
     assert_eq!(dry_run(&ns), 200);
 }
 
-/// One that was restored with the uid of another. What the other owns survives the remedy, under the real collector.
+/// An object that was restored with the uid of another. The remedy must not make the collector delete what the other
+/// object owns.
 #[test]
 fn two_objects_with_one_uid() {
     let trial = Trial::on(shared(), "twins", "Background");
@@ -51,7 +51,7 @@ fn two_objects_with_one_uid() {
         "data": {"kept": "yes"},
     });
     let copy = cluster.store(&copy);
-    // This is how an object looks that two API groups serve.
+    // An object that two API groups serve looks like this: same name, same uid.
     let both = trial.config_map("both").create();
     cluster.store(&json!({
         "apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "both", "namespace": ns, "uid": uid(&both)},
@@ -74,7 +74,7 @@ fn two_objects_with_one_uid() {
     assert_eq!(now(&copy)["data"], copy["data"]);
     assert_eq!(now(&of_original)["metadata"]["ownerReferences"][0]["uid"], uid(&original));
     assert_eq!(now(&of_copy)["metadata"]["ownerReferences"].as_array().map_or(0, Vec::len), 0);
-    // It can be handed to what it belongs to.
+    // An admin can give the dependent to the right owner.
     let owners = json!({"metadata": {"ownerReferences": [owner_reference(&now(&copy))]}});
     cluster.patch(&cluster.path_of(&of_copy), &owners);
     cluster.settled();

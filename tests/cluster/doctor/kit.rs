@@ -1,4 +1,4 @@
-//! What the states that findings tell of are made of.
+//! Builders for the broken states that the findings describe.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use serde_json::{Value, json};
 
 use crate::harness::Cluster;
 
-/// The namespace controller looks again after a while, and the collector comes back to what failed.
+/// The namespace controller and the collector retry after a back-off.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A time so many seconds ago, as the API server writes times.
+/// A time this many seconds ago, in the format of the API server.
 pub fn ago(seconds: i64) -> String {
     let time = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(seconds);
     time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// Has an object that is terminating be so for so many seconds. The object as it is then.
+/// Moves the deletionTimestamp of a terminating object this many seconds into the past. Returns the changed object.
 #[track_caller]
 pub fn aged(cluster: &Cluster, object: &Value, seconds: i64) -> Value {
     let path = cluster.path_of(object);
@@ -26,7 +26,7 @@ pub fn aged(cluster: &Cluster, object: &Value, seconds: i64) -> Value {
     cluster.store(&now)
 }
 
-/// Creates an object as a program of this name does.
+/// Creates an object with this field manager.
 #[track_caller]
 pub fn created_by(cluster: &Cluster, manager: &str, object: &Value) -> Value {
     let path = format!("{}?fieldManager={manager}", cluster.collection_of(object));
@@ -35,7 +35,7 @@ pub fn created_by(cluster: &Cluster, manager: &str, object: &Value) -> Value {
     answer.json()
 }
 
-/// A Deployment that is to have so many pods, of which so many are said to be ready. No pod of it ever is.
+/// A Deployment with `wanted` replicas whose status says that `ready` are ready. It never gets a pod.
 #[track_caller]
 pub fn deployment(cluster: &Cluster, namespace: &str, name: &str, wanted: i64, ready: i64) -> Value {
     let labels = json!({"app": name});
@@ -53,7 +53,7 @@ pub fn deployment(cluster: &Cluster, namespace: &str, name: &str, wanted: i64, r
     cluster.patch(&format!("{path}/status"), &json!({"status": {"replicas": ready, "readyReplicas": ready}}))
 }
 
-/// A Lease that was renewed so many seconds ago, for so many.
+/// A Lease that was renewed `renewed` seconds ago and is valid for `seconds`.
 #[track_caller]
 pub fn lease(cluster: &Cluster, namespace: &str, name: &str, renewed: i64, seconds: i64) -> Value {
     let renewed = ago(renewed).replace('Z', ".000000Z");
@@ -85,7 +85,7 @@ pub fn names(objects: &Value) -> Vec<&str> {
     objects.as_array().into_iter().flatten().filter_map(|object| object["name"].as_str()).collect()
 }
 
-/// The words of a field.
+/// The text of a field.
 #[track_caller]
 pub fn words<'v>(finding: &'v Value, field: &str) -> &'v str {
     finding[field].as_str().unwrap_or_else(|| panic!("no {field}: {finding:#}"))

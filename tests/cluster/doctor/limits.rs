@@ -1,4 +1,4 @@
-//! What is told where only a part of the cluster is asked about.
+//! What the doctor reports if it examines only a part of the cluster.
 
 use std::thread;
 
@@ -31,11 +31,11 @@ fn only_what_was_asked_about_is_told() {
         (&["cm/lost", "-n", ns], &["owner-absent"]),
         (&["cm/fine", "-n", ns], &[]),
         (&["cm/lost", "cm/haunted", "-n", ns], &["owner-absent", "owner-not-served"]),
-        // The owner has a part in it.
+        // The finding involves the owner.
         (&["widget/abroad", "-n", &elsewhere], &["owner-other-namespace"]),
         (&["-n", &elsewhere], &["owner-other-namespace"]),
     ];
-    // Each takes its time.
+    // In parallel: each run takes a while.
     thread::scope(|scope| {
         for (args, expected) in asked {
             scope.spawn(move || assert_eq!(codes(args), expected, "{args:?}"));

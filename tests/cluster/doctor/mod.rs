@@ -1,5 +1,5 @@
-//! Findings of the built program: each state is brought about for real, found, and mended with the very command that
-//! was printed.
+//! Findings of the built program: each test creates the broken state for real, finds it, and repairs it with the very
+//! command that the finding printed.
 
 mod apis;
 mod check_ownerreferences;
@@ -34,14 +34,14 @@ use crate::{
     side_by_side::side_by_side,
 };
 
-/// What failed comes again after a back-off, and every look of the doctor's takes its time.
+/// The collector retries after a back-off, and every run of the doctor takes time.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What a run of the doctor found.
 #[derive(Debug)]
 pub struct Found {
     pub document: Value,
-    /// 2 where something as bad as an error was found.
+    /// 2 if there is a finding as severe as an error.
     pub code: Option<i32>,
 }
 
@@ -53,7 +53,7 @@ impl Found {
         Found { document: ran.json(), code: ran.code }
     }
 
-    /// The findings of this code that speak of an object with this name, as those who suffer.
+    /// The findings with this code that list an object with this name as affected.
     pub fn about(&self, code: &str, name: &str) -> Vec<&Value> {
         let suffers = |finding: &&Value| {
             let objects = finding["objects"].as_array().into_iter().flatten();
@@ -67,7 +67,7 @@ impl Found {
         self.document["findings"].as_array().into_iter().flatten()
     }
 
-    /// The finding of this code about this object; panics with everything that was found where there isn't just one.
+    /// The only finding with this code about this object; panics with all findings unless there is exactly one.
     #[track_caller]
     pub fn one(&self, code: &str, name: &str) -> &Value {
         match self.about(code, name).as_slice() {
@@ -77,7 +77,7 @@ impl Found {
     }
 }
 
-/// Deletions that don't come to an end (§5.4), on the clusters that tests share.
+/// Deletions that don't finish (§5.4), on the shared clusters.
 #[test]
 fn deletions_that_are_stuck() {
     side_by_side(&[
@@ -111,7 +111,7 @@ fn deletions_that_are_stuck() {
     ]);
 }
 
-/// Everybody's trouble, each on a cluster of its own.
+/// Faults of a whole cluster, each on its own cluster.
 #[test]
 fn clusters_that_ail() {
     side_by_side(&[
@@ -133,7 +133,7 @@ pub fn examine_as(cluster: &Cluster, user: &str, args: &[&str]) -> Found {
     Found::of(&cluster.gc_as(user, &[&["doctor", "-o", "json"], args].concat()))
 }
 
-/// Runs a command of a remedy as it was printed, in a shell, with kubectl and the rights of the admin. What it said.
+/// Runs a command of a remedy as printed, in a shell, with kubectl and as admin. Returns its output.
 #[track_caller]
 pub fn paste(cluster: &Cluster, command: &str) -> String {
     let ran = Command::new("sh")
@@ -148,7 +148,7 @@ pub fn paste(cluster: &Cluster, command: &str) -> String {
     said
 }
 
-/// Runs a remedy of a finding, command by command, and returns the commands.
+/// Runs all commands of one remedy of a finding, and returns them.
 #[track_caller]
 pub fn follow(cluster: &Cluster, finding: &Value, remedy: usize) -> Vec<String> {
     let commands = finding["remedies"][remedy]["commands"].as_array().cloned().unwrap_or_default();
@@ -163,13 +163,14 @@ pub fn follow(cluster: &Cluster, finding: &Value, remedy: usize) -> Vec<String> 
     commands
 }
 
-/// Finds something, runs the remedy that does the least harm, and waits until it is found no more. Returns the finding.
+/// Finds a problem, runs the remedy that does the least harm, and waits until the doctor no longer reports it. Returns
+/// the finding.
 #[track_caller]
 pub fn mends(cluster: &Cluster, args: &[&str], code: &str, name: &str) -> Value {
     mends_with(cluster, args, code, name, 0)
 }
 
-/// The same with another of the remedies.
+/// Like [`mends`], with another remedy.
 #[track_caller]
 pub fn mends_with(cluster: &Cluster, args: &[&str], code: &str, name: &str, remedy: usize) -> Value {
     let args = [args, &["--only", code]].concat();
@@ -178,7 +179,7 @@ pub fn mends_with(cluster: &Cluster, args: &[&str], code: &str, name: &str, reme
     let begun = Instant::now();
     loop {
         let ran = cluster.gc(&[&["doctor", "-o", "json"], &args[..]].concat());
-        // The target itself may be gone by then.
+        // The remedy may have deleted the target itself.
         if ran.code == Some(1) && ran.stderr.contains(" not found") {
             return finding;
         }
@@ -190,10 +191,11 @@ pub fn mends_with(cluster: &Cluster, args: &[&str], code: &str, name: &str, reme
     }
 }
 
-/// One of the findings that are brought about together: its code, one who suffers, and which of the remedies is run.
+/// One of several findings of one run: its code, the name of an affected object, and the index of the remedy to run.
 pub type Row<'r> = (&'r str, &'r str, usize);
 
-/// Finds all of these, runs a remedy of each, and waits until none of them is found any more. Returns what was found.
+/// Finds all of these, runs a remedy for each, and waits until the doctor reports none of them. Returns what it found
+/// first.
 #[track_caller]
 pub fn mends_all(cluster: &Cluster, args: &[&str], rows: &[Row<'_>]) -> Found {
     let codes: BTreeSet<&str> = rows.iter().map(|(code, ..)| *code).collect();

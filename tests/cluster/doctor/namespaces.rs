@@ -1,4 +1,4 @@
-//! Namespaces that don't come to an end (S16).
+//! Namespaces that stay Terminating (S16).
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub fn a_finalizer_in_the_spec_of_a_namespace() {
     is_gone(cluster, &held);
 }
 
-/// Nobody empties it: no controller manager runs here.
+/// No controller manager runs here, so nothing empties the namespace.
 pub fn a_namespace_that_nobody_empties() {
     let trial = Trial::on(uncollected(), "abandoned", "Background");
     let cluster = trial.cluster;

@@ -1,4 +1,4 @@
-//! Pods that are terminating while nobody ends them (S13), and those that wait for their own claims (S14).
+//! Pods that stay Terminating because no kubelet ends them (S13), and pods that wait for their own claims (S14).
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::{
     plan::{draft::blocking, trial::Trial},
 };
 
-/// A pod on a node.
+/// A pod that is scheduled to a node.
 fn pod(trial: &Trial<'_>, name: &str, node: &str, owners: &[Value]) -> Value {
     trial.cluster.create(json!({
         "apiVersion": "v1",
@@ -37,7 +37,7 @@ pub fn a_pod_whose_node_is_gone() {
     cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
     is_terminating(cluster, &lost);
     aged(cluster, &lost, 20);
-    // The pod garbage collector may be about to remove it.
+    // The pod garbage collector may be about to delete it.
     let found = examine(cluster, &args);
     let finding = found.one("pod-without-kubelet", "lost");
     assert_eq!((&finding["severity"], names(&finding["related"])), (&json!("Warning"), vec!["owner"]), "{finding:#}");
@@ -87,7 +87,7 @@ pub fn a_pod_whose_kubelet_is_away() {
     assert_eq!(left, ["on-alive", "on-silent", "runs"]);
 }
 
-/// S14: a pod waits for a claim that it owns, and the claim for the pod that uses it.
+/// S14: a pod waits for a claim that it owns, and the claim waits for the pod that uses it.
 pub fn a_pod_and_its_claim_that_wait_for_each_other() {
     let trial = Trial::new("claimed", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -119,14 +119,14 @@ pub fn a_pod_and_its_claim_that_wait_for_each_other() {
     trial.node();
     let user = using("data");
     let data = claim("data", &[blocking(&user)]);
-    // This one only waits for a pod that goes on running.
+    // This claim only waits for a pod that keeps running.
     using("other");
     let other = claim("other", &[]);
     cluster.delete(&cluster.path_of(&other), Some("Background"), None);
     cluster.seen_by_collector(&[crate::harness::uid(&data)]);
     cluster.delete(&cluster.path_of(&user), Some("Foreground"), None);
     is_terminating(cluster, &data);
-    // The kubelet has ended it.
+    // Ends the pod as the kubelet would.
     cluster.delete(&cluster.path_of(&user), None, Some(0));
     cluster.settled();
     let found = examine(cluster, &args);

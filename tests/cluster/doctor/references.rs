@@ -1,4 +1,4 @@
-//! References that don't lead to their owner (§3.6).
+//! Owner references that don't resolve to their owner (§3.6).
 
 use std::{process::Command, time::Duration};
 
@@ -16,10 +16,10 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What is said of an object that the collector deletes, with nothing below it.
+/// The consequence for an object that the collector deletes, if it has no dependents.
 const DELETED: &str = "The collector will delete it.";
 
-/// A reference with something changed in it.
+/// A reference to the owner with some fields changed.
 fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
     let mut reference = owner_reference(owner);
     for (field, value) in changes {
@@ -29,7 +29,7 @@ fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
 }
 
 impl Trial<'_> {
-    /// Writes an object past the API server.
+    /// Writes a ConfigMap straight to etcd.
     fn store_config_map(&self, name: &str, owner: Value, finalizers: &[&str]) -> Value {
         self.cluster.store(&json!({
             "apiVersion": "v1",
@@ -44,7 +44,7 @@ fn now(cluster: &Cluster, object: &Value) -> Option<Value> {
     cluster.get(&cluster.path_of(object))
 }
 
-/// What is said of an object under a code.
+/// The texts of the finding with this code about this object.
 #[track_caller]
 fn says<'f>(found: &'f Found, code: &str, name: &str) -> [&'f str; 3] {
     let finding = found.one(code, name);
@@ -56,8 +56,8 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let trial = Trial::on(uncollected(), "nowhere", "Background");
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
     let owner = trial.widget("owner").create();
-    // What must not be found: rightly owned, by the kind in lower case (R3.15), by the core group with a slash before
-    // its version.
+    // No findings expected: a correct owner, the kind in lower case (R3.15), and the core group with a slash before its
+    // version.
     let beside = trial.config_map("beside").blocking(&owner).create();
     trial.config_map("fine").reference(bent(&owner, &[("kind", "widget")])).create();
     trial.config_map("slashed").reference(bent(&beside, &[("apiVersion", "/v1")])).create();
@@ -82,7 +82,7 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let twice = trial.config_map("twice").owned_by(&owner).reference(bent(&owner, &[("name", "owned")])).create();
     let held = trial.config_map("held").owned_by(&gone).blocking(&owner).create();
 
-    // What no API server accepts, and can be looked up nevertheless.
+    // No API server accepts these references, but the collector can look them up.
     trial.store_config_map("uidless", bent(&owner, &[("uid", "")]), &[]);
     trial.store_config_map("eventful", bent(&owner, &[("apiVersion", "v1"), ("kind", "Event")]), &[]);
 
@@ -152,7 +152,7 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let fault = "A reference names an Event, which cannot own anything (v1 Event/owner).";
     assert_eq!(says(&found, "owner-malformed", "eventful"), ["Warning", fault, DELETED]);
 
-    // Nothing was deleted. What has an owner is owned by it now, and the rest by nobody.
+    // No remedy deleted anything. References to existing owners are correct now, and all others are dropped.
     let owners = |object: &Value| now(cluster, object).expect("it is kept")["metadata"]["ownerReferences"].clone();
     for object in [&misnamed, &miskinded, &listed, &outdated, &twice] {
         assert_eq!(owners(object), json!([owner_reference(&owner)]), "{object}");
@@ -185,7 +185,7 @@ fn what_leads_nowhere_is_let_go_or_handed_over() {
         ("owner-other-namespace", "stray", 1),
     ];
     let found = mends_all(trial.cluster, &["-n", &trial.namespace], &rows);
-    // One cause, one finding.
+    // Findings are grouped by root cause.
     assert_eq!(found.one("owner-absent", "lost"), found.one("owner-absent", "too"));
     for object in [&lost, &over, &stray] {
         assert_eq!(now(trial.cluster, object), None);
@@ -196,17 +196,17 @@ fn what_leads_nowhere_is_let_go_or_handed_over() {
     );
 }
 
-/// Several references of one uid: what matters of them is told.
+/// Several references with one uid: the doctor reports them if they matter.
 #[test]
 fn references_of_one_uid() {
     let trial = Trial::on(uncollected(), "duplicates", "Background");
     let (owner, gone) = (trial.widget("owner").create(), trial.gone("gone"));
     let lower = |owner: &Value| bent(owner, &[("kind", "widget")]);
-    // Harmless, as long as the owner is there.
+    // Harmless as long as the owner exists.
     let both = trial.config_map("both").owned_by(&owner).reference(lower(&owner)).create();
-    // Here both are gone, and there is nothing to choose.
+    // Here the owner is absent, so there is no reference to keep.
     trial.config_map("neither").owned_by(&gone).reference(lower(&gone)).create();
-    // One of them fails: nothing is dropped, and nothing collected.
+    // The lookup of one of them fails: the collector drops no reference and deletes nothing.
     let outdated = bent(&owner, &[("apiVersion", "gc.test/v1beta1")]);
     let failing = trial.config_map("failing").owned_by(&owner).reference(outdated).create();
     let rows = [("owner-duplicated", "both", 0), ("owner-absent", "neither", 0), ("owner-not-served", "failing", 1)];
@@ -220,8 +220,7 @@ fn references_of_one_uid() {
     }
 }
 
-/// What no API server accepts, and what the collector makes of it.
-/// R1.31, R1.33, R3.24.
+/// R1.31, R1.33, R3.24: references that no API server accepts, and what the collector does about them.
 #[test]
 fn malformed_references() {
     let trial = Trial::new("malformed", "Background");
@@ -236,7 +235,8 @@ fn malformed_references() {
         with("unparsable", &[("apiVersion", "a/b/c")]),
     ];
     let whole = with("whole", &[]);
-    // These two can be looked up, and lead nowhere. They are held, so that it can be seen.
+    // The collector can look up these two; it finds no owner. A finalizer keeps them, so that the test can see the
+    // deletion.
     let held = [("uidless", &[("uid", "")][..]), ("eventful", &[("apiVersion", "v1"), ("kind", "Event")])];
     for object in held.map(|(name, changes)| trial.store_config_map(name, bent(&owner, changes), &[HOLD])) {
         cluster.wait_until("the collector to delete what leads nowhere", PATIENCE, || {
@@ -271,7 +271,7 @@ fn malformed_references() {
     assert!(now(cluster, &whole).is_some());
 }
 
-/// Lets whoever may see one namespace read a rack, too.
+/// Lets the viewer of one namespace read a rack, too.
 fn let_viewer_see_rack(cluster: &Cluster, name: &str) {
     let api = "rbac.authorization.k8s.io";
     cluster.create(json!({
@@ -285,7 +285,7 @@ fn let_viewer_see_rack(cluster: &Cluster, name: &str) {
     }));
 }
 
-/// Who may read one namespace is told what they can't verify, and no more.
+/// The viewer of one namespace learns which owners could not be verified, and no more.
 #[test]
 fn an_owner_that_may_not_be_read() {
     let trial = Trial::new("unread", "Background");
@@ -323,7 +323,7 @@ fn an_owner_that_may_not_be_read() {
     assert_eq!(look().about("owner-unread", "racked"), [] as [&Value; 0]);
 }
 
-/// A reference may name any version that is served (R3.14).
+/// A reference may name any served version (R3.14).
 #[test]
 fn an_owner_in_another_version_is_no_finding() {
     let trial = Trial::on(shared(), "versions", "Background");

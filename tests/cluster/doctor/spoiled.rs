@@ -1,4 +1,4 @@
-//! Objects in storage that nobody can decode (S19).
+//! Objects in etcd that no API server can decode (S19).
 
 use std::thread;
 
@@ -11,13 +11,13 @@ use super::{
 };
 use crate::harness::{Cluster, KINDS, LOST_KEY, NAMESPACES, Options};
 
-/// One object that is spoiled, and what is told of it.
+/// An object to spoil, and what the doctor reports about it.
 struct Spoiled {
     object: Value,
     bytes: Vec<u8>,
-    /// What the message says.
+    /// Part of the message.
     message: &'static str,
-    /// What the last remedy does.
+    /// Part of the last remedy.
     in_etcd: &'static str,
 }
 
@@ -26,7 +26,7 @@ fn named(api_version: &str, kind: &str, namespace: Option<&str>) -> Value {
         "uid": "spoiled"}})
 }
 
-/// Kinds that are stored in different ways, and ways in which an object can be spoiled.
+/// Kinds with different storage encodings, and different ways to spoil an object.
 fn all() -> Vec<Spoiled> {
     let config_map = named("v1", "ConfigMap", Some("default"));
     let half = config_map.to_string();
@@ -88,7 +88,7 @@ pub fn objects_that_cannot_be_decoded() {
     cluster.apply_yaml(KINDS);
     let doomed = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace("doomed")}});
     let all = all();
-    // At the same time, because each takes its half minute.
+    // In parallel: each takes half a minute.
     thread::scope(|scope| {
         for Spoiled { object, bytes, .. } in &all {
             scope.spawn(|| cluster.spoil_with(object, bytes));
@@ -110,10 +110,10 @@ pub fn objects_that_cannot_be_decoded() {
         let remedies = finding["remedies"].as_array().expect("remedies");
         assert_eq!(remedies.last().expect("one at least")["commands"], json!([in_etcd]), "{finding:#}");
     }
-    // A namespace with none of them in it waits all the same.
+    // A namespace waits even if it contains none of them.
     assert!(cluster.get(&cluster.path_of(&doomed)).is_some());
 
-    // It is in this namespace, and nowhere else.
+    // The message names this namespace and no other.
     let of = |found: &Found, words: &str| {
         found.findings().find(|finding| finding["message"].to_string().contains(words)).cloned()
     };
@@ -123,7 +123,7 @@ pub fn objects_that_cannot_be_decoded() {
 
     let stored_elsewhere = of(&found, "gc.test/v0").expect("it was found");
     follow(&cluster, &stored_elsewhere, 0);
-    // What etcdctl would do.
+    // As etcdctl would do it.
     for Spoiled { object, .. } in all.iter().filter(|spoiled| spoiled.object["kind"] != "Widget") {
         cluster.etcd_delete(&cluster.etcd_key(object));
     }

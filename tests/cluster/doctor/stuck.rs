@@ -1,4 +1,4 @@
-//! Foreground deletes that wait for what the collector never deletes (§5.4).
+//! Foreground deletions that wait for a dependent that the collector never deletes (§5.4).
 
 use std::{
     panic,
@@ -34,7 +34,7 @@ pub fn an_object_that_waits_for_itself() {
     assert!(trial.cluster.get(&trial.cluster.path_of(&snake)).is_none());
 }
 
-/// S4: one reference that can't be looked up makes a dependent immune, whatever the others are.
+/// S4: if the collector can't look up one reference, it never deletes the dependent, whatever the other references are.
 pub fn a_dependent_with_a_reference_to_what_is_not_served() {
     let trial = Trial::new("not-served", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -58,7 +58,7 @@ pub fn a_dependent_with_a_reference_to_what_is_not_served() {
              Widget/owner and Widget/above."
         )
     );
-    // What nobody waits for holds nobody.
+    // A dependent blocks nothing unless an owner waits for it.
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
 
     mends(cluster, &args, "stuck-on-not-served", "haunted");
@@ -70,8 +70,8 @@ pub fn a_dependent_with_a_reference_to_what_is_not_served() {
     }
 }
 
-/// S4 and S5: what the collector can't delete, somebody else can, and what another owner keeps can be left to that one.
-/// The reference alone is not all: the collector doesn't come back to what it has dropped.
+/// S4 and S5: an admin deletes what the collector can't delete, or leaves a dependent to its other owner. Dropping the
+/// reference is not enough: the collector doesn't process the owner again.
 pub fn what_the_collector_cannot_delete_goes_by_hand() {
     let trial = Trial::new("by-hand", "Foreground");
     let cluster = trial.cluster;
@@ -110,14 +110,14 @@ pub fn what_the_collector_cannot_delete_goes_by_hand() {
     assert_eq!(kept["metadata"]["ownerReferences"], json!([owner_reference(&other)]));
 }
 
-/// S5: the owner alone goes.
+/// S5: only the owner is deleted.
 pub fn a_cluster_scoped_dependent_with_a_namespaced_owner() {
     let trial = Trial::new("scope", "Foreground");
     let cluster = trial.cluster;
     let rack = trial.rack("owner").create();
     let widget = trial.widget("widget").create();
     let scoped = trial.rack("scoped").owned_by(&widget).blocking(&rack).create();
-    // Without another reference it goes as it should.
+    // Without another reference, the collector deletes it as usual.
     let plain = trial.rack("plain").blocking(&rack).create();
     trial.delete_before(&rack, "Foreground");
     is_gone(cluster, &plain);
@@ -129,7 +129,7 @@ pub fn a_cluster_scoped_dependent_with_a_namespaced_owner() {
     assert!(cluster.get(&cluster.path_of(&scoped)).is_some());
 }
 
-/// S7: a class that is part of every cluster is never deleted.
+/// S7: the API server never deletes the built-in priority classes.
 pub fn a_dependent_that_may_not_be_deleted() {
     let trial = Trial::new("protected", "Foreground");
     let cluster = trial.cluster;
@@ -150,7 +150,7 @@ pub fn a_dependent_that_may_not_be_deleted() {
     cluster.patch(class, &json!({"metadata": {"ownerReferences": null}}));
 }
 
-/// S10, B9: the collector watches no events, and so it never learns of the delete of one.
+/// S10, B9: the collector doesn't watch events, so it never learns that one was deleted.
 pub fn a_delete_that_the_collector_never_learns_of() {
     let trial = Trial::new("unwatched", "Foreground");
     let cluster = trial.cluster;
@@ -168,7 +168,7 @@ pub fn a_delete_that_the_collector_never_learns_of() {
     }));
     let below = trial.config_map("below").blocking(&event).create();
     cluster.settled();
-    // The API server would take the finalizer off where it is asked to delete an event.
+    // The API server would remove the finalizer when it gets a DELETE for an event.
     let mut deleted = event.clone();
     deleted["metadata"]["deletionTimestamp"] = json!(ago(60));
     deleted["metadata"]["deletionGracePeriodSeconds"] = json!(0);
@@ -181,8 +181,8 @@ pub fn a_delete_that_the_collector_never_learns_of() {
     is_gone(cluster, &below);
 }
 
-/// S12: somebody goes on making what a foreground delete waits for, under a new name each time, as controllers do. None
-/// of it is there for longer than a moment, and there is always one.
+/// S12: like a controller, the test keeps creating dependents that a foreground deletion waits for, each with a new
+/// name. Each exists only for a moment, but there is always one.
 pub fn dependents_that_are_made_again_and_again() {
     let trial = Trial::new("recreated", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
@@ -190,7 +190,7 @@ pub fn dependents_that_are_made_again_and_again() {
     let first = trial.config_map("first").blocking(&owner).finalizer(HOLD).create();
     trial.delete_before(&owner, "Foreground");
     is_terminating(cluster, &first);
-    // What was on its way when the owner was deleted proves nothing.
+    // A dependent that was just being created when the owner was deleted proves nothing.
     let only = [&args[..], &["--only", "dependents-recreated"]].concat();
     let found = examine(cluster, &only);
     assert!(found.findings().next().is_none(), "{:#}", found.document);

@@ -1,4 +1,4 @@
-//! `doctor --watch`: told once, and again when something has changed.
+//! `doctor --watch`: reports a finding once, and again when it changes.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -12,7 +12,7 @@ use crate::{harness::ADMIN, plan::trial::Trial, sweep::uncollected};
 
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A doctor that keeps looking, ended with the test.
+/// A running `doctor --watch`, which ends with the test.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -42,7 +42,7 @@ impl Watching {
         Watching { child, lines }
     }
 
-    /// Everything up to a line that holds this.
+    /// Reads all lines up to the first that contains this text.
     #[track_caller]
     fn until(&self, text: &str) -> Vec<String> {
         let (begun, mut describe) = (Instant::now(), Vec::new());
@@ -80,7 +80,7 @@ fn documents_come_one_after_the_other() {
     let gone = trial.gone("gone");
     trial.config_map("lost").owned_by(&gone).create();
     let mut second = watching.until("\"info\": 0");
-    // What ends the first document comes before the second begins.
+    // The first document ends before the second begins.
     let end = second.iter().position(|line| line == "}").expect("the end of the first");
     let whole = [first, second.drain(..=end).collect()].concat().join("\n");
     let document: serde_json::Value = serde_json::from_str(&whole).expect("a document");

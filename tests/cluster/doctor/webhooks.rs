@@ -1,4 +1,4 @@
-//! Admission webhooks that must be asked, and can't be (S9).
+//! Admission webhooks that block requests because the API server can't call them (S9).
 
 use std::{panic::resume_unwind, thread, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// The configuration of a webhook that is asked before Widgets are changed or deleted.
+/// The configuration of a webhook for updates and deletes of Widgets.
 fn webhook(name: &str, client: &Value, more: &Value) -> Value {
     let mut webhook = json!({
         "name": format!("{name}.odd.test"),
@@ -40,7 +40,7 @@ fn service(namespace: &str, name: &str) -> Value {
     json!({"service": {"namespace": namespace, "name": name}})
 }
 
-/// Some that nobody answers for, and some that are in nobody's way.
+/// Some webhooks without a running backend, and some that block nothing.
 pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let trial = Trial::on(cluster, "hooked", "Foreground");
     let place = trial.namespace.as_str();
@@ -71,7 +71,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     let held = trial.widget("held").blocking(&owner).create();
     cluster.seen_by_collector(&[uid(&held)]);
 
-    // Nobody is asked about these, nobody has to be, or somebody may answer.
+    // Not findings: webhooks that match no resource, whose failure is ignored, or that may have a backend.
     let elsewhere = json!({"rules": [{"apiGroups": ["odd.test"], "apiVersions": ["*"], "resources": ["nothings"],
         "operations": ["*"]}]});
     cluster.create(webhook("elsewhere", &service(place, "missing"), &elsewhere));
@@ -80,7 +80,8 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     cluster.create(webhook("outside", &json!({"url": "https://127.0.0.1:1/"}), &none));
     cluster.create(webhook("answers", &service(place, "answers"), &none));
     cluster.create(webhook("named-outside", &service(place, "outside"), &none));
-    // This one is asked about few objects, none of which is the collector's turn, for all that can be seen.
+    // A warning only: its selectors match few objects, and as far as the doctor can see, the collector processes none
+    // of them.
     cluster.create(webhook("selective", &service(place, "missing"), &none));
     let found = examine(cluster, &[]);
     assert_eq!((found.findings().count(), found.code), (1, Some(0)), "{:#}", found.document);
@@ -95,7 +96,7 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     );
     mends_with(cluster, &[], "webhook-unreachable", "selective", 1);
 
-    // One that is rolled out just now: what was so at the first look only is no finding.
+    // A rollout: the backend is down at the first look only, so it is no finding.
     let rolling = slice("rolling-1", "rolling", false);
     cluster.create(webhook("rolling", &service(place, "rolling"), &none));
     let found = thread::scope(|scope| {
