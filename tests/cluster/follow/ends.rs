@@ -1,4 +1,4 @@
-//! How cascades end, and when that is told.
+//! How cascades end, and when the program reports the end.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ fn get(trial: &Trial<'_>, path: &str) -> Value {
     trial.cluster.get(&path).unwrap_or_else(|| panic!("no {path}"))
 }
 
-/// Each policy on something that a controller has made; says how many objects are gone then.
+/// Deletes objects of a controller with each policy. Returns how many objects are gone in each case.
 #[track_caller]
 fn each_way(prefix: &str, build: impl Fn(&Trial<'_>) -> Value) -> [usize; 3] {
     POLICIES.map(|policy| {
@@ -69,7 +69,7 @@ fn jobs_go_as_foretold() {
     assert!(gone[0] == 3 && gone[2] == 1, "{gone:?}");
 }
 
-/// What was foretold to be stuck is told as soon as it is.
+/// If the plan predicts a stuck deletion, following ends as soon as it is stuck.
 #[test]
 fn what_was_to_stay_is_not_waited_for() {
     let trial = Trial::new("follow-held", "Foreground");
@@ -89,7 +89,7 @@ fn what_was_to_stay_is_not_waited_for() {
     assert_eq!(blocker.held_by, [HOLD]);
 }
 
-/// A finalizer that came after the plan, and that nobody removes: told with its holder long before the time is up.
+/// Someone adds a finalizer after the plan: following reports the blocker long before the timeout.
 #[test]
 fn what_gets_stuck_is_told_with_what_holds_it() {
     let trial = Trial::new("follow-stuck", "Foreground");
@@ -112,7 +112,8 @@ fn what_gets_stuck_is_told_with_what_holds_it() {
     assert_eq!(blocker.held_by, [HOLD]);
 }
 
-/// A dependent that is created after the plan goes with the rest. It is waited for, and no surprise.
+/// The collector also deletes a dependent that was created after the plan. Following waits for it, and doesn't report a
+/// deviation.
 #[test]
 fn what_comes_meanwhile_and_goes_along_is_told_apart() {
     let trial = Trial::new("follow-new", "Background");
@@ -137,7 +138,7 @@ fn what_comes_meanwhile_and_goes_along_is_told_apart() {
     assert_eq!(trial.cluster.list(&format!("/api/v1/namespaces/{}/configmaps", trial.namespace)), [] as [Value; 0]);
 }
 
-/// Somebody saves an object from going: it came out otherwise, and nothing is stuck.
+/// Someone orphans an object in time: the end differs from the plan, and nothing is stuck.
 #[test]
 fn what_is_saved_meanwhile_is_told() {
     let trial = Trial::new("follow-saved", "Background");
@@ -153,7 +154,7 @@ fn what_is_saved_meanwhile_is_told() {
     assert_eq!(outcome.followed.blockers, []);
 }
 
-/// A target that is gone before its turn is no error; one whose name another has taken is left alone.
+/// A target that is already gone is no error. If another object has taken its name, that one is left alone.
 #[test]
 fn targets_may_be_gone_before() {
     let trial = Trial::new("follow-gone", "Background");
@@ -171,7 +172,7 @@ fn targets_may_be_gone_before() {
     get(&trial, "/apis/gc.test/v1/namespaces/NS/widgets/second");
 }
 
-/// Pods whose kubelet is still at work are waited for.
+/// Following waits for pods until their kubelet has ended them.
 #[test]
 fn pods_are_waited_for() {
     let trial = Trial::new("follow-pods", "Foreground");
@@ -191,7 +192,7 @@ fn pods_are_waited_for() {
         scope.spawn(move || {
             let terminating = || cluster.get(&path).is_some_and(|pod| !pod["metadata"]["deletionTimestamp"].is_null());
             wait_until("the pod to be told", PATIENCE, terminating);
-            // Longer than anything that is taken for rest.
+            // Longer than any pause that following could take for the end.
             std::thread::sleep(Duration::from_secs(12));
             cluster.delete(&path, None, Some(0));
         });
@@ -207,7 +208,7 @@ fn pods_are_waited_for() {
     assert_eq!(blocker.held_by, ["kubelet"]);
 }
 
-/// Without a collector nothing comes of it, and that is not taken for the end.
+/// Without a collector nothing is deleted, and following doesn't take that for the end.
 #[test]
 fn time_runs_out_where_nobody_collects() {
     let trial = Trial::on(uncollected(), "follow-uncollected", "Background");
@@ -220,7 +221,7 @@ fn time_runs_out_where_nobody_collects() {
     assert_eq!(outcome.followed.progress.gone, 1);
 }
 
-/// Whoever has enough of it is told how far it has come.
+/// If the user stops following, the report says how far the cascade has come.
 #[test]
 fn following_can_be_called_off() {
     let trial = Trial::on(uncollected(), "follow-off", "Foreground");
@@ -237,7 +238,7 @@ fn following_can_be_called_off() {
     assert_eq!(outcome.otherwise().len(), 2);
 }
 
-/// A namespace with what is in it, the namespace controller's pace included.
+/// A namespace and its content, at the pace of the namespace controller.
 #[test]
 fn namespaces_go_as_foretold() {
     let trial = Trial::new("follow-namespace", "Background");

@@ -1,4 +1,4 @@
-//! A plan, its deletes, and how following them ended.
+//! A plan, its deletes, and the result of following them.
 
 use std::{collections::BTreeSet, future, path::Path, time::Duration};
 
@@ -15,12 +15,12 @@ use serde_json::Value;
 
 use crate::{harness::uid, plan::trial::Trial, reading::connect_with};
 
-/// No test waits longer for what ends by itself.
+/// The longest wait for a cascade that ends by itself.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What a plan needs to know leads to more that it needs to know.
+/// Resolving the needs of a plan can reveal further needs.
 const ROUNDS: usize = 8;
 
-/// A delete that is carried out.
+/// A delete to carry out.
 pub struct Carried<'t> {
     trial: &'t Trial<'t>,
     targets: Vec<&'t Value>,
@@ -30,7 +30,7 @@ pub struct Carried<'t> {
     kubeconfig: std::path::PathBuf,
 }
 
-/// What came of it.
+/// The result.
 pub struct Outcome {
     pub plan: Plan,
     pub sent: Vec<Sent>,
@@ -39,39 +39,39 @@ pub struct Outcome {
 }
 
 impl<'t> Carried<'t> {
-    /// The delete of these objects, in the trial's policy.
+    /// Deletes these targets, with the trial's policy.
     pub fn new(trial: &'t Trial<'t>, targets: Vec<&'t Value>) -> Self {
         let kubeconfig = trial.cluster.kubeconfig(crate::harness::ADMIN);
         Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), called_off: None, kubeconfig }
     }
 
-    /// By another way than straight to the server.
+    /// Connects through this kubeconfig file, for instance to a proxy.
     pub fn by(mut self, kubeconfig: &Path) -> Self {
         self.kubeconfig = kubeconfig.to_owned();
         self
     }
 
-    /// Up to this time.
+    /// Stops following after this time.
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Until somebody has enough of it.
+    /// Calls off following after this time.
     pub fn called_off_after(mut self, time: Duration) -> Self {
         self.called_off = Some(time);
         self
     }
 
-    /// Plans, deletes and follows. `between` happens after the plan is made and before it is carried out, `after` once
-    /// everything was deleted.
+    /// Plans, deletes and follows. Calls `between` after planning and before the deletes, and `after` once all deletes
+    /// are sent.
     #[track_caller]
     pub fn out(self, between: impl FnOnce(), after: impl FnOnce()) -> Outcome {
         self.trial.cluster.settled();
         self.unsettled(between, after)
     }
 
-    /// The same where no collector has to come to rest before.
+    /// Like [`Self::out`], without waiting until the collector has settled.
     #[track_caller]
     pub fn unsettled(self, between: impl FnOnce(), after: impl FnOnce()) -> Outcome {
         let targets = self.targets.len();
@@ -80,7 +80,7 @@ impl<'t> Carried<'t> {
         outcome
     }
 
-    /// The same of those targets that are there; none where none is.
+    /// Plans, deletes and follows those targets that still exist; `None` if none does.
     pub fn if_there(self) -> Option<Outcome> {
         self.carry(|| (), || ())
     }
@@ -118,7 +118,7 @@ impl<'t> Carried<'t> {
             tokio::task::block_in_place(between);
             let course = PlanTracker::new(&snapshot, &plan);
             let targets = self.targets(&snapshot);
-            // A target that is terminating already may have no outcome, and is followed all the same.
+            // An already terminating target may have no outcome, but is followed, too.
             let followed = plan.outcomes.iter().map(|outcome| outcome.object).chain(targets.iter().copied());
             let uids: BTreeSet<Symbol> = followed.map(|id| snapshot.object(id).uid).collect();
             let deletion = Deletion::by(propagation);
@@ -154,20 +154,20 @@ impl<'t> Carried<'t> {
 }
 
 impl Outcome {
-    /// What each object was foretold that came otherwise, and what has become of it.
+    /// The objects whose end differs from the plan: predicted and actual outcome.
     pub fn otherwise(&self) -> Vec<(String, OutcomeKind, OutcomeKind)> {
         let describe = self.followed.otherwise.iter();
         describe.map(|one| (one.object.short_name(), one.predicted[0], one.actual)).collect()
     }
 
-    /// It ended as foretold, and nothing that was there before went besides; so many objects are gone.
+    /// Panics unless everything ended as planned and nothing else was deleted. Returns the number of deleted objects.
     #[track_caller]
     pub fn as_planned(&self) -> usize {
         let followed = &self.followed;
         assert_eq!(followed.ended, Ended::AsPlanned, "{followed:#?}");
         assert_eq!(self.otherwise(), [], "{followed:#?}");
         assert!(followed.lost.is_empty(), "{followed:#?}");
-        // A controller may make something anew before it sees that its own object goes.
+        // A controller may recreate a dependent before it sees that its own object is being deleted.
         assert!(followed.outside.iter().all(|one| one.new && one.gone), "{followed:#?}");
         assert_eq!(followed.progress.arrived, followed.progress.all);
         assert!(self.sent.iter().all(|sent| !sent.answered.failed()), "{:?}", self.sent);

@@ -1,4 +1,4 @@
-//! Watches that break off, fall behind, or are not allowed: what is followed comes to its end all the same.
+//! Following survives watches that break off, fall behind, or are forbidden.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,8 +10,7 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// Carries out a delete of an owner with two dependents, by way of a proxy that spoils what is watched; says what was
-/// listed.
+/// Deletes an owner with two dependents through a proxy that spoils the watch of ConfigMaps. Returns the result.
 fn spoiled(name: &str, fault: impl Fn(&str, usize) -> Option<Fault> + Send + Sync + 'static) -> Outcome {
     let trial = Trial::new(name, "Foreground");
     let owner = trial.widget("owner").create();
@@ -27,7 +26,7 @@ fn spoiled(name: &str, fault: impl Fn(&str, usize) -> Option<Fault> + Send + Syn
     let outcome = Carried::new(&trial, vec![&owner]).by(proxy.kubeconfig()).out(|| (), || ());
     assert_eq!(outcome.followed.ended, Ended::AsPlanned, "{:#?}", outcome.followed);
     assert_eq!(outcome.followed.progress.gone, 3);
-    // Each list but the watched ones was read once, in pages.
+    // Each list was read only once, in pages; requests with `limit=1` don't count.
     let mut lists: Vec<(String, String)> = proxy
         .requests()
         .into_iter()
@@ -45,13 +44,13 @@ fn spoiled(name: &str, fault: impl Fn(&str, usize) -> Option<Fault> + Send + Syn
 fn watches_are_those_of_metadata_in_protobuf() {
     let outcome = spoiled("watch-whole", |_, _| None);
     assert!(outcome.followed.lost.is_empty());
-    // With nothing else to fall back on.
+    // The client can't fall back to another format.
     let protobuf = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
     let outcome = spoiled("watch-protobuf", move |_, _| Some(Fault::Accept(protobuf)));
     assert!(outcome.followed.lost.is_empty());
 }
 
-/// As from servers that know no protobuf of metadata.
+/// As from servers that can't send metadata as protobuf.
 #[test]
 fn watches_in_json_tell_the_same() {
     let outcome = spoiled("watch-json", |_, _| {
@@ -69,7 +68,7 @@ fn watches_that_break_off_are_taken_up() {
     assert!(outcome.followed.lost.is_empty());
 }
 
-/// What can't be told any more is asked for.
+/// If a watch has expired, following lists again.
 #[test]
 fn what_was_missed_is_asked_for() {
     let outcome = spoiled("watch-expired", |_, before| Some(Fault::status(410, "Expired")).filter(|_| before == 0));
@@ -90,7 +89,7 @@ fn what_may_not_be_watched_is_asked_for() {
     assert_eq!(describe, Some("configmaps"));
 }
 
-/// A line that is dead without anybody noticing.
+/// A watch that never sends anything.
 #[test]
 fn what_falls_silent_is_asked_for() {
     let outcome = spoiled("watch-silent", |_, _| Some(Fault::Hang));

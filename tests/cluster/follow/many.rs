@@ -1,4 +1,4 @@
-//! A cascade of a thousand or ten, by the built program: what it asks for, and what it takes.
+//! A cascade of a thousand or ten thousand objects: the requests and the memory of the built program.
 
 use std::{
     collections::BTreeMap,
@@ -15,14 +15,14 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// So many are created at a time.
+/// Objects that are created in parallel.
 const AT_A_TIME: usize = 8;
-/// As much as the process may take at its height, in kB.
+/// The most memory that the process may use, in kB.
 const MOST_MEMORY: usize = 100 << 10;
-/// However busy the machine is.
+/// Generous, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(20);
 
-/// An owner of so many; they block it.
+/// An owner with this many blocking dependents.
 fn crowd(trial: &Trial<'_>, many: usize) -> Value {
     let owner = trial.widget("owner").create();
     let mut reference = owner_reference(&owner);
@@ -46,7 +46,7 @@ fn crowd(trial: &Trial<'_>, many: usize) -> Value {
     owner
 }
 
-/// Runs to the end; returns the exit code, what was said, and the most memory it had, in kB.
+/// Runs a command to its end. Returns the exit code, its output, and its peak memory in kB.
 #[track_caller]
 fn measured(mut command: Command, folder: &std::path::Path) -> (Option<i32>, String, usize) {
     let said = folder.join("said");
@@ -82,7 +82,7 @@ fn ten_thousand_dependents_are_followed() {
     are_followed(10_000);
 }
 
-/// Each list is read once, and never again; what is watched is watched from there. Memory is bounded.
+/// The program reads each list only once, and watches from there. Its memory is bounded.
 fn are_followed(many: usize) {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
@@ -114,7 +114,7 @@ fn are_followed(many: usize) {
         assert!(asked.len() > 20, "{asked:#?}");
         let again: Vec<&String> = asked.iter().filter(|(_, times)| **times > 1).map(|(asked, _)| asked).collect();
         assert!(again.is_empty(), "asked again: {again:#?}");
-        // Pages of the one list, and its watch.
+        // The pages of its only list, and its watch.
         let of_kind = asked.keys().filter(|asked| asked.contains("/configmaps")).count();
         assert!(of_kind <= 2 + many.div_ceil(2000) + 1, "{asked:#?}");
         wait_until("the collector to be done with it", PATIENCE, || cluster.list(&path).is_empty());

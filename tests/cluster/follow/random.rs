@@ -1,4 +1,4 @@
-//! Random graphs, whose deletes are followed: is it over when it is said to be, and did it come out as it is said?
+//! Random graphs: is a cascade over when following says so, and did it end as following says?
 
 use std::{
     collections::HashMap,
@@ -22,11 +22,11 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// New kinds are served after a moment.
+/// The API server serves new kinds only after a moment.
 const SERVED: Duration = Duration::from_secs(30);
-/// What waits for a collector that has forgotten it is not waited for longer.
+/// The longest wait for a collector that has forgotten an owner.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// So many are followed side by side.
+/// Graphs that are followed in parallel.
 const AT_A_TIME: usize = 6;
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -35,7 +35,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
         .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// The objects that are deleted first; fewer where the collector has taken some by itself.
+/// The objects to delete first, without those that the collector has already deleted.
 fn targets(case: &Case, uids: &Uids) -> Vec<Value> {
     let by_name: HashMap<String, &String> =
         uids.iter().map(|(uid, (kind, name))| (format!("{kind}/{name}"), uid)).collect();
@@ -49,15 +49,15 @@ fn random_graphs_are_followed() {
     are_followed(1, 12);
 }
 
-/// As many graphs as `GRAPHS` says, from `SEED` on.
+/// As many graphs as `GRAPHS` says, starting with `SEED`.
 #[test]
 #[ignore = "long: as many graphs as GRAPHS says"]
 fn more_random_graphs_are_followed() {
     are_followed(number("SEED", 13), number("GRAPHS", 48));
 }
 
-/// What is called over has come to rest (the kit looks again), and nothing that was foretold of a graph which is left
-/// alone comes otherwise.
+/// When following says that a cascade is over, it has come to rest (the kit checks that). If nothing else changes the
+/// graph, it ends as predicted.
 fn are_followed(seed: u64, graphs: u64) {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(kinds::DEFINITIONS);
@@ -100,7 +100,7 @@ fn are_followed(seed: u64, graphs: u64) {
     assert!(ends.values().sum::<usize>() as u64 > graphs / 2, "most graphs have something to delete: {ends:?}");
 }
 
-/// Deletes what is left of the targets, and follows; none where nothing is.
+/// Deletes the targets that are left, and follows; `None` if none is left.
 fn followed(cluster: &Cluster, case: &Case, uids: &Uids) -> Option<(Outcome, Duration)> {
     let targets = targets(case, uids);
     let delete = case.rounds.first()?;
