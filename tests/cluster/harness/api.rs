@@ -1,4 +1,4 @@
-//! Requests to one server, blocking from the caller's point of view.
+//! Blocking requests to one API server.
 
 use std::{path::Path, sync::LazyLock, time::Duration};
 
@@ -11,13 +11,13 @@ use kube::{
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-/// Everything asynchronous in the tests runs here, so that tests themselves are plain functions on plain threads.
+/// Runs everything asynchronous in the tests, so that tests are plain functions on plain threads.
 pub static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).thread_name("harness").enable_all().build().expect("a tokio runtime can be started")
 });
 
-/// No request of a test takes longer; a server that hangs must not hang the test run.
+/// No request in a test takes longer. A server that hangs must not block the test run.
 const DEADLINE: Duration = Duration::from_mins(5);
 
 /// A connection as one user.
@@ -26,12 +26,12 @@ pub struct Api {
     client: Client,
 }
 
-/// What the server said.
+/// The server's response.
 #[derive(Debug)]
 pub struct Answer {
     /// The HTTP status code.
     pub status: u16,
-    /// The body as it came.
+    /// The raw body.
     pub bytes: Vec<u8>,
 }
 
@@ -46,19 +46,19 @@ impl Answer {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// Whether the server did what it was asked to.
+    /// Whether the status code is 2xx.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
 impl Api {
-    /// Prepares a connection as a kubeconfig file says; `server` instead of the one in there, if given.
+    /// Prepares a connection with a kubeconfig file. `server` replaces the file's server, if given.
     pub fn connect(kubeconfig: &Path, server: Option<&str>) -> Result<Self, String> {
         Ok(Self { client: client(kubeconfig, server)? })
     }
 
-    /// Prepares a connection to a server that asks nobody who they are.
+    /// Prepares a connection to a server without authentication.
     pub fn anonymous(url: &str) -> Result<Self, String> {
         let mut config = Config::new(url.parse().map_err(|error| format!("{url}: {error}"))?);
         exactly_as_told(&mut config);
@@ -66,7 +66,7 @@ impl Api {
         Ok(Self { client: client.map_err(|error| format!("{url}: {}", chain(&error)))? })
     }
 
-    /// Sends a request; the error is that no answer came.
+    /// Sends a request. Errors if no response comes.
     pub fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, String> {
         let exchange = async {
             let response = self.client.send(request.map(Body::from)).await?;
@@ -81,7 +81,7 @@ impl Api {
         }
     }
 
-    /// Sends a request with a body of the given type; panics only if no answer comes.
+    /// Sends a request with a body of the given type; panics if no response comes.
     #[track_caller]
     pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
         let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, "application/json");
@@ -94,13 +94,13 @@ impl Api {
         self.send(request).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
     }
 
-    /// GET; the error is that no answer came.
+    /// GET; errors if no response comes.
     pub fn get(&self, path: &str) -> Result<Answer, String> {
         self.send(Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?)
     }
 }
 
-/// A client that does exactly what it is told: no retries, no compression, no proxy.
+/// A plain client: no retries, no compression, no proxy.
 pub fn client(kubeconfig: &Path, server: Option<&str>) -> Result<Client, String> {
     let failed = |error: &dyn std::error::Error| format!("{}: {}", kubeconfig.display(), chain(error));
     RUNTIME.block_on(async {

@@ -1,4 +1,4 @@
-//! Where the programs of the control plane come from.
+//! Finds or builds the programs of the control plane.
 
 use std::{
     env, fs,
@@ -8,7 +8,7 @@ use std::{
 
 use super::go_build;
 
-/// The variable that envtest reads, too: a folder that holds the programs already.
+/// A folder with ready-made programs. envtest reads this variable, too.
 const ASSETS: &str = "KUBEBUILDER_ASSETS";
 
 const ETCD: &str = "etcd";
@@ -24,11 +24,11 @@ pub struct Binaries {
 }
 
 impl Binaries {
-    /// The programs' names, which are also those of their folders in the Go module.
+    /// The programs' names, and their folders in the Go module.
     pub const NAMES: [&str; 3] = [ETCD, API_SERVER, CONTROLLER_MANAGER];
 
-    /// Finds the programs, and builds them first where there are none yet. A failure is remembered: a second test would
-    /// only fail minutes later with the same words.
+    /// Finds the programs, or builds them first. Keeps a failure: every other test would only fail minutes later with
+    /// the same error.
     pub fn find() -> Result<Self, String> {
         static FOUND: LazyLock<Result<Binaries, String>> = LazyLock::new(|| match env::var_os(ASSETS) {
             Some(folder) if !folder.is_empty() => Binaries::given(Path::new(&folder)),
@@ -37,7 +37,7 @@ impl Binaries {
         FOUND.clone()
     }
 
-    /// The programs in a folder that someone names; falling back to a build when one is missing would hide a mistake.
+    /// The programs in a folder that the user names. Doesn't build a missing one, because that would hide a mistake.
     fn given(folder: &Path) -> Result<Self, String> {
         let missing: Vec<&str> = Self::NAMES.into_iter().filter(|name| !is_file(&folder.join(name))).collect();
         if missing.is_empty() {

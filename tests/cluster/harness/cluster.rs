@@ -23,20 +23,20 @@ use super::{
     wait::{Retry, poll},
 };
 
-/// Generous, because a busy machine is no reason for a test to fail.
+/// Generous, so that no test fails because the machine is busy.
 const START: Duration = Duration::from_mins(5);
 
-/// Between finding a free port and using it, someone else can take it; this often in a row nobody does.
+/// Another process can take a free port before it is used; hardly this many times in a row.
 pub const ATTEMPTS: usize = 5;
 
-/// The cluster of the test binary, with the kinds of [`fixtures`], the collector, and the controllers of workloads,
+/// The cluster that all tests share, with the kinds of [`fixtures`], the collector, and the controllers of workloads,
 /// namespaces and claims.
 #[track_caller]
 pub fn shared() -> &'static Cluster {
-    // A failure is kept: it would not go away, only take its time again in every test.
+    // Keeps a failure: it wouldn't go away, only cost time in every test.
     static SHARED: LazyLock<Result<Cluster, String>> = LazyLock::new(|| {
         let cluster = Cluster::try_start(&Options::default())?;
-        // Before the controllers, because the collector looks for new kinds only twice a minute.
+        // Before the controllers start, because the collector refreshes discovery only every 30 seconds.
         cluster.apply_yaml(fixtures::KINDS);
         let others = [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION];
         cluster.try_start_controllers(&[&others, controllers::WORKLOADS].concat())?;
@@ -48,20 +48,20 @@ pub fn shared() -> &'static Cluster {
     }
 }
 
-/// What is different from the usual cluster.
+/// Deviations from the usual cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// More flags for kube-apiserver; the last one wins.
+    /// More flags for kube-apiserver. The last one wins.
     pub api_server: Vec<String>,
     /// More flags for kube-controller-manager.
     pub controller_manager: Vec<String>,
 }
 
-/// An API server with its etcd, and a controller manager when a test wants one.
+/// An API server with its etcd, and a controller manager if a test wants one.
 ///
-/// All of it ends when the value is dropped or the process is gone.
+/// All servers stop when the value is dropped or the test process ends.
 pub struct Cluster {
-    // The order matters: fields are dropped from top to bottom, and etcd should go after those who talk to it.
+    // Rust drops fields from top to bottom: etcd must stop after its clients.
     pub(super) controllers: Mutex<Option<Controllers>>,
     api_server: Mutex<Supervised>,
     port: u16,
@@ -76,7 +76,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts a cluster without controllers; panics with the servers' last words if it does not come up.
+    /// Starts a cluster without controllers; panics with the end of the servers' logs if it doesn't start.
     #[track_caller]
     pub fn start(options: &Options) -> Self {
         Self::try_start(options).unwrap_or_else(|error| panic!("a test cluster could not be started: {error}"))
@@ -125,12 +125,12 @@ impl Cluster {
         self.credentials.kubeconfig(user)
     }
 
-    /// A folder that goes when the cluster goes; logs of the servers are in it.
+    /// A folder with the servers' logs, removed with the cluster.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The pids of the servers that run.
+    /// The pids of the running servers.
     pub fn pids(&self) -> Vec<u32> {
         let controllers = self.controllers.lock().unwrap();
         let api_server = self.api_server.lock().unwrap();
@@ -138,7 +138,7 @@ impl Cluster {
         servers.into_iter().flatten().filter_map(Supervised::pid).collect()
     }
 
-    /// Kills the API server, which has no time to say good-bye.
+    /// Kills the API server with SIGKILL.
     #[track_caller]
     pub fn kill_api_server(&self) {
         let server = self.api_server.lock().unwrap();
@@ -147,7 +147,7 @@ impl Cluster {
         server.wait().expect("it ends");
     }
 
-    /// Starts it again, where it was, and waits until it serves.
+    /// Restarts the API server at the same address, and waits until it serves.
     #[track_caller]
     pub fn start_api_server_again(&self) {
         let mut server = self.api_server.lock().unwrap();
@@ -160,12 +160,12 @@ impl Cluster {
         served.unwrap_or_else(|error| panic!("the API server does not come back: {error}"));
     }
 
-    /// A name that nothing else in this cluster has.
+    /// A name that is unique in this cluster.
     pub fn unique(&self, prefix: &str) -> String {
         format!("{prefix}-{}", self.counter.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Like [`wait_until`](super::wait_until), and gives up at once when a server has died.
+    /// Like [`wait_until`](super::wait_until), but fails at once if a server has died.
     #[track_caller]
     pub fn wait_until(&self, what: &str, timeout: Duration, mut done: impl FnMut() -> bool) {
         let verdict = poll(timeout, || {
@@ -188,7 +188,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // All at once, so that their seconds of patience do not add up.
+        // All at once, so that they shut down in parallel.
         if let Ok(Some(controllers)) = self.controllers.get_mut() {
             controllers.process().release();
         }
@@ -199,12 +199,12 @@ impl Drop for Cluster {
     }
 }
 
-/// One look at whether the API server serves.
+/// Checks once whether the API server serves.
 fn connect(credentials: &Credentials, url: &str, servers: [&Supervised; 2]) -> Result<Api, Retry> {
     if let Some(obituary) = servers.iter().find_map(|server| server.obituary()) {
         return Err(Retry::Never(obituary));
     }
-    // The certificate is whole once its key is there.
+    // The server writes the key after the certificate.
     if !credentials.certificate_key().exists() {
         return Err(Retry::Later("kube-apiserver has not made its certificate yet".to_owned()));
     }
@@ -227,7 +227,7 @@ fn etcd(binaries: &Binaries, folder: &Path, url: &str, peer_url: &str) -> Result
         format!("--listen-peer-urls={peer_url}"),
         format!("--initial-advertise-peer-urls={peer_url}"),
         format!("--initial-cluster=default={peer_url}"),
-        // Nothing in here has to survive a crash.
+        // No data has to survive a crash.
         "--unsafe-no-fsync".to_owned(),
         "--quota-backend-bytes=8589934592".to_owned(),
         "--log-level=error".to_owned(),
@@ -257,7 +257,7 @@ fn api_server(
         format!("--service-account-signing-key-file={}", key.display()),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
-        // Nobody makes service accounts here, and no pod is ever mounted to a volume.
+        // No controller creates service accounts here, and no pod ever mounts a volume.
         "--disable-admission-plugins=ServiceAccount,StorageObjectInUseProtection".to_owned(),
         "--max-requests-inflight=4000".to_owned(),
         "--max-mutating-requests-inflight=2000".to_owned(),
@@ -268,7 +268,7 @@ fn api_server(
         .map_err(|error| format!("cannot run kube-apiserver: {error}"))
 }
 
-/// Ports that nobody listens on, all different because they are taken all at the same time.
+/// Free ports. All differ, because they are reserved at the same time.
 pub fn free_ports<const N: usize>() -> Result<[u16; N], String> {
     let failed = |error| format!("cannot find a free port: {error}");
     let mut listeners = Vec::new();

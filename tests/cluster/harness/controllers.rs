@@ -1,4 +1,4 @@
-//! The controller manager: the collector itself, and the controllers whose objects it collects.
+//! The controller manager, with the collector and the controllers that create objects with owners.
 
 use std::{fmt::Write as _, path::Path, time::Duration};
 
@@ -16,9 +16,9 @@ use super::{
 
 /// The garbage collector.
 pub const COLLECTOR: &str = "garbage-collector-controller";
-/// Empties namespaces that are being deleted.
+/// Deletes the content of terminating namespaces.
 pub const NAMESPACES: &str = "namespace-controller";
-/// The controllers that make objects with owners.
+/// The controllers that create objects with owners.
 pub const WORKLOADS: &[&str] = &[
     "deployment-controller",
     "replicaset-controller",
@@ -27,19 +27,19 @@ pub const WORKLOADS: &[&str] = &[
     "cronjob-controller",
 ];
 
-/// Keeps claims that pods use; it adds its finalizer itself.
+/// Protects claims that pods use; it adds its finalizer itself.
 pub const CLAIM_PROTECTION: &str = "persistentvolumeclaim-protection-controller";
 
 const FAILED: &str = "the controller manager could not be started";
-/// The collector asks for new kinds twice a minute.
+/// The collector refreshes discovery every 30 seconds.
 const NEW_KIND: Duration = Duration::from_mins(1);
-/// Generous, because a busy machine is no reason for a test to fail.
+/// Generous, so that no test fails because the machine is busy.
 const START: Duration = Duration::from_mins(5);
 /// The collector's queues, without their prefix.
 const QUEUES: [&str; 3] = ["attempt_to_delete", "attempt_to_orphan", "graph_changes"];
-/// Queues are empty for moments while events are on their way; this many looks in a row are taken for rest.
+/// Queues are empty for moments while events are on their way, so this many looks in a row must find them empty.
 const QUIET_LOOKS: usize = 8;
-/// After this time a collector that still works is a finding of its own.
+/// A collector that is still busy after this time is a defect.
 const SETTLE: Duration = Duration::from_mins(2);
 
 /// A running controller manager.
@@ -57,15 +57,14 @@ impl Controllers {
 }
 
 impl Cluster {
-    /// Starts a controller manager with these controllers; returns when it is up and the collector, if it is one of
-    /// them, has seen the whole cluster. Kinds that are defined later are noticed by the collector only after up to 30
-    /// seconds.
+    /// Starts a controller manager with these controllers. Returns when it is ready and the collector, if included, has
+    /// synced. The collector notices a kind that is created later only after up to 30 seconds.
     #[track_caller]
     pub fn start_controllers(&self, names: &[&str]) {
         self.try_start_controllers(names).unwrap_or_else(|error| panic!("{FAILED}: {error}"));
     }
 
-    /// The same with another kubeconfig file, for instance that of a proxy.
+    /// The same with another kubeconfig file, for instance for a proxy.
     #[track_caller]
     pub fn start_controllers_with(&self, kubeconfig: &Path, names: &[&str]) {
         self.try_start_controllers_with(kubeconfig, names).unwrap_or_else(|error| panic!("{FAILED}: {error}"));
@@ -94,7 +93,7 @@ impl Cluster {
         Err(last)
     }
 
-    /// Ends the controller manager, and with it the collector; the API server goes on.
+    /// Stops the controller manager, and with it the collector. The API server keeps running.
     pub fn stop_controllers(&self) {
         drop(self.controllers.lock().unwrap().take());
     }
@@ -115,7 +114,7 @@ impl Cluster {
             if !answer.is_success() {
                 return Err(Retry::Later(format!("/healthz: {} {}", answer.status, answer.text())));
             }
-            // The collector has no other way to say that it has begun: its queues are empty before, too.
+            // Only the log shows that the collector has started: its queues are empty before, too.
             if collects && !process.log().contains("Proceeding to collect garbage") {
                 return Err(Retry::Later(format!("the collector has not begun:\n{}", process.log_tail())));
             }
@@ -134,7 +133,7 @@ impl Cluster {
             format!("--authorization-kubeconfig={own}"),
             "--bind-address=127.0.0.1".to_owned(),
             format!("--secure-port={port}"),
-            // The API server's, which is for the same address and which the kubeconfig files trust already.
+            // The API server's certificate: it is for the same address, and the kubeconfig files already trust it.
             format!("--tls-cert-file={}", self.credentials.certificate().display()),
             format!("--tls-private-key-file={}", self.credentials.certificate_key().display()),
             "--leader-elect=false".to_owned(),
@@ -144,17 +143,17 @@ impl Cluster {
         Ok(program.args(&self.options.controller_manager))
     }
 
-    /// Waits until the collector has nothing to do: its queues are empty and nothing is in work, over some time.
+    /// Waits until the collector is idle: its queues stay empty, and it processes nothing, for some time.
     ///
-    /// This is rest, not the end: what failed waits outside the queues for its next turn, the longer the more often it
-    /// failed. So a state that is not the expected one is to be looked at again before it is called a mismatch.
+    /// This isn't the end: failed items wait for their retry outside the queues, longer after each failure. A test must
+    /// look again before it reports an unexpected state.
     #[track_caller]
     pub fn settled(&self) {
         settled(&self.collector());
     }
 
-    /// The collector's graph around these objects, or all of it, in DOT; an edge goes from a dependent to its owner.
-    /// The collector leaves out objects that have neither owners nor dependents.
+    /// The part of the collector's graph around these objects, or all of it, in DOT. An edge points from a dependent to
+    /// its owner. The collector leaves out objects that have neither owners nor dependents.
     #[track_caller]
     pub fn collector_graph(&self, uids: &[&str]) -> String {
         let mut path = "/debug/controllers/garbage-collector-controller/graph".to_owned();
@@ -164,7 +163,7 @@ impl Cluster {
         text(&self.collector(), &path).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Waits until the collector has learnt of these objects by watching them; each must have an owner or a dependent.
+    /// Waits until the collector's watches have reported these objects. Each must have an owner or a dependent.
     #[track_caller]
     pub fn seen_by_collector(&self, uids: &[&str]) {
         self.wait_until(&format!("the collector to see {uids:?}"), NEW_KIND, || {
@@ -173,8 +172,8 @@ impl Cluster {
         });
     }
 
-    /// Waits until the collector watches the kind of this object, of which it has then seen this one, too. The object
-    /// gets a dependent for that time, because the graph does not show objects that have nothing to do with others.
+    /// Waits until the collector watches the kind of this object and has seen the object. Gives it a dependent
+    /// meanwhile, because the graph shows only objects with owners or dependents.
     #[track_caller]
     pub fn watched_by_collector(&self, object: &Value) {
         let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
@@ -204,7 +203,7 @@ impl Cluster {
     }
 }
 
-/// The same for any collector, of which these are the metrics.
+/// Waits until any collector is idle, given an API that serves its metrics.
 #[track_caller]
 pub fn settled(collector: &Api) {
     let mut quiet = 0;
@@ -224,19 +223,19 @@ pub fn settled(collector: &Api) {
     verdict.unwrap_or_else(|error| panic!("the collector did not come to rest within {SETTLE:?}: {error}"));
 }
 
-/// Whether a part of the graph is the node of an object that the collector's watches have told it about.
+/// Whether a part of the graph is the node of an object that the collector's watches have reported.
 fn is_observed(node: &str, uid: &str) -> bool {
     let has = |key: &str, value: &str| node.lines().any(|line| line.trim() == format!("{key}={value:?}"));
     has("uid", uid) && has("virtual", "false") && has("missing", "false")
 }
 
-/// Whether a line of the metrics says how much is waiting or being worked on in one of the collector's queues.
+/// Whether a line of the metrics counts waiting or unfinished items in one of the collector's queues.
 fn is_of_queue(line: &str) -> bool {
     let counts = line.starts_with("workqueue_depth{") || line.starts_with("workqueue_unfinished_work_seconds{");
     counts && QUEUES.iter().any(|queue| line.contains(&format!("name=\"garbage_collector_{queue}\"")))
 }
 
-/// Whether it says that something is.
+/// Whether such a line counts at least one item.
 fn is_work(line: &str) -> bool {
     is_of_queue(line)
         && line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok_and(|value| value > 0.0))

@@ -1,4 +1,4 @@
-//! Users, their kubeconfig files, and the key that the API server signs service account tokens with.
+//! Users, their kubeconfig files, and the API server's signing key for service account tokens.
 
 use std::{
     fmt::Write as _,
@@ -12,19 +12,19 @@ use serde_json::json;
 
 /// May do everything: a member of `system:masters`.
 pub const ADMIN: &str = "admin";
-/// May do nothing until [`let_viewer_see`](super::Cluster::let_viewer_see) shows them a namespace.
+/// May do nothing until [`let_viewer_see`](super::Cluster::let_viewer_see) grants read access to a namespace.
 pub const VIEWER: &str = "viewer-of-one-namespace";
-/// May do nothing but what every authenticated user may: discovery and questions about themselves.
+/// May do only what every authenticated user may: discovery, and reviews of their own rights.
 pub const NOBODY: &str = "nobody";
 
-/// The files that say who is who, in a folder of their own.
+/// A folder with the users' credentials.
 pub struct Credentials {
     folder: PathBuf,
     tokens: Vec<(&'static str, String)>,
 }
 
 impl Credentials {
-    /// Makes up new tokens and a new key.
+    /// Creates new tokens and a new key.
     pub fn create(folder: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&folder)?;
         let mut tokens = Vec::new();
@@ -50,12 +50,12 @@ impl Credentials {
         self.folder.join("service-accounts.key")
     }
 
-    /// Where the API server keeps the certificate that it makes for itself.
+    /// The folder for the certificate that the API server creates for itself.
     pub fn certificates(&self) -> PathBuf {
         self.folder.join("certificates")
     }
 
-    /// The server's certificate; the file ends with that of the authority that issued it, which is what clients trust.
+    /// The server's certificate. The file ends with the certificate of the issuing authority, which clients trust.
     pub fn certificate(&self) -> PathBuf {
         self.certificates().join("apiserver.crt")
     }
@@ -65,13 +65,13 @@ impl Credentials {
         self.certificates().join("apiserver.key")
     }
 
-    /// Where a user's kubeconfig file is, after [`write_kubeconfigs`](Self::write_kubeconfigs).
+    /// A user's kubeconfig file, after [`write_kubeconfigs`](Self::write_kubeconfigs).
     pub fn kubeconfig(&self, user: &str) -> PathBuf {
         assert!(self.tokens.iter().any(|(name, _)| *name == user), "the test clusters have no user {user:?}");
         self.folder.join(format!("{user}.kubeconfig"))
     }
 
-    /// Writes one kubeconfig file for every user.
+    /// Writes a kubeconfig file for every user.
     pub fn write_kubeconfigs(&self, server: &str) -> io::Result<()> {
         let cluster = json!({"server": server, "certificate-authority": self.certificate()});
         for (user, token) in &self.tokens {

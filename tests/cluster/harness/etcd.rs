@@ -1,4 +1,4 @@
-//! Writing to etcd, past the API server, for states that it refuses to write and yet has to live with.
+//! Writes to etcd directly, for states that the API server refuses to write but still must handle.
 
 use std::time::Duration;
 
@@ -13,16 +13,15 @@ use super::{
     wait::{Retry, poll},
 };
 
-/// Until the API server's watch of etcd has brought what was written. Generous, because a busy machine is no reason for
-/// a test to fail.
+/// Until the API server's watch of etcd reports the write. Generous, so that no test fails because the machine is busy.
 const SEEN: Duration = Duration::from_secs(30);
-/// Until the API server has given up a watch that met what it can't decode: it goes on for half a minute.
+/// Until the API server gives up a watch that hit undecodable data: it retries for half a minute.
 const SPOILED: Duration = Duration::from_mins(2);
 
-/// Groups of built-in kinds whose keys begin with the group.
+/// API groups of built-in kinds whose etcd keys begin with the group.
 const GROUPS_WITH_PREFIX: [&str; 2] = ["apiextensions.k8s.io", "apiregistration.k8s.io"];
 
-/// Built-in resources that are stored under another name (`SpecialDefaultResourcePrefixes` of the API server).
+/// Built-in resources with another name in etcd (`SpecialDefaultResourcePrefixes` in the API server).
 const OTHER_PREFIXES: [(&str, &str, &str); 5] = [
     ("", "replicationcontrollers", "controllers"),
     ("", "endpoints", "services/endpoints"),
@@ -31,23 +30,22 @@ const OTHER_PREFIXES: [(&str, &str, &str); 5] = [
     ("networking.k8s.io", "ingresses", "ingress"),
 ];
 
-/// What was written by an API server that encrypts, under a key that nobody has any more: the usual way to lose an
-/// object.
+/// Data that an API server encrypted with a key that is lost: the usual way to lose an object.
 pub const LOST_KEY: &[u8] = b"k8s:enc:aescbc:v1:lost:\x01\x02\x03";
 
 impl Cluster {
-    /// What etcd has under a key.
+    /// The value of a key in etcd.
     #[track_caller]
     pub fn etcd_get(&self, key: &str) -> Option<Vec<u8>> {
         let answer = self.ask_etcd("range", json!({"key": encode(key)}));
         let value = answer["kvs"][0]["value"].as_str();
-        // A value without a byte is left out.
+        // etcd omits an empty value.
         let value = value.or(answer["kvs"][0]["key"].as_str().map(|_| ""))?;
         Some(BASE64_STANDARD.decode(value).unwrap_or_else(|error| panic!("etcd says {value:?} of {key}: {error}")))
     }
 
-    /// Writes to etcd, and returns the revision that it has then, which is the resourceVersion of what was written. The
-    /// API server gets to know a moment later.
+    /// Writes to etcd. Returns the new revision, which is the resourceVersion of the written object. The API server
+    /// sees the write a moment later.
     #[track_caller]
     pub fn etcd_put(&self, key: &str, value: &[u8]) -> u64 {
         let answer = self.ask_etcd("put", json!({"key": encode(key), "value": encode(value)}));
@@ -55,13 +53,13 @@ impl Cluster {
         revision.unwrap_or_else(|| panic!("a put without a revision: {answer}"))
     }
 
-    /// Deletes from etcd. The API server gets to know a moment later.
+    /// Deletes a key from etcd. The API server sees that a moment later.
     #[track_caller]
     pub fn etcd_delete(&self, key: &str) {
         self.ask_etcd("deleterange", json!({"key": encode(key)}));
     }
 
-    /// The key of an object that says its apiVersion, kind, namespace and name.
+    /// The etcd key of an object with an apiVersion, kind, namespace and name.
     #[track_caller]
     pub fn etcd_key(&self, object: &Value) -> String {
         let path = self.path_of(object);
@@ -87,17 +85,17 @@ impl Cluster {
         self.get(&format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{group}")).is_some()
     }
 
-    /// Writes an object as it is, past all validation, in the version that it says, and returns what the API server
-    /// makes of it. A uid and a creationTimestamp are made up where it has none. Returns when lists show it, too.
+    /// Writes an object unvalidated, in its apiVersion, and returns it as the API server reads it. Adds a uid and a
+    /// creationTimestamp if they are missing. Returns when lists show the object, too.
     #[track_caller]
     pub fn store(&self, object: &Value) -> Value {
         let (key, path) = (self.etcd_key(object), self.path_of(object));
-        // The path of a Namespace itself contains this, too.
+        // The path of a Namespace contains this, too; the path of its list doesn't.
         let in_namespace = self.collection_of(object).contains("/namespaces/");
         let mut object = object.clone();
         let metadata =
             object["metadata"].as_object_mut().unwrap_or_else(|| panic!("no metadata to be stored under {key}"));
-        // It is where the object is, and not in it.
+        // etcd keeps the resourceVersion outside the object.
         metadata.remove("resourceVersion");
         if in_namespace {
             metadata.entry("namespace").or_insert_with(|| json!("default"));
@@ -110,8 +108,8 @@ impl Cluster {
         self.get(&path).unwrap_or_else(|| panic!("{path} was written to etcd, and something has deleted it since"))
     }
 
-    /// Waits until the API server's watch of a resource, from which lists and watches come, has got as far as a
-    /// revision of etcd.
+    /// Waits until the API server's watch cache of a resource, which serves lists and watches, has reached a revision
+    /// of etcd.
     #[track_caller]
     fn wait_for_watch_cache(&self, collection: &str, revision: u64) {
         let verdict = poll(SEEN, || {
@@ -126,19 +124,19 @@ impl Cluster {
         verdict.unwrap_or_else(|error| panic!("the API server has not seen revision {revision} of etcd: {error}"));
     }
 
-    /// Puts half an object in an object's place, which no server can decode (S19): see [`Cluster::spoil_with`].
+    /// Overwrites an object with half of its JSON, which no server can decode (S19): see [`Cluster::spoil_with`].
     #[track_caller]
     pub fn spoil(&self, object: &Value) -> Answer {
         let whole = object.to_string();
         self.spoil_with(object, &whole.as_bytes()[..whole.len() / 2])
     }
 
-    /// Puts bytes in an object's place that no server can decode, whether there is such an object or not, and returns
-    /// what a list of its kind is answered then, in pages as kubectl asks for it. No such list works from then on until
-    /// the key is deleted ([`Cluster::etcd_delete`]): nothing for a cluster that others use.
+    /// Overwrites or creates an object with bytes that no server can decode. Returns the response to a list of its kind
+    /// in pages, as kubectl requests it. Every such list fails until the key is deleted ([`Cluster::etcd_delete`]), so
+    /// don't use this on a shared cluster.
     ///
-    /// Whoever watches notices half a minute later: until then, the API server goes on with what it knew before. This
-    /// returns after that: a collector that is started then can't list the kind, either.
+    /// Watches notice it only half a minute later: until then, the API server serves what it knew before. This function
+    /// waits for that, so a collector that starts afterwards can't list the kind, either.
     #[track_caller]
     pub fn spoil_with(&self, object: &Value, bytes: &[u8]) -> Answer {
         let collection = self.collection_of(object);
@@ -157,7 +155,7 @@ impl Cluster {
         verdict.unwrap_or_else(|error| panic!("an object of {collection} was spoiled in etcd: {error}"))
     }
 
-    /// One that no other object of this cluster has.
+    /// A uid that is unique in this cluster.
     fn made_up_uid(&self) -> String {
         let number = self.unique("").trim_start_matches('-').parse().unwrap_or(0_u32);
         let noise: [u8; 8] = super::credentials::random().unwrap_or_else(|error| panic!("no random bytes: {error}"));
@@ -165,7 +163,7 @@ impl Cluster {
         format!("{number:08x}-{}-4000-8000-{}", &noise[..4], &noise[4..])
     }
 
-    /// One request to etcd's JSON gateway.
+    /// Sends one request to etcd's JSON gateway.
     #[track_caller]
     fn ask_etcd(&self, method: &str, body: Value) -> Value {
         let request = Request::builder().method(Method::POST).uri(format!("/v3/kv/{method}"));

@@ -1,4 +1,4 @@
-//! Everything there is, as the server has it: what a prediction is held against.
+//! Lists every object on the server, to compare with predictions.
 
 use http::{Request, header};
 use serde_json::{Value, json};
@@ -8,19 +8,19 @@ use super::{api::Api, cluster::Cluster, objects::group_version_path};
 const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/// A kind of objects that can be listed, in one of its versions.
+/// A listable kind, in one of its versions.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Where they all are.
+    /// The path of the list across all namespaces.
     pub path: String,
-    /// What is before and behind the namespace in a path, for kinds that are in one.
+    /// The parts of a list's path before and after the namespace; only for namespaced kinds.
     namespaced_path: Option<[String; 2]>,
     api_version: String,
     kind: String,
 }
 
 impl Listed {
-    /// Where those of a namespace are; of cluster-scoped kinds, where they all are.
+    /// The list's path for a namespace; for cluster-scoped kinds, the whole list's path.
     pub fn path_in(&self, namespace: &str) -> String {
         let Some([base, plural]) = &self.namespaced_path else { return self.path.clone() };
         format!("{base}/namespaces/{namespace}/{plural}")
@@ -39,7 +39,7 @@ impl Cluster {
         let mut found = Vec::new();
         for kind in kinds {
             let answer = ask(&self.api, &kind.path, METADATA);
-            // A kind may have gone since it was discovered.
+            // The kind may be gone since discovery.
             if answer.status == 404 {
                 continue;
             }
@@ -52,8 +52,8 @@ impl Cluster {
         found
     }
 
-    /// Every kind that can be listed and deleted, each in the version that discovery names first. No events, which come
-    /// and go as they like.
+    /// Every kind that can be listed and deleted, in the version that discovery names first; without events, which
+    /// change all the time.
     #[track_caller]
     pub fn listed(&self) -> Vec<Listed> {
         let mut listed: Vec<Listed> = Vec::new();

@@ -1,6 +1,6 @@
-//! Custom resources that the shared cluster knows from the start.
+//! Custom kinds of the shared cluster.
 
-/// `Widget` in namespaces and `Rack` outside of them, both of `gc.test/v1`, with any fields.
+/// CRDs of `Widget` (namespaced) and `Rack` (cluster-scoped) in `gc.test/v1`, which allow any fields.
 pub const KINDS: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

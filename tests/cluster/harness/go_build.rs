@@ -1,4 +1,4 @@
-//! Building the control plane from the Go module in `tests/control-plane`, once per set of versions.
+//! Builds the control plane from the Go module in `tests/control-plane`, once for each set of versions.
 
 use std::{
     fmt::Write as _,
@@ -20,16 +20,16 @@ const INSTALL_GO: &str = "The tests for clusters build a control plane and need 
     or \
                           KUBEBUILDER_ASSETS set to a folder with etcd, kube-apiserver and kube-controller-manager.";
 
-/// How often a line says that the build is still going on.
+/// How often to report that the build is still running.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 
-/// Returns the folder with the programs, after having built them if need be.
+/// Returns the folder with the programs, and builds them first if they don't exist.
 pub fn build() -> Result<PathBuf, String> {
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/control-plane");
     let version = kubernetes_version(&module)?;
     let cache = cache_folder();
     let finished = cache.join(format!("{version}-{}", fingerprint(&module)?));
-    // Folders get their final name only when they are complete, so no lock is needed to use one.
+    // A folder gets its final name when it is complete, so reading it needs no lock.
     if finished.is_dir() {
         return Ok(finished);
     }
@@ -40,7 +40,7 @@ pub fn build() -> Result<PathBuf, String> {
     }
     check_go(&module)?;
     let unfinished = cache.join("unfinished");
-    // What a killed build left behind; the lock says that no other is at work in it.
+    // The rest of a killed build: while this process has the lock, no other build is running.
     let _ = fs::remove_dir_all(&unfinished);
     let built = run_go(&module, &version, &unfinished).and_then(|programs| {
         fs::rename(&programs, &finished).map_err(|error| format!("cannot make {}: {error}", finished.display()))
@@ -55,7 +55,7 @@ fn cache_folder() -> PathBuf {
     target.join("control-plane")
 }
 
-/// The version of Kubernetes, from the one place where it is kept.
+/// The version of Kubernetes, from `go.mod`.
 fn kubernetes_version(module: &Path) -> Result<String, String> {
     let go_mod = read(&module.join("go.mod"))?;
     let version = String::from_utf8_lossy(&go_mod)
@@ -65,7 +65,7 @@ fn kubernetes_version(module: &Path) -> Result<String, String> {
     version.ok_or_else(|| "tests/control-plane/go.mod does not require k8s.io/kubernetes".to_owned())
 }
 
-/// A digest of everything that decides what is built.
+/// A digest of everything that affects the build.
 fn fingerprint(module: &Path) -> Result<String, String> {
     let sources = Binaries::NAMES.map(|name| format!("{name}/main.go"));
     let mut hash = Sha256::new();
@@ -79,7 +79,7 @@ fn fingerprint(module: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// One build at a time, even from several test processes: it takes all processors and a few gigabytes of memory.
+/// Allows one build at a time, even across test processes: a build takes all processors and a few gigabytes of memory.
 fn lock(cache: &Path) -> Result<File, String> {
     let path = cache.join("lock");
     let failed = |error: io::Error| format!("cannot lock {}: {error}", path.display());
@@ -95,7 +95,7 @@ fn lock(cache: &Path) -> Result<File, String> {
     Ok(file)
 }
 
-/// Asks Go itself, inside the module: it knows best whether it is new enough or may fetch a newer toolchain.
+/// Asks Go itself, inside the module: it knows whether it is new enough, or may download a newer toolchain.
 fn check_go(module: &Path) -> Result<(), String> {
     let answer =
         Command::new("go").args(["list", "-f", "{{.Dir}}", "-m"]).envs(GO_ENVIRONMENT).current_dir(module).output();
@@ -109,7 +109,7 @@ fn check_go(module: &Path) -> Result<(), String> {
     ))
 }
 
-/// Settings of the environment that would change what is built, or keep it from being built.
+/// Replaces settings in the environment that would change or break the build.
 const GO_ENVIRONMENT: [(&str, &str); 2] = [("GOFLAGS", "-mod=readonly -buildvcs=false"), ("GOWORK", "off")];
 
 /// Builds into a new folder inside `unfinished`, and returns it.
@@ -122,14 +122,14 @@ fn run_go(module: &Path, version: &str, unfinished: &Path) -> Result<PathBuf, St
     let names = Binaries::NAMES.join(", ");
     say(&format!("building the control plane for the tests ({names} {version}): about 8 minutes the first time"));
     let started = Instant::now();
-    // Supervised, so that a build does not go on after the tests have been killed.
+    // Supervised, so that the build ends when the tests are killed.
     let mut program = Program::new("go").in_folder(module).env("GOTMPDIR", &scratch);
     for (name, value) in GO_ENVIRONMENT {
         program = program.env(name, value);
     }
     let program = program.args([
         "build",
-        // Names each package that it compiles.
+        // Prints each package that it compiles.
         "-v",
         "-trimpath",
         "-ldflags",
@@ -148,7 +148,7 @@ fn run_go(module: &Path, version: &str, unfinished: &Path) -> Result<PathBuf, St
     Ok(programs)
 }
 
-/// Waits for the end of the build, and says now and then that it is still at it; whether it succeeded.
+/// Waits for the build, and reports from time to time that it is still running. Returns whether it succeeded.
 fn watch(build: &Supervised, started: Instant) -> bool {
     let mut next = SIGN_OF_LIFE;
     loop {
@@ -164,7 +164,7 @@ fn watch(build: &Supervised, started: Instant) -> bool {
     }
 }
 
-/// What Go is at, by what it has said: it names the modules that it downloads and the packages that it compiles.
+/// What Go is doing, from its output: it names the modules that it downloads and the packages that it compiles.
 fn phase(log: &str) -> String {
     let is_download = |line: &&str| line.starts_with("go: downloading ");
     let packages: Vec<&str> = log.lines().filter(|line| !line.starts_with("go: ") && !line.contains(' ')).collect();
@@ -186,7 +186,7 @@ fn it_says_which_phase_a_build_is_in() {
     assert_eq!(phase(&log), "compiling and linking, 2 packages so far, the last of them k8s.io/api/core/v1");
 }
 
-/// Without the version, the server would call itself v0.0.0 and kubectl would complain.
+/// Sets the version: without it, the server would report v0.0.0 and kubectl would warn.
 fn linker_flags(version: &str) -> Result<String, String> {
     let mut parts = version.trim_start_matches('v').split('.');
     let (Some(major), Some(minor)) = (parts.next(), parts.next()) else {
@@ -200,7 +200,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// Says something at once: what the print macros write is kept back until the test fails.
+/// Prints a line at once: the print macros hide their output until a test fails.
 fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

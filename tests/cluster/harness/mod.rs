@@ -1,9 +1,9 @@
 //! A real control plane for the tests: etcd, kube-apiserver and kube-controller-manager.
 //!
-//! [`shared`] is the cluster nearly every test uses; each test makes its own namespaces in it, so they can run side by
-//! side. A test that needs the collector off, or flags of its own, starts its own [`Cluster`].
+//! Nearly every test uses the cluster [`shared`], and creates its own namespaces in it, so tests can run in parallel. A
+//! test that needs the collector off, or its own flags, starts its own [`Cluster`].
 //!
-//! Nothing here outlives the test run, however it ends: see [`supervisor`].
+//! Nothing outlives the test run, however it ends: see [`supervisor`].
 
 mod api;
 mod binaries;

@@ -1,4 +1,4 @@
-//! Reading and writing objects the way tests want to: as JSON or YAML, without having to know a URL.
+//! Reads and writes objects as JSON or YAML, without URLs.
 
 use std::{borrow::Borrow, collections::HashMap, sync::Mutex, time::Duration};
 
@@ -13,12 +13,12 @@ use super::{
     wait::{Retry, poll},
 };
 
-/// A kind whose definition was just written is served after a moment.
+/// The API server serves a new kind only a moment after its CRD is written.
 const SERVED: Duration = Duration::from_secs(20);
 
 const JSON: &str = "application/json";
 
-/// What discovery said about each group version that was asked for.
+/// The discovery documents of each group version, as far as they were requested.
 #[derive(Default)]
 pub struct Resources(Mutex<HashMap<String, Vec<Value>>>);
 
@@ -28,7 +28,7 @@ pub fn uid(object: &Value) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or_else(|| panic!("no uid in {object}"))
 }
 
-/// A reference to an owner as it is written into its dependents; neither controller nor blocking.
+/// An owner reference as written into a dependent; neither controller nor blocking.
 #[track_caller]
 pub fn owner_reference(owner: &Value) -> Value {
     json!({
@@ -40,7 +40,7 @@ pub fn owner_reference(owner: &Value) -> Value {
 }
 
 impl Cluster {
-    /// The object or whatever else is at a path; nothing if the server says 404.
+    /// The object or document at a path; `None` if the server answers 404.
     #[track_caller]
     pub fn get(&self, path: &str) -> Option<Value> {
         found(&self.api.ask(&Method::GET, path, None), "GET", path)
@@ -53,14 +53,14 @@ impl Cluster {
         list["items"].as_array().cloned().unwrap_or_else(|| panic!("GET {path}: not a list: {list}"))
     }
 
-    /// Creates an object in the namespace it names, or in `default`.
+    /// Creates an object in its namespace, or in `default`.
     #[track_caller]
     pub fn create(&self, object: impl Borrow<Value>) -> Value {
         let object = object.borrow();
         self.write(&Method::POST, &self.collection_of(object), JSON, object)
     }
 
-    /// Creates or changes all objects in a YAML stream, with server-side apply.
+    /// Creates or updates all objects in a YAML stream, with server-side apply.
     #[track_caller]
     pub fn apply_yaml(&self, yaml: &str) -> Vec<Value> {
         let documents = serde_yaml::Deserializer::from_str(yaml).map(|document| {
@@ -76,8 +76,7 @@ impl Cluster {
         self.write(&Method::PATCH, &path, "application/apply-patch+yaml", object)
     }
 
-    /// Deletes; nothing if it was not there. What comes back is the object where it stays for a while, otherwise a
-    /// Status.
+    /// Deletes an object; `None` if it doesn't exist. Returns the object if it becomes Terminating, otherwise a Status.
     #[track_caller]
     pub fn delete(&self, path: &str, propagation: Option<&str>, grace: Option<i64>) -> Option<Value> {
         let mut options = json!({"apiVersion": "v1", "kind": "DeleteOptions"});
@@ -90,19 +89,19 @@ impl Cluster {
         found(&self.api.ask(&Method::DELETE, path, Some((JSON, &options))), "DELETE", path)
     }
 
-    /// Changes an object by a JSON merge patch.
+    /// Updates an object with a JSON merge patch.
     #[track_caller]
     pub fn patch(&self, path: &str, changes: &Value) -> Value {
         self.write(&Method::PATCH, path, "application/merge-patch+json", changes)
     }
 
-    /// Any request as the admin, whatever the answer.
+    /// Sends any request as admin, and returns any response.
     #[track_caller]
     pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
         self.api.ask(method, path, body)
     }
 
-    /// Makes a namespace that no other test has, and returns its name.
+    /// Creates a namespace with a unique name, and returns the name.
     #[track_caller]
     pub fn namespace(&self, prefix: &str) -> String {
         let name = self.unique(prefix);
@@ -114,7 +113,7 @@ impl Cluster {
     #[track_caller]
     pub fn let_viewer_see(&self, namespace: &str) {
         let metadata = json!({"name": "viewer", "namespace": namespace});
-        // Not the cluster role `view`: it is an aggregate, which another controller would have to put together.
+        // Not the cluster role `view`: another controller would have to aggregate it.
         self.create(json!({
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "Role",
@@ -130,14 +129,14 @@ impl Cluster {
         }));
     }
 
-    /// The path of an object that says its apiVersion, kind, namespace and name.
+    /// The path of an object with an apiVersion, kind, namespace and name.
     #[track_caller]
     pub fn path_of(&self, object: &Value) -> String {
         let name = object["metadata"]["name"].as_str().unwrap_or_else(|| panic!("no name in {object}"));
         format!("{}/{name}", self.collection_of(object))
     }
 
-    /// The path of the list that an object belongs to.
+    /// The path of the list that contains an object.
     #[track_caller]
     pub fn collection_of(&self, object: &Value) -> String {
         let (Some(version), Some(kind)) = (object["apiVersion"].as_str(), object["kind"].as_str()) else {
@@ -155,7 +154,7 @@ impl Cluster {
         }
     }
 
-    /// What discovery says about a kind; asks again when the kind is not among what it said before.
+    /// The discovery entry of a kind. Requests discovery again if the kind isn't known yet.
     fn resource(&self, version: &str, kind: &str) -> Option<Value> {
         let of_kind = |resource: &&Value| {
             resource["kind"] == kind && resource["name"].as_str().is_some_and(|name| !name.contains('/'))
@@ -171,7 +170,7 @@ impl Cluster {
         found
     }
 
-    /// Sends an object that has to be accepted.
+    /// Sends an object; panics if the server refuses it.
     #[track_caller]
     fn write(&self, method: &Method, path: &str, content_type: &str, body: &Value) -> Value {
         let verdict = poll(SERVED, || {
@@ -191,7 +190,7 @@ pub(super) fn group_version_path(version: &str) -> String {
     if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }
 }
 
-/// A new kind is in the discovery documents slightly before it is served.
+/// Discovery shows a new kind slightly before the API server serves it.
 fn not_served_yet(answer: &Answer) -> bool {
     answer.status == 404 && answer.text().contains("could not find the requested resource")
 }

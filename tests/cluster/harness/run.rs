@@ -21,22 +21,22 @@ use super::{
 /// The built program.
 const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-gc");
 
-/// No command of a test takes longer, even on a busy machine; one that hangs must not hang the test run.
+/// No command in a test takes longer, even on a busy machine. One that hangs must not block the test run.
 const DEADLINE: Duration = Duration::from_mins(10);
 
-/// What a run left behind.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// The exit code; none if a signal ended it.
+    /// The exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: String,
-    /// What it said.
+    /// Its standard error.
     pub stderr: String,
 }
 
 impl Ran {
-    /// What it printed; panics unless it ended with this exit code.
+    /// Its standard output; panics unless the exit code is this one.
     #[track_caller]
     pub fn expect(&self, code: i32) -> &str {
         let Self { stdout, stderr, .. } = self;
@@ -44,7 +44,7 @@ impl Ran {
         &self.stdout
     }
 
-    /// What it printed, as JSON; panics unless it is JSON.
+    /// Its standard output as JSON; panics if it is no JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
@@ -66,7 +66,7 @@ impl Cluster {
         self.gc_with(&self.kubeconfig(user), args)
     }
 
-    /// Runs `kubectl-gc` with any kubeconfig file, for instance that of a proxy.
+    /// Runs `kubectl-gc` with any kubeconfig file, for instance for a proxy.
     #[track_caller]
     pub fn gc_with(&self, kubeconfig: &Path, args: &[&str]) -> Ran {
         let mut command = self.gc_command(kubeconfig);
@@ -89,15 +89,15 @@ impl Cluster {
         }
     }
 
-    /// The command to run `kubectl-gc`, for tests that need its input or have to signal it. Nothing of the environment
-    /// of whoever runs the tests shows in what it does.
+    /// The command that runs `kubectl-gc`, for tests that write to its input or send it signals. The developer's
+    /// environment doesn't affect it.
     pub fn gc_command(&self, kubeconfig: &Path) -> Command {
         let mut command = Command::new(BINARY);
         self.at_home(kubeconfig, &mut command);
         command
     }
 
-    /// The same under supervision, for a `kubectl-gc` that goes on until it is told to end.
+    /// The same under supervision, for a `kubectl-gc` that runs until it is stopped.
     pub fn gc_program(&self, kubeconfig: &Path, args: &[&str]) -> Program {
         Program::new(BINARY).with(|command| self.at_home(kubeconfig, command)).args(args)
     }
@@ -113,7 +113,7 @@ impl Cluster {
     }
 }
 
-/// Reads to the end on a thread of its own, so that neither stream can fill up and block the program.
+/// Reads a stream to its end on its own thread, so that a full pipe can't block the program.
 fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();

@@ -1,9 +1,9 @@
 //! Programs that cannot outlive the test process.
 //!
-//! A killed process runs no destructor, and a `static` is never dropped, so cleaning up must not depend on this
-//! process. Each program therefore runs under a small shell script whose standard input is a pipe held here: when this
-//! process is gone the kernel closes the pipe, and the script ends its program. The scripts are in process groups of
-//! their own, or Ctrl-C in a terminal would end them before they have cleaned up.
+//! A killed process runs no destructor, and Rust never drops a `static`, so cleaning up must not depend on this
+//! process. Each program therefore runs under a small shell script that reads a pipe from this process as standard
+//! input. When this process ends, the kernel closes the pipe, and the script ends its program. Each script has its own
+//! process group; otherwise Ctrl-C in a terminal would end it before it has cleaned up.
 
 use std::{
     ffi::OsStr,
@@ -23,10 +23,10 @@ use super::wait::{Retry, poll};
 const SERVER: &str = include_str!("server.sh");
 const JANITOR: &str = include_str!("janitor.sh");
 
-/// Until a shell has started its program.
+/// How long a shell may take to start its program.
 const STARTED: Duration = Duration::from_secs(30);
 
-/// What proxies are to be used for other addresses is no business of servers on the loopback interface.
+/// Servers on the loopback interface must not use a proxy.
 const PROXY_VARIABLES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
 /// A program that ends when this value is dropped or when this process ends.
@@ -39,12 +39,12 @@ pub struct Supervised {
 }
 
 impl Supervised {
-    /// Starts a program; what it prints goes to `<folder>/<name>.log`, and `<folder>/<name>.pid` exists while it runs.
+    /// Starts a program. `<folder>/<name>.log` gets its output, and `<folder>/<name>.pid` exists while it runs.
     pub fn start(name: &str, folder: &Path, mut program: Program) -> io::Result<Self> {
         let log = folder.join(name).with_extension("log");
         let pid_file = folder.join(name).with_extension("pid");
         let output = File::create(&log)?;
-        // Before the script has written it, so that the janitor cannot overtake a program that is just starting.
+        // Before the script writes it, so that the janitor can't miss a program that is just starting.
         File::create(&pid_file)?;
         let spawned = program.0.env("PID_FILE", &pid_file).stdout(output.try_clone()?).stderr(output).spawn();
         let mut child = spawned.inspect_err(|_| {
@@ -54,35 +54,35 @@ impl Supervised {
         Ok(Self { name: name.to_owned(), log, pid_file, child: Mutex::new(child), lifeline })
     }
 
-    /// The program's own pid (not its supervisor's), as long as it runs.
+    /// The program's own pid (not its supervisor's), while it runs.
     pub fn pid(&self) -> Option<u32> {
         fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
     }
 
-    /// How the program ended, if it did.
+    /// The program's exit status, if it has ended.
     pub fn ended(&self) -> Option<ExitStatus> {
         self.child.lock().unwrap().try_wait().ok().flatten()
     }
 
-    /// Says how the program ended and with what last words, if it did.
+    /// How the program ended and the end of its log, if it has ended.
     pub fn obituary(&self) -> Option<String> {
         let status = self.ended()?;
         Some(format!("{} ended by itself ({status}); the end of its log:\n{}", self.name, self.log_tail()))
     }
 
-    /// Everything the program has printed.
+    /// The program's whole output.
     pub fn log(&self) -> String {
         fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
     }
 
-    /// The last lines of what the program has printed.
+    /// The last lines of the program's output.
     pub fn log_tail(&self) -> String {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         lines[lines.len().saturating_sub(25)..].join("\n")
     }
 
-    /// Sends the program itself a signal, once it is there to get one.
+    /// Sends a signal to the program itself, once it has started.
     #[track_caller]
     pub fn signal(&self, signal: Signal) {
         let pid = poll(STARTED, || match self.pid() {
@@ -94,7 +94,7 @@ impl Supervised {
         kill_process(pid, signal).unwrap_or_else(|error| panic!("{}: {signal:?}: {error}", self.name));
     }
 
-    /// Asks the program to end, without waiting for it.
+    /// Asks the program to end, and doesn't wait.
     pub fn release(&self) {
         drop(self.lifeline.lock().unwrap().take());
     }
@@ -112,11 +112,11 @@ impl Drop for Supervised {
     }
 }
 
-/// A command line to be run under supervision.
+/// A command line to run under supervision.
 pub struct Program(Command);
 
 impl Program {
-    /// Nothing is started yet: see [`Supervised::start`].
+    /// Prepares a command. [`Supervised::start`] starts it.
     pub fn new(path: impl AsRef<Path>) -> Self {
         let mut command = shell(SERVER);
         command.arg(path.as_ref());
@@ -135,13 +135,13 @@ impl Program {
         self
     }
 
-    /// Changes what the program is run with, as one changes a command.
+    /// Changes the underlying command.
     pub fn with(mut self, change: impl FnOnce(&mut Command)) -> Self {
         change(&mut self.0);
         self
     }
 
-    /// Takes the proxy settings out of the environment.
+    /// Removes the proxy settings from the environment.
     pub fn without_proxies(mut self) -> Self {
         without_proxies(&mut self.0);
         self
@@ -154,15 +154,15 @@ impl Program {
     }
 }
 
-/// A temporary folder that is removed when this value is dropped or when this process ends, after the programs that
-/// were started in it have ended.
+/// A temporary folder. It is removed when this value is dropped or this process ends, but after the programs in it have
+/// ended.
 pub struct Folder {
     path: PathBuf,
     janitor: Child,
 }
 
 impl Folder {
-    /// Makes a new folder that only this user can read.
+    /// Creates a new folder that only this user can read.
     pub fn new() -> io::Result<Self> {
         let path = tempfile::Builder::new().prefix("kubectl-gc-test-").tempdir()?.keep();
         let janitor = shell(JANITOR).arg(&path).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -182,14 +182,14 @@ impl Drop for Folder {
     }
 }
 
-/// A shell running `script`, whose standard input is a pipe from this process.
+/// A shell that runs `script`; its standard input is a pipe from this process.
 fn shell(script: &str) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", script, "supervisor"]).stdin(Stdio::piped()).process_group(0);
     command
 }
 
-/// Takes the proxy settings out of a program's environment.
+/// Removes the proxy settings from a program's environment.
 pub fn without_proxies(command: &mut Command) {
     for variable in PROXY_VARIABLES {
         command.env_remove(variable);

@@ -1,4 +1,4 @@
-//! Running the built `kubectl-gc` on a terminal, with somebody who answers.
+//! Runs the built `kubectl-gc` on a terminal, and answers its questions.
 
 use std::{
     fs::{File, OpenOptions},
@@ -20,7 +20,7 @@ use super::{
     wait::{Retry, poll},
 };
 
-/// No command of a test takes longer.
+/// No command in a test takes longer.
 const DEADLINE: Duration = Duration::from_mins(2);
 
 /// A `kubectl-gc` on a terminal of 80 columns.
@@ -56,7 +56,7 @@ impl Cluster {
         let (mut screen, text) = (ours.try_clone().unwrap(), shown.clone());
         let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // Where nobody has the other end open any more, Linux says EIO, and others say that this is the end.
+            // When the other end of the terminal is closed, Linux returns EIO, and other systems the end of the file.
             while let Ok(read @ 1..) = screen.read(&mut bytes) {
                 text.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..read]));
             }
@@ -66,12 +66,12 @@ impl Cluster {
 }
 
 impl Terminal {
-    /// All that was shown so far, without escape sequences.
+    /// Everything shown so far, without escape sequences.
     pub fn shown(&self) -> String {
         plain(&self.shown.lock().unwrap())
     }
 
-    /// Waits until this has been shown, in as many lines as it takes.
+    /// Waits until the terminal has shown these words, however they are wrapped.
     #[track_caller]
     pub fn shows(&self, words: &str) {
         let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -91,7 +91,7 @@ impl Terminal {
         rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     }
 
-    /// Waits for the end: the exit code and all that was shown.
+    /// Waits until the program ends. Returns the exit code and everything shown.
     #[track_caller]
     pub fn ends(mut self) -> (Option<i32>, String) {
         let status = poll(DEADLINE, || {
@@ -113,7 +113,7 @@ impl Terminal {
     }
 }
 
-/// A text without the sequences that a terminal obeys, its lines ended as on every other system.
+/// The text without escape sequences, with plain line ends.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Waiting for something with a deadline, never for a fixed time.
+//! Waits for a condition with a deadline, never for a fixed time.
 
 use std::{
     thread,
@@ -7,10 +7,10 @@ use std::{
 
 /// Long enough to leave the servers some processor time, short enough not to be felt in a test.
 const PAUSE: Duration = Duration::from_millis(50);
-/// However long a look takes.
+/// The longest pause, however long a look takes.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// Looks until `done` says yes; panics, naming `what`, when `timeout` has passed.
+/// Calls `done` until it returns true; panics with `what` after `timeout`.
 #[track_caller]
 pub fn wait_until(what: &str, timeout: Duration, mut done: impl FnMut() -> bool) {
     let verdict = poll(timeout, || if done() { Ok(()) } else { Err(Retry::Later("not yet".to_owned())) });
@@ -19,16 +19,16 @@ pub fn wait_until(what: &str, timeout: Duration, mut done: impl FnMut() -> bool)
     }
 }
 
-/// Why a look came to nothing.
+/// Why a look found no value.
 pub enum Retry {
-    /// It may still come; the text is what the error says if the time runs out.
+    /// The value may still come. The text is the error if the time runs out.
     Later(String),
-    /// It never will: give up at once.
+    /// The value will never come: give up at once.
     Never(String),
 }
 
-/// Looks until there is a value; the error is the last reason why there was none. At most a third of the time is spent
-/// looking, because some looks list the whole cluster.
+/// Looks until there is a value; otherwise returns the last reason why there was none. Spends at most a third of the
+/// time looking, because some looks list the whole cluster.
 pub fn poll<T>(timeout: Duration, mut look: impl FnMut() -> Result<T, Retry>) -> Result<T, String> {
     let deadline = Instant::now() + timeout;
     loop {

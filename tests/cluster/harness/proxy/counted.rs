@@ -1,4 +1,4 @@
-//! Bodies of answers that note what goes through them.
+//! Response bodies that record how much of them is sent.
 
 use std::{
     pin::Pin,
@@ -15,10 +15,10 @@ use super::Request;
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub type AnyBody = UnsyncBoxBody<Bytes, Failure>;
 
-/// A request of which parts are still to come.
+/// A request whose response may still be incomplete.
 pub type Entry = Arc<Mutex<Request>>;
 
-/// Has the answer noted with its request; breaks it off when so many bytes of it, if given, have gone.
+/// Records the response with its request. Breaks the connection after `left` bytes of the body, if given.
 pub fn count(response: Response<AnyBody>, entry: Entry, left: Option<u64>) -> Response<AnyBody> {
     let length = response.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok()).or(response.body().size_hint().exact());
@@ -30,12 +30,12 @@ pub fn count(response: Response<AnyBody>, entry: Entry, left: Option<u64>) -> Re
     response.map(|inner| Counted { inner, entry, left, length }.boxed_unsync())
 }
 
-/// A body that notes what goes through it, and breaks off when it is told to.
+/// A body that records how much of it is sent, and fails after `left` bytes.
 struct Counted {
     inner: AnyBody,
     entry: Entry,
     left: Option<u64>,
-    /// Where the length is known, nobody asks for more after that, so the end has to be told from it.
+    /// If the length is known, the server stops polling after that many bytes, so only the count shows the end.
     length: Option<u64>,
 }
 

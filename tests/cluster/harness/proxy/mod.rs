@@ -1,4 +1,4 @@
-//! A reverse proxy in front of the API server that counts what is asked, and spoils some of it where a test wants it.
+//! A reverse proxy in front of the API server that records requests and, where a test wants it, injects faults.
 
 mod counted;
 mod serve;
@@ -19,7 +19,7 @@ use super::{
     credentials::{ADMIN, write_kubeconfig},
 };
 
-/// A request that came to the proxy, and how it was answered.
+/// A recorded request and its response.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// GET, DELETE, …
@@ -28,35 +28,35 @@ pub struct Request {
     pub path: String,
     /// Without the question mark; empty if there is none.
     pub query: String,
-    /// What the client accepts.
+    /// The Accept header.
     pub accept: String,
-    /// What it sent, for instance its delete options.
+    /// The request body, for instance delete options.
     pub body: Vec<u8>,
-    /// The status it was answered with, once it was.
+    /// The status of the response, once there is one.
     pub status: Option<u16>,
-    /// How much of the answer's body has gone to the client so far, as it is on the wire.
+    /// The bytes of the response body that were sent to the client so far, as on the wire.
     pub response_bytes: u64,
-    /// Whether the whole answer has gone to the client; a watch that the client leaves never does.
+    /// Whether the whole response was sent; never true for a watch that the client closes.
     pub finished: bool,
 }
 
-/// What happens to a request instead of just passing on.
+/// A fault to inject.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// It is answered with this status and this object, with these headers besides.
+    /// The proxy answers with this status, object, and additional headers.
     Answer { status: u16, headers: Vec<(&'static str, &'static str)>, body: Value },
-    /// It gets no answer at all, until the client gives up.
+    /// The proxy never answers.
     Hang,
-    /// It passes on, but only after a while.
+    /// The proxy forwards the request after this time.
     Delay(Duration),
-    /// It passes on as if the client accepted this instead.
+    /// The proxy forwards the request with this Accept header instead.
     Accept(&'static str),
-    /// It passes on; the connection breaks after so many bytes of the answer's body.
+    /// The proxy forwards the request, and breaks the connection after this many bytes of the response body.
     CutAfter(u64),
 }
 
 impl Fault {
-    /// A failure as the API server reports failures.
+    /// An error response in the API server's format.
     pub fn status(code: u16, reason: &str) -> Self {
         let body = json!({
             "apiVersion": "v1",
@@ -70,12 +70,12 @@ impl Fault {
     }
 }
 
-/// A hook that makes discovery answer like servers that know no aggregated discovery (before 1.26).
+/// A hook that answers discovery as servers without aggregated discovery do (before 1.26).
 pub fn old_discovery(request: &Request) -> Option<Fault> {
     request.accept.contains("apidiscovery.k8s.io").then_some(Fault::Accept("application/json"))
 }
 
-/// The proxy; it listens on plain HTTP, adds the token of one user, and ends when it is dropped.
+/// The proxy. It listens on plain HTTP, adds one user's token, and stops when it is dropped.
 pub struct CountingProxy {
     kubeconfig: PathBuf,
     state: Arc<State>,
@@ -83,13 +83,13 @@ pub struct CountingProxy {
 }
 
 impl CountingProxy {
-    /// Starts a proxy that speaks for the admin.
+    /// Starts a proxy that authenticates as admin.
     #[track_caller]
     pub fn start(cluster: &Cluster) -> Self {
         Self::start_as(cluster, ADMIN)
     }
 
-    /// Starts a proxy that speaks for one of the users.
+    /// Starts a proxy that authenticates as this user.
     #[track_caller]
     pub fn start_as(cluster: &Cluster, user: &str) -> Self {
         let client = client(&cluster.kubeconfig(user), None).unwrap_or_else(|error| panic!("{error}"));
@@ -108,23 +108,23 @@ impl CountingProxy {
         &self.kubeconfig
     }
 
-    /// What was asked so far, in the order in which it came.
+    /// The requests so far, in their order.
     pub fn requests(&self) -> Vec<Request> {
         let requests = self.state.requests.lock().unwrap();
         requests.iter().map(|entry| entry.lock().unwrap().clone()).collect()
     }
 
-    /// Starts to count anew.
+    /// Forgets all recorded requests.
     pub fn forget(&self) {
         self.state.requests.lock().unwrap().clear();
     }
 
-    /// From now on asks `hook` about each request.
+    /// Calls `hook` for each request from now on.
     pub fn with(&self, hook: impl Fn(&Request) -> Option<Fault> + Send + Sync + 'static) {
         *self.state.hook.lock().unwrap() = Some(Arc::new(hook));
     }
 
-    /// From now on passes everything on as it is.
+    /// Forwards every request unchanged from now on.
     pub fn without(&self) {
         *self.state.hook.lock().unwrap() = None;
     }

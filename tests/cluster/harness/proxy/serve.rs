@@ -1,4 +1,4 @@
-//! The server side of the proxy, and its way to the API server.
+//! The server side of the proxy, and its connection to the API server.
 
 use std::{
     convert::Infallible,
@@ -25,7 +25,7 @@ use super::{
 
 type Hook = dyn Fn(&Request) -> Option<Fault> + Send + Sync;
 
-/// What all connections share.
+/// State that all connections share.
 pub struct State {
     pub client: Client,
     pub requests: Mutex<Vec<Entry>>,
@@ -44,7 +44,7 @@ pub async fn listen(listener: TcpListener, state: Arc<State>) {
             });
             let connection =
                 http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
-            // A connection that the client leaves, or that a fault breaks, is none of our concern.
+            // The client may close the connection, or a fault may break it: neither is an error.
             let _ = connection.await;
         });
     }
@@ -105,7 +105,7 @@ impl Request {
     }
 }
 
-/// The headers that are not about one connection only.
+/// The end-to-end headers: all except those for a single connection.
 fn end_to_end(headers: &HeaderMap, except: &[HeaderName]) -> HeaderMap {
     let hop = [header::CONNECTION, header::TRANSFER_ENCODING, header::TE, header::TRAILER, header::UPGRADE];
     let mut kept = headers.clone();
@@ -115,7 +115,7 @@ fn end_to_end(headers: &HeaderMap, except: &[HeaderName]) -> HeaderMap {
     kept
 }
 
-/// An answer of the proxy's own.
+/// A response by the proxy itself.
 fn own(status: u16, headers: &[(&'static str, &'static str)], body: &Value) -> Response<AnyBody> {
     let full = Full::new(Bytes::from(body.to_string())).map_err(Failure::from).boxed_unsync();
     let mut builder = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
@@ -125,7 +125,7 @@ fn own(status: u16, headers: &[(&'static str, &'static str)], body: &Value) -> R
     builder.body(full).expect("a test names a valid status and valid headers")
 }
 
-/// The answer when the API server gives none.
+/// The response if the API server gives none.
 fn refuse(why: &str) -> Response<AnyBody> {
     own(502, &[], &json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 502, "message": why}))
 }
