@@ -1,4 +1,4 @@
-//! `tree -o dot` against the graph that the collector itself shows.
+//! Compares `tree -o dot` with the graph that the real collector shows.
 
 use serde_json::json;
 
@@ -30,7 +30,7 @@ fn the_graph_of_a_namespace_is_the_collectors() {
         only(&ours, &theirs),
         only(&theirs, &ours)
     );
-    // So that nobody can think that two empty graphs are compared.
+    // Makes sure that the graphs aren't empty.
     for (what, count) in [("virtual=\"true\"", 2), ("missing=\"true\"", 1), ("deletingDependents=\"true\"", 2)] {
         assert_eq!(
             ours.iter().filter(|statement| statement.contains(what)).count(),
@@ -41,7 +41,7 @@ fn the_graph_of_a_namespace_is_the_collectors() {
     }
 }
 
-/// One of everything that a graph can show, in this namespace or cluster-scoped.
+/// Creates an example of everything that a graph can show, in this namespace or cluster-scoped.
 fn furnish(trial: &Trial<'_>) {
     let owner = trial.widget("owner").create();
     let middle = trial.config_map("middle").blocking(&owner).create();
@@ -53,12 +53,12 @@ fn furnish(trial: &Trial<'_>) {
 
     let waiting = trial.widget("waiting").create();
     let held = trial.config_map("held").blocking(&waiting).finalizer(HOLD).create();
-    // Blocking, or the finalizer that says "waiting" would go, and with it all that can be seen of the collector's own
-    // flag.
+    // It must be blocking: otherwise the collector would remove `foregroundDeletion` from "held", which is the only
+    // visible sign of its internal flag.
     trial.config_map("below-held").blocking(&held).finalizer(HOLD).create();
     trial.delete_before(&waiting, "Foreground");
 
-    // Terminating objects keep references to what is gone.
+    // A terminating object keeps its references to absent owners.
     let gone = trial.widget("gone").create();
     let left = trial.config_map("left").owned_by(&gone).finalizer(HOLD).create();
     trial.delete_before(&left, "Background");
@@ -79,7 +79,7 @@ fn furnish(trial: &Trial<'_>) {
 }
 
 impl Trial<'_> {
-    /// A reference to an Event, a kind that is served, and that the collector does not watch.
+    /// A reference to a new Event. The API server serves this kind, but the collector doesn't watch it.
     fn event(&self) -> serde_json::Value {
         let event = self.cluster.create(json!({
             "apiVersion": "events.k8s.io/v1",
@@ -97,7 +97,7 @@ impl Trial<'_> {
     }
 }
 
-/// The vertices and edges of a graph, each on one line, sorted.
+/// The vertices and edges of a graph, one per line, sorted.
 fn statements(dot: &str) -> Vec<String> {
     let mut statements: Vec<String> = Vec::new();
     let mut vertex = String::new();

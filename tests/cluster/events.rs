@@ -1,4 +1,4 @@
-//! The collector's complaints about owners in other namespaces, made by the real one.
+//! Events about owners in other namespaces (`OwnerRefInvalidNamespace`), from the real collector.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,7 +12,7 @@ use crate::{
     sweep::uncollected,
 };
 
-/// The event is written on the side, and retried.
+/// The collector writes the event asynchronously, and retries.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
@@ -20,8 +20,8 @@ fn the_collectors_complaints_are_read_back() {
     let trial = Trial::new("complaints", "Background");
     let elsewhere = trial.another_namespace();
     let owner = trial.widget("owner").create();
-    // A dependent within the namespace, so that the graph shows whether the collector has seen the owner: only then it
-    // complains.
+    // A dependent in the owner's namespace: the graph then shows whether the collector has seen the owner. It emits the
+    // event only for an owner that it has seen.
     trial.config_map("beside").owned_by(&owner).create();
     trial.cluster.seen_by_collector(&[uid(&owner)]);
     let lost = trial.config_map("lost").owned_by(&owner).in_namespace(&elsewhere).create();
@@ -63,7 +63,7 @@ fn no_complaints_cost_one_request() {
     assert!(error.starts_with("forbidden: ") && error.contains("events"), "{error}");
 }
 
-/// The events about an object, without what no two events have in common, and the same of all its names.
+/// The events about an object, each with its name; without the fields that differ between any two events.
 fn events_about(cluster: &Cluster, object: &Value) -> Vec<(String, Value)> {
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
     let events = cluster
@@ -75,7 +75,7 @@ fn events_about(cluster: &Cluster, object: &Value) -> Vec<(String, Value)> {
             assert!(metadata.remove(own).is_some(), "{own}");
         }
         for time in ["firstTimestamp", "lastTimestamp"] {
-            // Not left out: they are there, in the same form.
+            // Times must exist and have the same format, so only their digits are masked.
             let digits = event[time].as_str().unwrap_or_default().replace(|one: char| one.is_ascii_digit(), "0");
             event[time] = digits.into();
         }
@@ -84,7 +84,7 @@ fn events_about(cluster: &Cluster, object: &Value) -> Vec<(String, Value)> {
     events.into_iter().map(comparable).collect()
 }
 
-/// Ours and the collector's are told apart by nothing but their names.
+/// Our events differ from the collector's only in their names.
 #[test]
 fn our_complaints_are_the_collectors() {
     let trial = Trial::new("complain", "Background");
@@ -111,7 +111,7 @@ fn our_complaints_are_the_collectors() {
             uid: uid(object).to_owned(),
         };
         let (dependent_is, owner_is) = (of(dependent, api_version, kind), of(&owner, "gc.test/v1", "Widget"));
-        // As often as the collector has said it, which may be said again meanwhile.
+        // Until both have the same count, because the collector may repeat its event meanwhile.
         let same = poll(PATIENCE, || {
             runtime.block_on(recorder.record(&dependent_is, &owner_is)).map_err(Retry::Never)?;
             let both = events_about(trial.cluster, dependent);

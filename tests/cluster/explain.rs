@@ -1,4 +1,4 @@
-//! Stories of real objects: what is said to come next, and what would change it, is what then happens.
+//! `explain` on real objects: what it predicts happens, and the conditions that it names have the predicted effect.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::{
     },
 };
 
-/// What failed comes again after a back-off.
+/// Controllers retry after a back-off.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The stories of some targets in a trial's namespace.
+/// What `explain` reports about some targets in a trial's namespace.
 #[track_caller]
 fn stories(trial: &Trial<'_>, targets: &[&str]) -> Vec<Value> {
     let ran = trial.cluster.gc(&[&["explain", "-o", "json", "-n", &trial.namespace], targets].concat());
@@ -31,7 +31,7 @@ fn story(trial: &Trial<'_>, target: &str) -> Value {
     stories.remove(0)
 }
 
-/// An object of a document as far as its path goes.
+/// An object of a document, reduced to what its path needs.
 fn named(object: &Value) -> Value {
     let mut metadata = json!({"name": object["name"]});
     if object["namespace"].is_string() {
@@ -44,7 +44,7 @@ fn names(objects: &Value) -> Vec<&str> {
     objects.as_array().into_iter().flatten().filter_map(|object| object["name"].as_str()).collect()
 }
 
-/// The first condition of this sort under which the object goes.
+/// The first condition of this sort under which the object is deleted.
 #[track_caller]
 fn way_out<'s>(story: &'s Value, sort: &str) -> &'s Value {
     let conditions = story["conditions"].as_array().into_iter().flatten();
@@ -65,7 +65,7 @@ fn wait_until_terminating(trial: &Trial<'_>, object: &Value) {
     trial.cluster.wait_until(&format!("{path} to be terminating"), PATIENCE, terminating);
 }
 
-/// Does what a condition says.
+/// Fulfils a condition.
 #[track_caller]
 fn fulfil(trial: &Trial<'_>, what: &Value) {
     let cluster = trial.cluster;
@@ -92,7 +92,7 @@ fn fulfil(trial: &Trial<'_>, what: &Value) {
     }
 }
 
-/// The root cause is named through all that stands between, and once it is removed as the story says, the owner goes.
+/// `explain` names the root cause through the whole chain. Once it is removed as the report says, the owner is deleted.
 #[test]
 fn a_stuck_owner_goes_once_its_cause_is_removed() {
     let trial = Trial::new("explain-stuck", "Foreground");
@@ -130,7 +130,7 @@ fn a_stuck_owner_goes_once_its_cause_is_removed() {
     wait_until_gone(&trial, &owner);
 }
 
-/// Either owner keeps it; what is said of one and of both is what happens.
+/// Either owner keeps the object. The predictions for the loss of one owner and of both are right.
 #[test]
 fn an_object_with_two_owners_goes_with_the_last() {
     let trial = Trial::new("explain-two", "Background");
@@ -168,7 +168,7 @@ fn an_object_with_two_owners_goes_with_the_last() {
     wait_until_gone(&trial, &object);
 }
 
-/// R1.21: a second delete, in the background, ends what waits for itself.
+/// R1.21: an object that waits for itself is deleted by a second delete, in the background.
 #[test]
 fn what_waits_for_itself_goes_when_deleted_again() {
     let trial = Trial::new("explain-self", "Foreground");
@@ -190,7 +190,7 @@ fn what_waits_for_itself_goes_when_deleted_again() {
     wait_until_gone(&trial, &object);
 }
 
-/// S4: a dependent that the collector fails on holds its owner until the reference that it fails on is dropped.
+/// S4: a dependent with a reference that can't be looked up blocks its owner, until that reference is dropped.
 #[test]
 fn an_owner_goes_once_its_dependent_can_be_looked_at() {
     let trial = Trial::new("explain-unserved", "Foreground");
@@ -213,7 +213,7 @@ fn an_owner_goes_once_its_dependent_can_be_looked_at() {
     wait_until_gone(&trial, &immune);
 }
 
-/// Where no collector runs, what it would do next is told; and once one is started, that is what it does.
+/// Without a collector, `explain` says what one would do next; when a collector starts, it does that.
 #[test]
 fn what_comes_next_is_what_a_collector_does() {
     let cluster = Cluster::start(&Options::default());
@@ -268,14 +268,14 @@ fn what_comes_next_is_what_a_collector_does() {
     cluster.wait_until("the collector to do all that", PATIENCE, || {
         describe.iter().all(|story| came_true(&cluster, story).is_ok())
     });
-    // What is as it was said to become has to stay so.
+    // The predicted states must be final.
     cluster.settled();
     for story in &describe {
         came_true(&cluster, story).unwrap_or_else(|wrong| panic!("{wrong}: {story}"));
     }
 }
 
-/// Whether an object has come to the end that its story says.
+/// Whether an object has reached the state that `explain` predicts.
 fn came_true(cluster: &Cluster, story: &Value) -> Result<(), String> {
     let now = cluster.get(&cluster.path_of(&named(&story["object"])));
     let now = now.filter(|now| now["metadata"]["uid"] == story["object"]["uid"]);
@@ -295,8 +295,8 @@ fn came_true(cluster: &Cluster, story: &Value) -> Result<(), String> {
     }
 }
 
-/// Several targets are told of in one document, in their order; whoever may not see an owner is told that it is not
-/// known.
+/// Several targets are reported in one document, in their order. An owner that the user may not read is reported as
+/// unknown.
 #[test]
 fn what_may_not_be_read_is_not_known() {
     let trial = Trial::new("explain-unseen", "Background");

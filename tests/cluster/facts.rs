@@ -1,5 +1,4 @@
-//! What is read beyond metadata is what the objects say: a snapshot file holds the same facts as a dump of the whole
-//! objects.
+//! The facts beyond metadata: a snapshot file contains the same facts as a dump of the whole objects.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -16,10 +15,10 @@ use crate::harness::{Cluster, CountingProxy, Options, uid};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// From so many of a kind on in one namespace, they are listed.
+/// This many objects of a kind in one namespace are listed, not read one by one.
 const MANY: usize = 9;
 
-/// A workload that nothing ever runs.
+/// A workload that no controller runs.
 fn workload(kind: &str, namespace: &str) -> Value {
     let labels = json!({"app": kind});
     let mut object = json!({
@@ -47,7 +46,7 @@ fn lease(namespace: &str, name: &str) -> Value {
     })
 }
 
-/// A webhook that is asked about what there is none of, so that it is in nobody's way.
+/// A webhook for a resource that doesn't exist, so that it affects no request.
 fn webhooks(kind: &str, more: &Value) -> Value {
     let mut webhook = json!({
         "name": "hook.facts.test",
@@ -103,7 +102,7 @@ fn api_service() -> Value {
     })
 }
 
-/// The value of a condition of what is at a path.
+/// The value of a condition of the object at a path.
 fn condition(cluster: &Cluster, path: &str, kind: &str) -> Value {
     let object = cluster.get(path).unwrap_or_else(|| panic!("{path} was made"));
     let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
@@ -114,7 +113,7 @@ fn condition(cluster: &Cluster, path: &str, kind: &str) -> Value {
         .unwrap_or_default()
 }
 
-/// One object of every kind that has facts of its own, in the state that tells most; their paths.
+/// Creates one object of every kind with its own facts, in the state with most facts. Returns their paths.
 fn furnish(cluster: &Cluster, namespace: &str) -> Vec<String> {
     let slice = json!({
         "apiVersion": "discovery.k8s.io/v1",
@@ -192,13 +191,13 @@ fn id(snapshot: &Snapshot, object: &Value) -> ObjectId {
 
 #[test]
 fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
-    // Its own cluster: an API that is away is a gap of everyone else.
+    // Its own cluster, because an unavailable API is a gap for every test.
     let cluster = Cluster::start(&Options::default());
     let namespace = cluster.namespace("facts");
     let many = cluster.namespace("many");
     let mut paths = furnish(&cluster, &namespace);
     paths.extend((0..MANY).map(|number| cluster.path_of(&cluster.create(lease(&many, &format!("lease-{number}"))))));
-    // Held by a finalizer that somebody has set.
+    // Terminating, with a finalizer whose field manager is known.
     cluster.apply_yaml(&format!(
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: held, namespace: {namespace}, finalizers: \
             [facts.test/hold]}}\n"
@@ -215,12 +214,12 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     let gaps: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("Could not list")).collect();
     assert!(gaps.len() == 1 && gaps[0].contains("away.test/v1"), "{}", ran.stderr);
 
-    // What the API server makes of the same objects in JSON, managed fields included.
+    // The same objects in JSON from the API server, managed fields included.
     let objects: Vec<Value> = paths.iter().map(|path| cluster.get(path).unwrap_or_else(|| panic!("{path}"))).collect();
     fs::write(&plain, json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()).expect("a file");
     let (snapshot, plain) = (read(&file), read(&plain));
     for object in &objects {
-        // A configuration without webhooks has nothing in a dump that would tell so.
+        // A dump contains nothing about the webhooks of a configuration without webhooks.
         let expected = match plain.facts.get(id(&plain, object)) {
             None if object["metadata"]["name"] == "without" => Some(Fact::Webhooks(Default::default())),
             None if object["kind"] == "ConfigMap" => None,
@@ -273,7 +272,7 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     let held_object = objects.last().expect("the last one made");
     assert_eq!(plain.facts.setters(id(&plain, held_object)), Some(setters));
 
-    // What is read whole is read once, and what there is much of is read as a list.
+    // The program reads each whole object once, and lists where there are many.
     let asked = |path: &str| {
         let requests = proxy.requests();
         requests

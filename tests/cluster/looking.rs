@@ -1,4 +1,4 @@
-//! Looking at objects again that have changed since they were listed.
+//! Reads objects again that have changed since they were listed.
 
 use kubectl_gc::{
     cluster::Scope,
@@ -29,7 +29,7 @@ fn what_changed_since_the_lists_is_seen() {
     });
     let paths = objects.each_ref().map(|object| cluster.path_of(object));
     let [counted, relabelled, doomed, gone, replaced] = &paths;
-    // Of the first, only what is not kept.
+    // The first object changes only in fields that a snapshot doesn't keep.
     cluster.patch(counted, &json!({"spec": {"count": 2}}));
     cluster.patch(relabelled, &json!({"metadata": {"labels": {"app": "shop"}}}));
     cluster.patch(doomed, &json!({"metadata": {"finalizers": [HOLD]}}));
@@ -58,7 +58,7 @@ fn what_changed_since_the_lists_is_seen() {
     assert!(matches!(again(ids[2]), RecheckResult::Changed(raw) if raw.deleted.is_some()), "{seen:?}");
     assert!(matches!(again(ids[4]), RecheckResult::Replaced(raw) if raw.uid == uid(&successor)), "{seen:?}");
 
-    // Whoever may not see what is in no namespace learns nothing of it, which is not that it is gone.
+    // A viewer who may not read cluster-scoped objects gets no answer, which doesn't mean that the object is gone.
     cluster.let_viewer_see(&trial.namespace);
     let viewer = connect(cluster, VIEWER, &runtime);
     let seen_by_viewer = runtime.block_on(viewer.recheck(&snapshot, &[rack]));

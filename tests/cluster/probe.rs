@@ -1,4 +1,4 @@
-//! Whether a collector runs, asked with and without one.
+//! Probes whether a collector runs, with and without one.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ fn probe_as(user: &str, cluster: &Cluster, namespace: &str, patience: Duration) 
     runtime.block_on(probe(&connection, namespace, patience))
 }
 
-/// What is left of probes in a namespace.
+/// The objects that probes have left in a namespace.
 fn leftovers(cluster: &Cluster, namespace: &str) -> Vec<Value> {
     let label = "labelSelector=app.kubernetes.io/managed-by=kubectl-gc";
     cluster.list(&format!("/api/v1/namespaces/{namespace}/configmaps?{label}"))
@@ -55,7 +55,7 @@ fn an_api_server_without_garbage_collection_is_told_apart() {
     assert_eq!(leftovers(&cluster, "default"), [] as [Value; 0]);
 }
 
-/// The error of a probe that can't begin; it must have left nothing.
+/// The error of a probe that can't start; panics if it left objects.
 #[track_caller]
 fn refused(user: &str, cluster: &Cluster, namespace: &str) -> String {
     let error = probe_as(user, cluster, namespace, Duration::from_secs(2)).expect_err("it is refused");
@@ -88,7 +88,7 @@ fn what_keeps_a_probe_from_beginning_is_said() {
         "metadata": {"name": "few", "namespace": full},
         "spec": {"hard": quota},
     }));
-    // Its controller's part.
+    // As the quota controller would do it.
     let status = format!("{}/status", cluster.path_of(&object));
     cluster.patch(&status, &json!({"status": {"hard": quota, "used": quota}}));
     let exceeded = refused(ADMIN, cluster, &full);

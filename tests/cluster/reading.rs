@@ -1,4 +1,4 @@
-//! Clusters as the engine reads them.
+//! Reads clusters as the engine does.
 
 use std::path::Path;
 
@@ -10,20 +10,20 @@ use tokio::runtime::Runtime;
 
 use crate::harness::{ADMIN, Cluster};
 
-/// A connection as one of the users.
+/// Connects as one of the users.
 #[track_caller]
 pub fn connect(cluster: &Cluster, user: &str, runtime: &Runtime) -> Connection {
     connect_with(&cluster.kubeconfig(user), runtime)
 }
 
-/// A connection with any kubeconfig file, for instance that of a proxy.
+/// Connects with any kubeconfig file, for instance for a proxy.
 #[track_caller]
 pub fn connect_with(kubeconfig: &Path, runtime: &Runtime) -> Connection {
     let options = ConnectionOptions { kubeconfig: Some(kubeconfig.to_owned()), ..ConnectionOptions::default() };
     runtime.block_on(Connection::open(&options)).expect("a connection")
 }
 
-/// Everything of a cluster, with the facts of every object.
+/// Reads the whole cluster, with the facts of every object.
 #[track_caller]
 pub fn read_all(cluster: &Cluster, runtime: &Runtime) -> Snapshot {
     let connection = connect(cluster, ADMIN, runtime);

@@ -1,4 +1,4 @@
-//! What commands ask of a cluster: no more than the question needs, and no more than once.
+//! The requests of commands: only what the question needs, and each only once.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,12 @@ use crate::{
 const DISCOVERY: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 
-/// With what the API server notes of who wrote which field, an object's metadata comes to less than this.
+/// Upper bound for an object's metadata, including managedFields.
 const BYTES_AN_OBJECT: u64 = 1536;
-/// What a list takes that has nothing in it, and its share of the fixed costs.
+/// Upper bound for an empty list, including its share of the fixed costs.
 const BYTES_A_LIST: u64 = 256;
 
-/// A namespace with so many objects of one owner.
+/// A namespace with this many dependents of one owner.
 fn crowd(count: usize) -> Trial<'static> {
     let trial = Trial::new("crowd", "Background");
     let owner = trial.widget("owner").create();
@@ -36,7 +36,7 @@ fn crowd(count: usize) -> Trial<'static> {
     trial
 }
 
-/// A Deployment of so many pods.
+/// A Deployment with this many pods.
 fn deployment(trial: &Trial<'_>, replicas: usize) {
     let labels = json!({"app": "web"});
     trial.cluster.create(json!({
@@ -52,8 +52,8 @@ fn deployment(trial: &Trial<'_>, replicas: usize) {
     wait_for_items(trial.cluster, &format!("/api/v1/namespaces/{}/pods", trial.namespace), replicas);
 }
 
-/// How often each path was asked for, after it was made sure that nothing was written or watched. Discovery and lists
-/// must have asked for the forms that cost least.
+/// How often each path was requested. Panics on writes and watches, and unless discovery and lists use the smallest
+/// formats.
 fn paths(proxy: &CountingProxy, lists: &[String]) -> BTreeMap<String, usize> {
     let mut paths = BTreeMap::new();
     for request in proxy.requests() {
@@ -70,7 +70,7 @@ fn paths(proxy: &CountingProxy, lists: &[String]) -> BTreeMap<String, usize> {
     paths
 }
 
-/// What should be asked for: discovery, and each of these lists, once.
+/// The expected requests: discovery and each of these lists, once.
 fn once(lists: &[String]) -> BTreeMap<String, usize> {
     let discovery = ["/api", "/apis"].map(str::to_owned);
     discovery.into_iter().chain(lists.iter().cloned()).map(|path| (path, 1)).collect()
@@ -98,7 +98,7 @@ fn a_tree_of_a_namespace_lists_what_is_in_its_scope_once() {
     assert!(read <= most, "{read} bytes were read for {in_scope} objects in {} lists; {most} are enough", lists.len());
 }
 
-/// How many objects there are in a namespace and in none.
+/// The number of objects in a namespace, plus cluster-scoped ones.
 fn objects_in_scope(kinds: &[Listed], namespace: &str) -> u64 {
     let objects = shared().objects_of(kinds);
     let in_scope = |object: &&Value| object["metadata"]["namespace"].as_str().is_none_or(|own| own == namespace);
@@ -107,12 +107,12 @@ fn objects_in_scope(kinds: &[Listed], namespace: &str) -> u64 {
 
 #[test]
 fn a_plan_reads_besides_only_what_it_has_to_know_of_pods() {
-    // A few are asked for one by one, many as a list.
+    // The program reads few pods one by one, and many with a list.
     for (replicas, as_list) in [(3, false), (12, true)] {
         let trial = Trial::new("plan-requests", "Background");
         let (cluster, namespace) = (trial.cluster, &trial.namespace);
         deployment(&trial, replicas);
-        // Pods that the plan has nothing to do with.
+        // A pod that the plan doesn't affect.
         cluster.create(json!({
             "apiVersion": "v1",
             "kind": "Pod",
@@ -137,7 +137,7 @@ fn a_plan_reads_besides_only_what_it_has_to_know_of_pods() {
     }
 }
 
-/// R8.7: what lists lack is asked for once each, if it decides anything, and nothing else is.
+/// R8.7: sweep requests each owner that the lists lack once, if it matters, and nothing else.
 #[test]
 fn a_sweep_asks_besides_for_every_owner_that_lists_lack() {
     let cluster = uncollected();

@@ -1,5 +1,5 @@
-//! The rights of a sweep: a service account that has exactly what `--print-role` prints can do everything that a sweep
-//! does, and nothing of it can be left out. The example in `examples` is applied as it is.
+//! The rights of `sweep`: a service account with the role from `--print-role` can do everything that a sweep does, and
+//! needs every verb. The test applies the example in `examples` unchanged.
 
 use std::{collections::BTreeSet, path::Path, sync::LazyLock, time::Duration};
 
@@ -17,10 +17,10 @@ use crate::harness::{ADMIN, Cluster, KINDS, Options, uid};
 
 const JSON: &str = "application/json";
 const NAMESPACE: &str = "kubectl-gc";
-/// What an authorizer has learned takes a moment.
+/// The authorizer needs a moment to learn new roles.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A cluster that the example was applied to; nobody runs its Deployment there.
+/// A cluster with the example applied. No controller runs its Deployment.
 static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
@@ -29,7 +29,7 @@ static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
     cluster
 });
 
-/// Connects as a service account, with a token that the API server has issued.
+/// Connects as a service account, with a token from the API server.
 fn as_account(account: &str, runtime: &Runtime) -> Connection {
     let path = format!("/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token");
     let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}});
@@ -41,7 +41,7 @@ fn as_account(account: &str, runtime: &Runtime) -> Connection {
     runtime.block_on(Connection::open(&options)).expect("a connection")
 }
 
-/// What a sweep does, to whatever there is.
+/// Everything that a sweep does: these verbs on every resource.
 fn all_of_it(resources: &Resources, verbs: &[&'static str]) -> BTreeSet<Access> {
     let access =
         |resource, verb| Access { verb, resource, subresource: "", namespace: String::new(), name: String::new() };
@@ -66,7 +66,7 @@ fn the_example_lets_a_sweep_do_all_it_does() {
     let namespace = CLUSTER.namespace("role");
     let sweep = as_account("sweep", &runtime);
     CLUSTER.wait_until("the role binding to work", PATIENCE, || denied(&sweep, &runtime, &VERBS).is_empty());
-    // Nothing is created by it but events, and nothing is replaced.
+    // A sweep creates only events, and replaces nothing.
     for (verb, allowed) in
         [("create", vec!["events"]), ("update", vec![]), ("deletecollection", vec![]), ("escalate", vec![])]
     {
@@ -76,12 +76,12 @@ fn the_example_lets_a_sweep_do_all_it_does() {
         let denied: BTreeSet<String> = denied(&sweep, &runtime, &[verb]).into_iter().collect();
         let may: Vec<&str> =
             all.difference(&denied).filter_map(|access| access.strip_prefix(verb)).map(str::trim).collect();
-        // The reviews themselves are everybody's to create.
+        // Every user may create the reviews.
         let may: Vec<&str> = may.into_iter().filter(|resource| !resource.contains("selfsubject")).collect();
         assert_eq!(may, allowed, "{verb}");
     }
 
-    // And so it is: everything is read, and written to as the collector does.
+    // The rights are enough to read everything, and to write events as the collector does.
     let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
     let snapshot = runtime.block_on(sweep.read(resources, &Scope::Everything, &[])).expect("a snapshot");
     assert!(snapshot.complete(), "{:?}", snapshot.gaps);
@@ -105,7 +105,7 @@ fn the_example_lets_a_sweep_do_all_it_does() {
     assert!(events.len() == 1 && events[0]["count"] == 2, "{events:?}");
 }
 
-/// One pass has the same rights, but that it makes no events.
+/// One pass needs the same rights, except that it creates no events.
 #[test]
 fn without_any_of_its_verbs_a_sweep_is_short_of_something() {
     let runtime = Runtime::new().expect("a runtime");
@@ -146,7 +146,7 @@ fn without_any_of_its_verbs_a_sweep_is_short_of_something() {
     }
 }
 
-/// What the namespace enforces is what the pods of the Deployment are.
+/// The pods of the Deployment satisfy the policy that the namespace enforces.
 #[test]
 fn the_examples_pods_are_allowed_where_they_are_to_run() {
     let deployment =

@@ -1,4 +1,4 @@
-//! Scenarios that mostly wait are played side by side.
+//! Runs scenarios that mostly wait in parallel.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -6,18 +6,18 @@ use std::{
     thread,
 };
 
-/// So many scenarios are played at a time.
+/// Scenarios that run in parallel.
 const AT_ONCE: usize = 6;
 
-/// Plays scenarios side by side, because each of them mostly waits; only the one that `SCENARIO` names, if it names
-/// one. All that fail are named.
+/// Runs scenarios in parallel, because each mostly waits; only the scenario in `SCENARIO`, if it is set. Panics with
+/// the names of all that fail.
 #[track_caller]
 pub fn side_by_side(scenarios: &[(&'static str, fn())]) {
     let scenarios: Vec<_> = scenarios.iter().map(|(name, scenario)| (*name, move || scenario())).collect();
     play_all(&scenarios);
 }
 
-/// The same of scenarios that know more than their code.
+/// The same for scenarios that are closures.
 #[track_caller]
 pub fn play_all(scenarios: &[(&'static str, impl Fn() + Sync)]) {
     let only = std::env::var("SCENARIO").ok();
@@ -26,7 +26,7 @@ pub fn play_all(scenarios: &[(&'static str, impl Fn() + Sync)]) {
         let mut failed = Vec::new();
         while let Some((name, scenario)) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
             let wanted = only.as_deref().is_none_or(|only| only == *name);
-            // Why is told by then.
+            // The panic message is already printed.
             if wanted && panic::catch_unwind(AssertUnwindSafe(scenario)).is_err() {
                 failed.push(*name);
             }

@@ -1,4 +1,4 @@
-//! A snapshot file tells the same as the cluster that it was taken of.
+//! A snapshot file yields the same results as its cluster.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
-/// Objects whose ends need more than metadata to be known: pods, claims, owners in other scopes and none at all.
+/// Objects whose outcome depends on more than metadata: pods, claims, owners in other scopes, and absent owners.
 fn furnish(trial: &Trial<'_>) {
     let owner = trial.widget("owner").create();
     let node = trial.node();
@@ -45,7 +45,7 @@ fn a_snapshot_tells_what_the_cluster_told() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("cluster.json.gz");
     let path = path.to_str().expect("a temporary folder has a readable name");
-    // What other tests delete while it is taken is a gap.
+    // Objects that other tests delete meanwhile cause gaps.
     let taken = poll(PATIENCE, || {
         let ran = cluster.gc(&["snapshot", "--force", "-o", path]);
         assert_eq!(ran.expect(0), "");
@@ -76,7 +76,7 @@ fn a_snapshot_tells_what_the_cluster_told() {
     }
 }
 
-/// All but the line that says where this comes from.
+/// Everything except the line with the origin.
 fn without_origin(text: &str) -> String {
     let is_origin = |line: &&str| line.starts_with("Context ") || line.starts_with("Snapshot ");
     text.lines().filter(|line| !is_origin(line)).collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! What the library knows of Kubernetes by heart, for dumps, against what a server says when it is asked.
+//! Compares what the library knows about built-in kinds, for dumps, with what a server reports.
 
 use std::env;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::harness::{ADMIN, shared};
 
-/// The group of the kinds that the tests define.
+/// The group of the tests' own kinds.
 const OURS: &str = "gc.test";
 
 fn discovered() -> Resources {
@@ -27,7 +27,7 @@ fn discovered() -> Resources {
 fn the_recording_is_what_the_server_serves() {
     let known = well_known::resources();
     let version = shared().get("/version").expect("every server has a version");
-    // Programs of another version may serve other things; that is what they are used for.
+    // Programs of another version may serve other kinds, which is the point of using them.
     if version["gitVersion"] != known.server.as_str() && env::var_os("KUBEBUILDER_ASSETS").is_some() {
         return;
     }
@@ -39,7 +39,7 @@ fn the_recording_is_what_the_server_serves() {
     let served = discovered();
     let preferred: Vec<_> = served.preferred_versions().iter().filter(|(group, _)| group != OURS).cloned().collect();
     assert_eq!(preferred, known.preferred_versions);
-    // The recording doesn't keep whether the status is a subresource.
+    // The built-in list doesn't say whether status is a subresource.
     let described = |resource: &Resource| format!("{:?}", Resource { has_status: false, ..resource.clone() });
     let mut now: Vec<String> =
         served.iter().filter(|(_, resource)| resource.group != OURS).map(|(_, resource)| described(resource)).collect();
