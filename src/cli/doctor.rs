@@ -176,12 +176,14 @@ fn report(
         again: &again(global, &args.targets, &args.source, args.probe),
         kubectl: &held_to(global, session),
     };
-    // If there are no findings, the result line says what was read.
-    let read = match diagnosis.findings.is_empty() {
-        true => String::new(),
-        false => format!(" Read: {}.", looked_at(snapshot)),
+    let heading = || {
+        // If there are no findings, the result line says what was read.
+        let read = match diagnosis.findings.is_empty() {
+            true => String::new(),
+            false => format!(" Read: {}.", looked_at(snapshot)),
+        };
+        heading(snapshot, namespace, &args.source.from, &read)
     };
-    let heading = || heading(snapshot, namespace, &args.source.from, &read);
     let out = Printer::new(global, args.output).print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     let worst = match args.fail_on {

@@ -123,11 +123,13 @@ impl RestoreReport<'_> {
         restored: &[Restored],
         printer: &Printer,
     ) -> Result<Vec<u8>, OperationError> {
-        let nothing = if mode == Mode::Apply { "" } else { " Nothing was changed." };
-        let mut place = place(&restore.cluster.connection);
-        place[..1].make_ascii_uppercase();
-        let heading = format!("{}.{nothing}\n{}\n\n", visible(&place), visible(&self.origin(restore)));
-        printer.print(&self.view(restore, mode, restored), || heading.into_bytes())
+        let heading = || {
+            let nothing = if mode == Mode::Apply { "" } else { " Nothing was changed." };
+            let mut place = place(&restore.cluster.connection);
+            place[..1].make_ascii_uppercase();
+            format!("{}.{nothing}\n{}\n\n", visible(&place), visible(&self.origin(restore))).into_bytes()
+        };
+        printer.print(&self.view(restore, mode, restored), heading)
     }
 
     /// What the archive lacks, according to its own header.

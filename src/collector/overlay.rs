@@ -1,6 +1,6 @@
 //! The collector's graph in a simulation. It lags behind the store by the events not observed yet.
 
-use std::{borrow::Cow, collections::VecDeque};
+use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -60,8 +60,7 @@ pub struct Collector<'a> {
 /// Failed items: some are retried when nothing else is left to do, others after a change.
 #[derive(Clone, Debug, Default)]
 pub struct Retries {
-    due: VecDeque<NodeId>,
-    is_due: FxHashSet<NodeId>,
+    pub(crate) due: Queue<NodeId>,
     waiting: FxHashSet<NodeId>,
 }
 
@@ -69,9 +68,7 @@ impl Retries {
     /// Retries a node when nothing else is left to do.
     pub fn soon(&mut self, node: NodeId) {
         self.waiting.remove(&node);
-        if self.is_due.insert(node) {
-            self.due.push_back(node);
-        }
+        self.due.add(node);
     }
 
     /// Retries a node after a change: until then it would fail again.
@@ -86,38 +83,11 @@ impl Retries {
         }
     }
 
-    /// Takes the next due item.
+    /// Takes the next due item. Its retry goes through another queue, so it may become due again at once.
     pub fn take(&mut self) -> Option<NodeId> {
-        let node = self.due.pop_front()?;
-        self.is_due.remove(&node);
+        let node = self.due.take()?;
+        self.due.done(node);
         Some(node)
-    }
-
-    /// The number of due items.
-    pub(crate) fn due(&self) -> usize {
-        self.due.len()
-    }
-
-    /// The due item at this position.
-    pub fn get(&self, place: usize) -> Option<NodeId> {
-        self.due.get(place).copied()
-    }
-
-    /// The position of the first matching due item.
-    pub fn position(&self, matches: impl Fn(NodeId) -> bool) -> Option<usize> {
-        self.due.iter().position(|node| matches(*node))
-    }
-
-    /// Moves the due item at this position to the front.
-    pub(crate) fn bring_forward(&mut self, place: usize) {
-        if let Some(node) = self.due.remove(place) {
-            self.due.push_front(node);
-        }
-    }
-
-    /// Whether no item is due.
-    pub(crate) fn none_due(&self) -> bool {
-        self.due.is_empty()
     }
 }
 

@@ -111,7 +111,7 @@ impl World<'_, '_> {
             Step::Work => process_of(self.tasks.front()?),
             Step::BeginOrphaning => Process::ToOrphan(self.collector.to_orphan.get(0)?),
             Step::BeginExamination => Process::ToExamine(self.collector.to_delete.get(0)?),
-            Step::Retry => Process::BackOff(self.collector.retries.get(0)?),
+            Step::Retry => Process::BackOff(self.collector.retries.due.get(0)?),
             Step::Act => return None,
         })
     }
@@ -137,8 +137,8 @@ impl World<'_, '_> {
         } else if let Some(place) = self.collector.to_delete.position(|node| Process::ToExamine(node) != held_back) {
             self.collector.to_delete.bring_forward(place);
             self.play(Step::BeginExamination);
-        } else if let Some(place) = self.collector.retries.position(|node| Process::BackOff(node) != held_back) {
-            self.collector.retries.bring_forward(place);
+        } else if let Some(place) = self.collector.retries.due.position(|node| Process::BackOff(node) != held_back) {
+            self.collector.retries.due.bring_forward(place);
             self.play(Step::Retry);
         } else {
             return false;

@@ -57,7 +57,7 @@ impl Interleaving {
             (Step::Work, weights.work, world.tasks.len()),
             (Step::BeginOrphaning, weights.orphan, world.collector.to_orphan.len()),
             (Step::BeginExamination, weights.examine, world.collector.to_delete.len()),
-            (Step::Retry, weights.retry, world.collector.retries.due()),
+            (Step::Retry, weights.retry, world.collector.retries.due.len()),
         ];
         let total: u64 = enabled.iter().filter(|(_, _, waiting)| *waiting > 0).map(|(_, weight, _)| weight).sum();
         if total == 0 {
@@ -100,7 +100,7 @@ impl Interleaving {
             }
             Step::BeginOrphaning => world.collector.to_orphan.bring_forward(index),
             Step::BeginExamination => world.collector.to_delete.bring_forward(index),
-            Step::Retry => world.collector.retries.bring_forward(index),
+            Step::Retry => world.collector.retries.due.bring_forward(index),
             Step::Request | Step::Act => {}
         }
     }

@@ -53,7 +53,7 @@ impl<'a> World<'_, 'a> {
             Some(Step::BeginExamination)
         } else if !self.tasks.is_empty() {
             Some(Step::Work)
-        } else if !self.collector.retries.none_due() {
+        } else if !self.collector.retries.due.is_empty() {
             Some(Step::Retry)
         } else if self.actors.has_noticed() {
             Some(Step::Act)
