@@ -28,6 +28,9 @@ pub fn differences(place: &Place, archived: &Value, references: &[Value], live: 
     if found["metadata"].is_object() {
         found["metadata"]["ownerReferences"] = live["metadata"]["ownerReferences"].clone();
     }
+    for side in [&mut wanted, &mut found] {
+        without_late_finalizers(side);
+    }
     let hidden = place.is("", "Secret");
     let mut differences = Vec::new();
     let mut pairs = vec![(String::new(), Some(&wanted), Some(&found))];
@@ -55,6 +58,18 @@ pub fn differences(place: &Place, archived: &Value, references: &[Value], live: 
         }
     }
     differences
+}
+
+/// Removes the finalizers that a controller adds some time after an object's creation
+/// (pkg/controller/volume/pvcprotection and pvprotection).
+fn without_late_finalizers(object: &mut Value) {
+    if let Some(finalizers) = object["metadata"].get_mut("finalizers").and_then(Value::as_array_mut) {
+        finalizers.retain(|finalizer| {
+            !finalizer
+                .as_str()
+                .is_some_and(|name| ["kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"].contains(&name))
+        });
+    }
 }
 
 /// Servers and clients differ in whether they write empty values.
@@ -111,6 +126,16 @@ mod tests {
                     "status": {"loadBalancer": {}}}),
         );
         assert_eq!(describe(archived, &[], &live), [""; 0]);
+    }
+
+    #[test]
+    fn a_finalizer_that_a_controller_adds_later_is_no_difference() {
+        let claim = |finalizers: Value| {
+            object("v1", "PersistentVolumeClaim", "data", &json!({"metadata": {"finalizers": finalizers}}))
+        };
+        assert_eq!(describe(claim(json!(["kubernetes.io/pvc-protection"])), &[], &claim(json!(null))), [""; 0]);
+        let backup = claim(json!(["kubernetes.io/pvc-protection", "acme.io/backup"]));
+        assert_eq!(describe(backup, &[], &claim(json!([]))), [r#"metadata.finalizers: ["acme.io/backup"] -"#]);
     }
 
     #[test]

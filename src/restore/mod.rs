@@ -4,6 +4,7 @@
 //! Pure: [`RestorePlan::new`] turns archived objects into requests, [`differences`] compares them with existing
 //! objects, and [`Outcome`] is the result for each object. `act/restore` sends the requests and interprets the answers.
 
+mod adopted;
 mod archived;
 mod compare;
 mod fields;

@@ -66,7 +66,8 @@ pub(crate) struct Need {
     /// The item that is needed.
     pub item: usize,
     /// The index of the owner reference that needs it; `None` for the namespace and the CRD, without which the object
-    /// can't exist.
+    /// can't exist, and for what a controller adopts. Needs of that sort make no cycles: they lead from workloads to
+    /// what they make, and from objects to their namespace and their CRD.
     pub reference: Option<usize>,
 }
 
@@ -188,7 +189,7 @@ impl<'a> Search<'a> {
             if members.iter().any(|member| self.open_needs(*member).any(|need| !inside(&need))) {
                 continue;
             }
-            // Namespaces and CRDs need neither, so one member needs the others only as owners.
+            // Needs without a reference make no cycles, so one member needs the others only as owners.
             let by_references = |member: &&usize| self.open_needs(**member).all(|need| need.reference.is_some());
             let first = members.iter().filter(by_references).min_by_key(|member| (self.ranks[**member], **member));
             let Some(first) = first.copied() else { continue };

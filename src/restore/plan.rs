@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::model::{Resource, well_known};
 
 use super::{
+    adopted::is_adopted,
     archived::{Archived, Malformed, OwnerReference, Place},
     fields::as_created,
     left_out::{LeftOut, why_left_out},
@@ -74,8 +75,9 @@ pub struct RestorePlan {
     pub items: Vec<Item>,
     /// The items of each step, created one after the other.
     pub steps: Vec<Vec<ItemId>>,
-    /// References that close an ownership cycle: an object, and the index of its reference. They are added once all
-    /// objects exist.
+    /// References that are added once all objects exist: an object, and the index of its reference. They close an
+    /// ownership cycle, or lead to a controller that would otherwise make such an object itself
+    /// ([`adopted`](super::adopted)).
     pub closing: BTreeSet<(ItemId, usize)>,
 }
 
@@ -119,26 +121,50 @@ impl RestorePlan {
             }
             items.push(Item { body, owners, needs, left_out, status, archived });
         }
-        let CreationOrder { steps, closing } = in_order(&items);
-        Ok(RestorePlan { items, steps, closing: closing.into_iter().collect() })
+        let adopted = adopted_references(&items);
+        let CreationOrder { steps, closing } = in_order(&items, &adopted);
+        Ok(RestorePlan { items, steps, closing: closing.into_iter().chain(adopted).collect() })
     }
 }
 
-fn in_order(items: &[Item]) -> CreationOrder {
+/// The references to controllers that adopt the object.
+fn adopted_references(items: &[Item]) -> BTreeSet<(ItemId, usize)> {
+    let mut adopted = BTreeSet::new();
+    for (id, item) in items.iter().enumerate().filter(|(_, item)| item.left_out.is_none()) {
+        for (index, owner) in item.owners.iter().enumerate() {
+            if let Owner::Archived(owner) = owner
+                && is_adopted(&items[*owner].archived.place, &item.archived.place)
+            {
+                adopted.insert((id, index));
+            }
+        }
+    }
+    adopted
+}
+
+fn in_order(items: &[Item], adopted: &BTreeSet<(ItemId, usize)>) -> CreationOrder {
     let wanted: Vec<ItemId> = (0..items.len()).filter(|item| items[*item].left_out.is_none()).collect();
     let rank_of = |item: &Item| {
         let of_left_out = item.owners.iter().any(|owner| matches!(owner, Owner::LeftOut(_)));
         if of_left_out { LATEST } else { rank(item.archived.place.group(), &item.archived.place.kind) }
     };
-    let needs_of = |item: &Item| -> Vec<Need> {
+    let needs_of = |(id, item): (ItemId, &Item)| -> Vec<Need> {
         let owners = item.owners.iter().enumerate().filter_map(|(reference, owner)| match owner {
-            Owner::Archived(item) => Some(Need { item: *item, reference: Some(reference) }),
-            Owner::LeftOut(_) | Owner::Elsewhere => None,
+            Owner::Archived(owner) if !adopted.contains(&(id, reference)) => {
+                Some(Need { item: *owner, reference: Some(reference) })
+            }
+            Owner::Archived(_) | Owner::LeftOut(_) | Owner::Elsewhere => None,
         });
         owners.chain(item.needs.iter().map(|item| Need { item: *item, reference: None })).collect()
     };
     let ranks: Vec<u8> = items.iter().map(rank_of).collect();
-    let needs: Vec<Vec<Need>> = items.iter().map(needs_of).collect();
+    let mut needs: Vec<Vec<Need>> = items.iter().enumerate().map(needs_of).collect();
+    // A controller comes after what it adopts.
+    for (dependent, reference) in adopted {
+        if let Owner::Archived(controller) = items[*dependent].owners[*reference] {
+            needs[controller].push(Need { item: *dependent, reference: None });
+        }
+    }
     creation_order(&wanted, &ranks, &needs)
 }
 

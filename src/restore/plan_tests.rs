@@ -64,7 +64,7 @@ fn what_is_made_anew_is_left_out_and_what_it_owns_comes_last() {
     finished[1]["status"] = json!({"phase": "Failed"});
     assert_eq!(plan(finished, true).items[2].owners[0], Owner::Elsewhere);
     let with = plan(objects(), true);
-    assert_eq!(steps(&with), [["db"], ["db-0"], ["of-pod"], ["hook"]]);
+    assert_eq!(steps(&with), [["db-0"], ["of-pod"], ["db"], ["hook"]], "its controller adopts the pod");
     assert_eq!(with.items[2].owners, [Owner::Archived(1), Owner::Elsewhere]);
 }
 
@@ -96,6 +96,38 @@ fn what_others_need_comes_before_them_and_what_would_refuse_them_last() {
             vec!["mutatingwebhookconfiguration"],
         ]
     );
+}
+
+#[test]
+fn what_a_controller_adopts_comes_before_it() {
+    let set = owned("apps/v1", "StatefulSet", "db", &[]);
+    let claim = owned("v1", "PersistentVolumeClaim", "data-db-0", &[("apps/v1", "StatefulSet", "db")]);
+    let pod = owned("v1", "Pod", "db-0", &[("apps/v1", "StatefulSet", "db")]);
+    let of_pod = owned("v1", "PersistentVolumeClaim", "db-0-scratch", &[("v1", "Pod", "db-0")]);
+    let objects = || vec![set.clone(), claim.clone(), pod.clone(), of_pod.clone()];
+    let found = plan(objects(), false);
+    assert_eq!(steps(&found), [["data-db-0"], ["db"]]);
+    assert_eq!(Vec::from_iter(found.closing), [(1, 0)]);
+    let all = plan(objects(), true);
+    assert_eq!(steps(&all), [vec!["data-db-0"], vec!["db-0"], vec!["db-0-scratch"], vec!["db"]]);
+    assert_eq!(Vec::from_iter(all.closing), [(1, 0), (2, 0)]);
+
+    let chain = vec![
+        owned("apps/v1", "Deployment", "web", &[]),
+        owned("apps/v1", "ReplicaSet", "web-1", &[("apps/v1", "Deployment", "web")]),
+        owned("v1", "Pod", "web-1-a", &[("apps/v1", "ReplicaSet", "web-1")]),
+    ];
+    assert_eq!(steps(&plan(chain, true)), [["web-1-a"], ["web-1"], ["web"]]);
+
+    // Adoption in a circle of owners: the pod owns the Deployment above it.
+    let circle = vec![
+        owned("apps/v1", "Deployment", "web", &[("v1", "Pod", "web-1-a")]),
+        owned("apps/v1", "ReplicaSet", "web-1", &[("apps/v1", "Deployment", "web")]),
+        owned("v1", "Pod", "web-1-a", &[("apps/v1", "ReplicaSet", "web-1"), ("apps/v1", "Deployment", "web")]),
+    ];
+    let found = plan(circle, true);
+    assert_eq!(steps(&found), [["web-1-a"], ["web-1"], ["web"]]);
+    assert_eq!(Vec::from_iter(found.closing), [(1, 0), (2, 0), (2, 1)]);
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! References that close a circle of owners: added once all objects of the circle exist.
+//! References that are added once all objects exist: those that close a circle of owners, and those to controllers that
+//! adopt the object.
 
-use std::convert::Infallible;
+use std::{collections::BTreeMap, convert::Infallible};
 
+use futures::StreamExt as _;
 use serde_json::Value;
 
 use crate::{
@@ -10,27 +12,40 @@ use crate::{
     restore::ItemId,
 };
 
-use super::{Mode, Run, managed_fields::manager, owners::Stop};
+use super::{AT_ONCE, Mode, Run, managed_fields::manager, owners::Stop};
 
 /// How often to try to add a reference to an object that other clients write to.
 const TRIES: u32 = 5;
 
 impl Run<'_> {
-    /// Adds all these references. Failures are recorded with their object.
-    pub(super) async fn close_circles(&mut self) {
+    /// Adds all these references; a controller that was faster has added its own. Failures are recorded with their
+    /// object.
+    pub(super) async fn add_references(&mut self) {
         if self.mode != Mode::Apply {
             return;
         }
+        let mut of_items: BTreeMap<ItemId, Vec<usize>> = BTreeMap::new();
         for (item, reference) in &self.plan.closing {
             // Leave objects alone that other clients have created.
-            if !self.is_restored(*item) {
-                continue;
+            if self.is_restored(*item) {
+                of_items.entry(*item).or_default().push(*reference);
             }
-            let closed = self.close(*item, *reference).await;
-            if let (Err(why), Some(state)) = (closed, &mut self.states[*item]) {
-                let owner = &self.plan.items[*item].archived.references[*reference].place;
-                state.unfinished.push(format!("its reference to {owner} could not be restored: {why}"));
+        }
+        let run = &*self;
+        let closings = futures::stream::iter(of_items).map(async |(item, references)| {
+            let mut failed = Vec::new();
+            for reference in references {
+                failed.extend(run.close(item, reference).await.err().map(|why| (reference, why)));
             }
+            (item, failed)
+        });
+        let closed: Vec<_> = closings.buffer_unordered(AT_ONCE).collect().await;
+        for (item, failed) in closed {
+            let Some(state) = &mut self.states[item] else { continue };
+            state.unfinished.extend(failed.into_iter().map(|(reference, why)| {
+                let owner = &self.plan.items[item].archived.references[reference].place;
+                format!("its reference to {owner} could not be restored: {why}")
+            }));
         }
     }
 

@@ -100,7 +100,7 @@ impl Run<'_> {
             }
             return Ok(restored);
         }
-        let references = self.mapped(item, update::uid(there));
+        let references = self.mapped(item, update::uid(there)).await?;
         let differences = differences(&archived.place, &archived.whole, &references, there);
         if !differences.is_empty() {
             restored.outcome = Outcome::Different(differences);

@@ -9,6 +9,7 @@ mod definitions;
 mod managed_fields;
 mod namespaces;
 mod owners;
+mod settle;
 #[cfg(test)]
 mod tests;
 
@@ -64,6 +65,7 @@ pub async fn restore(
     };
     run.look_for_namespaces().await;
     for step in &plan.steps {
+        run.await_watches(step).await;
         let mut done = Vec::with_capacity(step.len());
         let mut turns =
             futures::stream::iter(step).map(async |item| (*item, run.bring(*item).await)).buffer_unordered(AT_ONCE);
@@ -76,8 +78,9 @@ pub async fn restore(
             run.states[item] = Some(restored);
         }
         run.await_definitions(step).await;
+        run.await_bound(step).await;
     }
-    run.close_circles().await;
+    run.add_references().await;
     // Every object is in a step, or left out.
     let unplaced = || Restored::absent(Outcome::Failed("it is missing in the creation order".to_owned()));
     run.states.into_iter().map(|state| state.unwrap_or_else(unplaced)).collect()

@@ -150,19 +150,26 @@ impl Run<'_> {
     }
 
     /// The references that an object should have now, with its owners' current uids where known: to compare with an
-    /// existing object.
-    pub(super) fn mapped(&self, item: ItemId, own_uid: &str) -> Vec<Value> {
+    /// existing object. A reference to an owner that is restored after the object is the one to the owner that exists
+    /// now; none if there is none.
+    pub(super) async fn mapped(&self, item: ItemId, own_uid: &str) -> Result<Vec<Value>, Stop> {
         let archived = &self.item(item).archived;
-        let owners = archived.references.iter().zip(&self.item(item).owners);
-        let mapped = owners.map(|(reference, owner)| match owner {
-            Owner::Archived(owner) if *owner == item => reference.with_uid(own_uid),
-            Owner::Archived(owner) => match self.uid_of(*owner) {
-                Some(uid) => reference.with_uid(uid),
-                None => reference.written.clone(),
-            },
-            Owner::LeftOut(_) | Owner::Elsewhere => reference.written.clone(),
-        });
-        mapped.collect()
+        let mut mapped = Vec::with_capacity(archived.references.len());
+        for (reference, owner) in archived.references.iter().zip(&self.item(item).owners) {
+            mapped.push(match owner {
+                Owner::Archived(owner) if *owner == item => reference.with_uid(own_uid),
+                Owner::Archived(owner) => match (self.uid_of(*owner), &self.states[*owner]) {
+                    (Some(uid), _) => reference.with_uid(uid),
+                    (None, Some(_)) => reference.written.clone(),
+                    (None, None) => match self.look_at(reference).await? {
+                        Found::There(there) => reference.with_uid(update::uid(&there)),
+                        Found::NotThere(_) => continue,
+                    },
+                },
+                Owner::LeftOut(_) | Owner::Elsewhere => reference.written.clone(),
+            });
+        }
+        Ok(mapped)
     }
 
     /// Whether a restore created the object, in this run or an earlier one.

@@ -3,6 +3,7 @@
 mod killed;
 mod kit;
 mod many;
+mod races;
 mod round_trip;
 mod shop;
 mod single;
