@@ -33,3 +33,4 @@ mod snapshots;
 mod sweep;
 mod unhappy;
 mod well_known;
+mod workloads;

@@ -1,12 +1,18 @@
 //! Blocking requests to one API server.
 
-use std::{path::Path, sync::LazyLock, time::Duration};
+use std::{
+    path::Path,
+    sync::{LazyLock, mpsc},
+    time::Duration,
+};
 
+use futures::StreamExt as _;
 use http::{Method, Request, header};
 use kube::{
     Client, Config,
     client::Body,
     config::{KubeConfigOptions, Kubeconfig},
+    core::WatchEvent,
 };
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -79,6 +85,23 @@ impl Api {
             Ok(Err(error)) => Err(chain(&error)),
             Err(_) => Err(format!("no answer within {DEADLINE:?}")),
         }
+    }
+
+    /// Follows a watch on a thread of its own until the receiver is dropped. It ends when the server ends it.
+    pub fn follow(&self, path: &str) -> mpsc::Receiver<WatchEvent<Value>> {
+        let (sender, receiver) = mpsc::channel();
+        let (client, request) = (self.client.clone(), Request::get(path).body(Vec::new()));
+        RUNTIME.spawn(async move {
+            let Ok(request) = request else { return };
+            let Ok(events) = client.request_events::<Value>(request).await else { return };
+            let mut events = std::pin::pin!(events);
+            while let Some(Ok(event)) = events.next().await {
+                if sender.send(event).is_err() {
+                    return;
+                }
+            }
+        });
+        receiver
     }
 
     /// Sends a request with a body of the given type; panics if no response comes.

@@ -137,6 +137,9 @@ impl Cluster {
             format!("--tls-cert-file={}", self.credentials.certificate().display()),
             format!("--tls-private-key-file={}", self.credentials.certificate_key().display()),
             "--leader-elect=false".to_owned(),
+            // For the controllers of ServiceAccounts, their tokens, and the root certificate of each namespace.
+            format!("--service-account-private-key-file={}", self.credentials.signing_key().display()),
+            format!("--root-ca-file={}", self.credentials.certificate().display()),
             "--kube-api-qps=1000".to_owned(),
             "--kube-api-burst=2000".to_owned(),
         ]);
@@ -150,6 +153,12 @@ impl Cluster {
     #[track_caller]
     pub fn settled(&self) {
         settled(&self.collector());
+    }
+
+    /// The same for the queues of all controllers that run. Items that wait for a timer aren't in a queue.
+    #[track_caller]
+    pub fn all_settled(&self) {
+        idle(&self.collector(), is_of_queue);
     }
 
     /// The part of the collector's graph around these objects, or all of it, in DOT. An edge points from a dependent to
@@ -206,13 +215,19 @@ impl Cluster {
 /// Waits until any collector is idle, given an API that serves its metrics.
 #[track_caller]
 pub fn settled(collector: &Api) {
+    idle(collector, is_of_collectors_queue);
+}
+
+/// Waits until all queues of these metrics stay empty for some time.
+#[track_caller]
+fn idle(controllers: &Api, is_of_queue: fn(&str) -> bool) {
     let mut quiet = 0;
     let verdict = poll(SETTLE, || {
-        let metrics = text(collector, "/metrics").map_err(Retry::Later)?;
+        let metrics = text(controllers, "/metrics").map_err(Retry::Later)?;
         if !metrics.lines().any(is_of_queue) {
             return Err(Retry::Never(format!("nothing is said of its queues:\n{metrics}")));
         }
-        let busy: Vec<&str> = metrics.lines().filter(|line| is_work(line)).collect();
+        let busy: Vec<&str> = metrics.lines().filter(|line| is_of_queue(line) && is_work(line)).collect();
         if !busy.is_empty() {
             quiet = 0;
             return Err(Retry::Later(busy.join(", ")));
@@ -220,7 +235,7 @@ pub fn settled(collector: &Api) {
         quiet += 1;
         if quiet < QUIET_LOOKS { Err(Retry::Later("quiet only for a moment".to_owned())) } else { Ok(()) }
     });
-    verdict.unwrap_or_else(|error| panic!("the collector did not come to rest within {SETTLE:?}: {error}"));
+    verdict.unwrap_or_else(|error| panic!("the controllers did not come to rest within {SETTLE:?}: {error}"));
 }
 
 /// Whether a part of the graph is the node of an object that the collector's watches have reported.
@@ -229,16 +244,19 @@ fn is_observed(node: &str, uid: &str) -> bool {
     has("uid", uid) && has("virtual", "false") && has("missing", "false")
 }
 
-/// Whether a line of the metrics counts waiting or unfinished items in one of the collector's queues.
+/// Whether a line of the metrics counts waiting or unfinished items in any controller's queue.
 fn is_of_queue(line: &str) -> bool {
-    let counts = line.starts_with("workqueue_depth{") || line.starts_with("workqueue_unfinished_work_seconds{");
-    counts && QUEUES.iter().any(|queue| line.contains(&format!("name=\"garbage_collector_{queue}\"")))
+    line.starts_with("workqueue_depth{") || line.starts_with("workqueue_unfinished_work_seconds{")
+}
+
+/// The same for the collector's queues only.
+fn is_of_collectors_queue(line: &str) -> bool {
+    is_of_queue(line) && QUEUES.iter().any(|queue| line.contains(&format!("name=\"garbage_collector_{queue}\"")))
 }
 
 /// Whether such a line counts at least one item.
 fn is_work(line: &str) -> bool {
-    is_of_queue(line)
-        && line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok_and(|value| value > 0.0))
+    line.rsplit_once(' ').is_some_and(|(_, value)| value.parse::<f64>().is_ok_and(|value| value > 0.0))
 }
 
 fn text(api: &Api, path: &str) -> Result<String, String> {

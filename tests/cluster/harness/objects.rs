@@ -101,6 +101,11 @@ impl Cluster {
         self.api.ask(method, path, body)
     }
 
+    /// Follows a watch; see [`Api::follow`](super::Api::follow).
+    pub fn follow(&self, path: &str) -> std::sync::mpsc::Receiver<kube::core::WatchEvent<Value>> {
+        self.api.follow(path)
+    }
+
     /// Creates a namespace with a unique name, and returns the name.
     #[track_caller]
     pub fn namespace(&self, prefix: &str) -> String {

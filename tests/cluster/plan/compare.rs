@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 /// Everything in an object's metadata that a delete can change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct State {
-    terminating: bool,
-    finalizers: Vec<String>,
-    owners: Vec<Value>,
+pub struct State {
+    pub terminating: bool,
+    pub finalizers: Vec<String>,
+    pub owners: Vec<Value>,
 }
 
 impl State {
-    fn of(object: &Value) -> Self {
+    pub fn of(object: &Value) -> Self {
         let metadata = &object["metadata"];
         Self {
             terminating: metadata["deletionTimestamp"].is_string(),
@@ -23,7 +23,7 @@ impl State {
     }
 
     /// The state in which an object ends by the plan; `None` if it is deleted.
-    fn predicted(object: &Value, after: &Value) -> Result<Option<Self>, String> {
+    pub fn predicted(object: &Value, after: &Value) -> Result<Option<Self>, String> {
         match (after["deleted"].as_bool(), after["terminating"].as_bool()) {
             (Some(true), _) => Ok(None),
             (Some(false), Some(terminating)) => {
@@ -36,7 +36,7 @@ impl State {
     }
 
     /// The outcome that a plan should have for this change; `None` without a change.
-    fn outcome(before: &Self, after: Option<&Self>) -> Option<&'static str> {
+    pub fn outcome(before: &Self, after: Option<&Self>) -> Option<&'static str> {
         let Some(after) = after else { return Some("Deleted") };
         let lost = after.owners.len() < before.owners.len();
         match after {
@@ -120,7 +120,7 @@ pub fn as_most_likely(plan: &Value, after: &[Value]) -> bool {
 }
 
 /// Whether an object ended in the state `after`.
-fn is_so(predicted: &Value, now: &BTreeMap<&str, &Value>) -> bool {
+pub fn is_so(predicted: &Value, now: &BTreeMap<&str, &Value>) -> bool {
     let uid = predicted["object"]["uid"].as_str().unwrap_or_default();
     let real = now.get(uid).map(|object| State::of(object));
     State::predicted(&predicted["object"], &predicted["after"]).is_ok_and(|state| state == real)
@@ -184,7 +184,7 @@ fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str,
 
 /// Checks that the blockers of a remaining object exist. Everything is at rest when this is called, so the object is
 /// stuck or waits for an object that isn't being deleted.
-fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
+pub fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
     let waits_for = outcome["waitsFor"].as_array().cloned().unwrap_or_default();
     let lives = |other: &&Value| {
         now.get(other["uid"].as_str().unwrap_or_default()).is_some_and(|other| !State::of(other).terminating)
@@ -258,7 +258,7 @@ impl Wrong {
     }
 }
 
-fn by_uid(objects: &[Value]) -> BTreeMap<&str, &Value> {
+pub fn by_uid(objects: &[Value]) -> BTreeMap<&str, &Value> {
     let is_event = |object: &Value| object["kind"] == "Event";
     objects
         .iter()
@@ -280,7 +280,7 @@ fn described_object(outcome: &Value, was: &Value) -> Value {
     object
 }
 
-fn described(object: &Value) -> String {
+pub fn described(object: &Value) -> String {
     let text = |key: &str| object[key].as_str().unwrap_or_default();
     match object["namespace"].as_str() {
         Some(namespace) => format!("{}/{} in {namespace}", text("kind"), text("name")),
@@ -288,7 +288,7 @@ fn described(object: &Value) -> String {
     }
 }
 
-fn described_real(object: &Value) -> String {
+pub fn described_real(object: &Value) -> String {
     let metadata = &object["metadata"];
     let mut named = json!({"kind": object["kind"], "name": metadata["name"]});
     if let Some(namespace) = metadata.get("namespace") {

@@ -1,0 +1,69 @@
+//! Random workloads: compares plans with what really happens where every controller of Kubernetes runs, and a kubelet.
+//!
+//! Each case is a namespace with workloads of all sorts. When they are up, the built program plans the delete of some
+//! of them; the test deletes, waits until all is at rest, and compares every object of the cluster. What the plan
+//! called certain and ended differently is wrong; what changed, and isn't in the plan, is missed.
+//!
+//! `WORKLOADS=500 SEED=1 cargo test --test cluster -- --ignored --nocapture random_workloads` plays 500 random cases,
+//! and prints what differs, by cause. `CASE=$'…'`, which it prints, plays one again.
+
+mod bench;
+mod case;
+mod compare;
+mod generate;
+mod kubelet;
+mod pieces;
+mod place;
+mod report;
+
+use std::env;
+
+use bench::Bench;
+use case::Case;
+use report::{Figures, Report, by_cause};
+
+/// Cases that share a cluster.
+const BATCH: usize = 40;
+
+/// Cases that wait for no slow controller, of all sorts of workloads; and every case that was once wrong.
+const QUICK: &str = include_str!("quick.txt");
+
+/// A number from the environment.
+fn number(name: &str, otherwise: u64) -> u64 {
+    env::var(name)
+        .ok()
+        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
+}
+
+/// Plays cases, prints what differs, and fails if anything does.
+fn play(cases: &[Case]) {
+    let mut reports: Vec<Report> = Vec::new();
+    for cases in cases.chunks(number("BATCH", BATCH as u64) as usize) {
+        let batch = Bench::start().run(cases);
+        batch.iter().filter(|report| report.differs()).for_each(|report| println!("{report}"));
+        reports.extend(batch);
+        println!("to {}: {}", cases.last().map_or("", |case| &case.from), Figures::of(&reports));
+    }
+    println!("{}", by_cause(&reports));
+    let different = reports.iter().filter(|report| report.differs()).count();
+    assert_eq!(different, 0, "{different} of {} deletes are not as told; see above", reports.len());
+}
+
+#[test]
+fn workloads_end_as_told() {
+    play(&Case::parse(QUICK));
+}
+
+/// As many cases as `WORKLOADS` says, from `SEED` on; or those in `CASE`. `SHOW=1` only prints them.
+#[test]
+#[ignore = "long: as many cases as WORKLOADS says"]
+fn random_workloads() {
+    if let Ok(text) = env::var("CASE") {
+        return play(&Case::parse(&text));
+    }
+    let (cases, seed) = (number("WORKLOADS", 40), number("SEED", 1000));
+    if env::var_os("SHOW").is_some() {
+        return (seed..seed + cases).for_each(|seed| println!("{}", generate::case(seed)));
+    }
+    play(&(seed..seed + cases).map(generate::case).collect::<Vec<_>>());
+}
