@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use http::Method;
 use serde_json::{Value, json};
 
 use super::{
@@ -225,7 +226,7 @@ impl Bench {
         Some(Prediction { case, place: place.clone(), plan, command })
     }
 
-    /// Deletes the targets in the order of the plan, the way kubectl does.
+    /// Deletes the targets in the order of the plan, the way kubectl does. A refusal is an end like any other.
     fn delete(&self, predicted: &Prediction<'_>) {
         for target in items(&predicted.plan["targets"]) {
             let mut metadata = json!({"name": target["name"]});
@@ -233,7 +234,13 @@ impl Bench {
                 metadata["namespace"] = target["namespace"].clone();
             }
             let object = json!({"apiVersion": target["apiVersion"], "kind": target["kind"], "metadata": metadata});
-            self.cluster.delete(&self.cluster.path_of(&object), Some(predicted.case.policy), None);
+            let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
+                "propagationPolicy": predicted.case.policy});
+            let path = self.cluster.path_of(&object);
+            let answer = self.cluster.ask(&Method::DELETE, &path, Some(("application/json", &options)));
+            if !answer.is_success() {
+                println!("{}: DELETE {path}: {} {}", predicted.case.from, answer.status, answer.text());
+            }
         }
     }
 }

@@ -132,7 +132,10 @@ impl Comparison<'_> {
                 && let Some(is) = self.now.get(uid)
                 && let Err(error) = check_holders(outcome, state, is, &self.now)
             {
-                self.differs(Sort::Wrong, kind, who, "what holds it", error);
+                let held: Vec<&str> = items(&outcome["heldBy"]).map(text).collect();
+                let waits: Vec<String> = items(&outcome["waitsFor"]).map(described).collect();
+                let predicted = format!("{}: held by {held:?}, waits for {waits:?}", text(&outcome["state"]));
+                self.differs(Sort::Wrong, kind, who, predicted, error);
             }
         }
     }

@@ -23,16 +23,29 @@ pub fn case(seed: u64) -> Case {
     for _ in 0..making.rng.random_range(1..=4) {
         making.family();
     }
+    if making.some(1) {
+        making.admission();
+    }
     let Making { mut rng, pieces, mut targets, nodes, .. } = making;
-    // Nodes and the namespace come up less often than what they contain: each takes much with it.
     targets.push("namespace/own".to_owned());
     targets.push("serviceaccount/default".to_owned());
     targets.push("configmap/kube-root-ca.crt".to_owned());
     targets.extend(nodes.iter().map(|node| format!("node/{node}")));
+    // What has something below it tells more than a leaf.
+    let is_leaf = |target: &str| {
+        ["configmap/", "secret/", "poddisruptionbudget/", "resourcequota/", "ingress/", "horizontalpodautoscaler/"]
+            .iter()
+            .any(|sort| target.starts_with(sort))
+    };
+    let roots: Vec<&String> = targets.iter().filter(|target| !is_leaf(target)).collect();
     let number = one_of(&mut rng, &[1, 1, 1, 1, 2, 2, 3]);
     let mut wanted: Vec<String> = Vec::new();
     for _ in 0..number {
-        let target = targets[rng.random_range(0..targets.len())].clone();
+        let target = if rng.random_ratio(8, 10) {
+            roots[rng.random_range(0..roots.len())].clone()
+        } else {
+            targets[rng.random_range(0..targets.len())].clone()
+        };
         if !wanted.contains(&target) {
             wanted.push(target);
         }
@@ -85,7 +98,7 @@ impl Making {
 
     /// Some things that belong together.
     fn family(&mut self) {
-        match self.rng.random_range(0..12) {
+        match self.rng.random_range(0..14) {
             0 | 1 => self.deployment(),
             2 => self.replica_set(),
             3 | 4 => self.stateful_set(),
@@ -95,7 +108,9 @@ impl Making {
             8 => self.bare_pod(),
             9 => self.service_without_selector(),
             10 => self.account(),
-            _ => self.kind(),
+            11 => self.kind(),
+            12 => self.rivals(),
+            _ => self.foreign_job(),
         }
     }
 
@@ -273,6 +288,40 @@ impl Making {
         }
     }
 
+    /// Workloads of one selector: pods that lose their controller find another one.
+    fn rivals(&mut self) {
+        let (name, on) = (self.name("set"), self.on());
+        let first = one_of(&mut self.rng, &["replicaset", "replicaset", "deployment"]);
+        let replicas = self.rng.random_range(1..=3);
+        self.add(Piece::new(first, &name).with("replicas", replicas).maybe("on", on.clone()));
+        self.targets.push(format!("pod-of/{name}"));
+        let second = self.name("set");
+        let sort = one_of(&mut self.rng, &["replicaset", "statefulset", "replicationcontroller"]);
+        let replicas = self.rng.random_range(0..=2);
+        self.add(Piece::new(sort, &second).with("app", &name).with("replicas", replicas).maybe("on", on));
+        self.about_pods(&name);
+    }
+
+    /// A Job of another controller, with a pod that it tracks.
+    fn foreign_job(&mut self) {
+        let (name, pod, on) = (self.name("batch"), self.name("pod"), self.on());
+        self.add(Piece::new("job", &name).with("managed-by", "acme.io/queue"));
+        let tracked = Piece::new("pod", &pod)
+            .maybe("on", on)
+            .with("finalizer", "batch.kubernetes.io/job-tracking")
+            .with("owners", format!("job/{name}!*"));
+        self.add(tracked);
+    }
+
+    /// Somebody who refuses requests in this namespace.
+    fn admission(&mut self) {
+        let verb = one_of(&mut self.rng, &["DELETE", "DELETE", "UPDATE"]);
+        let resource = one_of(&mut self.rng, &["configmaps", "secrets", "pods", "replicasets", "services"]);
+        let sort = one_of(&mut self.rng, &["policy", "webhook"]);
+        let name = self.name("gate");
+        self.pieces.push(Piece::new(sort, &name).with("verb", verb).with("resource", resource));
+    }
+
     /// What selects the pods of a workload.
     fn about_pods(&mut self, app: &str) {
         if self.some(5) {
@@ -299,19 +348,22 @@ impl Making {
             let sort = one_of(&mut self.rng, &["configmap", "secret"]);
             let (name, blocks) = (self.name("c"), self.some(5));
             let held = self.some(1).then_some("yes");
+            // Deleted before, and still there.
+            let dying = held.filter(|_| self.some(5)).map(|_| one_of(&mut self.rng, &POLICIES));
             let mut owners = format!("{owner}{}", if blocks { "!" } else { "" });
             if self.some(2)
                 && let Some(other) = self.other_owner(owner)
             {
                 owners = format!("{owners},{other}");
             }
-            self.add(Piece::new(sort, &name).with("owners", owners).maybe("held", held));
+            self.add(Piece::new(sort, &name).with("owners", owners).maybe("held", held).maybe("dying", dying));
         }
     }
 
     fn other_owner(&mut self, owner: &str) -> Option<String> {
         // Cluster-scoped things are called otherwise than they are named.
-        let may_own = |piece: &&Piece| !matches!(piece.sort.as_str(), "node" | "volume" | "kind");
+        let may_own =
+            |piece: &&Piece| !matches!(piece.sort.as_str(), "node" | "volume" | "kind") && piece.get("dying").is_none();
         let others: Vec<String> =
             self.pieces.iter().filter(may_own).map(Piece::called).filter(|other| other != owner).collect();
         (!others.is_empty()).then(|| others[self.rng.random_range(0..others.len())].clone())

@@ -119,6 +119,8 @@ impl Place {
                 let spec = json!({"hard": {"pods": "90", "configmaps": "90"}});
                 vec![self.named("v1", "ResourceQuota", piece, json!({"spec": spec}))]
             }
+            "policy" => self.policy(piece),
+            "webhook" => vec![self.webhook(piece)],
             "ingress" => {
                 let backend = json!({"service": {"name": piece.get("service").unwrap_or("none"),
                     "port": {"number": 80}}});
@@ -130,8 +132,10 @@ impl Place {
 
     fn named(&self, api_version: &str, kind: &str, piece: &Piece, more: Value) -> Value {
         let mut metadata = json!({"name": piece.name, "namespace": self.namespace});
-        if piece.get("held").is_some() {
-            metadata["finalizers"] = json!([HOLD]);
+        let held = piece.get("held").map(|_| HOLD);
+        let finalizers: Vec<&str> = held.into_iter().chain(piece.get("finalizer")).collect();
+        if !finalizers.is_empty() {
+            metadata["finalizers"] = json!(finalizers);
         }
         let mut object: Map<String, Value> = more.as_object().cloned().unwrap_or_default();
         object.insert("apiVersion".to_owned(), json!(api_version));
@@ -173,6 +177,37 @@ impl Place {
                 "names": {"kind": capital(singular), "singular": singular, "plural": format!("{singular}s")},
                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}]},
         })
+    }
+
+    /// What a policy or webhook is asked about: one verb on one resource in this namespace.
+    fn rule(&self, piece: &Piece) -> [Value; 2] {
+        let groups = if piece.get("resource") == Some("replicasets") { json!(["apps"]) } else { json!([""]) };
+        let rule = json!({"apiGroups": groups, "apiVersions": ["*"], "operations": [piece.get("verb")],
+            "resources": [piece.get("resource")]});
+        [rule, json!({"matchLabels": {"kubernetes.io/metadata.name": self.namespace}})]
+    }
+
+    /// A policy that refuses, and its binding.
+    fn policy(&self, piece: &Piece) -> Vec<Value> {
+        let (name, [rule, selector]) = (self.global(&piece.name), self.rule(piece));
+        let api = "admissionregistration.k8s.io/v1";
+        let constraints = json!({"resourceRules": [rule], "namespaceSelector": selector});
+        vec![
+            json!({"apiVersion": api, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name},
+                "spec": {"matchConstraints": constraints, "validations": [{"expression": "false"}]}}),
+            json!({"apiVersion": api, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": name},
+                "spec": {"policyName": name, "validationActions": ["Deny"]}}),
+        ]
+    }
+
+    /// A webhook that nobody answers.
+    fn webhook(&self, piece: &Piece) -> Value {
+        let (name, [rule, selector]) = (self.global(&piece.name), self.rule(piece));
+        let hook = json!({"name": format!("{name}.acme.io"), "clientConfig": {"url": "https://127.0.0.1:9/refuse"},
+            "rules": [rule], "namespaceSelector": selector, "sideEffects": "None",
+            "failurePolicy": piece.get("failure").unwrap_or("Fail"), "admissionReviewVersions": ["v1"]});
+        json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": name}, "webhooks": [hook]})
     }
 
     fn job_spec(&self, piece: &Piece) -> Value {

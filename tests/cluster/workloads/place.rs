@@ -59,8 +59,14 @@ impl Place {
                 }
             }
         }
+        for piece in case.pieces.iter().filter(|piece| piece.sort == "deployment") {
+            self.roll_out(cluster, piece);
+        }
         for piece in &case.pieces {
-            self.later(cluster, piece);
+            if let (Some(policy), Some(object)) = (piece.get("dying"), made.get(&piece.called())) {
+                cluster.seen_by_collector(&[uid(object)]);
+                cluster.delete(&cluster.path_of(object), Some(policy), None);
+            }
         }
     }
 
@@ -80,11 +86,8 @@ impl Place {
         format!("/apis/{0}.test/v1/namespaces/{0}/{kind}s", self.namespace)
     }
 
-    /// What happens to a piece after everything is created: rollouts, and a pause.
-    fn later(&self, cluster: &Cluster, piece: &Piece) {
-        if piece.sort != "deployment" {
-            return;
-        }
+    /// Changes a Deployment's pods again and again, and may pause it.
+    fn roll_out(&self, cluster: &Cluster, piece: &Piece) {
         let path = format!("/apis/apps/v1/namespaces/{}/deployments/{}", self.namespace, piece.name);
         let sets = format!("/apis/apps/v1/namespaces/{}/replicasets", self.namespace);
         let made_sets = || {
@@ -182,6 +185,5 @@ fn reference(made: &BTreeMap<String, Value>, owner: &str) -> Value {
     if marks.contains('*') {
         reference["controller"] = json!(true);
     }
-    debug_assert!(!uid(object).is_empty());
     reference
 }
