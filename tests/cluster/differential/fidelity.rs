@@ -2,7 +2,10 @@
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
-use crate::graphs::{generate::Mix, judge::Verdict, record::Start};
+use crate::{
+    graphs::{generate::Mix, judge::Verdict, record::Start},
+    workloads::fidelity::section_of,
+};
 
 use super::report::{Figures, Report};
 
@@ -26,7 +29,9 @@ impl Run {
     /// Writes the report to the path in `FIDELITY`.
     pub fn write(&self) {
         let Some(path) = env::var_os("FIDELITY").map(PathBuf::from) else { return };
-        fs::write(&path, self.report()).unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
+        let workloads = section_of(&path);
+        fs::write(&path, self.report() + &workloads)
+            .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));
     }
 
     fn report(&self) -> String {

@@ -69,6 +69,12 @@ impl Bench {
         Bench { cluster, kubelet: Kubelet::new() }
     }
 
+    /// The version of Kubernetes.
+    pub fn version(&self) -> String {
+        let version = self.cluster.get("/version").unwrap_or_default();
+        text(&version["gitVersion"]).to_owned()
+    }
+
     /// Plays these cases side by side.
     pub fn run(self, cases: &[Case]) -> Vec<Report> {
         let stop = StopAtEnd(&self.kubelet);

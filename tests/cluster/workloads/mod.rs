@@ -10,11 +10,13 @@
 mod bench;
 mod case;
 mod compare;
+pub mod fidelity;
 mod generate;
 mod kubelet;
 mod pieces;
 mod place;
 mod report;
+mod shrink;
 
 use std::env;
 
@@ -22,8 +24,11 @@ use bench::Bench;
 use case::Case;
 use report::{Figures, Report, by_cause};
 
+/// Cases in the long tier: about two minutes.
+const WORKLOADS: u64 = 40;
+const SEED: u64 = 1000;
 /// Cases that share a cluster.
-const BATCH: usize = 40;
+const BATCH: u64 = 60;
 
 /// Cases that wait for no slow controller, of all sorts of workloads; and every case that was once wrong.
 const QUICK: &str = include_str!("quick.txt");
@@ -38,13 +43,20 @@ fn number(name: &str, otherwise: u64) -> u64 {
 /// Plays cases, prints what differs, and fails if anything does.
 fn play(cases: &[Case]) {
     let mut reports: Vec<Report> = Vec::new();
-    for cases in cases.chunks(number("BATCH", BATCH as u64) as usize) {
-        let batch = Bench::start().run(cases);
+    let mut server = String::new();
+    for cases in cases.chunks(number("BATCH", BATCH) as usize) {
+        let bench = Bench::start();
+        server = bench.version();
+        let batch = bench.run(cases);
         batch.iter().filter(|report| report.differs()).for_each(|report| println!("{report}"));
         reports.extend(batch);
         println!("to {}: {}", cases.last().map_or("", |case| &case.from), Figures::of(&reports));
     }
     println!("{}", by_cause(&reports));
+    fidelity::write(&server, number("SEED", SEED), &reports);
+    if number("SHRINK", 0) > 0 {
+        shrink::shrink(&reports);
+    }
     let different = reports.iter().filter(|report| report.differs()).count();
     assert_eq!(different, 0, "{different} of {} deletes are not as told; see above", reports.len());
 }
@@ -61,7 +73,7 @@ fn random_workloads() {
     if let Ok(text) = env::var("CASE") {
         return play(&Case::parse(&text));
     }
-    let (cases, seed) = (number("WORKLOADS", 40), number("SEED", 1000));
+    let (cases, seed) = (number("WORKLOADS", WORKLOADS), number("SEED", SEED));
     if env::var_os("SHOW").is_some() {
         return (seed..seed + cases).for_each(|seed| println!("{}", generate::case(seed)));
     }

@@ -46,7 +46,10 @@ impl Place {
     #[track_caller]
     pub fn build(&self, cluster: &Cluster, kubelet: &Kubelet, case: &Case) {
         let mut made: BTreeMap<String, Value> = BTreeMap::new();
-        for piece in &case.pieces {
+        // Those that refuse requests come last: they must not refuse what builds the case.
+        let (refuse, pieces): (Vec<&Piece>, Vec<&Piece>) =
+            case.pieces.iter().partition(|piece| matches!(&*piece.sort, "policy" | "webhook"));
+        for piece in pieces {
             let references: Vec<Value> = piece.list("owners").map(|owner| reference(&made, owner)).collect();
             for (index, mut object) in self.objects(piece).into_iter().enumerate() {
                 if index == 0 && !references.is_empty() {
@@ -67,6 +70,9 @@ impl Place {
                 cluster.seen_by_collector(&[uid(object)]);
                 cluster.delete(&cluster.path_of(object), Some(policy), None);
             }
+        }
+        for object in refuse.into_iter().flat_map(|piece| self.objects(piece)) {
+            cluster.create(object);
         }
     }
 
