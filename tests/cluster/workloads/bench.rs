@@ -316,6 +316,8 @@ fn is_up(kind: &str, object: &Value) -> bool {
     let end = object.pointer("/spec/template/metadata/annotations/play~1end").map(text).unwrap_or_default();
     let on_node = object.pointer("/spec/template/metadata/annotations/play~1node").is_some();
     match kind {
+        // A pause may come in the middle of a rollout.
+        "Deployment" if spec["paused"] == true => seen,
         "Deployment" | "ReplicaSet" | "StatefulSet" | "ReplicationController" => {
             let ready = number(&status["readyReplicas"]) == number(&spec["replicas"]);
             seen && number(&status["replicas"]) == number(&spec["replicas"]) && (ready || !on_node || end != "run")

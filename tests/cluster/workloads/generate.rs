@@ -98,7 +98,7 @@ impl Making {
 
     /// Some things that belong together.
     fn family(&mut self) {
-        match self.rng.random_range(0..14) {
+        match self.rng.random_range(0..15) {
             0 | 1 => self.deployment(),
             2 => self.replica_set(),
             3 | 4 => self.stateful_set(),
@@ -110,6 +110,7 @@ impl Making {
             10 => self.account(),
             11 => self.kind(),
             12 => self.rivals(),
+            13 => self.mirror(),
             _ => self.foreign_job(),
         }
     }
@@ -155,8 +156,11 @@ impl Making {
         }
         let retention = one_of(&mut self.rng, &["", "Delete/Delete", "Delete/Retain", "Retain/Delete"]);
         let on = self.on();
+        // Scaled down once: the claims of the pods that went may still be there.
+        let before = self.some(2).then_some(replicas + 1);
         let db = Piece::new("statefulset", &name)
             .with("replicas", replicas)
+            .maybe("before", before)
             .maybe("claims", claims.then_some("yes"))
             .maybe("retention", (!retention.is_empty()).then_some(retention))
             .maybe("on", on);
@@ -236,7 +240,20 @@ impl Making {
             self.volume(&format!("{name}-scratch"));
             pod = pod.with("ephemeral", "yes");
         }
+        if self.some(2) {
+            let devices = self.name("devices");
+            self.add(Piece::new("resourceclaimtemplate", &devices));
+            pod = pod.with("devices", devices);
+        }
         self.add(pod);
+        self.dependents(&format!("pod/{name}"));
+    }
+
+    /// The mirror of a static pod: its kubelet owns it, and makes it again.
+    fn mirror(&mut self) {
+        let Some(node) = self.on() else { return };
+        let name = self.name("static");
+        self.add(Piece::new("pod", &name).with("mirror", &node).with("owners", format!("node/{node}*")));
         self.dependents(&format!("pod/{name}"));
     }
 

@@ -17,7 +17,7 @@ use http::Method;
 use kube::core::WatchEvent;
 use serde_json::{Value, json};
 
-use super::pieces::{END, NODE};
+use super::pieces::{END, MIRROR, NODE};
 use crate::harness::{Cluster, owner_reference, uid};
 
 const MERGE: &str = "application/merge-patch+json";
@@ -85,6 +85,7 @@ impl Kubelet {
                 }
                 match events.recv_timeout(Duration::from_millis(200)) {
                     Ok(WatchEvent::Added(pod) | WatchEvent::Modified(pod)) => self.see(cluster, &pod),
+                    Ok(WatchEvent::Deleted(pod)) => self.mirror_again(cluster, &pod),
                     Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 }
@@ -109,6 +110,20 @@ impl Kubelet {
             }
             let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{name}");
             cluster.ask(&Method::PATCH, &path, Some((MERGE, &json!({"spec": {"renewTime": now()}}))));
+        }
+    }
+
+    /// A kubelet makes the mirror of a static pod again, if its Node is still there.
+    fn mirror_again(&self, cluster: &Cluster, pod: &Value) {
+        let (metadata, node) = (&pod["metadata"], pod["spec"]["nodeName"].as_str().unwrap_or_default());
+        let is_mirror = metadata["annotations"][MIRROR].is_string();
+        if is_mirror && self.lives(node) && cluster.get(&format!("/api/v1/nodes/{node}")).is_some() {
+            let metadata = json!({"name": metadata["name"], "namespace": metadata["namespace"],
+                "annotations": metadata["annotations"], "ownerReferences": metadata["ownerReferences"],
+                "labels": metadata["labels"]});
+            let again = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod["spec"]});
+            let path = format!("/api/v1/namespaces/{}/pods", metadata["namespace"].as_str().unwrap_or_default());
+            cluster.ask(&Method::POST, &path, Some(("application/json", &again)));
         }
     }
 

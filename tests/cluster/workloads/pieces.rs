@@ -8,6 +8,8 @@ use super::{case::Piece, place::Place};
 const HOLD: &str = "acme.io/hold";
 /// How the played kubelet ends a pod: `run` (the default), `succeed`, `fail`, `wait`.
 pub const END: &str = "play/end";
+/// Marks the mirror of a static pod.
+pub const MIRROR: &str = "kubernetes.io/config.mirror";
 /// The node on which the played scheduler puts a pod; without it, only pods of DaemonSets get one.
 pub const NODE: &str = "play/node";
 
@@ -18,7 +20,7 @@ impl Place {
         let yes = |key: &str| piece.get(key).is_some();
         let labels = json!({"app": piece.get("app").unwrap_or(name)});
         let selector = json!({"matchLabels": {"app": piece.get("app").unwrap_or(name)}});
-        let replicas = piece.number("replicas", 1);
+        let replicas = piece.number("before", piece.number("replicas", 1));
         match sort.as_str() {
             "node" => self.node(piece),
             "volume" => vec![self.volume(piece)],
@@ -67,6 +69,11 @@ impl Place {
                 let mut pod = self.named("v1", "Pod", piece, json!({"spec": template["spec"]}));
                 pod["metadata"]["labels"] = labels;
                 pod["metadata"]["annotations"] = template["metadata"]["annotations"].clone();
+                if let Some(node) = piece.get("mirror") {
+                    pod["metadata"]["annotations"][MIRROR] = json!("hash");
+                    pod["metadata"]["annotations"]["kubernetes.io/config.source"] = json!("file");
+                    pod["spec"]["nodeName"] = json!(self.global(node));
+                }
                 vec![pod]
             }
             "service" => vec![self.named("v1", "Service", piece, json!({"spec": service_spec(piece)}))],
@@ -98,6 +105,11 @@ impl Place {
             "persistentvolumeclaim" => {
                 let volume = piece.get("volume").map(|volume| self.global(volume));
                 vec![self.named("v1", "PersistentVolumeClaim", piece, json!({"spec": claim_spec(volume.as_deref())}))]
+            }
+            "resourceclaimtemplate" => {
+                let request = json!({"name": "one", "exactly": {"deviceClassName": "acme.io"}});
+                let spec = json!({"spec": {"spec": {"devices": {"requests": [request]}}}});
+                vec![self.named("resource.k8s.io/v1", "ResourceClaimTemplate", piece, spec)]
             }
             "configmap" => vec![self.named("v1", "ConfigMap", piece, json!({"data": {"of": name}}))],
             "secret" => vec![self.named("v1", "Secret", piece, json!({"stringData": {"of": name}}))],
@@ -243,6 +255,9 @@ impl Place {
         });
         if let Some(account) = piece.get("account") {
             spec["serviceAccountName"] = json!(account);
+        }
+        if let Some(devices) = piece.get("devices") {
+            spec["resourceClaims"] = json!([{"name": "devices", "resourceClaimTemplateName": devices}]);
         }
         let mut volumes: Vec<Value> = Vec::new();
         if let Some(claim) = piece.get("claim") {

@@ -65,6 +65,9 @@ impl Place {
         for piece in case.pieces.iter().filter(|piece| piece.sort == "deployment") {
             self.roll_out(cluster, piece);
         }
+        for piece in case.pieces.iter().filter(|piece| piece.get("before").is_some()) {
+            self.scale_down(cluster, piece);
+        }
         for piece in &case.pieces {
             if let (Some(policy), Some(object)) = (piece.get("dying"), made.get(&piece.called())) {
                 cluster.seen_by_collector(&[uid(object)]);
@@ -109,6 +112,16 @@ impl Place {
         if piece.get("paused").is_some() {
             cluster.patch(&path, &json!({"spec": {"paused": true}}));
         }
+    }
+
+    /// Scales a StatefulSet down once all its pods were there.
+    fn scale_down(&self, cluster: &Cluster, piece: &Piece) {
+        let path = format!("/apis/apps/v1/namespaces/{}/statefulsets/{}", self.namespace, piece.name);
+        wait_until("the pods of a StatefulSet", PATIENCE, || {
+            let set = cluster.get(&path).unwrap_or_default();
+            set["status"]["replicas"] == set["spec"]["replicas"]
+        });
+        cluster.patch(&path, &json!({"spec": {"replicas": piece.number("replicas", 1)}}));
     }
 
     /// A target as a user types it; `None` if there is no such object. Besides the pieces, `namespace/own`, and what

@@ -67,9 +67,16 @@ fn without(case: &Case, pieces: &[usize]) -> Option<Case> {
     let mut smaller = case.clone();
     smaller.pieces.retain(|piece| {
         let mut needs = piece.list("owners").map(|owner| owner.trim_end_matches(['!', '*']).to_owned()).chain(
-            [("on", "node"), ("of", "kind"), ("volume", "volume"), ("account", "serviceaccount")]
-                .into_iter()
-                .filter_map(|(option, sort)| Some(format!("{sort}/{}", piece.get(option)?))),
+            [
+                ("on", "node"),
+                ("mirror", "node"),
+                ("devices", "resourceclaimtemplate"),
+                ("of", "kind"),
+                ("volume", "volume"),
+                ("account", "serviceaccount"),
+            ]
+            .into_iter()
+            .filter_map(|(option, sort)| Some(format!("{sort}/{}", piece.get(option)?))),
         );
         let goes = left_out.contains(&piece.called()) || needs.any(|needed| left_out.contains(&needed));
         if goes {
