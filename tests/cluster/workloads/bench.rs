@@ -97,6 +97,7 @@ impl Bench {
         places.iter().for_each(|(case, place)| place.wait_for_kinds(&self.cluster, case));
         self.all_up(&places);
         self.kubelet.fall_silent(&self.cluster);
+        places.iter().for_each(|(case, place)| place.close(&self.cluster, case));
         let kinds = self.cluster.listed();
         let before = self.at_rest(&kinds, Instant::now(), UP, UP, |_| true);
         let up = begun.elapsed();

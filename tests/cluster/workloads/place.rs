@@ -46,10 +46,7 @@ impl Place {
     #[track_caller]
     pub fn build(&self, cluster: &Cluster, kubelet: &Kubelet, case: &Case) {
         let mut made: BTreeMap<String, Value> = BTreeMap::new();
-        // Those that refuse requests come last: they must not refuse what builds the case.
-        let (refuse, pieces): (Vec<&Piece>, Vec<&Piece>) =
-            case.pieces.iter().partition(|piece| matches!(&*piece.sort, "policy" | "webhook"));
-        for piece in pieces {
+        for piece in case.pieces.iter().filter(|piece| !refuses(piece)) {
             let references: Vec<Value> = piece.list("owners").map(|owner| reference(&made, owner)).collect();
             for (index, mut object) in self.objects(piece).into_iter().enumerate() {
                 if index == 0 && !references.is_empty() {
@@ -74,7 +71,12 @@ impl Place {
                 cluster.delete(&cluster.path_of(object), Some(policy), None);
             }
         }
-        for object in refuse.into_iter().flat_map(|piece| self.objects(piece)) {
+    }
+
+    /// Builds what refuses requests. It comes last, because it must not refuse what builds the case.
+    #[track_caller]
+    pub fn close(&self, cluster: &Cluster, case: &Case) {
+        for object in case.pieces.iter().filter(|piece| refuses(piece)).flat_map(|piece| self.objects(piece)) {
             cluster.create(object);
         }
     }
@@ -192,6 +194,11 @@ impl Place {
             }
         }
     }
+}
+
+/// Whether a piece refuses requests.
+fn refuses(piece: &Piece) -> bool {
+    matches!(&*piece.sort, "policy" | "webhook")
 }
 
 /// An owner reference: `deployment/web`, with `!` if it blocks, and `*` if it is the controller.
