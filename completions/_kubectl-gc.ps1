@@ -269,6 +269,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             break
         }
         'kubectl-gc;restore' {
+            [CompletionResult]::new('--namespace-map', '--namespace-map', [CompletionResultType]::ParameterName, 'Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Only show what would happen; `server` also sends the requests to the API server as a dry run')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
@@ -298,6 +299,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
             [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Also restore objects that a restored controller recreates')
+            [CompletionResult]::new('--cluster-scoped', '--cluster-scoped', [CompletionResultType]::ParameterName, 'With -n or --namespace-map: also restore what is cluster-scoped, under the same names')
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Do not ask')
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

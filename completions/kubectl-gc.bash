@@ -1227,22 +1227,26 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__restore)
-            opts="-y -o -n -s -v -h --all --dry-run --yes --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-y -o -n -s -v -h --all --namespace-map --cluster-scoped --dry-run --yes --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --namespace-map)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --dry-run)
                     COMPREPLY=($(compgen -W "none client server" -- "${cur}"))
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json yaml wide" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json yaml wide" -- "${cur}"))
                     return 0
                     ;;
                 --color)

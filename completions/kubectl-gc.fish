@@ -264,11 +264,13 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive even if deleted objects could not all be read; the archive says so'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l namespace-map -d 'Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l dry-run -d 'Only show what would happen; `server` also sends the requests to the API server as a dry run' -r -f -a "none\t'Do it'
 client\t'Only show what would happen'
 server\t'Send the requests to the API server as a dry run'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s o -l output -d 'Output format' -r -f -a "json\t''
-yaml\t''"
+yaml\t''
+wide\t'Text with the names of all objects'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -296,6 +298,7 @@ false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l all -d 'Also restore objects that a restored controller recreates'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cluster-scoped -d 'With -n or --namespace-map: also restore what is cluster-scoped, under the same names'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s y -l yes -d 'Do not ask'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{render::output::Format, simulate::Assume};
+use crate::{command_line::is_label, render::output::Format, simulate::Assume};
 
 use super::{
     connection::ConnectionArgs,
@@ -81,6 +81,8 @@ pub enum Command {
     /// Creates the objects in ARCHIVE that the cluster lacks: namespaces, then CRDs, then owners before their
     /// dependents, whose owner references get the new uids. Compares existing objects and does not change them. Can
     /// be run again after an interruption.
+    ///
+    /// TARGETs restore only these objects and their dependents. -n restores into another namespace.
     Restore(RestoreArgs),
     /// Do the garbage collector's work: one pass, or --watch
     ///
@@ -310,14 +312,31 @@ pub struct RestoreArgs {
     /// A file written by archive or delete --archive
     #[arg(value_name = "ARCHIVE")]
     pub archive: std::path::PathBuf,
+    /// Only these objects and what is theirs: TYPE/NAME, or TYPE NAME…; ns/NAME is all that was in it
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
     /// Also restore objects that a restored controller recreates
     #[arg(long)]
     pub all: bool,
+    /// Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same
+    #[arg(long, value_name = "OLD=NEW", value_parser = namespace_pair)]
+    pub namespace_map: Vec<(String, String)>,
+    /// With -n or --namespace-map: also restore what is cluster-scoped, under the same names
+    #[arg(long)]
+    pub cluster_scoped: bool,
     #[command(flatten)]
     pub consent: ConsentArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::DOCUMENT))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::RESTORE))]
     pub output: Option<Format>,
+}
+
+/// Reads `OLD=NEW`.
+fn namespace_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((from, to)) if is_label(from) && is_label(to) => Ok((from.to_owned(), to.to_owned())),
+        _ => Err("give the names of two namespaces: OLD=NEW".to_owned()),
+    }
 }
 
 /// `kubectl gc sweep`

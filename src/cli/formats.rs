@@ -30,7 +30,9 @@ pub(super) const EXPLAIN: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with r
 /// Formats of `resources`.
 pub(super) const RESOURCES: &[Offered] =
     &[JSON, YAML, (Format::Name, "Only the names, one per line"), (Format::Wide, "All columns, one line per row")];
-/// Formats of `restore` and `version`.
+/// Formats of `restore`.
+pub(super) const RESTORE: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with the names of all objects")];
+/// Formats of `version`.
 pub(super) const DOCUMENT: &[Offered] = &[JSON, YAML];
 
 /// Takes the formats that a command offers.

@@ -1,6 +1,9 @@
 //! `kubectl gc restore`
 
-use std::io::{self, Write as _};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write as _},
+};
 
 use serde_json::Value;
 
@@ -14,9 +17,10 @@ use crate::{
         approve::{Approval, OnMissed, Policy, Proposal as _, View, approve},
         question::Question,
         restore::{Restore, to_write},
+        restore_request::RestoreRequest,
     },
     render::{go_quote::visible, restore::RestoreView, style::Style},
-    restore::{RestorePlan, Restored},
+    restore::{Archived, Restored},
     wording::count,
 };
 
@@ -35,9 +39,17 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
     // Report problems of the file before anything else is read.
     let archive = Archive::open(&args.archive)?;
     let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
-    let plan =
-        RestorePlan::new(objects, args.all).map_err(|malformed| OperationError::Malformed(malformed.to_string()))?;
-    let mut restore = Restore::open(&global.cluster()?, plan)?;
+    let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
+    let archived: Vec<Archived> =
+        read.collect::<Result<_, _>>().map_err(|malformed| OperationError::Malformed(malformed.to_string()))?;
+    let request = RestoreRequest {
+        all: args.all,
+        targets: args.targets.clone(),
+        namespace: global.connection.namespace().map(str::to_owned),
+        namespaces: args.namespace_map.iter().cloned().collect(),
+        cluster_scoped: args.cluster_scoped,
+    };
+    let mut restore = Restore::open(&global.cluster()?, archived, &request)?;
     let mut view = RestoreReport { global, args, header: archive.header(), again: again(global, args) };
     let mode = match args.consent.dry_run {
         DryRunArg::Client => Mode::ClientDryRun,
@@ -63,8 +75,17 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
 
 /// The command that runs this restore again, on the same cluster.
 fn again(global: &GlobalArgs, args: &RestoreArgs) -> ShellCommand {
-    let command = global.connection.kubectl().plugin("restore").file(&args.archive.display().to_string());
-    if args.all { command.arg("--all") } else { command }
+    let mut command = global.connection.kubectl().plugin("restore");
+    if let Some(namespace) = global.connection.namespace() {
+        command = command.arg(format!("--namespace={namespace}"));
+    }
+    for (from, to) in &args.namespace_map {
+        command = command.arg(format!("--namespace-map={from}={to}"));
+    }
+    for (flag, given) in [("--all", args.all), ("--cluster-scoped", args.cluster_scoped)] {
+        command = if given { command.arg(flag) } else { command };
+    }
+    command.file(&args.archive.display().to_string()).args(args.targets.iter().cloned())
 }
 
 /// Prints a restore.
@@ -95,7 +116,11 @@ impl View<Restore> for RestoreReport<'_> {
             (create, _) => format!("Create {}", count(create, "object", "objects")),
         };
         let place = place(&restore.cluster.connection);
-        Question { prompt: format!("{what} in {place}? [y/N]"), ..Question::default() }
+        let into = match self.moves(restore).as_str() {
+            "" => String::new(),
+            moves => format!(" ({moves})"),
+        };
+        Question { prompt: format!("{what} in {place}{into}? [y/N]"), ..Question::default() }
     }
 }
 
@@ -127,9 +152,23 @@ impl RestoreReport<'_> {
             let nothing = if mode == Mode::Apply { "" } else { " Nothing was changed." };
             let mut place = place(&restore.cluster.connection);
             place[..1].make_ascii_uppercase();
-            format!("{}.{nothing}\n{}\n\n", visible(&place), visible(&self.origin(restore))).into_bytes()
+            let moves = match self.moves(restore).as_str() {
+                "" => String::new(),
+                moves => format!("Moved: {}.\n", visible(moves)),
+            };
+            format!("{}.{nothing}\n{}\n{moves}\n", visible(&place), visible(&self.origin(restore))).into_bytes()
         };
         printer.print(&self.view(restore, mode, restored), heading)
+    }
+
+    /// Which namespaces are restored into others: `from namespace shop into trial`.
+    fn moves(&self, restore: &Restore) -> String {
+        let moved = restore.plan.items.iter().filter_map(|item| {
+            let archived = &item.archived;
+            archived.moved_from.as_ref().map(|from| format!("from namespace {from} into {}", archived.place.namespace))
+        });
+        let moved: BTreeSet<String> = moved.collect();
+        moved.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// What the archive lacks, according to its own header.
@@ -183,6 +222,13 @@ mod tests {
         let said = ["kubectl-gc", "restore", "my shop.yaml", "--all", "--context=prod", "--yes"];
         let cli = Cli::parse_from(said);
         let Command::Restore(args) = &cli.command else { panic!("{said:?}") };
-        assert_eq!(again(&cli.global, args).to_string(), "kubectl gc restore --context=prod 'my shop.yaml' --all");
+        assert_eq!(again(&cli.global, args).to_string(), "kubectl gc restore --context=prod --all 'my shop.yaml'");
+        let said = ["kubectl-gc", "restore", "a.yaml", "deploy/web", "-n", "trial", "--cluster-scoped"];
+        let cli = Cli::parse_from(said);
+        let Command::Restore(args) = &cli.command else { panic!("{said:?}") };
+        assert_eq!(
+            again(&cli.global, args).to_string(),
+            "kubectl gc restore --namespace=trial --cluster-scoped a.yaml deploy/web"
+        );
     }
 }

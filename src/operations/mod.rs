@@ -17,6 +17,7 @@ pub mod open;
 pub mod predict;
 pub mod question;
 pub mod restore;
+pub mod restore_request;
 pub mod session;
 pub mod sweep;
 pub mod targets;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     act::{Access, Mode, restore, review},
     model::{Gap, Mapping, Resources},
-    restore::{Item, Outcome, RestorePlan, Restored, ToDo},
+    restore::{Archived, Item, Outcome, RestorePlan, Restored, ToDo},
 };
 
 use super::{
@@ -13,6 +13,7 @@ use super::{
     access::require_allowed,
     approve::{Proposal, World},
     live::Cluster,
+    restore_request::RestoreRequest,
 };
 
 /// A restore that is being approved.
@@ -25,12 +26,18 @@ pub struct Restore {
 }
 
 impl Restore {
-    /// Connects to the cluster and discovers its resources.
+    /// Connects to the cluster, discovers its resources, and plans what is asked for.
     ///
     /// # Errors
-    /// Why the cluster can't be used.
-    pub fn open(cluster: &ClusterConfig, plan: RestorePlan) -> Result<Self, OperationError> {
+    /// Why the cluster can't be used, and objects or namespaces that the archive lacks.
+    pub fn open(
+        cluster: &ClusterConfig,
+        archived: Vec<Archived>,
+        request: &RestoreRequest,
+    ) -> Result<Self, OperationError> {
         let Discovered { cluster, resources, gaps } = Discovered::connect(cluster)?;
+        let options = request.resolve(&archived, &resources)?;
+        let plan = RestorePlan::of(archived, &options).map_err(|why| OperationError::Malformed(why.to_string()))?;
         Ok(Restore { cluster, resources, gaps, plan })
     }
 

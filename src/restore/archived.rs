@@ -80,8 +80,10 @@ pub struct Archived {
     pub place: Place,
     pub uid: String,
     pub references: Vec<OwnerReference>,
-    /// The whole object, as the server returned it.
+    /// The whole object, as the server returned it; moved, if it is restored into another namespace.
     pub whole: Value,
+    /// The namespace that it was archived in, if it is restored into another.
+    pub moved_from: Option<String>,
 }
 
 impl Archived {
@@ -124,7 +126,7 @@ impl Archived {
                 written: reference.clone(),
             });
         }
-        Ok(Archived { place, uid, references, whole })
+        Ok(Archived { place, uid, references, whole, moved_from: None })
     }
 
     /// The reference to its controller, if it has one.

@@ -82,7 +82,8 @@ fn is_unset(value: Option<&Value>) -> bool {
     }
 }
 
-fn below(path: &str, key: &str) -> String {
+/// The path of a field of an object.
+pub(super) fn below(path: &str, key: &str) -> String {
     let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     match (path.is_empty(), plain) {
         (true, true) => key.to_owned(),

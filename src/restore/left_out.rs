@@ -16,6 +16,13 @@ pub enum LeftOut {
     Finished,
     /// The archive has a later object with the same coordinates.
     Replaced,
+    /// It owns an object that is restored by name, and wasn't named itself.
+    NotNamed,
+    /// It is cluster-scoped, and objects are restored into another namespace. Naming it, or `--cluster-scoped`,
+    /// restores it nevertheless.
+    ClusterScoped,
+    /// A Namespace whose objects are restored into another one.
+    Moved,
 }
 
 impl LeftOut {
@@ -31,6 +38,11 @@ impl fmt::Display for LeftOut {
             LeftOut::MadeBy(who) => write!(f, "recreated by {who}"),
             LeftOut::Finished => f.write_str("finished, and would run again"),
             LeftOut::Replaced => f.write_str("the archive has a newer object with the same name"),
+            LeftOut::NotNamed => f.write_str("owns an object that is restored, and was not named itself"),
+            LeftOut::ClusterScoped => {
+                f.write_str("cluster-scoped, and not restored with another namespace unless named or --cluster-scoped")
+            }
+            LeftOut::Moved => f.write_str("its objects are restored into another namespace"),
         }
     }
 }

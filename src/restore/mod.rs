@@ -15,6 +15,8 @@ mod outcome;
 mod plan;
 #[cfg(test)]
 mod plan_tests;
+mod relocate;
+mod selection;
 #[cfg(test)]
 mod testing;
 
@@ -25,4 +27,6 @@ pub use lost::{Lost, lost};
 #[cfg(feature = "dump")]
 pub(crate) use order::{Need, creation_order, rank};
 pub use outcome::{Detached, Outcome, Restored, ToDo};
-pub use plan::{Item, ItemId, Owner, RestorePlan};
+pub use plan::{Item, ItemId, Owner, RestoreOptions, RestorePlan, defined};
+pub use relocate::{NamespaceMap, StillNamed};
+pub use selection::selected_namespaces;

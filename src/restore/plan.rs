@@ -13,6 +13,8 @@ use super::{
     fields::as_created,
     left_out::{LeftOut, why_left_out},
     order::{CreationOrder, LATEST, Need, creation_order, rank},
+    relocate::{NamespaceMap, StillNamed, relocate, still_named},
+    selection::select,
 };
 
 /// The index of an object in its [`RestorePlan`]: its position in the archive, from zero.
@@ -25,6 +27,9 @@ pub enum Owner {
     Archived(ItemId),
     /// An object of the archive that is left out, because a controller recreates it, with the same or another name.
     LeftOut(ItemId),
+    /// An object of the archive that is left out because nobody asked for it. It may exist, or a restore of its own may
+    /// have created it.
+    NotAsked(ItemId),
     /// An object that is not in the archive.
     Elsewhere,
 }
@@ -44,28 +49,69 @@ pub struct Item {
     /// The status to set through the status subresource, for custom resources only. The controllers of built-in kinds
     /// set the status themselves; an old one would show pods and addresses that are gone.
     pub status: Option<Value>,
+    /// The fields that still name the namespace that it, or others, were moved from.
+    pub still_named: Vec<StillNamed>,
+}
+
+/// What to restore of an archive, and where to.
+#[derive(Clone, Debug, Default)]
+pub struct RestoreOptions {
+    /// Also objects that controllers recreate.
+    pub all: bool,
+    /// Only these objects, by their positions in the archive, and what is theirs; `None` for all.
+    pub named: Option<BTreeSet<ItemId>>,
+    /// Into other namespaces.
+    pub namespaces: NamespaceMap,
+    /// Also cluster-scoped objects, if into other namespaces.
+    pub cluster_scoped: bool,
+}
+
+impl RestoreOptions {
+    /// Whether objects of this namespace are restored into another.
+    fn moves(&self, namespace: &str) -> bool {
+        self.namespaces.get(namespace).is_some_and(|to| to != namespace)
+    }
+
+    /// Why an object is left out although no controller recreates it.
+    fn leaves_out(&self, object: &Archived, named: bool) -> Option<LeftOut> {
+        let place = &object.place;
+        if place.is("", "Namespace") && self.moves(&place.name) {
+            return Some(LeftOut::Moved);
+        }
+        let moves = self.namespaces.iter().any(|(from, to)| from != to);
+        (moves && place.namespace.is_empty() && !named && !self.cluster_scoped).then_some(LeftOut::ClusterScoped)
+    }
 }
 
 impl Item {
     /// The resources that the API server serves because of it: those of a CRD, in each served version.
     pub fn defines(&self) -> Vec<Resource> {
-        let spec = &self.archived.whole["spec"];
-        if !self.archived.place.is("apiextensions.k8s.io", "CustomResourceDefinition") {
-            return Vec::new();
-        }
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
-        let resource = |version: &Value| Resource {
-            group: text(&spec["group"]),
-            version: text(&version["name"]),
-            plural: text(&spec["names"]["plural"]),
-            kind: text(&spec["names"]["kind"]),
-            namespaced: spec["scope"] == "Namespaced",
-            has_status: version["subresources"]["status"].is_object(),
-            ..Resource::default()
-        };
-        served.map(resource).collect()
+        defined(&self.archived)
     }
+}
+
+/// The resources that a CRD defines, in each served version; none for other objects.
+pub fn defined(object: &Archived) -> Vec<Resource> {
+    let spec = &object.whole["spec"];
+    if !object.place.is("apiextensions.k8s.io", "CustomResourceDefinition") {
+        return Vec::new();
+    }
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let served = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+    let short_names = spec["names"]["shortNames"].as_array().into_iter().flatten().map(text);
+    let short_names: Vec<String> = short_names.collect();
+    let resource = |version: &Value| Resource {
+        group: text(&spec["group"]),
+        version: text(&version["name"]),
+        plural: text(&spec["names"]["plural"]),
+        singular: text(&spec["names"]["singular"]),
+        short_names: short_names.clone(),
+        kind: text(&spec["names"]["kind"]),
+        namespaced: spec["scope"] == "Namespaced",
+        has_status: version["subresources"]["status"].is_object(),
+        ..Resource::default()
+    };
+    served.map(resource).collect()
 }
 
 /// What a restore does.
@@ -88,12 +134,39 @@ impl RestorePlan {
     /// An item is not a valid object, or two have the same uid.
     pub fn new(objects: impl IntoIterator<Item = Value>, all: bool) -> Result<Self, Malformed> {
         let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
-        let archived: Vec<Archived> = read.collect::<Result<_, _>>()?;
+        Self::of(read.collect::<Result<_, _>>()?, &RestoreOptions { all, ..RestoreOptions::default() })
+    }
+
+    /// Plans the restore of these objects, or of some of them.
+    ///
+    /// # Errors
+    /// Two objects have the same uid.
+    pub fn of(mut archived: Vec<Archived>, options: &RestoreOptions) -> Result<Self, Malformed> {
+        check_uids(&archived)?;
+        let named = options.named.clone().unwrap_or_default();
+        let mut not_named = FxHashSet::default();
+        let mut of_item: Vec<ItemId> = (0..archived.len()).collect();
+        if options.named.is_some() {
+            let selected = select(&archived, &named);
+            of_item.retain(|item| selected.restored.contains(item) || selected.owners.contains(item));
+            not_named.extend((0..of_item.len()).filter(|new| selected.owners.contains(&of_item[*new])));
+            let mut wanted = of_item.iter().copied().peekable();
+            let mut position = 0..;
+            archived.retain(|_| position.next().is_some_and(|item| wanted.next_if_eq(&item).is_some()));
+        }
+        archived.iter_mut().for_each(|object| relocate(object, &options.namespaces));
+        let is_named = |item: ItemId| named.contains(&of_item[item]);
         let replaced = replaced(&archived);
-        let index = Index::new(&archived, &replaced)?;
-        let why_left_out = |(item, object)| match replaced.contains(&item) {
-            true => Some(LeftOut::Replaced),
-            false => index.why_left_out(object, all),
+        let index = Index::new(&archived, &replaced, &not_named);
+        let why_left_out = |(item, object)| {
+            if replaced.contains(&item) {
+                return Some(LeftOut::Replaced);
+            }
+            if not_named.contains(&item) {
+                return Some(LeftOut::NotNamed);
+            }
+            let all = options.all || is_named(item);
+            options.leaves_out(object, is_named(item)).or_else(|| index.why_left_out(object, all))
         };
         let left_out: Vec<Option<LeftOut>> = archived.iter().enumerate().map(why_left_out).collect();
         let owner = |reference: &OwnerReference| match index.by_uid.get(reference.uid.as_str()) {
@@ -102,6 +175,7 @@ impl RestorePlan {
             Some(owner) => match left_out[*owner] {
                 None => Owner::Archived(*owner),
                 Some(LeftOut::MadeBy(_)) => Owner::LeftOut(*owner),
+                Some(LeftOut::NotNamed | LeftOut::ClusterScoped | LeftOut::Moved) => Owner::NotAsked(*owner),
                 // Nothing recreates it; an object that took its place is a different one.
                 Some(LeftOut::Finished | LeftOut::Replaced) => Owner::Elsewhere,
             },
@@ -109,7 +183,10 @@ impl RestorePlan {
         };
         let owners: Vec<Vec<Owner>> =
             archived.iter().map(|object| object.references.iter().map(owner).collect()).collect();
-        let needs: Vec<Vec<ItemId>> = archived.iter().map(|object| index.needs(&object.place)).collect();
+        let needed = |object: &Archived| -> Vec<ItemId> {
+            index.needs(&object.place).into_iter().filter(|need| left_out[*need].is_none()).collect()
+        };
+        let needs: Vec<Vec<ItemId>> = archived.iter().map(needed).collect();
         let custom = CustomKinds::new();
         let mut items = Vec::with_capacity(archived.len());
         for (((archived, owners), needs), left_out) in archived.into_iter().zip(owners).zip(needs).zip(left_out) {
@@ -119,7 +196,11 @@ impl RestorePlan {
             if let (Some(status), Some(body)) = (&status, body.as_object_mut()) {
                 body.insert("status".to_owned(), status.clone());
             }
-            items.push(Item { body, owners, needs, left_out, status, archived });
+            let still_named = match left_out {
+                None => still_named(&body, &options.namespaces),
+                Some(_) => Vec::new(),
+            };
+            items.push(Item { body, owners, needs, left_out, status, still_named, archived });
         }
         let adopted = adopted_references(&items);
         let CreationOrder { steps, closing } = in_order(&items, &adopted);
@@ -153,7 +234,7 @@ fn in_order(items: &[Item], adopted: &BTreeSet<(ItemId, usize)>) -> CreationOrde
             Owner::Archived(owner) if !adopted.contains(&(id, reference)) => {
                 Some(Need { item: *owner, reference: Some(reference) })
             }
-            Owner::Archived(_) | Owner::LeftOut(_) | Owner::Elsewhere => None,
+            Owner::Archived(_) | Owner::LeftOut(_) | Owner::NotAsked(_) | Owner::Elsewhere => None,
         });
         owners.chain(item.needs.iter().map(|item| Need { item: *item, reference: None })).collect()
     };
@@ -191,9 +272,24 @@ fn replaced(archived: &[Archived]) -> FxHashSet<ItemId> {
     replaced
 }
 
+/// # Errors
+/// Two objects have the same uid.
+fn check_uids(archived: &[Archived]) -> Result<(), Malformed> {
+    let mut by_uid: FxHashMap<&str, ItemId> = FxHashMap::default();
+    for (item, object) in archived.iter().enumerate() {
+        if let Some(other) = by_uid.insert(&object.uid, item) {
+            let what = format!("({}) is also object {}", object.place, other + 1);
+            return Err(Malformed { number: item + 1, what });
+        }
+    }
+    Ok(())
+}
+
 /// Finds objects of the archive.
 struct Index<'a> {
     archived: &'a [Archived],
+    /// Owners that are not restored.
+    not_named: FxHashSet<ItemId>,
     by_uid: FxHashMap<&'a str, ItemId>,
     by_place: FxHashMap<&'a Place, ItemId>,
     namespaces: FxHashMap<&'a str, ItemId>,
@@ -202,10 +298,11 @@ struct Index<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// A `replaced` object is found only by its uid.
-    fn new(archived: &'a [Archived], replaced: &FxHashSet<ItemId>) -> Result<Self, Malformed> {
+    /// A `replaced` object is found only by its uid; so is one that is `not_named`.
+    fn new(archived: &'a [Archived], replaced: &FxHashSet<ItemId>, not_named: &FxHashSet<ItemId>) -> Self {
         let mut index = Index {
             archived,
+            not_named: not_named.clone(),
             by_uid: FxHashMap::default(),
             by_place: FxHashMap::default(),
             namespaces: FxHashMap::default(),
@@ -213,12 +310,8 @@ impl<'a> Index<'a> {
         };
         for (item, object) in archived.iter().enumerate() {
             let place = &object.place;
-            let twice =
-                |of: usize| Malformed { number: item + 1, what: format!("({place}) is also object {}", of + 1) };
-            if let Some(other) = index.by_uid.insert(&object.uid, item) {
-                return Err(twice(other));
-            }
-            if replaced.contains(&item) {
+            index.by_uid.insert(&object.uid, item);
+            if replaced.contains(&item) || not_named.contains(&item) {
                 continue;
             }
             index.by_place.insert(place, item);
@@ -232,7 +325,7 @@ impl<'a> Index<'a> {
                 index.definitions.insert((group, kind), item);
             }
         }
-        Ok(index)
+        index
     }
 
     fn needs(&self, place: &Place) -> Vec<ItemId> {
@@ -242,7 +335,9 @@ impl<'a> Index<'a> {
     }
 
     fn why_left_out(&self, object: &Archived, all: bool) -> Option<LeftOut> {
-        let find = |uid: &str| self.by_uid.get(uid).map(|item| &self.archived[*item]);
+        // What isn't restored makes nothing.
+        let restored = |item: &&ItemId| !self.not_named.contains(item);
+        let find = |uid: &str| self.by_uid.get(uid).filter(restored).map(|item| &self.archived[*item]);
         let at = |place: &Place| self.by_place.get(place).map(|item| &self.archived[*item]);
         why_left_out(object, find, at).filter(|why| !(all && why.with_all()))
     }

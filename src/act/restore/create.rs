@@ -38,10 +38,9 @@ impl Run<'_> {
         let place = &it.archived.place;
         if self.missing_namespaces.contains(&place.namespace) {
             let name = &place.namespace;
-            return Err(format!(
-                "namespace {name} does not exist and is not in the archive: create it and run this again"
-            )
-            .into());
+            return Err(
+                format!("namespace {name} does not exist and is not restored: create it and run this again").into()
+            );
         }
         let Some(resource) = self.resource(&place.api_version, &place.kind) else {
             // Its CRD would be created before it.

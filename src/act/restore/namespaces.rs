@@ -13,7 +13,7 @@ impl Run<'_> {
     /// its objects shows whether it exists.
     pub(super) async fn look_for_namespaces(&mut self) {
         let Some(resource) = self.resource("v1", "Namespace") else { return };
-        let is_namespace = |item: &&Item| item.archived.place.is("", "Namespace");
+        let is_namespace = |item: &&Item| item.archived.place.is("", "Namespace") && item.left_out.is_none();
         let archived: BTreeSet<&str> =
             self.plan.items.iter().filter(is_namespace).map(|item| item.archived.place.name.as_str()).collect();
         let wanted = self

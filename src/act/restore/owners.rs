@@ -12,7 +12,7 @@ use crate::{
     restore::{Detached, ItemId, Outcome, Owner, OwnerReference},
 };
 
-use super::{Mode, Run};
+use super::{Mode, Run, managed_fields::is_copy_of};
 
 /// How long controllers may take to recreate owners: they have just been restored themselves.
 const REMADE_WITHIN: Duration = Duration::from_secs(10);
@@ -76,8 +76,8 @@ impl Run<'_> {
                 // It would be created, so it has no uid yet.
                 None => return Ok(Ok(reference.written.clone())),
             },
-            // Any object that its controller has created.
-            Owner::LeftOut(_) => None,
+            // Any object that its controller has created, or one that is compared below.
+            Owner::LeftOut(_) | Owner::NotAsked(_) => None,
             Owner::Elsewhere => Some(reference.uid.as_str()),
         };
         let found = self.look_at(reference).await?;
@@ -94,13 +94,21 @@ impl Run<'_> {
             Found::NotThere(_) if matches!(owner, Owner::LeftOut(_)) && self.mode != Mode::Apply => {
                 return Ok(Ok(reference.written.clone()));
             }
+            Found::NotThere(why) if matches!(owner, Owner::NotAsked(_)) => {
+                return Ok(Err(format!("{why}; the archive has it: name it, too, to restore it")));
+            }
             Found::NotThere(why) => return Ok(Err(why)),
         };
         let uid = update::uid(&there);
+        if matches!(owner, Owner::NotAsked(_)) && uid != reference.uid && !is_copy_of(&there, &reference.uid) {
+            return Ok(Err(format!("a different {place} exists now")));
+        }
         if wanted.is_some_and(|wanted| wanted != uid) {
             return match owner {
                 Owner::Archived(_) => Err(Stop::Failed(format!("its owner {place} was replaced: run this again"))),
-                Owner::LeftOut(_) | Owner::Elsewhere => Ok(Err(format!("a different {place} exists now"))),
+                Owner::LeftOut(_) | Owner::NotAsked(_) | Owner::Elsewhere => {
+                    Ok(Err(format!("a different {place} exists now")))
+                }
             };
         }
         if is_terminating(&there) {
@@ -165,6 +173,13 @@ impl Run<'_> {
                         Found::There(there) => reference.with_uid(update::uid(&there)),
                         Found::NotThere(_) => continue,
                     },
+                },
+                // A restore of its own may have created it.
+                Owner::NotAsked(_) => match self.look_at(reference).await? {
+                    Found::There(there) if is_copy_of(&there, &reference.uid) => {
+                        reference.with_uid(update::uid(&there))
+                    }
+                    _ => reference.written.clone(),
                 },
                 Owner::LeftOut(_) | Owner::Elsewhere => reference.written.clone(),
             });

@@ -123,6 +123,17 @@ pub struct ServerSelection {
     pub fields: String,
 }
 
+/// The types and names of arguments that name objects: `TYPE/NAME…` or `TYPE NAME…`.
+///
+/// # Errors
+/// Arguments that name no object.
+pub fn type_and_names(words: &[String]) -> Result<Vec<(String, String)>, TargetError> {
+    match parse::names(words)? {
+        Some(names) => Ok(names.into_iter().map(|TypeName { type_name, name }| (type_name, name)).collect()),
+        None => Err(TargetError::NoName { types: words.first().cloned().unwrap_or_default() }),
+    }
+}
+
 impl TargetQuery {
     /// Resolves the types, before any list is read.
     pub fn with_types(self, resources: &Resources) -> Result<TypedQuery, TargetError> {

@@ -29,6 +29,9 @@ pub(super) struct RestorationDocument<'a> {
 struct RestoredJson<'a> {
     /// The object with its archived uid.
     object: ObjectJson<'a>,
+    /// The namespace that it was archived in, if it is restored into another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived_namespace: Option<&'a str>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     current_uid: Option<&'a str>,
@@ -42,6 +45,14 @@ struct RestoredJson<'a> {
     unowned: Vec<DetachedJson<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     unfinished: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    still_names: Vec<StillNamesJson<'a>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct StillNamesJson<'a> {
+    path: &'a str,
+    namespace: &'a str,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -94,8 +105,11 @@ impl<'a> RestorationDocument<'a> {
                 reference: &item.archived.references[detached.reference].written,
                 because: &detached.why,
             });
+            let still_names = item.still_named.iter();
+            let still_names = still_names.map(|it| StillNamesJson { path: &it.path, namespace: &it.namespace });
             RestoredJson {
                 object: named(&item.archived),
+                archived_namespace: item.archived.moved_from.as_deref(),
                 outcome: outcome_name(&restored.outcome),
                 current_uid: restored.uid.as_deref(),
                 because,
@@ -109,6 +123,7 @@ impl<'a> RestorationDocument<'a> {
                     .collect(),
                 unowned: unowned.collect(),
                 unfinished: &restored.unfinished,
+                still_names: still_names.collect(),
             }
         });
         let lost = view.lost().into_iter();

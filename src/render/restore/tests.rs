@@ -103,7 +103,7 @@ fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, V
         again: &PLAIN.plugin("restore").file("shop.yaml"),
     };
     let mut text = Vec::new();
-    view.write_text(Some(80), &Style::default(), &mut text).unwrap();
+    view.write_text(Some(80), false, &Style::default(), &mut text).unwrap();
     (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())
 }
 
@@ -178,4 +178,25 @@ fn verdicts_count_what_they_say() {
     assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::WouldBeCreated), "CREATES 9 objects.");
     let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::WouldBeCreated };
     assert_eq!(verdict(Mode::ClientDryRun, some), "CREATES 8 objects; 1 of 9 objects would not be as archived.");
+}
+
+#[test]
+fn many_names_are_folded_unless_all_are_wanted() {
+    let objects = (0..20).map(|number| object("v1", "ConfigMap", &format!("c{number}"), &json!({})));
+    let plan = RestorePlan::new(objects, false).unwrap();
+    let restored = vec![Restored::absent(Outcome::WouldBeCreated); 20];
+    let known = well_known::resources();
+    let resources = Resources::new(known.resources, known.preferred_versions);
+    let again = PLAIN.plugin("restore").file("shop.yaml");
+    let mode = Mode::ClientDryRun;
+    let view = RestoreView { plan: &plan, restored: &restored, mode, resources: &resources, gaps: &[], again: &again };
+    let text = |wide: bool| {
+        let mut text = Vec::new();
+        view.write_text(Some(80), wide, &Style::default(), &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let named = |text: &str| text.matches("ConfigMap/c").count();
+    let short = text(false);
+    assert!(named(&short) == 12 && short.contains("… and 8 more: -o wide shows all"), "{short}");
+    assert_eq!(named(&text(true)), 20);
 }

@@ -9,9 +9,10 @@ use crate::{
     act::Mode,
     render::{
         doctor::{WIDTH, set},
+        go_quote::visible,
         style::{Style, Tone},
     },
-    restore::{Archived, Difference, Item, ItemId, Outcome, Restored},
+    restore::{Archived, Difference, Item, ItemId, Outcome, Restored, StillNamed},
     wording::{count, thousands},
 };
 
@@ -21,6 +22,8 @@ use super::RestoreView;
 const MARGIN: usize = 12;
 /// At most this many objects are listed under a label.
 const SHOWN: usize = 12;
+/// At most this many of the objects that are left out for one reason are named.
+const SHOWN_OF_REASON: usize = 3;
 /// At most this many of an object's differences are shown.
 const DIFFERENCES: usize = 3;
 /// Longer values are cut.
@@ -28,22 +31,26 @@ const VALUE: usize = 24;
 
 impl RestoreView<'_> {
     /// Writes the verdict and the remarks on objects.
-    pub(super) fn write_text(&self, width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        let page = Page { width: width.unwrap_or(WIDTH), style };
+    pub(super) fn write_text(
+        &self,
+        width: Option<usize>,
+        wide: bool,
+        style: &Style,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let page = Page { width: width.unwrap_or(WIDTH), wide, style };
         let (tone, verdict) = self.verdict();
         page.verdict(tone, &verdict, out)?;
         writeln!(out)?;
         let done = self.mode == Mode::Apply;
-        let of = |wanted: fn(&Outcome) -> bool| {
+        let of = |wanted: fn(&Outcome) -> bool| -> Vec<&Archived> {
             let objects = self.objects().filter(move |(_, _, restored)| wanted(&restored.outcome));
-            self.kinds(objects.map(|(_, item, _)| &item.archived))
+            objects.map(|(_, item, _)| &item.archived).collect()
         };
-        page.line(
-            if done { "Created" } else { "Creates" },
-            &of(|it| matches!(it, Outcome::Created | Outcome::WouldBeCreated)),
-            out,
-        )?;
-        page.line("Existing", &of(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)), out)?;
+        let created = of(|it| matches!(it, Outcome::Created | Outcome::WouldBeCreated));
+        self.write_named(if done { "Created" } else { "Creates" }, &created, &page, out)?;
+        let existing = of(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack));
+        self.write_named("Existing", &existing, &page, out)?;
         page.list("Differs", &self.each(|_, item, restored| differs(item, restored)), out)?;
         page.list(
             if done { "Failed" } else { "Fails" },
@@ -52,6 +59,7 @@ impl RestoreView<'_> {
         )?;
         page.list("Unfinished", &self.each(|_, item, restored| unfinished(item, restored)), out)?;
         page.list("Unowned", &self.each(|_, item, restored| detached(item, restored)), out)?;
+        page.list("Still names", &self.each(|_, item, _| still_names(item)), out)?;
         self.write_left_out(&page, out)?;
         let lost: Vec<String> = self
             .lost()
@@ -64,6 +72,12 @@ impl RestoreView<'_> {
             writeln!(out, "{}{}", " ".repeat(MARGIN), self.again)?;
         }
         Ok(())
+    }
+
+    /// Writes how many objects of each kind there are, and their names.
+    fn write_named(&self, label: &str, objects: &[&Archived], page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+        page.line(label, &self.kinds(objects.iter().copied()), out)?;
+        page.names(objects, SHOWN, out)
     }
 
     fn verdict(&self) -> (Tone, String) {
@@ -123,12 +137,13 @@ impl RestoreView<'_> {
                 by_reason.entry(why.to_string()).or_default().push(&item.archived);
             }
         }
-        let describe = by_reason.iter().map(|(why, objects)| format!("{}: {why}", self.kinds(objects.iter().copied())));
-        let mut describe: Vec<String> = describe.collect();
-        if any_with_all {
-            describe.push("--all also restores objects that a controller recreates".to_owned());
+        for (index, (why, objects)) in by_reason.iter().enumerate() {
+            let describe = format!("{}: {why}", self.kinds(objects.iter().copied()));
+            page.line(if index == 0 { "Left out" } else { "" }, &describe, out)?;
+            page.names(objects, SHOWN_OF_REASON, out)?;
         }
-        page.list("Left out", &describe, out)
+        let hint = if any_with_all { "--all also restores objects that a controller recreates" } else { "" };
+        page.line("", hint, out)
     }
 }
 
@@ -159,6 +174,16 @@ fn short(value: &str) -> String {
     }
 }
 
+fn still_names(item: &Item) -> Option<String> {
+    let mut by_namespace: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for StillNamed { path, namespace } in &item.still_named {
+        by_namespace.entry(namespace).or_default().push(path);
+    }
+    let each = by_namespace.iter().map(|(namespace, paths)| format!("namespace {namespace} in {}", paths.join(", ")));
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("{}: {}", item.archived.place, each.join("; ")))
+}
+
 fn unfinished(item: &Item, restored: &Restored) -> Option<String> {
     let what = restored.unfinished.join("; ");
     (!what.is_empty()).then(|| format!("{}: {what}", item.archived.place))
@@ -176,6 +201,8 @@ fn detached(item: &Item, restored: &Restored) -> Option<String> {
 /// The width and style of the text.
 struct Page<'a> {
     width: usize,
+    /// Whether nothing is left out of lists.
+    wide: bool,
     style: &'a Style,
 }
 
@@ -198,12 +225,31 @@ impl Page<'_> {
 
     /// Writes several texts, the first after the label.
     fn list(&self, label: &str, texts: &[String], out: &mut dyn Write) -> io::Result<()> {
-        for (index, text) in texts.iter().take(SHOWN).enumerate() {
+        let shown = self.shown(texts.len(), SHOWN);
+        for (index, text) in texts.iter().take(shown).enumerate() {
             self.paragraph(if index == 0 { label } else { "" }, text, out)?;
         }
-        match texts.len().saturating_sub(SHOWN) {
+        self.rest(texts.len() - shown, out)
+    }
+
+    /// Writes the names of objects, each on its own line: they may be copied.
+    fn names(&self, objects: &[&Archived], most: usize, out: &mut dyn Write) -> io::Result<()> {
+        let shown = self.shown(objects.len(), most);
+        for object in &objects[..shown] {
+            writeln!(out, "{}{}", " ".repeat(MARGIN + 2), visible(&object.place.to_string()))?;
+        }
+        self.rest(objects.len() - shown, out)
+    }
+
+    /// How many of so many are shown. One more takes no more room than the line that says so.
+    fn shown(&self, all: usize, most: usize) -> usize {
+        if self.wide || all <= most + 1 { all } else { most }
+    }
+
+    fn rest(&self, more: usize, out: &mut dyn Write) -> io::Result<()> {
+        match more {
             0 => Ok(()),
-            more => self.paragraph("", &format!("… and {} more: -o json lists all", thousands(more)), out),
+            more => self.paragraph("", &format!("… and {} more: -o wide shows all", thousands(more)), out),
         }
     }
 

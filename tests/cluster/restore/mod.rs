@@ -1,5 +1,6 @@
 //! Restores archives to the real API server.
 
+mod elsewhere;
 mod killed;
 mod kit;
 mod many;
@@ -7,4 +8,5 @@ mod races;
 mod round_trip;
 mod shop;
 mod single;
+mod some;
 mod workloads;

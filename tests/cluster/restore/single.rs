@@ -183,7 +183,7 @@ fn what_needs_something_that_fails_is_not_tried_and_the_rest_comes_back() {
     );
     assert_eq!(describe(&ran, "ConfigMap/below")["outcome"], "Blocked");
     assert_eq!(describe(&ran, "ConfigMap/below")["needs"]["name"], "unknown");
-    let homeless = "namespace no-such-namespace does not exist and is not in the archive: create it and run this again";
+    let homeless = "namespace no-such-namespace does not exist and is not restored: create it and run this again";
     assert_eq!(because("ConfigMap/homeless"), homeless);
     assert!(because("ConfigMap/invalid").contains("422"), "{}", because("ConfigMap/invalid"));
     assert_eq!(outcomes(&ran)["ConfigMap/fine"], "Created");
