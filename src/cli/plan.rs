@@ -2,10 +2,12 @@
 
 use crate::{
     graph::OwnerGraph,
+    model::Gap,
     operations::{
         Opening, OperationError, ReadScope, Session,
         predict::{PlanOptions, PlanResult, blast_radius, predict},
     },
+    plan::Incomplete,
     render::{
         output::{Format, Output},
         plan::{BlastRadius, PlanView, describe_gate},
@@ -75,8 +77,9 @@ fn tell(
         .with_unlisted_contents(unlisted_contents)
         .with_gates(gate_violations)
         .with_kept(kept.as_ref());
+    let gaps = Incomplete::gaps_that_matter(&session.snapshot, plan);
     let mut report =
-        report(global, args, session, namespace.as_deref(), &view, plan.stuck() || !gate_violations.is_empty())?;
+        report(global, args, session, namespace.as_deref(), &view, &gaps, plan.stuck() || !gate_violations.is_empty())?;
     report.notes.extend(notes.iter().cloned());
     // A list of names doesn't show gate violations.
     if args.output == Some(Format::Name) {
@@ -95,11 +98,12 @@ fn report(
     session: &Session,
     namespace: Option<&str>,
     view: &impl Output,
+    gaps: &[Gap],
     bad_news: bool,
 ) -> Result<Report, OperationError> {
     let heading = || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
     let out = printer(global, args.output, args.targets.all).print(view, heading)?;
-    let mut report = Report::of(out).with_gaps(&session.snapshot.gaps);
+    let mut report = Report::of(out).with_gaps(gaps);
     if bad_news {
         report.exit = Exit::BadNews;
     }
@@ -132,5 +136,5 @@ fn radius(
     let most = (!args.targets.all).then_some(WORST);
     let stuck = rows.iter().any(|row| row.summary.stuck > 0);
     let radius = BlastRadius::new(snapshot, propagation, rows, session.namespace.as_deref(), most);
-    report(global, args, session, session.namespace.as_deref(), &radius, stuck)
+    report(global, args, session, session.namespace.as_deref(), &radius, &snapshot.gaps, stuck)
 }

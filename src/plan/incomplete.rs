@@ -31,6 +31,20 @@ impl Incomplete {
         Incomplete { uncertain, unseen: may_hide(snapshot, &concerned.into_iter().collect::<Vec<_>>()) }
     }
 
+    /// The gaps that may change the plan, or that it depends on: if an outcome is uncertain, all of them; otherwise
+    /// lists that may contain dependents of the deleted objects, and single objects that were looked up.
+    pub(crate) fn gaps_that_matter(snapshot: &Snapshot, plan: &Plan) -> Vec<Gap> {
+        let Incomplete { uncertain, unseen } = Incomplete::of(snapshot, plan);
+        let of_list = |gap: &Gap| {
+            snapshot.lists.iter().any(|list| {
+                list.failure.as_ref() == Some(&gap.reason)
+                    && snapshot.resources.get(list.resource).full_name() == gap.resource
+            })
+        };
+        let matters = |gap: &&Gap| uncertain > 0 || unseen.contains(gap) || !of_list(gap) && !gap.is_undiscovered();
+        snapshot.gaps.iter().filter(matters).cloned().collect()
+    }
+
     /// Whether the plan lacks anything.
     pub(crate) fn matters(&self) -> bool {
         self.uncertain > 0 || !self.unseen.is_empty()
@@ -99,6 +113,7 @@ mod tests {
         let plan = plan(&context, &Request::delete(vec![target], Propagation::Background));
         let incomplete = Incomplete::of(&snapshot, &plan);
         assert_eq!(incomplete.matters(), !incomplete.unseen.is_empty());
+        assert_eq!(Incomplete::gaps_that_matter(&snapshot, &plan), incomplete.unseen);
         incomplete.unseen.iter().map(ToString::to_string).collect()
     }
 

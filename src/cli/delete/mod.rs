@@ -20,7 +20,7 @@ use crate::{
         predict::PlanResult,
         question::Question,
     },
-    plan::Summary,
+    plan::{Incomplete, Summary},
     render::{
         deletion::DeletionView,
         plan::{BriefView, PlanView},
@@ -164,7 +164,8 @@ impl DeleteReport<'_> {
             true => self.describe(delete, result, &self.printer(), "")?,
             false => Vec::new(),
         };
-        let mut report = Report { exit: Exit::BadNews, ..Report::of(data).with_gaps(&delete.session.snapshot.gaps) };
+        let gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, &result.plan);
+        let mut report = Report { exit: Exit::BadNews, ..Report::of(data).with_gaps(&gaps) };
         report.notes.push("Nothing was deleted: a gate (--deny or --max) stops this delete.".to_owned());
         Ok(report)
     }
@@ -209,7 +210,8 @@ impl DeleteReport<'_> {
             () if view.bad_news() || !done.unfinished.is_empty() => Exit::BadNews,
             () => Exit::Fine,
         };
-        Ok(Report { exit, ..Report::of(self.printer().print(&view, below)?).with_gaps(&delete.session.snapshot.gaps) })
+        let gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
+        Ok(Report { exit, ..Report::of(self.printer().print(&view, below)?).with_gaps(&gaps) })
     }
 
     /// Reports what would happen, and with a server dry run whether the API server accepts it.
@@ -221,7 +223,8 @@ impl DeleteReport<'_> {
     ) -> Result<Report, OperationError> {
         let result = &plan.result;
         let data = self.describe(delete, result, &self.printer(), " Nothing was changed.")?;
-        let mut report = Report::of(data).with_gaps(&delete.session.snapshot.gaps);
+        let gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, &result.plan);
+        let mut report = Report::of(data).with_gaps(&gaps);
         if result.plan.stuck() || !result.gate_violations.is_empty() {
             report.exit = Exit::BadNews;
         }
