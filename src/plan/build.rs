@@ -93,6 +93,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             notes: Vec::new(),
             orders: 1,
             assumptions,
+            reasons: Vec::new(),
             refused,
             needs: self.world.needs.clone(),
             steps: self.world.steps,

@@ -15,6 +15,7 @@ mod reaction;
 mod side_effects;
 pub mod tracker;
 mod unlisted_contents;
+mod verdict;
 
 pub use build::plan;
 pub use consent::{ConfirmationReason, Consent, severe_objects};
@@ -31,3 +32,4 @@ pub use reaction::{Afterwards, OutsideEffect};
 pub(crate) use side_effects::{adopters_of, effects_of};
 pub use tracker::PlanTracker;
 pub use unlisted_contents::{Unlisted, UnlistedContents, unlisted, unlisted_contents};
+pub use verdict::{ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult};

@@ -10,6 +10,7 @@ use crate::{
 use super::{
     note::Note,
     reaction::{Afterwards, OutsideEffect},
+    verdict::VerdictReason,
 };
 
 /// What happens to an object: the first kind that fits.
@@ -57,6 +58,8 @@ pub enum Uncertainty {
     Gap,
     /// The search was cut short.
     Bound,
+    /// It rests on an assumption about another actor, which may be wrong.
+    Assumption,
 }
 
 impl Uncertainty {
@@ -66,6 +69,7 @@ impl Uncertainty {
             Uncertainty::Order => "order",
             Uncertainty::Gap => "gap",
             Uncertainty::Bound => "bound",
+            Uncertainty::Assumption => "assumption",
         }
     }
 }
@@ -106,7 +110,7 @@ pub struct Outcome {
 impl Outcome {
     /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.
     pub fn may_be_removed(&self) -> bool {
-        let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound));
+        let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound | Uncertainty::Assumption));
         self.kind.removes() || self.alternatives.iter().any(|other| other.kind.removes()) || unknown
     }
 
@@ -185,6 +189,8 @@ pub struct Plan {
     pub orders: u64,
     /// What the plan assumes other actors do.
     pub assumptions: BTreeSet<Assumption>,
+    /// Reasons of the verdict beyond outcomes and effects: webhooks, APIs, policies, the collector.
+    pub reasons: Vec<VerdictReason>,
     /// Targets that the API server refuses to delete, and why (R1.25, R1.27).
     pub refused: Refused,
     /// What should be read to be certain.

@@ -13,6 +13,8 @@ pub struct OutsideEffect {
     /// The deleted object.
     pub object: ObjectId,
     pub kind: EffectKind,
+    /// For [`EffectKind::Unknown`]: what it is at worst, if that depends only on what could not be read.
+    pub at_worst: Option<EffectKind>,
     pub message: Cow<'static, str>,
     /// Other objects concerned: a claim's volume, a Node's pods.
     pub related: Vec<ObjectId>,
@@ -21,6 +23,11 @@ pub struct OutsideEffect {
 impl OutsideEffect {
     pub fn severity(&self) -> Severity {
         self.kind.severity()
+    }
+
+    /// Whether it is such an effect, or may be.
+    pub fn may_be(&self, kind: EffectKind) -> bool {
+        self.kind == kind || self.at_worst == Some(kind)
     }
 }
 

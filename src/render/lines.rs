@@ -84,6 +84,52 @@ pub(super) fn write(
     Ok(())
 }
 
+/// A part of a sentence in one tone.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub tone: Tone,
+    pub text: String,
+}
+
+impl Run {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Run { tone: Tone::Plain, text: text.into() }
+    }
+}
+
+/// Writes a sentence of several tones that begins with a highlighted word.
+pub(super) fn write_runs(
+    word: &str,
+    tone: Tone,
+    sentence: &[Run],
+    options: &TextOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    // The tone of each byte of the text, as pieces.
+    let mut text = word.to_owned();
+    let mut ends = vec![(text.len(), tone)];
+    for run in std::iter::once(&Run::plain(": ")).chain(sentence) {
+        text += &visible(&run.text);
+        ends.push((text.len(), run.tone));
+    }
+    let mut at = 0;
+    for line in words::wrapped(text.split(' '), options.width.unwrap_or(usize::MAX)) {
+        let end = at + line.len();
+        let mut painted = String::new();
+        for (until, tone) in &ends {
+            let part = at.min(end)..end.min(*until);
+            if !part.is_empty() {
+                at = part.end;
+                painted += &options.style.paint(*tone, &text[part]);
+            }
+        }
+        writeln!(out, "{painted}")?;
+        // The space at which the line is broken.
+        at = end + 1;
+    }
+    Ok(())
+}
+
 /// Writes a sentence that begins with a highlighted word.
 pub(super) fn write_sentence(
     word: &str,

@@ -23,7 +23,7 @@ use crate::{
     plan::{Incomplete, Summary},
     render::{
         deletion::DeletionView,
-        plan::{BriefView, PlanView},
+        plan::{BriefView, PlanView, VerdictJson},
     },
     wording::count,
 };
@@ -121,6 +121,14 @@ impl DeleteReport<'_> {
         more: &str,
     ) -> Result<Vec<u8>, OperationError> {
         let snapshot = &delete.session.snapshot;
+        let namespace = delete.session.namespace_of(&result.plan.request.targets);
+        let heading = || heading(snapshot, namespace.as_deref(), &[], more);
+        self.with_view(delete, result, |view| printer.print(&BriefView::new(view), heading))
+    }
+
+    /// Calls this with a view of the plan.
+    fn with_view<T>(&self, delete: &Delete, result: &PlanResult, then: impl FnOnce(PlanView<'_>) -> T) -> T {
+        let snapshot = &delete.session.snapshot;
         let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes: _ } = result;
         let namespace = delete.session.namespace_of(&plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
@@ -130,7 +138,7 @@ impl DeleteReport<'_> {
             .with_kubectl(&kubectl)
             .with_gates(gate_violations)
             .with_kept(kept.as_ref());
-        printer.print(&BriefView::new(view), || heading(snapshot, namespace.as_deref(), &[], more))
+        then(view)
     }
 
     /// The report if none of the targets exists.
@@ -143,6 +151,7 @@ impl DeleteReport<'_> {
             propagation: delete.config.propagation,
             namespace: None,
             gaps: &delete.session.snapshot.gaps,
+            verdict: None,
             planned: Summary::default(),
             sent: &[],
             followed: None,
@@ -183,6 +192,7 @@ impl DeleteReport<'_> {
         let kubectl = self.global.connection.kubectl();
         let clock = SystemClock::start();
         let how = CarryOut { wait: self.args.wait, timeout, kubectl: &kubectl, clock: &clock };
+        let verdict = self.with_view(delete, result, |view| VerdictJson::of(&view));
         let begun = Instant::now();
         let mut progress = None;
         let done = delete.carry_out(plan, &how, &mut |event| {
@@ -195,6 +205,7 @@ impl DeleteReport<'_> {
             propagation: plan.request.propagation,
             namespace: namespace.as_deref(),
             gaps: &delete.session.snapshot.gaps,
+            verdict: Some(&verdict),
             planned: plan.summary,
             sent: &done.sent,
             followed: done.followed.as_ref(),

@@ -167,6 +167,7 @@ impl PassReport<'_> {
             propagation: Propagation::Background,
             namespace: namespace.as_deref(),
             gaps: &pass.session.snapshot.gaps,
+            verdict: None,
             planned: plan.plan.summary,
             sent: &[],
             followed: Some(&followed),

@@ -22,11 +22,12 @@ enum Referenced {
 impl SideEffects<'_, '_> {
     /// The volume of a deleted claim is reclaimed.
     pub(super) fn claim(&mut self, claim: ObjectId) {
+        let lost = EffectKind::DataDestroyed;
         let volume = match self.volume_of(claim) {
             Referenced::Object(volume) => volume,
             Referenced::Nothing => return,
             Referenced::Unknown => {
-                self.add(claim, EffectKind::Unknown, "its volume could not be read: the data may be destroyed");
+                self.add_unread(claim, lost, "its volume could not be read: the data may be destroyed", None);
                 return;
             }
         };
@@ -55,7 +56,7 @@ impl SideEffects<'_, '_> {
                     volume,
                 );
             }
-            _ => self.add_about(claim, EffectKind::Unknown, "its volume's reclaim policy could not be read", volume),
+            _ => self.add_unread(claim, lost, "its volume's reclaim policy could not be read", Some(volume)),
         }
     }
 
@@ -104,7 +105,8 @@ impl SideEffects<'_, '_> {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.volume(volume) else {
             self.needs.facts.insert(volume);
-            self.add(volume, EffectKind::Unknown, "its reclaim policy could not be read: its data may be destroyed");
+            let unread = "its reclaim policy could not be read: its data may be destroyed";
+            self.add_unread(volume, EffectKind::DataDestroyed, unread, None);
             return;
         };
         let deletes_data = snapshot
@@ -133,9 +135,12 @@ impl SideEffects<'_, '_> {
             Some(_) => {
                 self.add(volume, EffectKind::DataKept, "its data stays in the storage system (reclaim policy Retain)")
             }
-            None => {
-                self.add(volume, EffectKind::Unknown, "its reclaim policy could not be read: its data may be destroyed")
-            }
+            None => self.add_unread(
+                volume,
+                EffectKind::DataDestroyed,
+                "its reclaim policy could not be read: its data may be destroyed",
+                None,
+            ),
         }
     }
 
@@ -143,18 +148,19 @@ impl SideEffects<'_, '_> {
     pub(super) fn volume_snapshot(&mut self, object: ObjectId) {
         let snapshot = self.context.snapshot;
         let unread = "its volume could not be read: the data may be destroyed";
+        let lost = EffectKind::DataDestroyed;
         let Some(facts) = snapshot.facts.volume_snapshot(object) else {
             self.needs.facts.insert(object);
-            return self.add(object, EffectKind::Unknown, unread);
+            return self.add_unread(object, lost, unread, None);
         };
         let Some(name) = facts.content.as_deref() else { return };
         let Some(contents) = self.context.built_in.snapshot_contents else {
-            return self.add(object, EffectKind::Unknown, unread);
+            return self.add_unread(object, lost, unread, None);
         };
         let content = match self.referenced(contents, name) {
             Referenced::Object(content) => content,
             Referenced::Nothing => return,
-            Referenced::Unknown => return self.add(object, EffectKind::Unknown, unread),
+            Referenced::Unknown => return self.add_unread(object, lost, unread, None),
         };
         match snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref()) {
             Some(Some(DELETE)) => {
@@ -173,10 +179,10 @@ impl SideEffects<'_, '_> {
                     content,
                 );
             }
-            Some(_) => self.add_about(object, EffectKind::Unknown, unread, content),
+            Some(_) => self.add_unread(object, lost, unread, Some(content)),
             None => {
                 self.needs.facts.insert(content);
-                self.add_about(object, EffectKind::Unknown, unread, content);
+                self.add_unread(object, lost, unread, Some(content));
             }
         }
     }
@@ -199,10 +205,11 @@ impl SideEffects<'_, '_> {
                 if known.is_none() {
                     self.needs.facts.insert(content);
                 }
-                self.add(
+                self.add_unread(
                     content,
-                    EffectKind::Unknown,
+                    EffectKind::DataDestroyed,
                     "its deletionPolicy could not be read: its data may be destroyed",
+                    None,
                 );
             }
         }

@@ -46,11 +46,30 @@ impl SideEffects<'_, '_> {
     }
 
     pub(super) fn add(&mut self, object: ObjectId, kind: EffectKind, message: impl Into<Cow<'static, str>>) {
-        self.effects.push(OutsideEffect { object, kind, message: message.into(), related: Vec::new() });
+        let message = message.into();
+        self.effects.push(OutsideEffect { object, kind, at_worst: None, message, related: Vec::new() });
     }
 
     pub(super) fn add_about(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, related: ObjectId) {
-        self.effects.push(OutsideEffect { object, kind, message: message.into(), related: vec![related] });
+        let message = message.into();
+        self.effects.push(OutsideEffect { object, kind, at_worst: None, message, related: vec![related] });
+    }
+
+    /// An effect that could not be read, and what it is at worst.
+    pub(super) fn add_unread(
+        &mut self,
+        object: ObjectId,
+        at_worst: EffectKind,
+        message: impl Into<Cow<'static, str>>,
+        related: Option<ObjectId>,
+    ) {
+        self.effects.push(OutsideEffect {
+            object,
+            kind: EffectKind::Unknown,
+            at_worst: Some(at_worst),
+            message: message.into(),
+            related: related.into_iter().collect(),
+        });
     }
 
     /// Marks effects as uncertain if the object is deleted in some event orders only.
@@ -102,7 +121,7 @@ impl SideEffects<'_, '_> {
             None => {
                 self.needs.facts.insert(object);
                 let message = format!("{message}, unless its own policy keeps it; that policy could not be read");
-                self.add(object, EffectKind::Unknown, message);
+                self.add_unread(object, kind, message, None);
             }
             Some(PolicyEffect::Act("")) => self.add(object, kind, message),
             Some(PolicyEffect::Act(unless)) => self.add(object, kind, format!("{message}, {unless}")),
@@ -133,10 +152,11 @@ impl SideEffects<'_, '_> {
             Some(_) => {}
             None => {
                 self.needs.facts.insert(object);
-                self.add(
+                self.add_unread(
                     object,
-                    EffectKind::Unknown,
+                    EffectKind::LoadBalancerReleased,
                     "if it has a load balancer, that is released; its status could not be read",
+                    None,
                 );
             }
         }

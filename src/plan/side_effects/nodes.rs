@@ -31,11 +31,11 @@ impl SideEffects<'_, '_> {
         let message = match pods.len() + unseen {
             0 if all => return,
             0 => {
-                self.add(
+                self.add_unread(
                     node,
-                    EffectKind::Unknown,
-                    "the pods on it are deleted, too; which pods could not be \
-                    read",
+                    EffectKind::PodsDeleted,
+                    "the pods on it are deleted, too; which pods could not be read",
+                    None,
                 );
                 return;
             }
@@ -50,6 +50,7 @@ impl SideEffects<'_, '_> {
         self.effects.push(OutsideEffect {
             object: node,
             kind: EffectKind::PodsDeleted,
+            at_worst: None,
             message: message.into(),
             related: pods,
         });

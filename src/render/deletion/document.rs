@@ -6,7 +6,7 @@ use crate::{
     act::{Answered, Sent},
     document::{Head, ObjectJson},
     plan::tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
-    render::plan::SummaryJson,
+    render::plan::{SummaryJson, VerdictJson},
 };
 
 use super::{DeletionView, ended};
@@ -17,6 +17,8 @@ use super::{DeletionView, ended};
 pub(super) struct DeletionDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a VerdictJson>,
     propagation: &'static str,
     targets: Vec<TargetJson<'a>>,
     planned: SummaryJson,
@@ -124,6 +126,7 @@ impl<'a> DeletionDocument<'a> {
     pub(super) fn of(view: &DeletionView<'a>) -> Self {
         DeletionDocument {
             head: Head::new("Deletion", view.gaps),
+            verdict: view.verdict,
             propagation: view.propagation.name(),
             targets: view.sent.iter().map(TargetJson::of).collect(),
             planned: SummaryJson::of(view.planned),

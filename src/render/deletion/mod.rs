@@ -17,6 +17,7 @@ use crate::{
     render::{
         go_quote::visible,
         output::{Format, Output, TextOptions},
+        plan::VerdictJson,
     },
     server::Propagation,
 };
@@ -31,6 +32,8 @@ pub struct DeletionView<'a> {
     /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
     pub gaps: &'a [Gap],
+    /// The verdict on the plan; `None` if there was none.
+    pub verdict: Option<&'a VerdictJson>,
     /// What the plan predicted.
     pub planned: Summary,
     /// The answers to the DELETEs of the targets.

@@ -18,7 +18,7 @@ use super::{
     PlanView,
     document::PlanDocument,
     forest::{Row, rows},
-    names_of_deleted, sections, text,
+    names_of_deleted, sections, text, verdict,
 };
 
 /// A plan with up to this many lines is shown in full: it fits a screen.
@@ -52,7 +52,7 @@ impl Output for BriefView<'_> {
         if all.len() <= WHOLE || !options.fold {
             return text::write(view, options, out);
         }
-        text::write_head(view, text::verdict(view), options, out)?;
+        verdict::write(view, verdict::describe(view, &view.verdict()), options, out)?;
         let mut left_out = all.len();
         for wanted in [stuck, survives] {
             let some: Vec<Row<'_>> = all.iter().filter(|row| wanted(row)).take(MOST).map(alone).collect();

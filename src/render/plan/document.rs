@@ -17,6 +17,7 @@ use super::{
     keep::{self, KeptJson},
     side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
     unlisted_contents::{AlsoDeletesJson, DeletedLaterJson, also_deletes, deleted_later},
+    verdict::VerdictJson,
 };
 
 /// A plan as JSON or YAML.
@@ -25,6 +26,7 @@ use super::{
 pub struct PlanDocument<'a> {
     #[serde(flatten)]
     head: Head<'a>,
+    verdict: VerdictJson,
     propagation: &'static str,
     targets: Vec<ObjectJson<'a>>,
     #[serde(flatten)]
@@ -174,6 +176,7 @@ impl<'a> PlanDocument<'a> {
         };
         PlanDocument {
             head: Head::new("Plan", &view.snapshot.gaps),
+            verdict: VerdictJson::of(view),
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             course: CourseJson::of(view),

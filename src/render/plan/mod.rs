@@ -15,6 +15,7 @@ mod side_effects_document;
 mod sweep;
 mod text;
 mod unlisted_contents;
+mod verdict;
 
 pub use brief::BriefView;
 pub use document::{PlanDocument, SummaryJson, SweepDocument};
@@ -22,6 +23,7 @@ pub use gates::describe as describe_gate;
 pub use keep::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use sweep::SweepView;
+pub use verdict::VerdictJson;
 
 pub(super) use because::{Because, because};
 pub(super) use names::located;
@@ -35,7 +37,7 @@ use crate::{
     command_line::{Kubectl, PLAIN},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    plan::{GateViolation, Kept, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents},
+    plan::{GateViolation, Kept, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
     render::{
         output::{Format, Output, TextOptions},
         words::full_name,
@@ -104,6 +106,11 @@ impl<'a> PlanView<'a> {
     /// Adds what deleted Namespaces contain in addition to the listed objects.
     pub fn with_unlisted_contents(self, unlisted_contents: &'a [UnlistedContents]) -> Self {
         PlanView { unlisted_contents, ..self }
+    }
+
+    /// The verdict on the plan.
+    fn verdict(&self) -> Verdict {
+        Verdict::of(self.snapshot, self.plan, self.unlisted_contents, self.gates)
     }
 
     /// Adds the kubectl that printed commands call.

@@ -11,10 +11,7 @@ use crate::{
     wording::count,
 };
 
-use super::{
-    PlanView,
-    names::{by_kind, name},
-};
+use super::{PlanView, names::name};
 
 /// At most this many objects of one effect are named.
 const NAMED: usize = 3;
@@ -61,36 +58,6 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     for remark in remarks {
         if !describe.contains(&remark) {
             describe.push(remark);
-        }
-    }
-    describe
-}
-
-/// The most important effects: how many objects are recreated, and what is lost permanently. Each sentence starts with
-/// a space.
-pub(super) fn verdict(view: &PlanView<'_>) -> String {
-    let mut describe = String::new();
-    match view.plan.summary.recreated {
-        0 => {}
-        number => {
-            let recreated = count(
-                number,
-                "of the deleted objects is recreated by its controller",
-                "of the deleted objects are recreated by their controllers",
-            );
-            describe += &format!(" {recreated}.");
-        }
-    }
-    for (kind, loss) in [
-        (EffectKind::DataDestroyed, "PERMANENT DATA LOSS"),
-        (EffectKind::ExternalDeleted, "DELETES EXTERNAL RESOURCES of"),
-        (EffectKind::ObjectsDeleted, "ALSO DELETES OTHER OBJECTS, managed by"),
-    ] {
-        let objects = view.plan.effects.iter().filter(|effect| effect.kind == kind).map(|effect| effect.object);
-        let kinds = by_kind(view, objects);
-        if !kinds.is_empty() {
-            let colon = if kind == EffectKind::DataDestroyed { ":" } else { "" };
-            describe += &format!(" {loss}{colon} {kinds}.");
         }
     }
     describe

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     collector::Reason,
-    plan::{NoteKind, Outcome, OutcomeKind},
+    plan::{NoteKind, Outcome, OutcomeKind, VerdictResult},
     render::{
         output::{Format, Output, TextOptions},
         style::Tone,
@@ -19,8 +19,8 @@ use super::{
     PlanView,
     document::SweepDocument,
     names::by_kind,
-    names_of_deleted,
-    text::{self, Verdict, root_causes, uncertain, until, waiting_word},
+    names_of_deleted, text,
+    verdict::{VerdictText, losses_first, recreated, root_causes, uncertain, until, waiting_word},
 };
 
 /// A sweep with what is needed to print it.
@@ -37,11 +37,12 @@ impl Output for SweepView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        text::write_below(&self.0, verdict(&self.0), options, out)
+        let verdict = verdict(&self.0).after(losses_first(&self.0, VerdictResult::Unsure));
+        text::write_below(&self.0, verdict, options, out)
     }
 }
 
-fn verdict(view: &PlanView<'_>) -> Verdict {
+fn verdict(view: &PlanView<'_>) -> VerdictText {
     let (_, unread, unsure) = uncertain(view);
     let in_state = |wanted: fn(State) -> bool| {
         let all = view.plan.outcomes.iter().chain(&view.plan.stays);
@@ -70,28 +71,29 @@ fn verdict(view: &PlanView<'_>) -> Verdict {
         ));
     }
     let sentence = sentences.join(" ");
-    let describe = |sentence: String| format!("{sentence}{unsure}").trim_start().to_owned();
+    let describe =
+        |sentence: String| format!("{sentence}{unsure}{}", recreated(view.plan.summary)).trim_start().to_owned();
     if stuck > 0 {
-        return ("STUCK", Tone::Error, describe(sentence));
+        return VerdictText::new("STUCK", Tone::Error, describe(sentence));
     }
     if unread > 0 {
-        return ("UNSURE", Tone::Warning, describe(sentence));
+        return VerdictText::new("UNSURE", Tone::Warning, describe(sentence));
     }
     if waiting > 0 {
         let word = waiting_word(view.plan.outcomes.iter().chain(&view.plan.stays));
-        return (word, Tone::Warning, describe(sentence));
+        return VerdictText::new(word, Tone::Warning, describe(sentence));
     }
     if view.plan.outcomes.is_empty() {
         let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
         let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
         let but = if doubted { ", except the objects this sweep does not change (see Note)" } else { "" };
         let nothing = format!("the collector has nothing to delete, to update or to finish{limit}{but}.");
-        return ("NOTHING TO DO", Tone::Good, nothing);
+        return VerdictText::new("NOTHING TO DO", Tone::Good, nothing);
     }
     // An object that changes only in another order of events has an outcome, too.
     let sentence =
         if sentence.is_empty() { "nothing changes in the most likely order of events.".to_owned() } else { sentence };
-    ("WORK TO DO", Tone::Strong, describe(sentence))
+    VerdictText::new("WORK TO DO", Tone::Strong, describe(sentence))
 }
 
 fn it_or_them(number: usize) -> &'static str {

@@ -105,11 +105,6 @@ fn describe(snapshot: &Snapshot, unlisted: Unlisted) -> String {
     }
 }
 
-/// How many objects are deleted later.
-pub(super) fn spared_objects(view: &PlanView<'_>) -> usize {
-    view.unlisted_contents.iter().flat_map(|unlisted_contents| &unlisted_contents.spared).map(|(_, count)| count).sum()
-}
-
 /// What is deleted later, in words.
 pub(super) fn spared(view: &PlanView<'_>) -> Vec<String> {
     let of_namespace = |unlisted_contents: &UnlistedContents| {

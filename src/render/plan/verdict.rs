@@ -1,0 +1,461 @@
+//! The verdict on a plan in words: the first line of its text, and `verdict` in its documents.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::{
+    model::{ObjectId, Symbol},
+    plan::{Outcome, OutcomeKind, ReasonKind, Summary, Uncertainty, Verdict, VerdictReason, VerdictResult},
+    render::{
+        lines::{self, Run},
+        output::TextOptions,
+        style::Tone,
+    },
+    simulate::{BlockedBy, State, until_who_is_done},
+    wording::{count, thousands},
+};
+
+use super::{
+    PlanView,
+    gates::describe as describe_gate,
+    names::{by_kind, name, stuck},
+};
+
+/// A verdict as text shows it: a word, its tone, and a sentence.
+pub(super) struct VerdictText {
+    pub word: &'static str,
+    pub tone: Tone,
+    pub sentence: Vec<Run>,
+    /// The verb that the sentence lacks, because it is the word.
+    verb: Option<&'static str>,
+}
+
+impl VerdictText {
+    pub(super) fn new(word: &'static str, tone: Tone, sentence: impl Into<String>) -> Self {
+        VerdictText { word, tone, sentence: vec![Run::plain(sentence)], verb: None }
+    }
+
+    /// The same with losses first.
+    pub(super) fn after(self, losses: Vec<Run>) -> Self {
+        VerdictText { sentence: [losses, self.sentence].concat(), ..self }
+    }
+}
+
+/// The verdict on a plan as JSON shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct VerdictJson {
+    result: &'static str,
+    certain: bool,
+    message: String,
+    counts: CountsJson,
+    reasons: Vec<ReasonJson>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CountsJson {
+    deleted: usize,
+    terminating: usize,
+    stuck: usize,
+    deleted_later: usize,
+    uncertain: usize,
+    data_lost: usize,
+    external: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct ReasonJson {
+    kind: &'static str,
+    result: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objects: Option<usize>,
+    message: String,
+}
+
+impl VerdictJson {
+    /// The verdict on the plan in view.
+    pub fn of(view: &PlanView<'_>) -> Self {
+        let verdict = view.verdict();
+        let counts = verdict.counts;
+        let message = message(view, &verdict);
+        VerdictJson {
+            result: verdict.result.name(),
+            certain: verdict.certain,
+            message,
+            counts: CountsJson {
+                deleted: counts.deleted,
+                terminating: counts.terminating,
+                stuck: counts.stuck,
+                deleted_later: counts.later,
+                uncertain: counts.uncertain,
+                data_lost: counts.data_lost,
+                external: counts.external,
+            },
+            reasons: verdict
+                .reasons
+                .iter()
+                .map(|reason| ReasonJson {
+                    kind: reason.kind.name(),
+                    result: reason.result.name(),
+                    objects: (!reason.objects.is_empty()).then_some(reason.objects.len()),
+                    message: reason_in_words(view, reason),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// The verdict in one sentence, without the word for its result: what refuses the delete, then what it would do.
+fn message(view: &PlanView<'_>, verdict: &Verdict) -> String {
+    let obstacles = obstacles(verdict).map(|reason| format!("{}.", reason_in_words(view, reason)));
+    let gates = view.gates.iter().map(|violation| describe_gate(view.snapshot, violation));
+    let text = describe(view, verdict);
+    let sentence: String = text.sentence.iter().map(|run| run.text.as_str()).collect();
+    let sentence = match text.verb {
+        Some(verb) => format!("{verb} {sentence}"),
+        None => capitalized(&sentence),
+    };
+    gates.chain(obstacles).chain([sentence]).collect::<Vec<_>>().join(" ")
+}
+
+fn capitalized(sentence: &str) -> String {
+    let mut chars = sentence.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// Reasons that are neither gates, nor outcomes or effects: each has a line of its own.
+fn obstacles(verdict: &Verdict) -> impl Iterator<Item = &VerdictReason> {
+    let obstacle =
+        |kind| matches!(kind, ReasonKind::Admission | ReasonKind::Webhook | ReasonKind::Api | ReasonKind::Collector);
+    verdict.reasons.iter().filter(move |reason| obstacle(reason.kind))
+}
+
+/// Writes the violated gates, the obstacles and the verdict.
+pub(super) fn write(
+    view: &PlanView<'_>,
+    verdict: VerdictText,
+    options: &TextOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for violation in view.gates {
+        lines::write_sentence("GATE", Tone::Error, &describe_gate(view.snapshot, violation), options, out)?;
+    }
+    for reason in obstacles(&view.verdict()) {
+        let sentence = format!("{}.", reason_in_words(view, reason));
+        lines::write_sentence(word(reason.result), tone(reason.result), &sentence, options, out)?;
+    }
+    lines::write_runs(verdict.word, verdict.tone, &verdict.sentence, options, out)
+}
+
+/// The word for a result; gates and obstacles have lines of their own.
+fn word(result: VerdictResult) -> &'static str {
+    match result {
+        VerdictResult::Refused => "REFUSED",
+        VerdictResult::Stuck => "STUCK",
+        VerdictResult::Depends => "DEPENDS ON CONTROLLER",
+        VerdictResult::Waits => "WAITS",
+        VerdictResult::Unsure => "UNSURE",
+        VerdictResult::DataLoss => "DATA LOSS",
+        VerdictResult::External | VerdictResult::Deletes => "DELETES",
+        VerdictResult::Nothing => "NOTHING",
+    }
+}
+
+fn tone(result: VerdictResult) -> Tone {
+    match result {
+        VerdictResult::Refused | VerdictResult::Stuck | VerdictResult::DataLoss => Tone::Error,
+        VerdictResult::Depends | VerdictResult::Waits | VerdictResult::Unsure | VerdictResult::Nothing => Tone::Warning,
+        VerdictResult::External | VerdictResult::Deletes => Tone::Strong,
+    }
+}
+
+/// The verdict on a plan as its text shows it: what it would do if nothing refused it.
+pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
+    let refuses = |reason: &&VerdictReason| reason.result != VerdictResult::Refused;
+    let nothing = view.plan.outcomes.is_empty();
+    let result = match verdict.reasons.iter().find(refuses) {
+        Some(reason) => reason.result,
+        None if nothing => VerdictResult::Nothing,
+        None => VerdictResult::Deletes,
+    };
+    let targets = &view.plan.request.targets;
+    if nothing {
+        let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
+        let already = match (terminating, targets.len()) {
+            (false, _) => "",
+            (true, 1) => ", which is already being deleted",
+            (true, _) => ", which are already being deleted",
+        };
+        let sentence = format!("this delete does not change {}{already}.", listed(view, targets));
+        return VerdictText::new(word(VerdictResult::Nothing), Tone::Warning, sentence);
+    }
+    let losses = losses_first(view, result);
+    let course = course(view, verdict);
+    // Without losses and doubts, the word is the verb of a shorter sentence.
+    if losses.is_empty() && result == VerdictResult::Deletes && view.plan.summary.deleted > 0 {
+        let objects = count(view.plan.summary.deleted, "object", "objects");
+        let sentence = format!("{objects} ({}).{}", gone_by_kind(view), course.more);
+        return VerdictText { verb: Some("Deletes"), ..VerdictText::new(word(result), tone(result), sentence) };
+    }
+    let (verb, begin) = match (losses.is_empty(), word(result)) {
+        (true, _) => (None, course.objects),
+        (false, "DELETES") => (Some("Deletes"), capitalized(&course.objects)),
+        (false, _) => (None, capitalized(&course.objects)),
+    };
+    let sentence = format!("{begin}.{}", course.more);
+    VerdictText { verb, ..VerdictText::new(word(result), tone(result), sentence).after(losses) }
+}
+
+/// The losses as the beginning of a longer sentence.
+pub(super) fn losses_first(view: &PlanView<'_>, result: VerdictResult) -> Vec<Run> {
+    let mut sentence = losses(view, &view.verdict(), result);
+    if !sentence.is_empty() {
+        sentence.push(Run::plain(" "));
+    }
+    sentence
+}
+
+/// `deletes Namespace/shop: 5 PersistentVolumeClaims lose their data, 1 load balancer is released.`: what is lost beyond
+/// the objects, the worst first. Empty if nothing is.
+fn losses(view: &PlanView<'_>, verdict: &Verdict, result: VerdictResult) -> Vec<Run> {
+    let lost = verdict.reasons.iter().filter_map(|reason| Some((loss_tone(reason.kind)?, loss(view, reason))));
+    let lost: Vec<(Tone, String)> = lost.collect();
+    if lost.is_empty() {
+        return Vec::new();
+    }
+    let targets = &view.plan.request.targets;
+    let is = |kind: OutcomeKind| {
+        targets.iter().all(|target| view.outcome(*target).is_some_and(|outcome| outcome.kind == kind))
+    };
+    let begin = match targets.len() {
+        0 => String::new(),
+        _ if word(result) == "DELETES" => format!("{}: ", listed(view, targets)),
+        _ if is(OutcomeKind::Deleted) => format!("deletes {}: ", listed(view, targets)),
+        1 if is(OutcomeKind::Terminating) => format!("{} stays Terminating: ", listed(view, targets)),
+        _ if is(OutcomeKind::Terminating) => format!("{} stay Terminating: ", listed(view, targets)),
+        _ => String::new(),
+    };
+    let mut runs = vec![Run::plain(begin)];
+    let last = lost.len() - 1;
+    for (index, (tone, text)) in lost.into_iter().enumerate() {
+        runs.push(Run { tone, text });
+        runs.push(Run::plain(if index == last { "." } else { ", " }));
+    }
+    runs
+}
+
+/// The tone of what is lost; `None` if the reason isn't about a loss.
+fn loss_tone(kind: ReasonKind) -> Option<Tone> {
+    match kind {
+        ReasonKind::DataLoss | ReasonKind::ExternalDeleted | ReasonKind::ObjectsDeleted => Some(Tone::Error),
+        ReasonKind::LoadBalancer => Some(Tone::Warning),
+        _ => None,
+    }
+}
+
+/// `5 PersistentVolumeClaims lose their data`
+fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
+    let one = reason.objects.len() == 1;
+    let kinds = by_kind(view, reason.objects.iter().copied());
+    // Whether they are deleted in the most likely order.
+    let sure = reason.objects.iter().any(|object| view.outcome(*object).is_none_or(|outcome| outcome.kind.removes()));
+    let may = |verb: &'static str, plural: &'static str, bare: &'static str| match (sure, one) {
+        (false, _) => format!("may {bare}"),
+        (true, true) => verb.to_owned(),
+        (true, false) => plural.to_owned(),
+    };
+    match reason.kind {
+        ReasonKind::DataLoss if one => format!("{kinds} {} its data", may("loses", "lose", "lose")),
+        ReasonKind::DataLoss => format!("{kinds} {} their data", may("loses", "lose", "lose")),
+        ReasonKind::ExternalDeleted => {
+            let resource = if one { "external resource" } else { "external resources" };
+            format!("the {resource} of {kinds} {} deleted", may("is", "are", "be"))
+        }
+        ReasonKind::ObjectsDeleted => format!("{kinds} also {} other objects", may("deletes", "delete", "delete")),
+        ReasonKind::LoadBalancer => {
+            let number = count(reason.objects.len(), "load balancer", "load balancers");
+            format!("{number} {} released", may("is", "are", "be"))
+        }
+        _ => format!("the pods on {kinds} {} deleted, too", may("are", "are", "be")),
+    }
+}
+
+/// What happens to the objects.
+struct Course {
+    /// How many are deleted, and how many stay, without a full stop.
+    objects: String,
+    /// Further sentences, each with a space before it.
+    more: String,
+}
+
+fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
+    let summary = view.plan.summary;
+    let (_, _, unsure) = uncertain(view);
+    let hidden = verdict.reasons_of(ReasonKind::Gap).any(|reason| reason.objects.is_empty());
+    let hidden = if hidden { " Lists that could not be read may hide more objects." } else { "" };
+    let survivors = summary.orphaned + summary.detached + summary.unblocked;
+    let stay = match survivors {
+        0 => String::new(),
+        _ => format!(" {} with changed owner references.", count(survivors, "survives", "survive")),
+    };
+    let spared = match verdict.counts.later {
+        0 => String::new(),
+        1 => " 1 more is deleted only after the pods.".to_owned(),
+        more => format!(" {} more are deleted only after the pods.", thousands(more)),
+    };
+    let more = format!("{spared}{stay}{unsure}{hidden}{}{}", unread_effects(view, verdict), recreated(summary));
+    let objects = if summary.stuck > 0 {
+        let total = summary.deleted + summary.terminating;
+        format!(
+            "{} of {total} objects {}, {} Terminating{}",
+            summary.deleted,
+            if summary.deleted == 1 { "is deleted" } else { "are deleted" },
+            count(summary.terminating, "stays", "stay"),
+            root_causes(view),
+        )
+    } else if summary.terminating > 0 {
+        format!(
+            "{}; {} Terminating until {}",
+            objects_go(summary, &gone_by_kind(view)),
+            count(summary.terminating, "stays", "stay"),
+            until(view, &view.plan.outcomes)
+        )
+    } else {
+        objects_go(summary, &gone_by_kind(view))
+    };
+    Course { objects, more }
+}
+
+/// How many outcomes depend on the order of events, how many on what could not be read or simulated to its end or is
+/// assumed, and all of that in words.
+pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
+    let because_of = |wanted: &[Uncertainty]| {
+        let uncertain = view.plan.outcomes.iter().filter_map(|outcome| outcome.uncertain);
+        uncertain.filter(|uncertainty| wanted.contains(uncertainty)).count()
+    };
+    let varying = because_of(&[Uncertainty::Order]);
+    let unread = because_of(&[Uncertainty::Gap, Uncertainty::Bound]);
+    let assumed = because_of(&[Uncertainty::Assumption]);
+    let mut unsure = String::new();
+    if varying > 0 {
+        unsure += &format!(" The result for {} depends on the order of events.", count(varying, "object", "objects"));
+    }
+    let outcomes = |number: usize| count(number, "outcome is", "outcomes are");
+    if unread > 0 {
+        unsure +=
+            &format!(" {} not certain, because something could not be read or simulated to the end.", outcomes(unread));
+    }
+    if assumed > 0 {
+        unsure += &format!(" {} not certain, because they rest on an assumption.", outcomes(assumed))
+            .replace("outcome is not certain, because they rest", "outcome is not certain, because it rests");
+    }
+    (varying, unread + assumed, unsure)
+}
+
+fn unread_effects(view: &PlanView<'_>, verdict: &Verdict) -> String {
+    let objects = verdict.reasons_of(ReasonKind::UnknownEffect).flat_map(|reason| reason.objects.iter().copied());
+    let kinds = by_kind(view, objects);
+    if kinds.is_empty() { String::new() } else { format!(" What is lost with {kinds} could not be read.") }
+}
+
+/// How many objects are recreated, in a sentence that starts with a space.
+pub(super) fn recreated(summary: Summary) -> String {
+    match summary.recreated {
+        0 => String::new(),
+        number => {
+            let recreated = count(
+                number,
+                "of the deleted objects is recreated by its controller",
+                "of the deleted objects are recreated by their controllers",
+            );
+            format!(" {recreated}.")
+        }
+    }
+}
+
+/// A reason in words, without a full stop.
+fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
+    if let Some(message) = &reason.message {
+        return message.clone();
+    }
+    let number = reason.objects.len();
+    let objects = count(number, "object", "objects");
+    let stays = if number == 1 { "stays" } else { "stay" };
+    let outcomes = count(number, "outcome", "outcomes");
+    let depends = if number == 1 { "depends" } else { "depend" };
+    match reason.kind {
+        ReasonKind::Gate => {
+            let gates = view.gates.iter().map(|violation| describe_gate(view.snapshot, violation));
+            gates.collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+        }
+        ReasonKind::Stuck => format!("{objects} {stays} Terminating{}", root_causes(view)),
+        ReasonKind::Depends | ReasonKind::Waits => {
+            format!("{objects} {stays} Terminating until {}", until(view, &view.plan.outcomes))
+        }
+        ReasonKind::Order => format!("{outcomes} {depends} on the order of events"),
+        ReasonKind::Gap => format!("{outcomes} {depends} on something that could not be read"),
+        ReasonKind::Bound => format!("{outcomes} could not be simulated to the end"),
+        ReasonKind::Assumption => format!("{outcomes} {depends} on an assumption"),
+        ReasonKind::UnknownEffect => {
+            format!("what is lost with {} could not be read", by_kind(view, reason.objects.iter().copied()))
+        }
+        _ => loss(view, reason),
+    }
+}
+
+/// The word if objects wait and none is stuck; it depends on whether the controllers that they wait for are known to
+/// run.
+pub(super) fn waiting_word<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> &'static str {
+    let depends = |outcome: &Outcome| {
+        outcome.state == Some(State::Unknown)
+            && outcome.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
+    };
+    word(if outcomes.into_iter().any(depends) { VerdictResult::Depends } else { VerdictResult::Waits })
+}
+
+/// Who has to do what before the waiting objects are deleted, as a clause after "until".
+pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = &'a Outcome>) -> String {
+    let waiting = outcomes.into_iter().filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
+    until_who_is_done(view.snapshot, waiting.map(|outcome| (outcome.object, outcome.held_by.as_slice())))
+}
+
+fn objects_go(summary: Summary, kinds: &str) -> String {
+    match summary.deleted {
+        0 => "no object is deleted".to_owned(),
+        1 => format!("1 object is deleted ({kinds})"),
+        deleted => format!("{} objects are deleted ({kinds})", thousands(deleted)),
+    }
+}
+
+fn gone_by_kind(view: &PlanView<'_>) -> String {
+    let gone = view.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    by_kind(view, gone.map(|outcome| outcome.object))
+}
+
+/// The root causes of all stuck objects: finalizers, kubelets, objects that are never deleted.
+pub(super) fn root_causes(view: &PlanView<'_>) -> String {
+    let mut finalizers: Vec<&str> = Vec::new();
+    for outcome in stuck(view) {
+        for holder in &outcome.held_by {
+            let name = holder.name(view.snapshot);
+            // A CRD's clean-up waits for custom resources, which have causes of their own.
+            let is_cause = matches!(holder, BlockedBy::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
+            if is_cause && !finalizers.contains(&name) {
+                finalizers.push(name);
+            }
+        }
+    }
+    match finalizers.as_slice() {
+        [] => String::new(),
+        [one] => format!(" because of the finalizer {one}"),
+        many => format!(" because of {} finalizers", many.len()),
+    }
+}
+
+fn listed(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
+    match objects {
+        [one] => name(view, *one, None),
+        many => format!("the {} targets", many.len()),
+    }
+}
