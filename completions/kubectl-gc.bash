@@ -433,7 +433,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__delete)
-            opts="-l -f -R -A -y -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --max --dry-run --yes --confirm-above --archive --allow-incomplete --ignore-not-found --wait --timeout --assume --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -R -A -y -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --dry-run --yes --confirm-above --archive --allow-incomplete --ignore-not-found --wait --timeout --assume --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -479,8 +479,16 @@ _kubectl__gc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --deny-effect)
+                    COMPREPLY=($(compgen -W "data-loss external unknown" -- "${cur}"))
+                    return 0
+                    ;;
                 --max)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "stuck waits unsure" -- "${cur}"))
                     return 0
                     ;;
                 --dry-run)
@@ -927,7 +935,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__plan)
-            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --max --assume --output --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --assume --output --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -973,8 +981,16 @@ _kubectl__gc() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --deny-effect)
+                    COMPREPLY=($(compgen -W "data-loss external unknown" -- "${cur}"))
+                    return 0
+                    ;;
                 --max)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "stuck waits unsure" -- "${cur}"))
                     return 0
                     ;;
                 --assume)

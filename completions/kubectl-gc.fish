@@ -119,7 +119,13 @@ orphan\t'Only the owner; keep the dependents'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l grace-period -d 'Grace period of pods in seconds; negative: the pod\'s own' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l keep -d 'Keep these dependents: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to deleted owners are removed first; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l deny -d 'Do nothing and exit with code 2 if any object of these types would be deleted' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l max -d 'Do nothing and exit with code 2 if more objects than this would be deleted' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l deny-effect -d 'Do nothing and exit with code 2 if the delete has such an effect, or may have: data-loss (stored data is destroyed), external (a load balancer, a cloud\'s resource, what an add-on manages), unknown' -r -f -a "data-loss\t'Stored data is destroyed'
+external\t'Something outside the owner graph is deleted'
+unknown\t'The effect is not known'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l max -d 'Do nothing and exit with code 2 if more objects than this would be deleted, not counting events' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l fail-on -d 'Do nothing and exit with code 2 for this verdict or a worse one: stuck, waits (for a controller) or unsure' -r -f -a "stuck\t'Something stays Terminating, and no controller is known to finish it'
+waits\t'Something stays Terminating'
+unsure\t'Something is not certain'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume -d 'What other controllers are assumed to do: known ones remove their finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l output -d 'Output format' -r -f -a "json\t''
@@ -172,7 +178,13 @@ orphan\t'Only the owner; keep the dependents'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l grace-period -d 'Grace period of pods in seconds; negative: the pod\'s own' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l keep -d 'Keep these dependents: TYPE/NAME, TYPE, or labels (-l LABELS or LABELS); their references to deleted owners are removed first; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l deny -d 'Do nothing and exit with code 2 if any object of these types would be deleted' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l max -d 'Do nothing and exit with code 2 if more objects than this would be deleted' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l deny-effect -d 'Do nothing and exit with code 2 if the delete has such an effect, or may have: data-loss (stored data is destroyed), external (a load balancer, a cloud\'s resource, what an add-on manages), unknown' -r -f -a "data-loss\t'Stored data is destroyed'
+external\t'Something outside the owner graph is deleted'
+unknown\t'The effect is not known'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l max -d 'Do nothing and exit with code 2 if more objects than this would be deleted, not counting events' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l fail-on -d 'Do nothing and exit with code 2 for this verdict or a worse one: stuck, waits (for a controller) or unsure' -r -f -a "stuck\t'Something stays Terminating, and no controller is known to finish it'
+waits\t'Something stays Terminating'
+unsure\t'Something is not certain'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l dry-run -d 'Only show what would happen; `server` also sends the requests to the API server as a dry run' -r -f -a "none\t'Do it'
 client\t'Only show what would happen'
 server\t'Send the requests to the API server as a dry run'"

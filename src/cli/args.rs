@@ -2,7 +2,13 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{command_line::is_label, render::output::Format, simulate::Assume};
+use crate::{
+    command_line::is_label,
+    operations::predict::NamedGates,
+    plan::{EffectClass, FailOn},
+    render::output::Format,
+    simulate::Assume,
+};
 
 use super::{
     connection::ConnectionArgs,
@@ -220,9 +226,65 @@ pub struct GateArgs {
     /// Do nothing and exit with code 2 if any object of these types would be deleted
     #[arg(long, help_heading = "Gates", value_name = "TYPE", value_delimiter = ',')]
     pub deny: Vec<String>,
-    /// Do nothing and exit with code 2 if more objects than this would be deleted
+    /// Do nothing and exit with code 2 if the delete has such an effect, or may have: data-loss (stored data is
+    /// destroyed), external (a load balancer, a cloud's resource, what an add-on manages), unknown
+    #[arg(long, help_heading = "Gates", value_name = "EFFECT", value_enum, value_delimiter = ',')]
+    pub deny_effect: Vec<EffectArg>,
+    /// Do nothing and exit with code 2 if more objects than this would be deleted, not counting events
     #[arg(long, help_heading = "Gates", value_name = "N")]
     pub max: Option<usize>,
+    /// Do nothing and exit with code 2 for this verdict or a worse one: stuck, waits (for a controller) or unsure
+    #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_enum)]
+    pub fail_on: Option<FailOnVerdictArg>,
+}
+
+impl GateArgs {
+    /// Whether any gate is given.
+    pub fn any(&self) -> bool {
+        !self.deny.is_empty() || !self.deny_effect.is_empty() || self.max.is_some() || self.fail_on.is_some()
+    }
+
+    /// The gates, whose types are not resolved yet.
+    pub fn named(&self) -> NamedGates {
+        let effect = |arg: &EffectArg| match arg {
+            EffectArg::DataLoss => EffectClass::DataLoss,
+            EffectArg::External => EffectClass::External,
+            EffectArg::Unknown => EffectClass::Unknown,
+        };
+        let fail_on = |arg: FailOnVerdictArg| match arg {
+            FailOnVerdictArg::Stuck => FailOn::Stuck,
+            FailOnVerdictArg::Waits => FailOn::Waits,
+            FailOnVerdictArg::Unsure => FailOn::Unsure,
+        };
+        NamedGates {
+            deny: self.deny.clone(),
+            deny_effects: self.deny_effect.iter().map(effect).collect(),
+            max: self.max,
+            fail_on: self.fail_on.map(fail_on),
+        }
+    }
+}
+
+/// `--deny-effect`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EffectArg {
+    /// Stored data is destroyed
+    DataLoss,
+    /// Something outside the owner graph is deleted
+    External,
+    /// The effect is not known
+    Unknown,
+}
+
+/// `--fail-on` of a delete
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FailOnVerdictArg {
+    /// Something stays Terminating, and no controller is known to finish it
+    Stuck,
+    /// Something stays Terminating
+    Waits,
+    /// Something is not certain
+    Unsure,
 }
 
 /// Whether to carry out a delete, and whether to ask before.
@@ -248,7 +310,7 @@ pub struct ConsentArgs {
 /// `kubectl gc delete`
 #[derive(Debug, Args)]
 #[command(after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may \
-    change the outcome, 2 --deny or --max stopped it, objects are stuck, or the result differs from the plan.")]
+    change the outcome, 2 a gate stopped it, objects are stuck, or the result differs from the plan.")]
 pub struct DeleteArgs {
     #[command(flatten)]
     pub targets: TargetArgs,

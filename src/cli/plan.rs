@@ -34,7 +34,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     require_targets(args)?;
     let (source, targets) = global.configuration(&args.source, &args.targets)?;
     let opening = Opening::of(&source)?;
-    let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.deny, args.gates.max)?;
+    let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
     let mut session = opening.read(&targets, ReadScope::Everything)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
@@ -48,13 +48,14 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     }
 }
 
-/// --deny, --max and --keep apply to one delete.
+/// Gates and --keep apply to one delete.
 fn require_targets(args: &PlanArgs) -> Result<(), OperationError> {
     if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
         return Ok(());
     }
-    if !args.gates.deny.is_empty() || args.gates.max.is_some() {
-        return Err(OperationError::Usage("--deny and --max need a TARGET, such as deployment/web".to_owned()));
+    if args.gates.any() {
+        let why = "--deny, --deny-effect, --max and --fail-on need a TARGET, such as deployment/web";
+        return Err(OperationError::Usage(why.to_owned()));
     }
     if !args.keep.keep.is_empty() {
         return Err(OperationError::Usage("--keep needs a TARGET, such as deployment/web".to_owned()));

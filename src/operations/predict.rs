@@ -6,8 +6,8 @@ use crate::{
     graph::OwnerGraph,
     model::{ObjectId, Resources, Snapshot},
     plan::{
-        self, GateViolation, Gates, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable, UnlistedContents, explore,
-        gate_violations, keep, plan, unlisted_contents,
+        self, EffectClass, FailOn, GateViolation, Gates, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
+        UnlistedContents, explore, gate_violations, keep, plan, unlisted_contents,
     },
     render::plan::describe_unkeepable,
     server::Propagation,
@@ -20,6 +20,19 @@ use super::{
     targets::{KeepQuery, KeepTargets, TargetError},
 };
 
+/// The gates of a delete, whose types are not resolved yet.
+#[derive(Clone, Debug, Default)]
+pub struct NamedGates {
+    /// The values of `--deny`.
+    pub deny: Vec<String>,
+    /// The values of `--deny-effect`.
+    pub deny_effects: Vec<EffectClass>,
+    /// `--max`
+    pub max: Option<usize>,
+    /// `--fail-on`
+    pub fail_on: Option<FailOn>,
+}
+
 /// Options of a delete other than its targets and policy. Types are resolved before anything is read.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
@@ -28,27 +41,23 @@ pub struct PlanOptions {
 }
 
 impl PlanOptions {
-    /// The values of `--keep`, `--deny` and `--max`.
+    /// The values of `--keep` and of the gates.
     ///
     /// # Errors
     /// A type that isn't served, and invalid values.
-    pub fn of(
-        resources: &Resources,
-        keep: &[String],
-        denied: &[String],
-        max: Option<usize>,
-    ) -> Result<Self, OperationError> {
+    pub fn of(resources: &Resources, keep: &[String], gates: &NamedGates) -> Result<Self, OperationError> {
         let keep =
             keep.iter().map(|text| KeepQuery::parse(text, resources)).collect::<Result<Vec<_>, TargetError>>()?;
         let mut deny = Vec::new();
-        for text in denied {
+        for text in &gates.deny {
             for resource in resources.find_types(text).map_err(TargetError::from)? {
                 if !deny.contains(&resource) {
                     deny.push(resource);
                 }
             }
         }
-        Ok(PlanOptions { keep, gates: Gates { deny, max } })
+        let NamedGates { max, fail_on, .. } = *gates;
+        Ok(PlanOptions { keep, gates: Gates { deny, deny_effects: gates.deny_effects.clone(), max, fail_on } })
     }
 }
 

@@ -90,6 +90,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             summary,
             ends: Vec::new(),
             effects: Vec::new(),
+            effects_later: Vec::new(),
             notes: Vec::new(),
             orders: 1,
             assumptions,

@@ -1,11 +1,15 @@
 //! Gates: limits that a delete must not exceed. Gates err on the side of safety: they count whatever is deleted in any
 //! event order, and whatever could not be read or counted.
 
-use crate::model::{ObjectId, ResourceId, Resources, Snapshot};
+use rustc_hash::FxHashSet;
+
+use crate::model::{ObjectId, ResourceId, Resources, Snapshot, effects::EffectKind};
 
 use super::{
+    incomplete::Incomplete,
     outcome::{OutcomeKind, Plan},
     unlisted_contents::UnlistedContents,
+    verdict::{Verdict, VerdictResult},
 };
 
 /// Limits that the user sets on a delete.
@@ -13,8 +17,12 @@ use super::{
 pub struct Gates {
     /// No object of these resources may be deleted.
     pub deny: Vec<ResourceId>,
-    /// At most this many objects may be deleted.
+    /// No such effect may happen.
+    pub deny_effects: Vec<EffectClass>,
+    /// At most this many objects may be deleted, not counting a Namespace's events.
     pub max: Option<usize>,
+    /// The verdict must be better than this.
+    pub fail_on: Option<FailOn>,
 }
 
 /// One gate.
@@ -22,20 +30,91 @@ pub struct Gates {
 pub enum Gate {
     /// No object of this resource may be deleted.
     Deny(ResourceId),
-    /// At most this many objects may be deleted.
+    /// No such effect may happen.
+    DenyEffect(EffectClass),
+    /// At most this many objects may be deleted, not counting a Namespace's events.
     Max(usize),
+    /// The verdict must be better than this.
+    FailOn(FailOn),
+}
+
+/// Effects that a gate forbids together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectClass {
+    /// Stored data is destroyed.
+    DataLoss,
+    /// Something outside the owner graph is deleted: an external resource, a load balancer, other objects.
+    External,
+    /// The effect is not known.
+    Unknown,
+}
+
+impl EffectClass {
+    /// The name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            EffectClass::DataLoss => "data-loss",
+            EffectClass::External => "external",
+            EffectClass::Unknown => "unknown",
+        }
+    }
+
+    fn kinds(self) -> &'static [EffectKind] {
+        match self {
+            EffectClass::DataLoss => &[EffectKind::DataDestroyed],
+            EffectClass::External => {
+                &[EffectKind::ExternalDeleted, EffectKind::ObjectsDeleted, EffectKind::LoadBalancerReleased]
+            }
+            EffectClass::Unknown => &[EffectKind::Unknown],
+        }
+    }
+
+    /// Whether objects that could not be read may have such an effect.
+    fn counts_unread(self) -> bool {
+        self != EffectClass::External
+    }
+}
+
+/// The verdicts that a gate forbids: this one and every worse one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailOn {
+    /// Something stays Terminating, and no controller is known to finish it.
+    Stuck,
+    /// Something stays Terminating.
+    Waits,
+    /// Something is not certain.
+    Unsure,
+}
+
+impl FailOn {
+    /// The name on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        self.result().name()
+    }
+
+    /// The best verdict that is forbidden.
+    fn result(self) -> VerdictResult {
+        match self {
+            FailOn::Stuck => VerdictResult::Stuck,
+            FailOn::Waits => VerdictResult::Waits,
+            FailOn::Unsure => VerdictResult::Unsure,
+        }
+    }
 }
 
 /// A gate that a plan violates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateViolation {
     pub gate: Gate,
-    /// Objects that are or may be deleted, in plan order; for [`Gate::Deny`] only those of its resource.
+    /// Objects that are or may be deleted, in plan order; for [`Gate::Deny`] only those of its resource, for
+    /// [`Gate::DenyEffect`] those with such an effect, for [`Gate::FailOn`] none.
     pub objects: Vec<ObjectId>,
     /// How many more objects are deleted with a Namespace, of which only the number is known.
     pub unnamed: u64,
     /// Resources of which an unknown number is deleted with a Namespace.
     pub uncounted: Vec<ResourceId>,
+    /// For [`Gate::DenyEffect`]: lists that could not be read and may contain objects with such an effect.
+    pub unread: Vec<String>,
 }
 
 impl GateViolation {
@@ -45,7 +124,7 @@ impl GateViolation {
     }
 }
 
-/// The gates that a plan violates, in the order given, `max` last. `unlisted_contents` is what the deleted Namespaces
+/// The gates that a plan violates, in the order of [`Gates`]. `unlisted_contents` is what the deleted Namespaces
 /// contain that has no outcome; an uncounted resource in it violates every gate that concerns it.
 pub fn gate_violations(
     snapshot: &Snapshot,
@@ -65,8 +144,38 @@ pub fn gate_violations(
             is_denied,
         )
     });
-    let max = gates.max.map(|max| violation(Gate::Max(max), going.iter().copied(), &unnamed, |_| true));
-    deny.chain(max).filter(is_violated).collect()
+    let deny_effects = gates.deny_effects.iter().map(|class| denied_effects(snapshot, plan, unlisted_contents, *class));
+    // Events only tell about other objects, and expire.
+    let counts = |resource: ResourceId| !is_events(&snapshot.resources, resource);
+    let counted = going.iter().copied().filter(|id| counts(snapshot.object(*id).resource));
+    let max = gates.max.map(|max| violation(Gate::Max(max), counted, &unnamed, counts));
+    let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
+    let verdict = || Verdict::of(snapshot, plan, unlisted_contents, &[]);
+    let fail_on = gates.fail_on.filter(|fail_on| verdict().is_at_least(fail_on.result()));
+    let fail_on = fail_on.map(|fail_on| violation(Gate::FailOn(fail_on), std::iter::empty(), &[], |_| false));
+    found.into_iter().chain(fail_on).collect()
+}
+
+/// Objects that have such an effect, or may have one.
+fn denied_effects(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    unlisted_contents: &[UnlistedContents],
+    class: EffectClass,
+) -> GateViolation {
+    let effects = plan.effects.iter().chain(&plan.effects_later);
+    let denied = effects.filter(|effect| class.kinds().iter().any(|kind| effect.may_be(*kind)));
+    let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+    let objects = denied.map(|effect| effect.object).filter(|object| seen.insert(*object));
+    let (mut unread, mut unlisted) = (Vec::new(), Vec::new());
+    if class.counts_unread() {
+        unread.extend(Incomplete::of(snapshot, plan).unseen.iter().map(ToString::to_string));
+        // Resources that can't be listed may be anything, except events.
+        let resources = unlisted_contents.iter().flat_map(|of| &of.unlisted);
+        unlisted.extend(resources.map(|unlisted| (unlisted.resource, unlisted.count)));
+    }
+    let applies = |resource: ResourceId| !is_events(&snapshot.resources, resource);
+    GateViolation { unread, ..violation(Gate::DenyEffect(class), objects, &unlisted, applies) }
 }
 
 fn violation(
@@ -85,15 +194,16 @@ fn violation(
         objects: objects.collect(),
         unnamed: unnamed.iter().filter_map(|(_, number)| *number).sum(),
         uncounted,
+        unread: Vec::new(),
     }
 }
 
-fn is_violated(gate_violations: &GateViolation) -> bool {
-    let allowed = match gate_violations.gate {
-        Gate::Deny(_) => 0,
+fn is_violated(violation: &GateViolation) -> bool {
+    let allowed = match violation.gate {
         Gate::Max(max) => max as u64,
+        Gate::Deny(_) | Gate::DenyEffect(_) | Gate::FailOn(_) => 0,
     };
-    gate_violations.removed() > allowed || !gate_violations.uncounted.is_empty()
+    violation.removed() > allowed || !violation.uncounted.is_empty() || !violation.unread.is_empty()
 }
 
 /// Namespace contents that are deleted without an outcome of their own: resources that are never listed, and those that
@@ -118,9 +228,11 @@ fn unnamed(snapshot: &Snapshot, plan: &Plan, unlisted_contents: &[UnlistedConten
 
 /// Whether two resources share their storage: versions of one resource, or the events of both API groups.
 fn same_storage(resources: &Resources, one: ResourceId, other: ResourceId) -> bool {
-    let is_events = |id: ResourceId| {
-        let resource = resources.get(id);
-        resource.plural == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io")
-    };
-    resources.picked(one) == resources.picked(other) || is_events(one) && is_events(other)
+    resources.picked(one) == resources.picked(other) || is_events(resources, one) && is_events(resources, other)
+}
+
+/// Whether these are events, of either API group.
+fn is_events(resources: &Resources, id: ResourceId) -> bool {
+    let resource = resources.get(id);
+    resource.plural == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io")
 }

@@ -183,6 +183,8 @@ pub struct Plan {
     pub ends: Vec<Vec<JointEnd>>,
     /// External effects, the worst first.
     pub effects: Vec<OutsideEffect>,
+    /// The same of a Namespace's contents that are deleted only after its pods, and have no outcomes.
+    pub effects_later: Vec<OutsideEffect>,
     /// Parts of the request that have no effect.
     pub notes: Vec<Note>,
     /// How many event orders were simulated.

@@ -36,24 +36,48 @@ pub struct Unlisted {
 
 /// The unlisted contents of the Namespaces that a plan deletes.
 pub fn unlisted_contents(context: &SimContext<'_>, plan: &Plan) -> Vec<UnlistedContents> {
-    let namespaces = plan.outcomes.iter().map(|outcome| outcome.object);
-    let namespaces = namespaces.filter(|id| context.rules(*id).own_delete == OwnDelete::Namespace);
-    let gone: FxHashSet<ObjectId> = plan
-        .outcomes
-        .iter()
-        .filter(|outcome| outcome.kind == OutcomeKind::Deleted)
-        .map(|outcome| outcome.object)
-        .collect();
-    namespaces.map(|namespace| of_namespace(context, namespace, &gone)).collect()
+    let deleted = deleted(plan);
+    namespaces(context, plan).map(|namespace| of_namespace(context, namespace, &deleted)).collect()
 }
 
-fn of_namespace(context: &SimContext<'_>, namespace: ObjectId, gone: &FxHashSet<ObjectId>) -> UnlistedContents {
+/// Contents of these Namespaces that stay only as long as a pod does, and that the plan doesn't touch otherwise.
+pub(super) fn spared_objects(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
+    let deleted = deleted(plan);
+    let spared = namespaces(context, plan).flat_map(|namespace| left_in(context, namespace, &deleted).1);
+    let may_be_removed: FxHashSet<ObjectId> =
+        plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
+    spared.filter(|object| !may_be_removed.contains(object)).collect()
+}
+
+fn namespaces<'p>(context: &'p SimContext<'_>, plan: &'p Plan) -> impl Iterator<Item = ObjectId> + 'p {
+    let removed = plan.outcomes.iter().map(|outcome| outcome.object);
+    removed.filter(|id| context.rules(*id).own_delete == OwnDelete::Namespace)
+}
+
+fn deleted(plan: &Plan) -> FxHashSet<ObjectId> {
+    let deleted = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    deleted.map(|outcome| outcome.object).collect()
+}
+
+/// The pods that a Namespace still has, and the objects that stay only because of them.
+fn left_in(
+    context: &SimContext<'_>,
+    namespace: ObjectId,
+    deleted: &FxHashSet<ObjectId>,
+) -> (Vec<ObjectId>, Vec<ObjectId>) {
     let snapshot = context.snapshot;
-    let left = context.in_namespace(snapshot.object(namespace).name).iter().copied().filter(|id| !gone.contains(id));
-    let (pods, others): (Vec<ObjectId>, Vec<ObjectId>) = left.partition(|id| context.rules(*id).graceful);
-    let mut spared: BTreeMap<ResourceId, usize> = BTreeMap::new();
+    let left = context.in_namespace(snapshot.object(namespace).name).iter().copied().filter(|id| !deleted.contains(id));
+    let (pods, mut others): (Vec<ObjectId>, Vec<ObjectId>) = left.partition(|id| context.rules(*id).graceful);
     // Without pods everything is deleted, and what is left has an outcome of its own.
-    for object in others.into_iter().filter(|id| !pods.is_empty() && !snapshot.object(*id).terminating()) {
+    others.retain(|id| !pods.is_empty() && !snapshot.object(*id).terminating());
+    (pods, others)
+}
+
+fn of_namespace(context: &SimContext<'_>, namespace: ObjectId, deleted: &FxHashSet<ObjectId>) -> UnlistedContents {
+    let snapshot = context.snapshot;
+    let (pods, others) = left_in(context, namespace, deleted);
+    let mut spared: BTreeMap<ResourceId, usize> = BTreeMap::new();
+    for object in others {
         *spared.entry(snapshot.object(object).resource).or_default() += 1;
     }
     let unlisted = unlisted(&snapshot.resources).map(|resource| Unlisted { resource, count: None });

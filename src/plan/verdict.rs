@@ -311,7 +311,7 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = Verd
 /// What happens outside the owner graph, the objects of each kind of effect together.
 fn of_effects(plan: &Plan) -> Vec<VerdictReason> {
     let mut reasons: Vec<VerdictReason> = Vec::new();
-    for effect in &plan.effects {
+    for effect in plan.effects.iter().chain(&plan.effects_later) {
         let Some((kind, result)) = ReasonKind::of_effect(effect) else { continue };
         match reasons.iter_mut().find(|reason| reason.kind == kind) {
             // The effects of one object follow each other, unless another severity lies between.

@@ -118,6 +118,10 @@ fn plans() {
         ("ns/shop", "--deny=events,pods", true),
         ("crd/shops.acme.io", "--deny=pods --max=2", true),
         ("deploy/api", "--deny=events,secrets --max=4", false),
+        ("sts/db", "--deny-effect=data-loss,external --deny-effect=unknown -n shop", true),
+        ("ns/shop", "--deny-effect=data-loss --fail-on=stuck", true),
+        ("deploy/web", "--deny-effect=data-loss,external --fail-on=unsure", true),
+        ("deploy/api", "--deny-effect=data-loss,external,unknown --fail-on=unsure", false),
     ] {
         let plan = schemas.check("Plan", &[&["plan", target, "--from", SHOP], &words(gates)[..]].concat());
         assert_eq!(plan["gates"].is_array(), gate_violations, "{target} {gates}");

@@ -80,6 +80,8 @@ fn gates() {
     assert_snapshot!("gates-json", shown("plan deploy/api -n shop --deny=replicasets --max 1 -o json"));
     assert_snapshot!("gates-name", shown("plan deploy/api -n shop --deny=deploy -o name"));
     assert_snapshot!("gates-namespace", shown("plan ns/shop --deny=events --max=500"));
+    assert_snapshot!("gates-effects", shown("plan sts/db -n shop --deny-effect=data-loss,unknown --fail-on=unsure"));
+    assert_snapshot!("gates-later", shown("plan ns/shop --deny-effect=data-loss,external --fail-on=waits"));
     assert_eq!(
         shown("plan deploy/api -n shop --deny=secrets --max=100").replace(" --deny=secrets --max=100", ""),
         shown("plan deploy/api -n shop")

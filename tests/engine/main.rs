@@ -30,3 +30,4 @@ mod starts;
 mod texts;
 mod tracker;
 mod unlisted_contents;
+mod verdict;

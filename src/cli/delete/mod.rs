@@ -175,7 +175,7 @@ impl DeleteReport<'_> {
         };
         let gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, &result.plan);
         let mut report = Report { exit: Exit::BadNews, ..Report::of(data).with_gaps(&gaps) };
-        report.notes.push("Nothing was deleted: a gate (--deny or --max) stops this delete.".to_owned());
+        report.notes.push("Nothing was deleted: a gate stops this delete.".to_owned());
         Ok(report)
     }
 

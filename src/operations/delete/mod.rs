@@ -23,7 +23,7 @@ use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
     approve::{Proposal, World},
     fingerprint::PlanFingerprint,
-    predict::{PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
+    predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
 };
 
 /// How to delete.
@@ -34,10 +34,7 @@ pub struct DeleteConfig {
     pub assume: Assume,
     /// The values of `--keep`, as typed.
     pub keep: Vec<String>,
-    /// The types of `--deny`.
-    pub deny: Vec<String>,
-    /// `--max`
-    pub max: Option<usize>,
+    pub gates: NamedGates,
     /// Write nothing to the cluster, nor to an archive.
     pub dry_run: bool,
     /// The archive to write before anything is deleted.
@@ -91,7 +88,7 @@ impl Delete {
         let resumed = archived.as_ref().is_some_and(Archived::resumed);
         let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
         let discovered = Discovered::connect(cluster)?;
-        let options = PlanOptions::of(&discovered.resources, &config.keep, &config.deny, config.max)?;
+        let options = PlanOptions::of(&discovered.resources, &config.keep, &config.gates)?;
         let mut session = discovered.read(&targets, ReadScope::Everything)?;
         if !config.dry_run {
             // Watch from where the lists ended, so that no event is missed.

@@ -17,6 +17,7 @@ use crate::{
 use super::{
     outcome::{Outcome, OutcomeKind, Plan},
     reaction::OutsideEffect,
+    unlisted_contents::spared_objects,
 };
 
 pub(crate) use controllers::adopters_of;
@@ -43,6 +44,9 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     plan.notes = notes::notes(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.needs.add(&needs);
+    let (effects, needs) = effects_of(context, &spared_objects(context, plan));
+    plan.effects_later = effects;
+    plan.needs.add(&needs);
 }
 
 /// The effects of deleting these objects, which are already terminating, and what should be read to be certain.
@@ -52,6 +56,7 @@ pub(crate) fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> (Vec
     for object in objects {
         side_effects.add_effects_of(*object);
     }
+    side_effects.effects.sort_by_key(|effect| effect.severity());
     (side_effects.effects, side_effects.needs)
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     document::ObjectJson,
     model::Snapshot,
-    plan::{Gate, GateViolation},
+    plan::{EffectClass, FailOn, Gate, GateViolation},
     wording::{count, thousands},
 };
 
@@ -20,35 +20,55 @@ pub(super) struct GateJson<'a> {
     resource: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'static str>,
     removed: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     objects: Vec<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     uncounted: Vec<String>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unread: &'a [String],
     message: String,
 }
 
 impl<'a> GateJson<'a> {
     /// A violated gate as JSON shows it.
     pub(super) fn of(snapshot: &'a Snapshot, gate_violations: &'a GateViolation) -> Self {
-        let (gate, resource, max) = match gate_violations.gate {
-            Gate::Deny(resource) => ("deny", Some(snapshot.resources.get(resource).full_name()), None),
-            Gate::Max(max) => ("max", None, Some(max)),
+        let blank = GateJson {
+            gate: "",
+            resource: None,
+            max: None,
+            effect: None,
+            result: None,
+            removed: 0,
+            objects: Vec::new(),
+            uncounted: Vec::new(),
+            unread: &gate_violations.unread,
+            message: describe(snapshot, gate_violations),
+        };
+        let gate = match gate_violations.gate {
+            Gate::Deny(resource) => {
+                GateJson { gate: "deny", resource: Some(snapshot.resources.get(resource).full_name()), ..blank }
+            }
+            Gate::Max(max) => GateJson { gate: "max", max: Some(max), ..blank },
+            Gate::DenyEffect(class) => GateJson { gate: "deny-effect", effect: Some(class.name()), ..blank },
+            Gate::FailOn(fail_on) => GateJson { gate: "fail-on", result: Some(fail_on.name()), ..blank },
         };
         // For other gates, the outcomes already show which objects are deleted.
-        let named = matches!(gate_violations.gate, Gate::Deny(_)).then_some(&gate_violations.objects);
+        let named = matches!(gate_violations.gate, Gate::Deny(_) | Gate::DenyEffect(_));
+        let objects = gate_violations.objects.iter().filter(|_| named);
         GateJson {
-            gate,
-            resource,
-            max,
             removed: gate_violations.removed(),
-            objects: named.into_iter().flatten().map(|id| ObjectJson::of(snapshot, *id)).collect(),
+            objects: objects.map(|id| ObjectJson::of(snapshot, *id)).collect(),
             uncounted: gate_violations
                 .uncounted
                 .iter()
                 .map(|resource| snapshot.resources.get(*resource).full_name())
                 .collect(),
-            message: describe(snapshot, gate_violations),
+            ..gate
         }
     }
 }
@@ -64,14 +84,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
             if removed == 0 {
                 return format!("{flag}: an unknown number of these objects would be deleted with the namespace.");
             }
-            let names: Vec<String> =
-                gate_violations.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
-            let more = removed.saturating_sub(names.len() as u64);
-            let named = match (names.is_empty(), more) {
-                (true, _) => String::new(),
-                (false, 0) => format!(" ({})", names.join(", ")),
-                (false, more) => format!(" ({} and {} more)", names.join(", "), number(more)),
-            };
+            let named = named(snapshot, gate_violations);
             let unlisted_contents = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
             let objects = if removed == 1 { "object" } else { "objects" };
             format!("{flag}: {} such {objects} would be deleted{unlisted_contents}{named}.", number(removed))
@@ -86,6 +99,44 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
                 count(removed.try_into().unwrap_or(usize::MAX), "object", "objects")
             )
         }
+        Gate::DenyEffect(class) => {
+            let has = match (class, removed) {
+                (EffectClass::DataLoss, 1) => "object loses its data, or may",
+                (EffectClass::DataLoss, _) => "objects lose their data, or may",
+                (EffectClass::External, 1) => "object deletes something outside the owner graph, or may",
+                (EffectClass::External, _) => "objects delete something outside the owner graph, or may",
+                (EffectClass::Unknown, 1) => "object has an effect that is not known",
+                (EffectClass::Unknown, _) => "objects have an effect that is not known",
+            };
+            let mut parts = Vec::new();
+            if removed > 0 {
+                parts.push(format!("{} {has}{}", number(removed), named(snapshot, gate_violations)));
+            }
+            let not_read: Vec<&str> = gate_violations.unread.iter().chain(&uncounted).map(String::as_str).collect();
+            if !not_read.is_empty() {
+                parts.push(format!("what could not be read may have such an effect: {}", not_read.join(", ")));
+            }
+            format!("--deny-effect={}: {}.", class.name(), parts.join("; "))
+        }
+        Gate::FailOn(fail_on) => {
+            let why = match fail_on {
+                FailOn::Stuck => "something would stay Terminating, and no controller is known to finish it",
+                FailOn::Waits => "something would stay Terminating",
+                FailOn::Unsure => "something would stay Terminating, or is not certain",
+            };
+            format!("--fail-on={}: {why}.", fail_on.name())
+        }
+    }
+}
+
+/// ` (Pod/a, Pod/b and 3 more)`: some of the objects; empty if none has a name.
+fn named(snapshot: &Snapshot, violation: &GateViolation) -> String {
+    let names: Vec<String> = violation.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
+    let more = violation.removed().saturating_sub(names.len() as u64);
+    match (names.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(" ({})", names.join(", ")),
+        (false, more) => format!(" ({} and {} more)", names.join(", "), number(more)),
     }
 }
 

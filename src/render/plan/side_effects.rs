@@ -65,24 +65,26 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 
 /// All effects outside the graph, the worst first; objects with the same effect share a line.
 pub(super) fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
-    let mut groups: Vec<(ResourceId, Vec<&OutsideEffect>)> = Vec::new();
-    let mut known: FxHashMap<(ResourceId, EffectKind, &str), usize> = FxHashMap::default();
-    for effect in &view.plan.effects {
+    let mut groups: Vec<(ResourceId, &str, Vec<&OutsideEffect>)> = Vec::new();
+    let mut known: FxHashMap<(ResourceId, EffectKind, &str, &str), usize> = FxHashMap::default();
+    let later = view.plan.effects_later.iter().map(|effect| (effect, "; once its namespace has no pods"));
+    for (effect, when) in view.plan.effects.iter().map(|effect| (effect, "")).chain(later) {
         let resource = view.snapshot.object(effect.object).resource;
-        let group = *known.entry((resource, effect.kind, &effect.message)).or_insert_with(|| {
-            groups.push((resource, Vec::new()));
+        let group = *known.entry((resource, effect.kind, &effect.message, when)).or_insert_with(|| {
+            groups.push((resource, when, Vec::new()));
             groups.len() - 1
         });
-        groups[group].1.push(effect);
+        groups[group].2.push(effect);
     }
+    groups.sort_by_key(|(.., group)| group.first().map(|effect| effect.severity()));
     let shown = if fold { MOST_EFFECTS } else { usize::MAX };
-    let rest: usize = groups.iter().skip(shown).map(|(_, group)| group.len()).sum();
-    let describe = groups.iter().take(shown).map(|(resource, group)| match group.as_slice() {
-        [one] => format!("{}: {}{}", name(view, one.object, None), one.message, related(view, one)),
+    let rest: usize = groups.iter().skip(shown).map(|(.., group)| group.len()).sum();
+    let describe = groups.iter().take(shown).map(|(resource, when, group)| match group.as_slice() {
+        [one] => format!("{}: {}{when}{}", name(view, one.object, None), one.message, related(view, one)),
         many => {
             let resource = view.snapshot.resources.get(*resource);
             let message = many.first().map_or("", |first| &first.message);
-            format!("{} {}, each: {message}", many.len(), plural(resource, many.len()))
+            format!("{} {}, each: {message}{when}", many.len(), plural(resource, many.len()))
         }
     });
     let mut describe: Vec<String> = describe.collect();

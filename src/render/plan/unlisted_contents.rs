@@ -1,16 +1,18 @@
 //! What deleting a Namespace also deletes, or deletes later, in addition to the listed outcomes; in JSON and in words.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use crate::{
     document::ObjectJson,
     model::{ResourceId, Snapshot},
-    plan::{Unlisted, UnlistedContents},
+    plan::{OutsideEffect, Unlisted, UnlistedContents},
     render::words::plural,
     wording::count,
 };
 
-use super::{PlanView, names::name};
+use super::{PlanView, names::name, side_effects_document::EffectJson};
 
 /// At most this many pods are named.
 const NAMED_PODS: usize = 2;
@@ -33,6 +35,8 @@ pub(super) struct DeletedLaterJson<'a> {
     namespace: &'a str,
     after_pods: Vec<ObjectJson<'a>>,
     resources: Vec<ResourceCountJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    effects: Vec<EffectJson<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,6 +67,11 @@ fn taken(unlisted_contents: &UnlistedContents) -> impl Iterator<Item = &Unlisted
 
 /// What a plan leaves until some pods are gone, for JSON.
 pub(super) fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>> {
+    let mut later: BTreeMap<&str, Vec<&OutsideEffect>> = BTreeMap::new();
+    for effect in &view.plan.effects_later {
+        let namespace = view.snapshot.text(view.snapshot.object(effect.object).namespace);
+        later.entry(namespace).or_default().push(effect);
+    }
     let of_namespace = |unlisted_contents: &'a UnlistedContents| DeletedLaterJson {
         namespace: namespace(view, unlisted_contents),
         after_pods: unlisted_contents.pods.iter().map(|pod| ObjectJson::of(view.snapshot, *pod)).collect(),
@@ -73,6 +82,12 @@ pub(super) fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>
                 resource: view.snapshot.resources.get(*resource).full_name(),
                 count: *count,
             })
+            .collect(),
+        effects: later
+            .get(namespace(view, unlisted_contents))
+            .into_iter()
+            .flatten()
+            .map(|effect| EffectJson::of(view.snapshot, effect))
             .collect(),
     };
     view.unlisted_contents

@@ -216,8 +216,8 @@ pub(super) fn losses_first(view: &PlanView<'_>, result: VerdictResult) -> Vec<Ru
     sentence
 }
 
-/// `deletes Namespace/shop: 5 PersistentVolumeClaims lose their data, 1 load balancer is released.`: what is lost beyond
-/// the objects, the worst first. Empty if nothing is.
+/// What is lost beyond the objects, the worst first; empty if nothing is: `deletes Namespace/shop: 5
+/// PersistentVolumeClaims lose their data, 1 load balancer is released.`
 fn losses(view: &PlanView<'_>, verdict: &Verdict, result: VerdictResult) -> Vec<Run> {
     let lost = verdict.reasons.iter().filter_map(|reason| Some((loss_tone(reason.kind)?, loss(view, reason))));
     let lost: Vec<(Tone, String)> = lost.collect();
@@ -265,7 +265,9 @@ fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         (true, true) => verb.to_owned(),
         (true, false) => plural.to_owned(),
     };
-    match reason.kind {
+    // Contents of a Namespace without outcomes are deleted after its pods.
+    let later = if reason.objects.iter().all(|object| view.outcome(*object).is_none()) { " later" } else { "" };
+    let loss = match reason.kind {
         ReasonKind::DataLoss if one => format!("{kinds} {} its data", may("loses", "lose", "lose")),
         ReasonKind::DataLoss => format!("{kinds} {} their data", may("loses", "lose", "lose")),
         ReasonKind::ExternalDeleted => {
@@ -278,7 +280,8 @@ fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
             format!("{number} {} released", may("is", "are", "be"))
         }
         _ => format!("the pods on {kinds} {} deleted, too", may("are", "are", "be")),
-    }
+    };
+    loss + later
 }
 
 /// What happens to the objects.

@@ -32,7 +32,7 @@ fn contradictions() {
 #[test]
 fn gates_without_a_target_or_a_type() {
     for args in [&["--deny=pods"][..], &["--max=3", "-A"], &["--deny=nope", "--from", "nowhere.yaml"]] {
-        let error = "--deny and --max need a TARGET, such as deployment/web";
+        let error = "--deny, --deny-effect, --max and --fail-on need a TARGET, such as deployment/web";
         assert_eq!(describe(&gc(&[&["plan"], args].concat())), error, "{args:?}");
     }
     for (deny, error) in [

@@ -42,6 +42,62 @@ fn gates_keep_it_from_being_done() {
     assert_eq!(family.there(), [""; 0]);
 }
 
+/// Gates on what a delete means, not only on how much it deletes. A namespace's events count for `--deny` only.
+#[test]
+fn gates_on_effects_and_verdicts_keep_it_from_being_done() {
+    let cluster = shared();
+    let namespace = cluster.namespace("meaning");
+    let path = format!("/api/v1/namespaces/{namespace}");
+    let service = json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]},
+    });
+    cluster.create(service);
+    let held = json!({"name": "held", "namespace": namespace, "finalizers": ["argoproj.io/held"]});
+    cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": held}));
+    let refused = |target: &str, gate: &str| {
+        let ran = cluster.gc(&["delete", target, "-n", &namespace, "--yes", "-o", "json", gate]);
+        ran.expect(2);
+        assert!(ran.stderr.contains("Nothing was deleted: a gate stops this delete."), "{gate}: {}", ran.stderr);
+        let plan = ran.json();
+        assert_eq!((&plan["kind"], &plan["verdict"]["result"]), (&json!("Plan"), &json!("refused")), "{plan:#}");
+        assert_eq!(plan["gates"].as_array().map(Vec::len), Some(1), "{plan:#}");
+    };
+    refused("svc/web", "--deny-effect=external");
+    refused("cm/held", "--fail-on=waits");
+    refused("cm/held", "--fail-on=unsure");
+    let now = |kind: &str, name: &str| cluster.get(&format!("{path}/{kind}/{name}")).expect("it is there");
+    for object in [now("services", "web"), now("configmaps", "held")] {
+        assert!(object["metadata"]["deletionTimestamp"].is_null(), "{object}");
+    }
+    cluster.patch(&format!("{path}/configmaps/held"), &json!({"metadata": {"finalizers": null}}));
+    for number in 0..20 {
+        cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": format!("e{number}"), "namespace": namespace},
+            "involvedObject": {"apiVersion": "v1", "kind": "Service", "name": "web", "namespace": namespace},
+            "reason": "Test",
+            "type": "Normal",
+        }));
+    }
+    let target = format!("ns/{namespace}");
+    refused(&target, "--deny=events");
+    // The namespace, the Service, and what every namespace has.
+    let plan = cluster.gc(&["plan", &target, "-o", "json"]).json();
+    let objects = plan["outcomes"].as_array().unwrap().len();
+    assert!(objects < 12, "{plan:#}");
+    refused(&target, &format!("--max={}", objects - 1));
+    let max = format!("--max={objects}");
+    let ran =
+        cluster.gc(&["delete", &target, "--yes", "-o", "json", "--deny-effect=data-loss", "--fail-on=waits", &max]);
+    let done = super::kit::checked(serde_json::from_str(ran.expect(0)).unwrap());
+    assert_eq!(done["verdict"]["result"], "external", "{done:#}");
+    assert!(cluster.get(&format!("/api/v1/namespaces/{namespace}")).is_none());
+}
+
 /// The program reports all missing rights at once, and deletes nothing.
 #[test]
 fn what_is_forbidden_is_told_before() {
