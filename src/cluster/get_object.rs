@@ -1,12 +1,13 @@
 //! Reads one object, and checks that the answer is about that object.
 
-use crate::model::{Coordinate, ObjectId, RawObject, Snapshot};
+use crate::model::{Coordinate, ObjectId, RawObject, Resource, Snapshot};
 
 use super::{
     Connection,
     answer::{Answer, Malformed},
     failure::Failure,
     path,
+    request::METADATA,
 };
 
 /// The number of parallel requests: enough to hide the latency, few enough not to load the API server.
@@ -53,6 +54,28 @@ impl Connection {
             return Err(Failure::Malformed("not the requested object".to_owned()));
         }
         Ok(read(&answer, metadata)?)
+    }
+
+    /// GETs the metadata of whatever has this name now; `None` if the API server says that nothing has.
+    ///
+    /// # Errors
+    /// Why that is unknown.
+    pub async fn find(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<RawObject<'static>>, String> {
+        let url = path::of_object(resource, namespace, name).ok_or_else(|| Failure::InvalidName.to_string())?;
+        let answer = match self.get(&url, METADATA).await {
+            Err(failure) if failure.proves_absence() => return Ok(None),
+            answer => answer.map_err(|failure| failure.to_string())?,
+        };
+        let metadata = answer.read_object().map_err(|malformed| Failure::from(malformed).to_string())?;
+        if metadata.uid.is_empty() || metadata.name != name || metadata.namespace != namespace {
+            return Err(Failure::Malformed("not the requested object".to_owned()).to_string());
+        }
+        Ok(Some(metadata.into_owned()))
     }
 
     /// GETs the object that is now at the coordinate of an object in the snapshot.

@@ -240,8 +240,19 @@ impl<'a> Item<'a> {
             finalizers: metadata.finalizers.into_iter().flatten().map(|finalizer| finalizer.0).collect(),
             owners: owners.collect(),
             labels: metadata.labels.map(|labels| labels.0).unwrap_or_default(),
+            ..RawObject::default()
         })
     }
+}
+
+/// The field manager that created the object of a watch event, from the `managedFields` of its first state; empty if it
+/// has none.
+pub(super) fn creator(event: &[u8]) -> String {
+    let event: serde_json::Value = serde_json::from_slice(event).unwrap_or_default();
+    let entries = event.pointer("/object/metadata/managedFields").and_then(serde_json::Value::as_array);
+    let of_object = |entry: &&serde_json::Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
+    let first = entries.into_iter().flatten().find(of_object);
+    first.and_then(|entry| entry["manager"].as_str()).unwrap_or_default().to_owned()
 }
 
 fn unix_seconds(time: Text<'_>) -> Result<i64, Malformed> {

@@ -166,6 +166,19 @@ pub(super) fn read_object(body: &[u8]) -> Result<RawObject<'_>, Malformed> {
     Ok(object)
 }
 
+/// The field manager that created an object, from the `managedFields` (17) of its first state; empty if it has none.
+/// `ManagedFieldsEntry`: manager 1, subresource 8.
+pub(super) fn creator(body: &[u8]) -> Result<&str, Malformed> {
+    let metadata = at(open(body)?.raw, &[1])?.unwrap_or_default();
+    for entry in all(metadata, 17) {
+        let entry = entry?;
+        if at(entry, &[8])?.unwrap_or_default().is_empty() {
+            return text(at(entry, &[1])?.unwrap_or_default());
+        }
+    }
+    Ok("")
+}
+
 /// Reads an `ObjectMeta` into `object`: replaces its content and reuses its allocations.
 pub(super) fn metadata<'a>(bytes: &'a [u8], object: &mut RawObject<'a>) -> Result<(), Malformed> {
     object.finalizers.clear();

@@ -109,6 +109,7 @@ impl Metadata {
                 })
                 .collect(),
             labels: self.labels.iter().map(|(key, value)| (text(key), text(value))).collect(),
+            ..RawObject::default()
         }
     }
 }

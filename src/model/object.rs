@@ -78,6 +78,8 @@ pub struct RawObject<'a> {
     pub finalizers: Vec<Cow<'a, str>>,
     pub owners: Vec<RawReference<'a>>,
     pub labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// The field manager that created it; only watches tell, when an object is created. Else empty.
+    pub manager: Cow<'a, str>,
 }
 
 /// An owner reference before interning.
@@ -110,6 +112,7 @@ impl RawObject<'_> {
             finalizers: self.finalizers.into_iter().map(own).collect(),
             owners: self.owners.into_iter().map(RawReference::into_owned).collect(),
             labels: self.labels.into_iter().map(|(key, value)| (own(key), own(value))).collect(),
+            manager: own(self.manager),
         }
     }
 }

@@ -307,6 +307,7 @@ impl Snapshot {
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owners: owners.collect(),
             labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
+            ..RawObject::default()
         }
     }
 

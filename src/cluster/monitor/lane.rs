@@ -118,7 +118,7 @@ impl ResourceMonitor {
             let page = answer.read_list(|object| {
                 // No owner reference can point to it, or no delete can name it.
                 if !object.uid.is_empty() && !object.name.is_empty() {
-                    objects.push(without_labels(object.clone()).into_owned());
+                    objects.push(Box::new(without_labels(object.clone()).into_owned()));
                 }
             });
             drop(answer);
@@ -189,7 +189,8 @@ impl ResourceMonitor {
                 self.tell(MonitorEvent::Recovered(self.monitor)).await;
             }
             if let Some(Ok((object, gone))) = next {
-                self.tell(MonitorEvent::Seen { monitor: self.monitor, object: without_labels(object), gone }).await;
+                let object = Box::new(without_labels(object));
+                self.tell(MonitorEvent::Seen { monitor: self.monitor, object, gone }).await;
             }
         }
     }

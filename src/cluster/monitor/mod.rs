@@ -45,8 +45,9 @@ pub enum MonitorEvent {
     /// A list starts: the events from here to [`MonitorEvent::Listed`] report all existing objects. If it starts again
     /// before that, ignore the events of the first attempt.
     Listing(MonitorId),
-    /// An object has this state, or was deleted; then this is its last state. Labels are left out.
-    Seen { monitor: MonitorId, object: RawObject<'static>, gone: bool },
+    /// An object has this state, or was deleted; then this is its last state. Labels are left out. After the list, the
+    /// first state of a new object names the manager that created it.
+    Seen { monitor: MonitorId, object: Box<RawObject<'static>>, gone: bool },
     /// The list is complete: objects known before and not reported since it started are gone. From here on all changes
     /// are reported, and the resource is no longer failing.
     Listed(MonitorId),
@@ -87,6 +88,11 @@ impl Monitors {
     /// Lists and follows a resource. If the id is in use, replaces the resource followed under it. Must be called
     /// within a tokio runtime, which runs the task.
     pub fn start(&mut self, monitor: MonitorId, resource: &Resource) {
+        self.start_in(monitor, resource, None);
+    }
+
+    /// As [`Monitors::start`], limited to a namespace if the resource is namespaced.
+    pub fn start_in(&mut self, monitor: MonitorId, resource: &Resource, namespace: Option<&str>) {
         self.stop(monitor);
         self.begun += 1;
         let number = self.begun;
@@ -95,7 +101,7 @@ impl Monitors {
             self.places.clone(),
             self.sender.clone(),
             (monitor, number),
-            path::of_resource(resource, None),
+            path::of_resource(resource, namespace),
         );
         let task = tokio::spawn(lane.run()).abort_handle();
         self.running.insert(monitor, Running { number, task });

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::{
     cluster::{
         answer::{Answer, Malformed, Refusal},
-        json::Item,
+        json::{self, Item},
         protobuf,
     },
     model::RawObject,
@@ -95,7 +95,13 @@ fn of_protobuf<'a>(frame: &'a [u8], content_type: &str) -> Result<Frame<'a>, Mal
             let code = protobuf::number(protobuf::open(object)?.raw, 6)?;
             Ok(failed(code, content_type, object.to_vec()))
         }
-        kind => describe(kind, protobuf::read_object(object)?),
+        kind => {
+            let mut read = protobuf::read_object(object)?;
+            if kind == "ADDED" {
+                read.manager = protobuf::creator(object)?.into();
+            }
+            describe(kind, read)
+        }
     }
 }
 
@@ -118,7 +124,13 @@ fn of_json(frame: &[u8]) -> Result<Frame<'_>, Malformed> {
             let status = serde_json::from_slice::<OfStatus>(frame)?.object;
             Ok(failed(status["code"].as_i64(), "application/json", status.to_string().into_bytes()))
         }
-        kind => describe(kind, serde_json::from_slice::<OfObject<'_>>(frame)?.object.into_raw()?),
+        kind => {
+            let mut read = serde_json::from_slice::<OfObject<'_>>(frame)?.object.into_raw()?;
+            if kind == "ADDED" {
+                read.manager = json::creator(frame).into();
+            }
+            describe(kind, read)
+        }
     }
 }
 
@@ -213,6 +225,28 @@ mod tests {
                 assert_eq!(describe, expected, "{content_type} in pieces of {piece}");
             }
         }
+    }
+
+    /// The first state of an object names the manager that created it; writes to a subresource come later.
+    #[test]
+    fn a_created_object_names_its_manager() {
+        let entry = |manager: &[u8], more: &[u8]| bytes(17, &[bytes(1, manager), more.to_vec()].concat());
+        let metadata = [bytes(1, b"web"), bytes(5, b"u"), entry(b"kubelet", &bytes(8, b"status")), entry(b"acme", b"")];
+        let raw = bytes(1, &metadata.concat());
+        let stream = [frame("ADDED", "PartialObjectMetadata", &raw), frame("MODIFIED", "PartialObjectMetadata", &raw)];
+        let object = r#"{"metadata":{"name":"web","uid":"u","managedFields":[{"manager":"kubelet",
+            "subresource":"status"},{"manager":"acme"}]}}"#;
+        let json = ["ADDED", "MODIFIED"].map(|kind| format!(r#"{{"type":"{kind}","object":{object}}}"#));
+        let json = json.map(|line| line.replace('\n', "") + "\n").concat().into_bytes();
+        for (content_type, stream) in [(PROTOBUF, stream.concat()), ("application/json", json)] {
+            let mut frames = Frames::of(content_type);
+            frames.push(&stream);
+            for expected in ["acme", ""] {
+                let Some(Frame::There(object)) = frames.next().unwrap() else { panic!("{content_type}") };
+                assert_eq!(object.manager, expected, "{content_type}");
+            }
+        }
+        assert_eq!(json::creator(b"garbage"), "");
     }
 
     /// A watch lasts for hours, so its buffer must not grow.

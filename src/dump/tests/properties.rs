@@ -156,6 +156,7 @@ fn object_of() -> impl Strategy<Value = RawObject<'static>> {
                 finalizers: finalizers.into_iter().map(Into::into).collect(),
                 owners,
                 labels: labels.into_iter().map(|(key, value)| (key.into(), value.into())).collect(),
+                ..RawObject::default()
             }
         })
 }

@@ -162,7 +162,7 @@ impl SyncStatus {
                     known.remove(&uid);
                     self.gone.insert(uid);
                 } else {
-                    known.insert(uid, object);
+                    known.insert(uid, *object);
                 }
             }
             MonitorEvent::Listed(_) => {
