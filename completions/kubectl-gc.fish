@@ -60,6 +60,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "restore" -d '
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "sweep" -d 'Do the garbage collector\'s work: one pass, or --watch'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "doctor" -d 'Find problems with owners and deletions, and how to fix them'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "explain" -d 'Explain one object: owners, what it waits for, what is next'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "watch" -d 'Tell what goes and why, while it happens'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "resources" -d 'List deletable resources, and which the collector watches'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "snapshot" -d 'Write the cluster\'s metadata into a file for --from'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -d 'Print the completion script for a shell'
@@ -451,6 +452,42 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s R -l r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l timeout -d 'How long to watch, as in kubectl (30s, 5m); 0: until Ctrl-C' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s o -l output -d 'Output format' -r -f -a "json\t'One document per line'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
+always\t''
+never\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s n -l namespace -d 'The namespace; without it the context\'s' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l context -d 'The kubeconfig\'s context to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l kubeconfig -d 'The kubeconfig file to use' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l cluster -d 'The kubeconfig\'s cluster to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l user -d 'The kubeconfig\'s user to use' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s s -l server -d 'The address and port of the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l token -d 'Bearer token for the API server' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l username -d 'User name for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l password -d 'Password for basic authentication' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l as -d 'The user to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l as-group -d 'A group to impersonate; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l as-uid -d 'The uid to impersonate' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l certificate-authority -d 'The certificate authority\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l client-certificate -d 'The client certificate\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l client-key -d 'The client key\'s file' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l insecure-skip-tls-verify -d 'Don\'t check the server\'s certificate: this is insecure' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l tls-server-name -d 'The name that the server\'s certificate is checked for' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l request-timeout -d 'How long one request may take: 10s, 2m, 1h; 0 is for ever' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
+false\t''"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s R -l recursive -d 'Look for manifests in sub-folders too'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s A -l all-namespaces -d 'In all namespaces'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l until-gone -d 'End once all TARGETs are gone'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 name\t'Only the names, one per line'

@@ -2,7 +2,7 @@
 //!
 //! The core does no I/O and compiles without any feature: the data that was read ([`model`]), the owner graph
 //! ([`graph`], [`tree`]), the behaviour of the API server ([`server`]) and the collector ([`collector`]), and the
-//! predicted result ([`simulate`], [`plan`]). The other modules read clusters and files ([`cluster`], [`dump`]), write
+//! predicted result ([`simulate`], [`plan`]), and the account of what goes and why ([`account`]). The other modules read clusters and files ([`cluster`], [`dump`]), write
 //! to a cluster ([`act`]), store whole objects ([`archive`]), export the metrics of a running sweep (`metrics`), and
 //! implement the command line.
 
@@ -11,6 +11,7 @@
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 #![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for those who work on this crate")]
 
+pub mod account;
 #[cfg(feature = "cluster")]
 pub mod act;
 #[cfg(feature = "dump")]

@@ -116,6 +116,16 @@ pub enum Command {
     /// that, and, if it is Terminating, what it waits for, down to the root cause. Includes the findings of doctor
     /// for this object.
     Explain(ExplainArgs),
+    /// Tell what goes and why, while it happens
+    ///
+    /// Prints a line whenever an object is deleted or collected, waits for something, loses owners or finalizers, or
+    /// is recreated, with the reason as far as it can be found out: an owner is called missing only if a look-up
+    /// says so. Objects that are made again and again with an owner that does not exist are reported as a LOOP, with
+    /// their maker. Changes nothing.
+    ///
+    /// Covers the namespace; -A covers all, and TARGETs limit it to these objects, what is in them, and their
+    /// dependents, also future ones.
+    Watch(WatchArgs),
     /// List deletable resources, and which the collector watches
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into a file for --from
@@ -549,6 +559,26 @@ pub struct ExplainArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
+}
+
+/// `kubectl gc watch`
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Exit codes: 0 success, also on Ctrl-C, 1 the command failed, 2 when --timeout ended it: with \
+        --until-gone, or after a LOOP."
+)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// End once all TARGETs are gone
+    #[arg(long)]
+    pub until_gone: bool,
+    /// How long to watch, as in kubectl (30s, 5m); 0: until Ctrl-C
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    pub timeout: String,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::WATCH))]
+    pub output: Option<Format>,
 }
 
 /// `kubectl gc resources`

@@ -27,6 +27,8 @@ pub(super) const DOCTOR: &[Offered] = &[
 ];
 /// Formats of `explain`.
 pub(super) const EXPLAIN: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with rules, uids and all remedies")];
+/// Formats of `watch`.
+pub(super) const WATCH: &[Offered] = &[(Format::Json, "One document per line")];
 /// Formats of `resources`.
 pub(super) const RESOURCES: &[Offered] =
     &[JSON, YAML, (Format::Name, "Only the names, one per line"), (Format::Wide, "All columns, one line per row")];

@@ -1,5 +1,6 @@
 //! The command line: arguments in, reports out.
 
+mod account;
 mod archive;
 pub mod args;
 mod colour;
@@ -85,6 +86,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
         Command::Sweep(args) => sweep::run(&cli.global, args),
         Command::Doctor(args) => doctor::run(&cli.global, args),
         Command::Explain(args) => explain::run(&cli.global, args),
+        Command::Watch(args) => account::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
         Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
@@ -105,7 +107,7 @@ fn reads_files(command: &Command) -> bool {
         Command::Doctor(args) => !args.source.from.is_empty(),
         Command::Explain(args) => !args.source.from.is_empty(),
         Command::Resources(args) => !args.source.from.is_empty(),
-        Command::Delete(_) | Command::Archive(_) | Command::Restore(_) => false,
+        Command::Delete(_) | Command::Archive(_) | Command::Restore(_) | Command::Watch(_) => false,
         Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
     }
 }

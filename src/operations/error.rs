@@ -40,6 +40,9 @@ pub enum OperationError {
     /// `--keep` asks for something impossible: one line for each object.
     #[error("{}", .0.join("\n"))]
     Unkeepable(Vec<String>),
+    /// No resource can be listed and watched.
+    #[error("nothing can be watched in {place}: {why}")]
+    Unwatchable { place: String, why: String },
     /// Something can't be kept; nothing was deleted.
     #[error("nothing was deleted: {0}")]
     Keep(#[from] KeepError),
@@ -128,7 +131,11 @@ impl OperationError {
             Self::Usage(_) => ErrorKind::Usage,
             Self::Connect(_) | Self::Dump(_) => ErrorKind::Source,
             Self::Target(_) | Self::NamespaceNotInDump { .. } | Self::NamespaceNotFound(_) => ErrorKind::NotFound,
-            Self::Refused { .. } | Self::Forbidden { .. } | Self::Unkeepable(_) | Self::Keep(_) => ErrorKind::Refused,
+            Self::Refused { .. }
+            | Self::Forbidden { .. }
+            | Self::Unwatchable { .. }
+            | Self::Unkeepable(_)
+            | Self::Keep(_) => ErrorKind::Refused,
             Self::Incomplete { .. }
             | Self::UnseenDependents(_)
             | Self::MissedEvents { .. }
@@ -155,6 +162,7 @@ impl OperationError {
             Self::UnseenDependents(_) => ". Make them readable, or limit the sweep with -n or TARGETs",
             Self::MissedEvents { unless: Some(flag), .. } => return Some(format!("; try again, or use {flag}")),
             Self::MissedEvents { unless: None, .. } | Self::Unsettled { .. } => "; try again",
+            Self::Unwatchable { .. } => "; it needs the verbs list and watch, and -n NAMESPACE needs them only there",
             Self::NoTerminal => "; use --yes to skip the question",
             Self::OtherArchive(_) => "; give --archive another name",
             Self::NotArchived { .. } => ". Archiving needs the verb get on all of them",

@@ -3,6 +3,7 @@
 //! They know no command-line parser and no terminal: questions, progress and time are inputs.
 
 mod access;
+pub mod account;
 pub mod approve;
 pub mod archive;
 pub mod archiving;

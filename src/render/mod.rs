@@ -1,5 +1,6 @@
 //! All output, in every format. These modules only write: they neither read from the cluster nor decide.
 
+pub mod account;
 pub mod deletion;
 pub mod doctor;
 pub mod document;

@@ -8,6 +8,7 @@ mod harness;
 #[path = "../graphs/mod.rs"]
 mod graphs;
 
+mod account;
 mod archive;
 mod content;
 mod delete;

@@ -18,6 +18,7 @@ use super::{
 pub use config::SweepConfig;
 pub use role::{Role, role};
 pub use serve::serve;
+pub(super) use watch::ended;
 
 /// Shows one pass, carries it out, or continues with `--watch`.
 pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {

@@ -63,7 +63,7 @@ pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) 
 }
 
 /// Resolves at the first SIGTERM or SIGINT.
-fn ended() -> Result<impl Future<Output = ()>, OperationError> {
+pub(in crate::cli) fn ended() -> Result<impl Future<Output = ()>, OperationError> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

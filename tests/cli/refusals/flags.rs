@@ -228,6 +228,16 @@ fn a_dump_is_no_cluster() {
     );
 }
 
+/// Before anything is read.
+#[test]
+fn a_watch_that_ends_with_its_targets_needs_some() {
+    assert_eq!(describe(&gc(&["watch", "--until-gone"])), "--until-gone needs a TARGET, such as namespace/shop");
+    assert_eq!(
+        describe(&gc(&["watch", "--timeout=soon"])),
+        "--timeout=soon is not a duration: give one as in kubectl (30s, 5m), or 0 for no limit"
+    );
+}
+
 #[test]
 fn values_that_are_none() {
     for (args, error) in [
@@ -249,6 +259,8 @@ fn values_that_are_none() {
         (&["tree", "--color", "sometimes"], "invalid value 'sometimes' for '--color <WHEN>'"),
         (&["completion", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
         (&["snapshot", "--from", "examples"], "unexpected argument '--from' found"),
+        (&["watch", "-o", "yaml"], "invalid value 'yaml' for '--output <FORMAT>'"),
+        (&["watch", "--from", "examples"], "unexpected argument '--from' found"),
         (&["nope"], "unrecognized subcommand 'nope'"),
         (&["tree", "--nope"], "unexpected argument '--nope' found"),
     ] {

@@ -1,0 +1,7 @@
+//! Accounts of scripted events.
+
+mod kit;
+mod loops;
+mod lost;
+mod reasons;
+mod scopes;

@@ -1,0 +1,84 @@
+//! `kubectl gc watch`: tells what goes and why, while it happens.
+
+use std::io::{self, Write as _};
+
+use crate::{
+    account::{Happening, Scope},
+    model::{Resources, SnapshotBuilder},
+    operations::{
+        OperationError,
+        account::{Ended, Observation, Until, Watched},
+    },
+    render::{
+        account::{AccountOptions, document, summary, text},
+        go_quote::visible,
+        style::Style,
+    },
+};
+
+use super::{
+    args::{GlobalArgs, WatchArgs},
+    colour,
+    connection::time_of,
+    exit::Exit,
+    report::{Report, heading, print_data, terminal_width},
+    sweep::ended,
+};
+
+/// Tells what happens until it is interrupted, or as configured.
+pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, OperationError> {
+    let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
+    if args.until_gone && !has_targets {
+        return Err(OperationError::Usage("--until-gone needs a TARGET, such as namespace/shop".to_owned()));
+    }
+    let until = Until { timeout: time_of("--timeout", &args.timeout)?, gone: args.until_gone };
+    let observation = Observation::open(&global.cluster()?, &global.targets(&args.targets)?)?;
+    let style = Style::new(colour::wanted(global.color, &io::stdout()));
+    let options = AccountOptions {
+        namespaces: observation.namespace.is_none(),
+        width: terminal_width(),
+        style: &style,
+        zone: jiff::tz::TimeZone::system(),
+    };
+    let is_text = args.output.unwrap_or_default().is_text();
+    let mut heading = if is_text { first_line(&observation) } else { Vec::new() };
+    let mut open = true;
+    let mut tell = |happening: &Happening| {
+        let mut out = std::mem::take(&mut heading);
+        out.extend(if is_text { text(happening, &options) } else { document(happening, &options) }.into_bytes());
+        open = open && print_data(&out).is_ok();
+        open
+    };
+    let runtime = &observation.cluster.runtime;
+    let watched = runtime.block_on(async { observation.run(until, ended()?, &mut tell).await })?;
+    // A closed pipe is no news.
+    Ok(if open { report(&watched, args.until_gone) } else { Report::of("") })
+}
+
+fn first_line(observation: &Observation) -> Vec<u8> {
+    let origin = observation.cluster.connection.origin();
+    let snapshot = SnapshotBuilder::new(origin, Resources::default()).build();
+    let namespace = match &observation.scope {
+        Scope::Namespace(namespace) => Some(namespace.as_str()),
+        Scope::Everything | Scope::Targets(_) => observation.namespace.as_deref(),
+    };
+    heading(&snapshot, namespace, &[], " Ctrl-C ends the account.")
+}
+
+/// The summary, on standard error, and the exit code.
+fn report(watched: &Watched, until_gone: bool) -> Report {
+    for line in summary(&watched.summary, watched.took) {
+        // Ignore errors: stderr may be closed.
+        let _ = writeln!(io::stderr(), "{}", visible(&line));
+    }
+    let mut report = Report::of("");
+    if watched.ended == Ended::TimedOut {
+        if until_gone {
+            report.notes.push(format!("--timeout: {} of the TARGETs left.", watched.targets_left));
+        }
+        if until_gone || !watched.summary.loops.is_empty() {
+            report.exit = Exit::BadNews;
+        }
+    }
+    report
+}

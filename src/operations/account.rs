@@ -1,0 +1,361 @@
+//! An account of what goes and why: watches, looks up owners, and tells what happens until the caller has enough.
+
+use std::{
+    collections::BTreeMap,
+    future::pending,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use tokio::{task::JoinHandle, time::sleep_until};
+
+use crate::{
+    account::{Account, Answer, Happening, LookUp, Millis, Missing, Scope, Summary},
+    cluster::{ConnectError, Connection, MonitorEvent, MonitorId, Monitors},
+    model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources},
+    plan::measures_only,
+};
+
+use super::{ClusterConfig, Discovered, OperationError, ReadScope, TargetConfig, live::Cluster, session::Session};
+
+/// How long to wait for the first lists; then the account begins without the missing ones.
+const FIRST_LISTS: Duration = Duration::from_secs(30);
+/// How often to look for new and removed resources.
+const RESYNC: Duration = Duration::from_secs(30);
+/// The shortest time between two discoveries that look-ups of unknown kinds cause.
+const REDISCOVERY: Duration = Duration::from_secs(2);
+/// The limits of look-ups: how many at once, how many per second, and how many after a pause.
+const AT_ONCE: usize = 8;
+const QPS: f64 = 20.0;
+const BURST: u32 = 40;
+
+/// What is to be watched, before anything is.
+pub struct Observation {
+    pub cluster: Cluster,
+    pub scope: Scope,
+    /// The namespace that the watches are limited to; `None`: all.
+    pub namespace: Option<String>,
+    resources: Resources,
+    gaps: Vec<Gap>,
+}
+
+/// How an account ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The caller ended it, by a signal or because nobody reads what it tells.
+    CalledOff,
+    TimedOut,
+    /// The targets are gone.
+    TargetsGone,
+}
+
+/// What an account has told when it ends.
+#[derive(Debug)]
+pub struct Watched {
+    pub ended: Ended,
+    pub summary: Summary,
+    pub took: Duration,
+    /// How many targets are left.
+    pub targets_left: usize,
+}
+
+/// When an account ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Until {
+    /// After this time.
+    pub timeout: Option<Duration>,
+    /// Once the targets are gone.
+    pub gone: bool,
+}
+
+impl Observation {
+    /// Connects to the cluster, and finds the targets.
+    ///
+    /// # Errors
+    /// Why the cluster can't be read, or which targets don't exist.
+    pub fn open(config: &ClusterConfig, targets: &TargetConfig) -> Result<Self, OperationError> {
+        let discovered = Discovered::connect(config)?;
+        if targets.query.is_some() {
+            return Ok(Self::of_targets(discovered.read(targets, ReadScope::Namespace)?));
+        }
+        let Discovered { cluster, resources, gaps } = discovered;
+        if targets.all_namespaces {
+            return Ok(Observation { cluster, scope: Scope::Everything, namespace: None, resources, gaps });
+        }
+        let namespace = targets.namespace.as_deref().unwrap_or(cluster.connection.default_namespace()).to_owned();
+        require_namespace(&cluster, &resources, &namespace)?;
+        let scope = Scope::Namespace(namespace.clone());
+        Ok(Observation { cluster, scope, namespace: Some(namespace), resources, gaps })
+    }
+
+    fn of_targets(session: Session<Cluster>) -> Self {
+        let Session { snapshot, targets, source: cluster, .. } = session;
+        let targets: Vec<Identity> =
+            targets.into_iter().flatten().map(|target| Identity::of(&snapshot, target)).collect();
+        let namespace_of = |target: &Identity| match (target.kind.as_str(), target.api_version.as_str()) {
+            ("Namespace", "v1") => Some(target.name.clone()),
+            _ => Some(target.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        };
+        // One watch for each resource: targets in several namespaces, and cluster-scoped ones, need all namespaces.
+        let mut namespaces: Vec<Option<String>> = targets.iter().map(namespace_of).collect();
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        let namespace = if let [namespace] = namespaces.as_slice() { namespace.clone() } else { None };
+        let gaps = snapshot.undiscovered().map(|gap| snapshot.gaps[gap].clone()).collect();
+        Observation { cluster, scope: Scope::Targets(targets), namespace, resources: snapshot.resources, gaps }
+    }
+
+    /// Tells what happens until `ends` is done, or as configured. `tell` returns whether to go on.
+    ///
+    /// # Errors
+    /// When nothing at all can be watched.
+    pub async fn run(
+        &self,
+        until: Until,
+        ends: impl Future<Output = ()>,
+        tell: &mut dyn FnMut(&Happening) -> bool,
+    ) -> Result<Watched, OperationError> {
+        let connection = self.cluster.connection.clone();
+        let mut watching = Watching {
+            account: Account::new(self.scope.clone()),
+            monitors: Monitors::new(connection.clone()),
+            followed: BTreeMap::new(),
+            namespace: self.namespace.clone(),
+            next_id: 0,
+            resources: Arc::default(),
+            gaps: Vec::new(),
+            begun: None,
+            answers: FuturesUnordered::new(),
+            looking: connection.clone().with_limits(QPS, BURST),
+            unmapped: Vec::new(),
+            discovered: Instant::now(),
+        };
+        watching.serve(self.resources.clone(), self.gaps.clone());
+        let begun = Instant::now();
+        let ended = watching.until_over(&connection, until, ends, tell).await?;
+        let rest = watching.account.finish();
+        let _ = rest.iter().all(tell);
+        let (summary, targets_left) = (watching.account.summary(), watching.account.targets_left());
+        Ok(Watched { ended, summary, took: begun.elapsed(), targets_left })
+    }
+}
+
+/// Fails if the namespace verifiably doesn't exist: an account without a line would hide the typing error.
+fn require_namespace(cluster: &Cluster, resources: &Resources, namespace: &str) -> Result<(), OperationError> {
+    let Some(id) = resources.by_group_kind("", "Namespace") else { return Ok(()) };
+    let found = cluster.runtime.block_on(cluster.connection.find(resources.get(id), "", namespace));
+    if found == Ok(None) { Err(OperationError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
+}
+
+/// The milliseconds since 1970.
+fn now() -> Millis {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+struct Watching {
+    account: Account,
+    monitors: Monitors,
+    followed: BTreeMap<u32, Resource>,
+    namespace: Option<String>,
+    next_id: u32,
+    resources: Arc<Resources>,
+    gaps: Vec<Gap>,
+    /// When the account began to tell.
+    begun: Option<Instant>,
+    answers: FuturesUnordered<BoxFuture<'static, (LookUp, Answer)>>,
+    /// Carries the look-ups.
+    looking: Connection,
+    /// Look-ups that wait for a discovery: their kind may be new.
+    unmapped: Vec<LookUp>,
+    discovered: Instant,
+}
+
+type Discovering = JoinHandle<Result<(Resources, Vec<Gap>), ConnectError>>;
+
+impl Watching {
+    async fn until_over(
+        &mut self,
+        connection: &Connection,
+        until: Until,
+        ends: impl Future<Output = ()>,
+        tell: &mut dyn FnMut(&Happening) -> bool,
+    ) -> Result<Ended, OperationError> {
+        let mut ends = pin!(ends);
+        let begun = Instant::now();
+        let end = until.timeout.and_then(|timeout| begun.checked_add(timeout));
+        let mut next_look = begun + RESYNC;
+        let mut look: Option<Discovering> = None;
+        loop {
+            if self.begun.is_none() && (self.account.is_ready() || begun.elapsed() >= FIRST_LISTS) {
+                self.begin()?;
+            }
+            self.look_up();
+            if !self.unmapped.is_empty() {
+                next_look = Instant::now();
+            }
+            if !self.account.advance(now()).iter().all(&mut *tell) {
+                return Ok(Ended::CalledOff);
+            }
+            if until.gone && self.begun.is_some() && self.account.targets_left() == 0 && self.account.is_idle() {
+                return Ok(Ended::TargetsGone);
+            }
+            let wakes = self.wakes(begun);
+            tokio::select! {
+                () = &mut ends => return Ok(Ended::CalledOff),
+                () = async { match end { Some(end) => sleep_until(end.into()).await, None => pending().await } } => {
+                    return Ok(Ended::TimedOut);
+                }
+                events = self.monitors.describe() => self.apply(events),
+                Some((look_up, answer)) = self.answers.next(), if !self.answers.is_empty() => {
+                    self.account.answered(&look_up, answer);
+                }
+                found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
+                    look = None;
+                    next_look = Instant::now() + RESYNC;
+                    // A failed discovery is tried again: the watches go on.
+                    if let Ok(Ok((resources, gaps))) = found {
+                        self.serve(resources, gaps);
+                    }
+                    self.discovered = Instant::now();
+                    for look_up in std::mem::take(&mut self.unmapped) {
+                        self.send(look_up);
+                    }
+                }
+                () = sleep_until(next_look.into()), if look.is_none() => {
+                    let connection = connection.clone();
+                    look = Some(tokio::spawn(async move { connection.discover().await }));
+                }
+                () = sleep_until(wakes.into()) => {}
+            }
+        }
+    }
+
+    fn begin(&mut self) -> Result<(), OperationError> {
+        self.begun = Some(Instant::now());
+        let gaps = self.gaps.iter().filter(|gap| !measures_only(gap));
+        let missing: Vec<Missing> =
+            gaps.map(|gap| Missing { resource: gap.resource.clone(), why: gap.reason.to_string() }).collect();
+        if self.account.is_blind() {
+            let why = self.account.summary().missing.first().map(|missing| missing.why.clone()).unwrap_or_default();
+            let namespace = self.namespace.as_ref().map(|namespace| format!("namespace {namespace}"));
+            let place = namespace.unwrap_or_else(|| "the whole cluster".to_owned());
+            return Err(OperationError::Unwatchable { place, why });
+        }
+        self.account.begin(missing, now());
+        Ok(())
+    }
+
+    /// When to wake up even without events.
+    fn wakes(&self, begun: Instant) -> Instant {
+        let (at, time) = (Instant::now(), now());
+        let due = self.account.due(time).map(|due| at + Duration::from_millis(u64::try_from(due - time).unwrap_or(0)));
+        let due = due.unwrap_or(at + RESYNC);
+        if self.begun.is_none() { due.min(begun + FIRST_LISTS) } else { due }
+    }
+
+    fn apply(&mut self, events: Vec<MonitorEvent>) {
+        let now = now();
+        for event in events {
+            let id = event.monitor().0;
+            match event {
+                MonitorEvent::Listing(_) => self.account.listing(id, now),
+                MonitorEvent::Seen { object, gone, .. } => self.account.see(id, &object, gone, now),
+                MonitorEvent::Listed(_) => self.account.listed(id, now),
+                MonitorEvent::Failing { reason, .. } => self.account.failing(id, reason, now),
+                MonitorEvent::Recovered(_) => self.account.recovered(id, now),
+            }
+        }
+    }
+
+    /// Starts the look-ups that are wanted.
+    fn look_up(&mut self) {
+        while self.answers.len() < AT_ONCE
+            && let Some(look_up) = self.account.next_look_up()
+        {
+            let mapping = self.resources.map(&look_up.api_version, &look_up.kind);
+            if mapping == Mapping::Unmappable && self.discovered.elapsed() >= REDISCOVERY {
+                self.unmapped.push(look_up);
+            } else {
+                self.send(look_up);
+            }
+        }
+    }
+
+    fn send(&mut self, look_up: LookUp) {
+        let (connection, resources) = (self.looking.clone(), self.resources.clone());
+        self.answers.push(Box::pin(async move {
+            let answer = look(&connection, &resources, &look_up).await;
+            (look_up, answer)
+        }));
+    }
+
+    /// Starts to watch newly served resources, and stops watching those that are no longer served. Resources of
+    /// undiscovered group versions stay watched.
+    fn serve(&mut self, resources: Resources, gaps: Vec<Gap>) {
+        // A server that is starting may not serve anything yet.
+        if resources.is_empty() {
+            return;
+        }
+        let undiscovered = |resource: &Resource| gaps.iter().any(|gap| gap.resource == resource.api_version());
+        let same = |a: &Resource, b: &Resource| (&a.group, &a.version, &a.plural) == (&b.group, &b.version, &b.plural);
+        let wanted: Vec<Resource> =
+            resources.deletable().map(|(_, resource)| resource).filter(|one| self.wants(one)).cloned().collect();
+        let is_gone = |one: &Resource| !undiscovered(one) && !wanted.iter().any(|wanted| same(wanted, one));
+        let gone: Vec<u32> = self.followed.iter().filter(|(_, one)| is_gone(one)).map(|(id, _)| *id).collect();
+        for id in gone {
+            self.monitors.stop(MonitorId(id));
+            self.followed.remove(&id);
+            self.account.stopped(id, now());
+        }
+        for resource in wanted {
+            if self.followed.values().any(|known| same(known, &resource)) {
+                continue;
+            }
+            let id = self.next_id;
+            self.next_id += 1;
+            self.account.watch(id, &resource);
+            self.monitors.start_in(MonitorId(id), &resource, self.namespace.as_deref());
+            self.followed.insert(id, resource);
+        }
+        (self.resources, self.gaps) = (Arc::new(resources), gaps);
+    }
+
+    /// In one namespace, of cluster-scoped resources only those that take the content of namespaces with them.
+    fn wants(&self, resource: &Resource) -> bool {
+        let takes = ["namespaces", "customresourcedefinitions.apiextensions.k8s.io"];
+        self.namespace.is_none() || resource.namespaced || takes.contains(&resource.full_name().as_str())
+    }
+}
+
+/// Looks up an owner as the collector does (§3.4), or a namespace.
+async fn look(connection: &Connection, resources: &Resources, look_up: &LookUp) -> Answer {
+    let resource = match resources.map(&look_up.api_version, &look_up.kind) {
+        Mapping::Served(id) => resources.get(id),
+        // R3.15
+        Mapping::ListKind { .. } => return Answer::Absent { current_uid: None },
+        Mapping::Unmappable => return Answer::Unknown("its kind is not served".to_owned()),
+        Mapping::Undiscovered => return Answer::Unknown("its API could not be discovered".to_owned()),
+    };
+    if resource.namespaced && look_up.namespace.is_empty() {
+        return Answer::Unknown("a cluster-scoped object cannot have an owner in a namespace".to_owned());
+    }
+    let namespace = if resource.namespaced { look_up.namespace.as_str() } else { "" };
+    match connection.find(resource, namespace, &look_up.name).await {
+        Err(why) => Answer::Unknown(why),
+        Ok(None) => Answer::Absent { current_uid: None },
+        Ok(Some(found)) if !look_up.uid.is_empty() && found.uid != look_up.uid => {
+            Answer::Absent { current_uid: Some(found.uid.into_owned()) }
+        }
+        Ok(Some(found)) => {
+            let has = |finalizer: &str| found.finalizers.iter().any(|known| known == finalizer);
+            let terminating = found.deleted.is_some();
+            Answer::Found {
+                terminating,
+                waiting: terminating && has(FOREGROUND_FINALIZER),
+                orphaning: terminating && has(ORPHAN_FINALIZER),
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The account of `watch`: one line of text, or one document, for each happening.
+
+mod document;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod text;
+mod words;
+
+use crate::account::Happening;
+
+use super::style::Style;
+
+pub use document::document;
+pub use summary::summary;
+
+/// How to write the lines.
+#[derive(Clone, Debug)]
+pub struct AccountOptions<'a> {
+    /// Whether objects of several namespaces are told of.
+    pub namespaces: bool,
+    /// The width of the terminal; `None`: no line is broken.
+    pub width: Option<usize>,
+    pub style: &'a Style,
+    pub zone: jiff::tz::TimeZone,
+}
+
+/// A happening as text, with its line break.
+pub fn text(happening: &Happening, options: &AccountOptions<'_>) -> String {
+    text::text(happening, options)
+}

@@ -1,0 +1,230 @@
+//! Each happening as a line of text.
+
+use crate::{
+    account::{Change, DeletionPolicy, Happening, Loop, Millis, Missing, Owner, OwnerState, What},
+    model::Identity,
+    render::{go_quote::visible, style::Tone, words::wrapped},
+    wording::{age, count, thousands},
+};
+
+use super::{
+    AccountOptions,
+    words::{Words, named, with_uid},
+};
+
+/// The columns of the time and the space after it.
+const TIME: usize = 9;
+/// How many unwatched resources are named for one reason.
+const NAMED: usize = 6;
+/// What introduces a loop.
+const LOOP: &str = "LOOP:";
+
+pub(super) fn text(happening: &Happening, options: &AccountOptions<'_>) -> String {
+    let words = Words { namespaces: options.namespaces, zone: &options.zone };
+    let (time, line) = (words.time(happening.at), words.what(&happening.what));
+    let line = visible(&line).into_owned();
+    let lines = match options.width {
+        Some(width) => wrapped(line.split(' '), width.saturating_sub(TIME).max(20)),
+        None => vec![line],
+    };
+    let mut text = options.style.paint(Tone::Quiet, &time);
+    for (number, line) in lines.iter().enumerate() {
+        text += if number == 0 { " " } else { "\n         " };
+        match line.strip_prefix(LOOP).filter(|_| number == 0) {
+            Some(rest) => text += &format!("{}{rest}", options.style.paint(Tone::Error, LOOP)),
+            None => text += &options.style.paint(tone(&happening.what), line),
+        }
+    }
+    text + "\n"
+}
+
+fn tone(what: &What) -> Tone {
+    match what {
+        What::WatchFailing { .. } | What::WatchLost { .. } => Tone::Warning,
+        What::Object { change: Change::StillTerminating { .. }, .. } => Tone::Warning,
+        What::Watching { .. } | What::WatchRecovered { .. } | What::Listed { .. } => Tone::Quiet,
+        _ => Tone::Plain,
+    }
+}
+
+impl Words<'_> {
+    /// A happening in words, without its time.
+    pub(super) fn what(&self, what: &What) -> String {
+        match what {
+            What::Watching { resources, missing } => {
+                let mut text = format!("Watching {}.", count(*resources, "resource", "resources"));
+                if !missing.is_empty() {
+                    text += &format!(" What happens to these is not seen: {}.", not_seen(missing));
+                }
+                text
+            }
+            What::WatchFailing { resource, why } => {
+                format!("{resource}: {why}; what happens to them is not seen until that works again")
+            }
+            What::WatchRecovered { resource } => format!("{resource} are watched again; nothing was missed"),
+            What::WatchLost { resource } => {
+                format!("{resource}: the watch was lost; listing them again. What happened in between is unknown.")
+            }
+            What::Listed { resource, again: true, gone, new } => {
+                format!("{resource} are watched again; meanwhile, {} went and {} came", thousands(*gone), new)
+            }
+            What::Listed { resource, .. } => format!("{resource} are watched from now on"),
+            What::NotServed { resource, objects: 0 } => format!("{resource} are no longer served"),
+            What::NotServed { resource, objects } => {
+                format!("{resource} are no longer served; {} known", count(*objects, "object was", "objects were"))
+            }
+            What::Object { object, change } => format!("{} {}", self.object(object), self.change(object, change)),
+            What::Loop(found) => self.found(found),
+        }
+    }
+
+    fn change(&self, object: &Identity, change: &Change) -> String {
+        match change {
+            Change::DeletionRequested { policy, why, holds } => {
+                let how = match policy {
+                    DeletionPolicy::Background => "is being deleted",
+                    DeletionPolicy::Foreground => "is being deleted in the foreground",
+                    DeletionPolicy::Orphan => "is being deleted with --cascade=orphan",
+                };
+                let waits = self.holds(object, holds);
+                let waits = if waits.is_empty() { waits } else { format!("; it waits for {waits}") };
+                format!("{}{waits}", self.reason(why, "is being collected", how))
+            }
+            Change::PolicyChanged { policy: DeletionPolicy::Orphan } => {
+                "was deleted again, with --cascade=orphan".to_owned()
+            }
+            Change::PolicyChanged { .. } => "was deleted again, in the foreground".to_owned(),
+            Change::Gone { why: Some(why), .. } => self.reason(why, "collected", "deleted"),
+            Change::Gone { why: None, after, removed } => {
+                let after = after.map(|after| format!(", {} after its deletion was requested", seconds(after)));
+                let removed = if removed.is_empty() { String::new() } else { removed_last(removed) };
+                format!("gone{}{removed}", after.unwrap_or_default())
+            }
+            Change::FinalizersRemoved { removed, left } => {
+                let left =
+                    if left.is_empty() { "none is left".to_owned() } else { format!("left: {}", left.join(", ")) };
+                format!("lost {}; {left}", finalizers(removed))
+            }
+            Change::StillTerminating { holds, since } => {
+                let waits = self.holds(object, holds);
+                let waits = match waits.is_empty() {
+                    true => "what it waits for is not in its metadata".to_owned(),
+                    false => format!("it waits for {waits}"),
+                };
+                format!("still Terminating since {}: {waits}", self.time(*since))
+            }
+            Change::OwnersRemoved { owners, left } => {
+                let left = match left {
+                    0 => "it has no owner any more".to_owned(),
+                    left => format!("{} left", count(*left, "owner is", "owners are")),
+                };
+                format!("{}; {left}", self.removed(owners))
+            }
+            Change::OwnersAdded { owners } => {
+                format!("is now owned by {}", owners.iter().map(named).collect::<Vec<_>>().join(", "))
+            }
+            Change::CreatedDangling { manager, owners } => {
+                format!("created{}: {}; the collector deletes it", by(manager.as_deref()), self.owners(owners))
+            }
+            Change::Recreated { times, manager, owners, .. } => {
+                let times = if *times > 1 { format!(", {}", ordinal(*times)) } else { String::new() };
+                let uid = &object.uid;
+                let dangling = match owners.is_empty() {
+                    true => String::new(),
+                    false => format!(": {}; the collector deletes it", self.owners(owners)),
+                };
+                format!("recreated (uid {uid}{}){times}{dangling}", by_manager(manager.as_deref()))
+            }
+        }
+    }
+
+    /// Why references were removed.
+    fn removed(&self, owners: &[Owner]) -> String {
+        let orphans = |owner: &Owner| match owner.state {
+            OwnerState::SeenGoing { policy, .. } => policy == Some(DeletionPolicy::Orphan),
+            OwnerState::Exists { orphaning, .. } => orphaning,
+            _ => false,
+        };
+        if owners.iter().all(orphans) {
+            return format!("orphaned: {}", self.owners(owners));
+        }
+        let names: Vec<String> = owners.iter().map(named).collect();
+        format!("lost its reference to {}: {}", names.join(", "), self.owners(owners))
+    }
+
+    fn found(&self, found: &Loop) -> String {
+        let Loop { object, owner, times, managers, since } = found;
+        let owner_name = named(owner);
+        let now = match &owner.state {
+            OwnerState::Absent { current_uid: Some(uid) } => {
+                format!("{owner_name} has uid {uid} now, so the maker goes by what it knew before")
+            }
+            _ => format!("there is no {owner_name} with this uid any more, so the maker goes by what it knew before"),
+        };
+        let makers = match managers.as_slice() {
+            [] => "Its maker is unknown (no field manager)".to_owned(),
+            managers => format!("It is made by {}", managers.join(", ")),
+        };
+        format!(
+            "{LOOP} {} was made {} since {} with the same owner that does not exist, {}, and the collector deletes it \
+             each time: {now}. {makers}. Do: restart or fix the maker, so that it names a {} that exists, or no owner. \
+             From here on, only every doubling of this number is told.",
+            self.object(object),
+            count(*times as usize, "time", "times"),
+            self.time(*since),
+            with_uid(owner),
+            owner.kind,
+        )
+    }
+}
+
+/// A short time with a tenth of a second.
+fn seconds(time: Millis) -> String {
+    if time < 10_000 { format!("{}.{}s", time / 1000, time % 1000 / 100) } else { age(time / 1000) }
+}
+
+fn finalizers(names: &[String]) -> String {
+    let word = if names.len() == 1 { "finalizer" } else { "finalizers" };
+    format!("{word} {}", names.join(", "))
+}
+
+fn removed_last(names: &[String]) -> String {
+    format!("; {} removed last", finalizers(names))
+}
+
+fn by(manager: Option<&str>) -> String {
+    manager.map(|manager| format!(" by {manager}")).unwrap_or_default()
+}
+
+fn by_manager(manager: Option<&str>) -> String {
+    manager.map(|manager| format!(", by {manager}")).unwrap_or_default()
+}
+
+/// `2nd time`
+fn ordinal(number: u32) -> String {
+    let ending = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("the {number}{ending} time")
+}
+
+/// Resources that are not watched, grouped by reason.
+pub(super) fn not_seen(missing: &[Missing]) -> String {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for Missing { resource, why } in missing {
+        match by_reason.iter_mut().find(|(known, _)| known == why) {
+            Some((_, resources)) => resources.push(resource),
+            None => by_reason.push((why, vec![resource])),
+        }
+    }
+    let reasons = by_reason.iter().map(|(why, resources)| {
+        let more = resources.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more} ({why})", resources[..resources.len().min(NAMED)].join(", "))
+    });
+    reasons.collect::<Vec<_>>().join("; ")
+}
