@@ -154,17 +154,26 @@ impl Comparison<'_> {
     /// Effects and reactions that say what becomes of other objects.
     fn effects(&mut self) {
         let plan = self.plan;
+        // What stays Terminating has its effects later.
+        let deleted: BTreeSet<&str> = items(&plan["outcomes"])
+            .filter(|outcome| outcome["outcome"] == "Deleted" && outcome["certain"] == true)
+            .map(|outcome| text(&outcome["object"]["uid"]))
+            .collect();
         let effects = items(&plan["effects"])
+            .filter(|effect| deleted.contains(text(&effect["object"]["uid"])))
             .flat_map(|effect| items(&effect["related"]).map(|related| (text(&effect["kind"]), related)));
         let removed = items(&plan["outcomes"]).flat_map(|outcome| {
             items(&outcome["afterwards"])
                 .filter(|after| after["what"] == "removes")
                 .map(|after| ("removes", &after["object"]))
         });
+        let with_outcome: BTreeSet<&str> =
+            items(&plan["outcomes"]).map(|outcome| text(&outcome["object"]["uid"])).collect();
         for (what, related) in effects.chain(removed) {
             let goes = match what {
                 "pods-deleted" | "data-destroyed" | "removes" => true,
-                "data-kept" => false,
+                // The data is kept even if the volume's object is deleted as well, which its outcome says.
+                "data-kept" if !with_outcome.contains(text(&related["uid"])) => false,
                 _ => continue,
             };
             let is_there = self.now.contains_key(text(&related["uid"]));
