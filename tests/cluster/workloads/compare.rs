@@ -224,7 +224,8 @@ impl Comparison<'_> {
     fn new_objects(&mut self) {
         // How many of a kind somebody makes: at least, and at most.
         let mut makers: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
-        let mut again: BTreeSet<String> = BTreeSet::new();
+        // What comes again under its name, and who makes it, if an object does.
+        let mut again: BTreeMap<String, Option<(String, String)>> = BTreeMap::new();
         for outcome in items(&self.plan["outcomes"]) {
             for after in items(&outcome["afterwards"]) {
                 let (sure, maybe) = match text(&after["what"]) {
@@ -232,12 +233,13 @@ impl Comparison<'_> {
                     "may-be-recreated" => (0, 1),
                     _ => continue,
                 };
-                if after["by"]["uid"].is_string() {
-                    let maker = (text(&outcome["object"]["kind"]).to_owned(), text(&after["by"]["uid"]).to_owned());
-                    let count = makers.entry(maker).or_default();
+                let kind = text(&outcome["object"]["kind"]).to_owned();
+                let maker = after["by"]["uid"].as_str().map(|uid| (kind, uid.to_owned()));
+                if let Some(maker) = &maker {
+                    let count = makers.entry(maker.clone()).or_default();
                     *count = (count.0 + sure, count.1 + maybe);
                 }
-                again.insert(described(&outcome["object"]));
+                again.insert(described(&outcome["object"]), maker);
             }
         }
         let new: Vec<&Value> =
@@ -247,10 +249,11 @@ impl Comparison<'_> {
         for is in new {
             self.compared.changed += 1;
             let kind = text(&is["kind"]).to_owned();
-            let maker = self.makers(is).into_iter().map(|uid| (kind.clone(), uid)).find(|key| makers.contains_key(key));
-            match maker {
-                Some(maker) => *made.entry(maker).or_default() += 1,
-                None if again.contains(&described_real(is)) => {}
+            let mut above = self.makers(is).into_iter().map(|uid| (kind.clone(), uid));
+            let maker = above.find(|key| makers.contains_key(key));
+            match maker.map_or_else(|| again.get(&described_real(is)).cloned(), |maker| Some(Some(maker))) {
+                Some(Some(maker)) => *made.entry(maker).or_default() += 1,
+                Some(None) => {}
                 None => unforetold.push(is),
             }
         }
