@@ -2,9 +2,9 @@
 //!
 //! The core does no I/O and compiles without any feature: the data that was read ([`model`]), the owner graph
 //! ([`graph`], [`tree`]), the behaviour of the API server ([`server`]) and the collector ([`collector`]), and the
-//! predicted result ([`simulate`], [`plan`]), and the account of what goes and why ([`account`]). The other modules read clusters and files ([`cluster`], [`dump`]), write
-//! to a cluster ([`act`]), store whole objects ([`archive`]), export the metrics of a running sweep (`metrics`), and
-//! implement the command line.
+//! predicted result ([`simulate`], [`plan`]), and the account of what goes and why ([`account`]). The other modules
+//! read clusters and files ([`cluster`], [`dump`]), write to a cluster ([`act`]), store whole objects ([`archive`]),
+//! export the metrics of a running sweep (`metrics`), and implement the command line.
 
 #![deny(unreachable_pub)]
 // Without the features, many restricted items have no callers.

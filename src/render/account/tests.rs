@@ -157,7 +157,8 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (
             requested("Pod", DeletionPolicy::Background, Holds { grace: Some(30), ..Holds::default() }),
-            "Pod/x is being deleted, not by the collector: it has no owner; it waits for its kubelet (grace period 30s)",
+            "Pod/x is being deleted, not by the collector: it has no owner; it waits for its kubelet (grace period \
+             30s)",
         ),
         (
             requested("Deployment", DeletionPolicy::Foreground, blocking),
@@ -200,7 +201,8 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (
             of("Pod", Change::OwnersRemoved { owners: one(seen(DeletionPolicy::Orphan)), left: 0 }),
-            "Pod/x orphaned: its owner Runner/a was deleted with --cascade=orphan at 14:02:11; it has no owner any more",
+            "Pod/x orphaned: its owner Runner/a was deleted with --cascade=orphan at 14:02:11; it has no owner any \
+             more",
         ),
         (
             of("Pod", Change::OwnersRemoved { owners: one(absent()), left: 1 }),
@@ -244,7 +246,8 @@ fn rows() -> Vec<(What, &'static str)> {
             "LOOP: Pod/runner-7 was made 2 times since 14:02:11 with the same owner that does not exist, Runner/a (uid \
              u-1), and the collector deletes it each time: there is no Runner/a with this uid any more, so the maker \
              goes by what it knew before. Its maker is unknown (no field manager). Do: restart or fix the maker, so \
-             that it names a Runner that exists, or no owner. From here on, only every doubling of this number is told.",
+             that it names a Runner that exists, or no owner. From here on, only every doubling of this number is \
+             told.",
         ),
     ]
 }
@@ -347,7 +350,8 @@ fn the_end_is_summed_up() {
         [
             "Watched for 5m: 13 deletions (8 by the collector, 1 with their namespace or definition, 3 not by the \
              collector, 1 for an unknown reason), 1 object recreated, 2 still Terminating.",
-            "LOOP: Pod/runner-7 -n shop was made 2 times by acme with an owner that does not exist: Runner/a (uid u-1).",
+            "LOOP: Pod/runner-7 -n shop was made 2 times by acme with an owner that does not exist: Runner/a (uid \
+             u-1).",
         ]
     );
     assert_eq!(lines[6..], ["LOOP: and 2 more.", "Not watched: secrets (forbidden)."]);

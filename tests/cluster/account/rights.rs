@@ -54,8 +54,8 @@ fn without_rights_it_says_what_is_needed() {
     assert_eq!(
         ran.stderr,
         format!(
-            "error: nothing can be watched in namespace {}: it cannot be listed: forbidden; it needs the verbs list and \
-             watch, and -n NAMESPACE needs them only there\n",
+            "error: nothing can be watched in namespace {}: it cannot be listed: forbidden; it needs the verbs list \
+             and watch, and -n NAMESPACE needs them only there\n",
             trial.namespace
         )
     );
