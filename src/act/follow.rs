@@ -13,6 +13,7 @@ use tokio::time::{sleep_until, timeout_at};
 
 use crate::{
     cluster::{Connection, LostWatch, WatchUpdates, Watches},
+    graph::OwnerGraph,
     model::{ObjectEvent, ObjectId, Snapshot},
     plan::{
         PlanTracker,
@@ -33,6 +34,9 @@ const OTHERWISE: Duration = Duration::from_secs(2);
 /// The same if everything is as predicted, but the simulation still expects more, which doesn't come: the plan knows
 /// better what the collector has seen.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How long nothing may move although it is the collector's turn. A collector that runs acts within moments, unless its
+/// writes fail or it has very much else to do.
+const COLLECTOR_IDLE: Duration = Duration::from_mins(1);
 /// After how long without movement a waiting event is sent, and sent again.
 const WAITING: Duration = Duration::from_secs(10);
 /// The least time between two progress events.
@@ -90,6 +94,8 @@ pub struct Followed {
     pub left: usize,
     /// What blocks them.
     pub blockers: Vec<Blocker>,
+    /// Whether it is [`Ended::Stuck`] because the collector should act, and didn't for this time.
+    pub collector_idle: Option<Duration>,
     /// Objects that were deleted although the plan didn't contain them.
     pub outside: Vec<UnplannedObject>,
     /// How many unrelated objects were deleted meanwhile.
@@ -106,6 +112,8 @@ pub struct Following<'c> {
     pub watches: &'c Watches,
     /// What is assumed of other controllers, as in the plan.
     pub assume: Assume,
+    /// Whether the plan heeds obstacles.
+    pub heed_obstacles: bool,
     /// The longest time to follow; none: to the end.
     pub timeout: Option<Duration>,
     /// How long nothing may move before it is over although something is left that no known controller will finish: an
@@ -126,13 +134,14 @@ pub async fn follow(
     on_event: &mut dyn FnMut(FollowEvent),
 ) -> Followed {
     let begun = Instant::now();
-    let Following { connection, watches, assume, timeout, patience } = following;
+    let Following { connection, watches, assume, heed_obstacles, timeout, patience } = following;
     let looker = Poller::new(snapshot, watches.begun());
     let mut follower = Follower {
         connection,
         snapshot,
         course,
         assume,
+        heed_obstacles,
         patience,
         looker,
         on_event,
@@ -167,6 +176,7 @@ struct Follower<'f> {
     snapshot: &'f mut Snapshot,
     course: PlanTracker,
     assume: Assume,
+    heed_obstacles: bool,
     patience: Duration,
     looker: Poller,
     on_event: &'f mut dyn FnMut(FollowEvent),
@@ -254,12 +264,20 @@ impl Follower<'_> {
         }
     }
 
+    /// What simulations start from now.
+    fn context<'a>(&'a self, graph: &'a OwnerGraph) -> SimContext<'a> {
+        let context = SimContext::new(self.snapshot, graph, self.assume);
+        match self.heed_obstacles {
+            true => context.with_obstacles(Some(jiff::Timestamp::now().as_second())),
+            false => context,
+        }
+    }
+
     /// Judges the state, and reads what the judgement needs.
     async fn judge(&mut self) {
         for _ in 0..ROUNDS {
             let graph = self.course.graph(self.snapshot);
-            let stage = SimContext::new(self.snapshot, &graph, self.assume);
-            self.judgement = self.course.judge(&stage);
+            self.judgement = self.course.judge(&self.context(&graph));
             if !self.fetch().await {
                 return;
             }
@@ -285,14 +303,15 @@ impl Follower<'_> {
 
     /// How it ends, and how long after the last movement; none if more is expected.
     fn over(&self) -> Option<(Ended, Duration)> {
-        let TrackerVerdict { arrived, certain, more, more_outside, left, .. } = self.judgement;
+        let TrackerVerdict { arrived, certain, more, more_outside, collector_due, left, .. } = self.judgement;
         let lasting = if left == 0 { QUIET } else { self.patience };
         if arrived {
             let nothing_more = !more_outside && (!more || (certain && left == 0));
             return Some((Ended::AsPlanned, if nothing_more { lasting } else { PATIENCE }));
         }
         if more || more_outside {
-            return None;
+            let waits_in_vain = collector_due && self.heed_obstacles;
+            return waits_in_vain.then_some((Ended::Stuck, COLLECTOR_IDLE));
         }
         let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);
         Some((if stuck { Ended::Stuck } else { Ended::Otherwise }, lasting.max(OTHERWISE)))
@@ -338,13 +357,16 @@ impl Follower<'_> {
         if matches!(ended, Ended::TimedOut | Ended::CalledOff) {
             // Judge by what is known: the caller wants no further wait.
             let graph = self.course.graph(self.snapshot);
-            self.judgement = self.course.judge(&SimContext::new(self.snapshot, &graph, self.assume));
+            self.judgement = self.course.judge(&self.context(&graph));
         }
         if self.untold {
             (self.on_event)(FollowEvent::Progress(self.course.progress()));
         }
+        let waits_for_collector = self.judgement.more || self.judgement.more_outside;
+        let collector_idle = (ended == Ended::Stuck && waits_for_collector).then(|| self.last_moved.elapsed());
         Followed {
             ended,
+            collector_idle,
             progress: self.course.progress(),
             otherwise: self.course.otherwise(),
             left: self.judgement.left,

@@ -84,6 +84,7 @@ async fn followed(
     let following = Following {
         connection: &connection,
         watches: &watches,
+        heed_obstacles: false,
         assume: Assume::Known,
         timeout: Some(Duration::from_secs(30)),
         patience: PATIENCE,
@@ -188,6 +189,7 @@ async fn what_is_late_brings_nothing_back() {
     let following = Following {
         connection: &connection,
         watches: &watches,
+        heed_obstacles: false,
         assume: Assume::Known,
         timeout: Some(Duration::from_secs(4)),
         patience: PATIENCE,

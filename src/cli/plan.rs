@@ -35,7 +35,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let (source, targets) = global.configuration(&args.source, &args.targets)?;
     let opening = Opening::of(&source)?;
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
-    let mut session = opening.read(&targets, ReadScope::Everything)?;
+    let mut session = opening.read(&targets, ReadScope::Diagnosis)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
     match session.targets.clone() {

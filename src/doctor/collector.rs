@@ -7,7 +7,10 @@ use crate::{
     command_line::ShellCommand,
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
-    simulate::ProjectedOutcome,
+    simulate::{
+        ProjectedOutcome,
+        obstacles::{WebhookCall, of_controller_manager},
+    },
     tree::ResolvedReference,
     wording::age,
 };
@@ -17,8 +20,7 @@ use super::{
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
-    liveness::of_controller_manager,
-    webhooks::{WebhookCall, asked},
+    webhooks::asked,
 };
 
 /// In a dump, work that is older than this many seconds is overdue.
@@ -179,7 +181,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
     let why = if works {
         format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
     } else {
-        let manager = of_controller_manager(case, &mut findings.wanted);
+        let (_, manager) = of_controller_manager(case.stage, case.now, &mut findings.wanted.needs);
         format!("The collector should act, but nothing happens: {}; {}.", describe(case, &left), manager.evidence())
     };
     let message = match suspects.as_slice() {

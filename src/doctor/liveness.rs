@@ -1,46 +1,16 @@
-//! Whether a component seems to be running: the controller that set a finalizer, the kubelet of a node, the controller
-//! manager.
+//! Whether a component seems to be running: the controller that set a finalizer, the kubelet of a node.
 
 use crate::{
-    model::{
-        Coordinate, ObjectId, Presence, ResourceId, Symbol,
-        facts::{LeaseFacts, Setter},
-    },
-    wording::age,
+    model::{ObjectId, Presence, ResourceId, Symbol, facts::Setter},
+    simulate::obstacles::{lease_named, lease_says},
 };
+
+pub(super) use crate::simulate::obstacles::Liveness;
 
 use super::{case::Case, finding::ReadsNeeded};
 
-/// A Lease whose holder missed its renewal by this many seconds is abandoned; less may be clock skew or a retried
-/// renewal.
-const SLACK: i64 = 30;
-/// The duration of a Lease that doesn't specify one, in seconds.
-const USUAL_LEASE: i64 = 40;
-
 /// A controller without a ready pod may be starting: it has this many seconds after the delete.
 const STARTS: i64 = 120;
-
-/// Whether a component seems to be running, and the evidence.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Liveness {
-    Away(String),
-    Alive(String),
-    /// There is no evidence.
-    Unknown(String),
-    /// The possible evidence could not be read.
-    Unread(String),
-}
-
-impl Liveness {
-    /// The evidence in words.
-    pub(super) fn evidence(&self) -> &str {
-        match self {
-            Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) | Liveness::Unread(words) => {
-                words
-            }
-        }
-    }
-}
 
 /// Who set a finalizer, and whether that component seems to be running.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -179,70 +149,11 @@ pub(super) fn of_lease(case: &Case<'_>, wanted: &mut ReadsNeeded, lease: ObjectI
     lease_says(facts, case.now, what)
 }
 
-fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
-    let (Some(renewed), Some(now)) = (facts.renewed, now) else {
-        return Liveness::Unknown(format!("{what} has no renew time"));
-    };
-    let ended = renewed.saturating_add(facts.seconds.unwrap_or(USUAL_LEASE));
-    if now > ended.saturating_add(SLACK) {
-        Liveness::Away(format!("{what} expired {} ago", age(now - ended)))
-    } else {
-        Liveness::Alive(format!("{what} was renewed {} ago", age((now - renewed).max(0))))
-    }
-}
-
 /// The kubelet of a node, by the Lease that it keeps renewing (kube-node-lease).
 pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut ReadsNeeded, node: &str) -> Liveness {
-    match lease(case, wanted, "kube-node-lease", node) {
+    match lease_named(case.stage, "kube-node-lease", node, &mut wanted.needs) {
         Presence::Present(id) => of_lease(case, wanted, id, "the lease of its kubelet"),
         Presence::Absent => Liveness::Away("it has no Lease, so it has never reported".to_owned()),
         Presence::Unknown => Liveness::Unread("the lease of its kubelet could not be read".to_owned()),
-    }
-}
-
-/// The controller manager, by the Lease of its leader.
-pub(super) fn of_controller_manager(case: &Case<'_>, wanted: &mut ReadsNeeded) -> Liveness {
-    match lease(case, wanted, "kube-system", "kube-controller-manager") {
-        Presence::Present(id) => of_lease(case, wanted, id, "kube-controller-manager's lease"),
-        _ => Liveness::Unknown("kube-controller-manager has no readable Lease".to_owned()),
-    }
-}
-
-fn lease(case: &Case<'_>, wanted: &mut ReadsNeeded, namespace: &str, name: &str) -> Presence {
-    let snapshot = case.snapshot();
-    let Some(resource) = case.stage.built_in.leases else { return Presence::Unknown };
-    let find = |text: &str| snapshot.strings.find(text);
-    match (find(namespace), find(name)) {
-        (Some(namespace), Some(name)) => {
-            let coordinate = Coordinate { resource, namespace, name };
-            let presence = snapshot.look_up(coordinate);
-            if presence == Presence::Absent && !snapshot.was_looked_up(coordinate) {
-                wanted.needs.absences.insert(coordinate);
-            }
-            presence
-        }
-        // No object that was read has that name.
-        _ if snapshot.covers(resource, None) => Presence::Absent,
-        _ => Presence::Unknown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_lease_is_good_for_a_while() {
-        let facts = |renewed| LeaseFacts { holder: None, seconds: Some(15), renewed };
-        let says = |renewed, now| lease_says(&facts(renewed), now, "its lease");
-        assert_eq!(says(Some(100), Some(145)), Liveness::Alive("its lease was renewed 45s ago".to_owned()));
-        assert_eq!(says(Some(100), Some(146)), Liveness::Away("its lease expired 31s ago".to_owned()));
-        assert_eq!(
-            says(Some(100), Some(90)),
-            Liveness::Alive("its lease was renewed 0s ago".to_owned()),
-            "clocks differ"
-        );
-        assert!(matches!(says(None, Some(1)), Liveness::Unknown(_)));
-        assert!(matches!(says(Some(1), None), Liveness::Unknown(_)));
     }
 }

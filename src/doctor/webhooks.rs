@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::{
-    model::{
-        Coordinate, ObjectId, Presence, Resource,
-        effects::Severity,
-        facts::{Backend, SliceFacts, Webhook},
+    model::{ObjectId, Resource, effects::Severity},
+    simulate::{
+        Needs,
+        obstacles::{Reach, WebhookCall, reach, webhook_calls},
     },
     wording::count,
 };
@@ -15,42 +15,12 @@ use super::{
     case::{Case, FindingsBuilder},
     code::Code,
     collector::{Turn, Write},
-    finding::{Finding, ReadsNeeded, Remedy},
+    finding::{Finding, Remedy},
 };
-
-/// A webhook that is called before a write.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WebhookCall<'a> {
-    pub configuration: ObjectId,
-    pub place: usize,
-    pub webhook: &'a Webhook,
-}
-
-/// Every webhook, with its configuration.
-fn all<'a>(case: &Case<'a>, wanted: &mut ReadsNeeded) -> Vec<WebhookCall<'a>> {
-    let snapshot = case.snapshot();
-    let mut all = Vec::new();
-    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
-        let Some(resource) = snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind) else { continue };
-        for id in case.stage.of_resource(resource) {
-            let Some(facts) = snapshot.facts.webhooks(*id) else {
-                wanted.needs.facts.insert(*id);
-                continue;
-            };
-            let webhooks = &facts.webhooks;
-            all.extend(webhooks.iter().enumerate().map(|(place, webhook)| WebhookCall {
-                configuration: *id,
-                place,
-                webhook,
-            }));
-        }
-    }
-    all
-}
 
 /// The webhooks that are called before an operation on a resource.
 pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -> Vec<WebhookCall<'a>> {
-    let mut all = all(case, &mut ReadsNeeded::default());
+    let mut all = webhook_calls(case.stage, &mut Needs::default());
     all.retain(|asked| asked.webhook.matches(resource, operation));
     all
 }
@@ -58,7 +28,9 @@ pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -
 /// Finds webhooks that can't be reached, and which writes of the collector they prevent.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
-    for asked in all(case, &mut findings.wanted).into_iter().filter(|asked| asked.webhook.required) {
+    for asked in
+        webhook_calls(case.stage, &mut findings.wanted.needs).into_iter().filter(|asked| asked.webhook.required)
+    {
         let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation());
         let concerned: Vec<&Resource> = snapshot
             .resources
@@ -69,73 +41,15 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
         if concerned.is_empty() {
             continue;
         }
-        let Some(why) = unreachable(case, &mut findings.wanted, asked.webhook.backend.as_ref()) else { continue };
+        let backend = asked.webhook.backend.as_ref();
+        let Reach::Unreachable(lack) = reach(case.stage, backend, &mut findings.wanted.needs) else { continue };
+        let why = lack.describe(backend);
         let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
         let held: Vec<&Turn> = turns.iter().filter(|turn| matches(resource_of(turn.object), turn.write)).collect();
         findings.refused.extend(held.iter().map(|turn| turn.object));
         let finding = finding(case, &asked, &why, &concerned, &held);
         findings.findings.push(finding);
     }
-}
-
-/// The `spec.type` of a Service that is an alias for a name outside the cluster.
-const EXTERNAL: &str = "ExternalName";
-
-/// Why a webhook can't be reached, if the snapshot shows it.
-fn unreachable(case: &Case<'_>, wanted: &mut ReadsNeeded, backend: Option<&Backend>) -> Option<String> {
-    let snapshot = case.snapshot();
-    let (namespace, name) = backend?.service()?;
-    let service = case.stage.built_in.services?;
-    let find = |text: &str| snapshot.strings.find(text);
-    let absent = || Some(format!("its service {namespace}/{name} does not exist"));
-    let (Some(in_namespace), Some(called)) = (find(namespace), find(name)) else {
-        // No object that was read has that name.
-        return if snapshot.covers(service, None) { absent() } else { None };
-    };
-    let coordinate = Coordinate { resource: service, namespace: in_namespace, name: called };
-    match snapshot.look_up(coordinate) {
-        Presence::Unknown => {
-            wanted.needs.look_ups.insert(coordinate);
-            return None;
-        }
-        Presence::Absent => {
-            if !snapshot.was_looked_up(coordinate) {
-                wanted.needs.absences.insert(coordinate);
-            }
-            return absent();
-        }
-        Presence::Present(id) => match snapshot.facts.service(id) {
-            // A name outside the cluster has no endpoints in it.
-            Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return None,
-            Some(_) => {}
-            None => {
-                wanted.needs.facts.insert(id);
-                return None;
-            }
-        },
-    }
-    let slices = snapshot.resources.by_group_kind("discovery.k8s.io", "EndpointSlice")?;
-    if !snapshot.covers(slices, Some(in_namespace)) {
-        return None;
-    }
-    let label = find(SliceFacts::SERVICE);
-    let is_its = |id: &&ObjectId| {
-        let object = snapshot.object(**id);
-        object.namespace == in_namespace
-            && object.labels.iter().any(|(key, value)| Some(*key) == label && *value == called)
-    };
-    let mut all_known = true;
-    for id in case.stage.of_resource(slices).iter().filter(is_its) {
-        match snapshot.facts.slice(*id) {
-            Some(facts) if facts.ready > 0 => return None,
-            Some(_) => {}
-            None => {
-                wanted.needs.facts.insert(*id);
-                all_known = false;
-            }
-        }
-    }
-    all_known.then(|| format!("its service {namespace}/{name} has no endpoint that is ready"))
 }
 
 fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Resource], held: &[&Turn]) -> Finding {

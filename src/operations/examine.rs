@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     Session,
-    clock::Clock,
+    clock::{Clock, latest},
     complete::{ROUNDS, complete},
 };
 
@@ -230,11 +230,6 @@ impl<'s> Examination<'s> {
         objects.retain(|id| looked_at.insert(snapshot.object(*id).uid));
         !objects.is_empty() && self.session.recheck(&objects)
     }
-}
-
-/// The latest timestamp in a dump, which was taken then or later.
-fn latest(snapshot: &Snapshot) -> Option<i64> {
-    snapshot.objects().flat_map(|(_, object)| [object.created, object.deleted]).flatten().max()
 }
 
 /// The related objects of findings, each with code and cause. The collector works on many one by one: an owner may wait

@@ -184,7 +184,8 @@ impl LiveSession {
     ) -> Followed {
         let Session { snapshot, source: Cluster { runtime, connection, watches }, .. } = self;
         let watches = watching(watches, runtime, connection, snapshot);
-        let following = Following { connection, watches, assume, timeout, patience: patience(timeout) };
+        let patience = patience(timeout);
+        let following = Following { connection, watches, assume, heed_obstacles: true, timeout, patience };
         runtime.block_on(follow(following, snapshot, course, sent, interrupted(), observer))
     }
 }
@@ -243,7 +244,7 @@ impl LiveSession {
                 }
             });
             sweeper.begin();
-            let following = Following { connection, watches, assume, timeout, patience };
+            let following = Following { connection, watches, assume, heed_obstacles: false, timeout, patience };
             let in_vain = in_vain(&sweeper);
             let ends = async {
                 tokio::select! {

@@ -16,6 +16,7 @@ use crate::{
 
 use super::{
     OperationError, Session,
+    clock::now,
     complete::{ROUNDS, complete},
     targets::{KeepQuery, KeepTargets, TargetError},
 };
@@ -38,6 +39,8 @@ pub struct NamedGates {
 pub struct PlanOptions {
     keep: Vec<KeepQuery>,
     gates: Gates,
+    /// Whether broken webhooks, APIs and controllers count, as far as they can be judged.
+    heed_obstacles: bool,
 }
 
 impl PlanOptions {
@@ -57,7 +60,8 @@ impl PlanOptions {
             }
         }
         let NamedGates { max, fail_on, .. } = *gates;
-        Ok(PlanOptions { keep, gates: Gates { deny, deny_effects: gates.deny_effects.clone(), max, fail_on } })
+        let gates = Gates { deny, deny_effects: gates.deny_effects.clone(), max, fail_on };
+        Ok(PlanOptions { keep, gates, heed_obstacles: true })
     }
 }
 
@@ -88,7 +92,7 @@ pub fn predict(
     asked: &PlanOptions,
 ) -> Result<PlanResult, OperationError> {
     let wanted = KeepSelection::of(session, request, asked)?;
-    let SimulationResult { keeping, instead, .. } = play(session, request, assume, &wanted)?;
+    let SimulationResult { keeping, instead, .. } = play(session, request, assume, asked.heed_obstacles, &wanted)?;
     let KeepPlan { plan, kept, stays, lost, .. } = keeping;
     if !lost.is_empty() {
         return Err(OperationError::Unkeepable(
@@ -214,6 +218,7 @@ fn play(
     session: &mut Session,
     request: &Request,
     assume: Assume,
+    heed_obstacles: bool,
     wanted: &KeepSelection,
 ) -> Result<SimulationResult, OperationError> {
     let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
@@ -223,6 +228,7 @@ fn play(
     let simulate = |session: &mut Session| {
         let graph = OwnerGraph::new(&session.snapshot);
         let stage = SimContext::new(&session.snapshot, &graph, assume);
+        let stage = if heed_obstacles { stage.with_obstacles(now(session)) } else { stage };
         let keeping = keep(&stage, request, &wanted, explore);
         if let Some((object, why)) = keeping.plan.refused.first() {
             return Err(OperationError::Refused { object: session.snapshot.short_name(*object), why });

@@ -83,6 +83,10 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
+        let healthy = self.world.met_obstacles().then(|| without_obstacles(self.world.context, &request));
+        let obstacles = self.world.obstacles(healthy.as_ref());
+        let mut needs = self.world.needs.clone();
+        needs.add(&self.world.obstacle_needs);
         Plan {
             request,
             outcomes,
@@ -96,7 +100,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             assumptions,
             reasons: Vec::new(),
             refused,
-            needs: self.world.needs.clone(),
+            obstacles,
+            needs,
             steps: self.world.steps,
         }
     }
@@ -188,6 +193,15 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             .exists(object)
             .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.context, object) })
     }
+}
+
+/// Simulates the same request in a cluster without obstacles.
+fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> World<'s, 'a> {
+    let (mut world, _) = begin(context, request, InitialListOrder::default());
+    world.heeds = false;
+    world.only.clone_from(&request.only);
+    world.settle();
+    world
 }
 
 /// Simulates, without this delete, everything that was terminating before, except the targets.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{ObjectId, Reference, Symbol},
-    simulate::{Assumption, BlockedBy, Cause, Needs, Refused, Request, SimContext, State},
+    simulate::{Assumption, BlockedBy, Cause, Needs, Obstacle, Refused, Request, SimContext, State},
 };
 
 use super::{
@@ -195,6 +195,8 @@ pub struct Plan {
     pub reasons: Vec<VerdictReason>,
     /// Targets that the API server refuses to delete, and why (R1.25, R1.27).
     pub refused: Refused,
+    /// What is broken, or what this delete breaks, and what that prevents.
+    pub obstacles: Vec<Obstacle>,
     /// What should be read to be certain.
     pub needs: Needs,
     /// How many steps were simulated.
@@ -206,12 +208,13 @@ impl Plan {
         self.outcomes.iter().find(|outcome| outcome.object == object)
     }
 
-    /// Whether anything stays stuck, in any outcome that was found.
+    /// Whether anything stays stuck, in any outcome that was found, or an obstacle prevents anything.
     pub fn stuck(&self) -> bool {
         let stuck_in_other_order =
             |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
         let stays_stuck = || self.stays.iter().any(|stays| stays.state == Some(State::Stuck));
-        self.summary.stuck > 0 || stays_stuck() || self.outcomes.iter().any(stuck_in_other_order)
+        let prevented = || self.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
+        self.summary.stuck > 0 || prevented() || stays_stuck() || self.outcomes.iter().any(stuck_in_other_order)
     }
 
     /// Whether every outcome is certain.

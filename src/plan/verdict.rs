@@ -2,7 +2,7 @@
 
 use crate::{
     model::{ObjectId, Snapshot, effects::EffectKind},
-    simulate::{BlockedBy, State},
+    simulate::{BlockedBy, ObstacleKind, State},
 };
 
 use super::{
@@ -119,6 +119,16 @@ impl ReasonKind {
         }
     }
 
+    /// The reason that an obstacle is.
+    pub(crate) fn of_obstacle(kind: ObstacleKind) -> Self {
+        match kind {
+            ObstacleKind::ControllersAway { .. } => ReasonKind::Collector,
+            ObstacleKind::WebhookUnreachable { .. } => ReasonKind::Webhook,
+            ObstacleKind::PolicyRefuses { .. } => ReasonKind::Admission,
+            ObstacleKind::ApiUnavailable { .. } => ReasonKind::Api,
+        }
+    }
+
     /// The reason that an effect is; `None` if it deletes nothing.
     fn of_effect(effect: &OutsideEffect) -> Option<(Self, VerdictResult)> {
         Some(match effect.kind {
@@ -209,6 +219,7 @@ impl Verdict {
                 message: None,
             });
         }
+        reasons.extend(of_obstacles(plan));
         reasons.extend(of_states(plan));
         reasons.extend(of_uncertainty(snapshot, plan));
         reasons.extend(of_effects(plan));
@@ -249,6 +260,29 @@ impl Verdict {
 /// A reason about objects, if there are any.
 fn about(kind: ReasonKind, result: VerdictResult, objects: Vec<ObjectId>) -> Option<VerdictReason> {
     (!objects.is_empty()).then_some(VerdictReason { kind, result, objects, message: None })
+}
+
+/// What is in the way, or what the delete takes down, by sort.
+fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
+    let mut reasons: Vec<VerdictReason> = Vec::new();
+    for obstacle in &plan.obstacles {
+        let kind = ReasonKind::of_obstacle(obstacle.kind);
+        let is_refused = |target: &ObjectId| obstacle.prevents.contains(target) && plan.outcome(*target).is_none();
+        let result = match () {
+            () if plan.request.targets.iter().any(is_refused) => VerdictResult::Refused,
+            () if obstacle.prevents.is_empty() => VerdictResult::External,
+            () => VerdictResult::Stuck,
+        };
+        let objects = obstacle.prevents.iter().copied();
+        match reasons.iter_mut().find(|reason| reason.kind == kind) {
+            Some(reason) => {
+                reason.result = reason.result.min(result);
+                reason.objects.extend(objects);
+            }
+            None => reasons.push(VerdictReason { kind, result, objects: objects.collect(), message: None }),
+        }
+    }
+    reasons
 }
 
 /// What stays Terminating, in any outcome that was found.

@@ -7,7 +7,7 @@ use crate::{
     server::{Patch, PatchAnswer, kinds::protected},
 };
 
-use super::{cause::Cause, world::World};
+use super::{cause::Cause, obstacles::Operation, world::World};
 
 impl<'a> World<'_, 'a> {
     /// Executes a worker's request and returns the API server's answer. `namespace` is where the worker looks up the
@@ -17,6 +17,17 @@ impl<'a> World<'_, 'a> {
             Some(object) if self.collector.sweeps => self.context.snapshot.object(object).namespace,
             _ => namespace,
         };
+        let write = match ask {
+            Ask::Delete(..) => Some(Operation::Delete),
+            Ask::Patch(..) => Some(Operation::Update),
+            Ask::Item(_) | Ask::Owner(_) => None,
+        };
+        if let Some((operation, object)) = write.zip(self.context.graph.object(node))
+            && self.exists(object)
+            && self.refuses(object, operation)
+        {
+            return Answer::Failed(Failure::Refused);
+        }
         match ask {
             Ask::Item(identity) => self.read_item(node, identity),
             Ask::Owner(reference) => Answer::Owner(OwnerState::of(self.verdict(reference, namespace))),

@@ -10,13 +10,20 @@ use crate::model::{ObjectId, Snapshot, Symbol, effects::known_finalizer};
 const NAMED: usize = 2;
 
 impl BlockedBy {
-    /// The name in documents: a finalizer, `kubelet`, `spec.finalizers`, or the resource that cannot be listed.
+    /// The name in documents: a finalizer, `kubelet`, `spec.finalizers`, the resource that cannot be listed, the
+    /// webhook, the policy, or the APIService.
     pub fn name(self, snapshot: &Snapshot) -> &str {
         match self {
             BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
             BlockedBy::Kubelet => "kubelet",
             BlockedBy::SpecFinalizers => "spec.finalizers",
             BlockedBy::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
+            BlockedBy::Webhook(configuration, place) => snapshot
+                .facts
+                .webhooks(configuration)
+                .and_then(|facts| facts.webhooks.get(place as usize))
+                .map_or("webhook", |webhook| &webhook.name),
+            BlockedBy::Policy(object) | BlockedBy::Api(object) => snapshot.text(snapshot.object(object).name),
         }
     }
 
@@ -43,6 +50,9 @@ impl BlockedBy {
                 others => format!("{} in its spec.finalizers", others.join(", ")),
             },
             BlockedBy::Unreadable(_) => format!("{} cannot be listed", self.name(snapshot)),
+            BlockedBy::Webhook(..) => format!("webhook {} must allow it and does not answer", self.name(snapshot)),
+            BlockedBy::Policy(_) => format!("the policy {} refuses it", self.name(snapshot)),
+            BlockedBy::Api(_) => format!("APIService {} does not answer", self.name(snapshot)),
         }
     }
 
@@ -65,6 +75,9 @@ impl BlockedBy {
             },
             BlockedBy::Kubelet => Clause::KubeletEnds,
             BlockedBy::Unreadable(_) => Clause::Other(format!("{} can be listed again", self.name(snapshot))),
+            BlockedBy::Webhook(..) => Clause::Other(format!("the webhook {} answers", self.name(snapshot))),
+            BlockedBy::Policy(_) => Clause::Other(format!("the policy {} allows it", self.name(snapshot))),
+            BlockedBy::Api(_) => Clause::Other(format!("the API {} answers", self.name(snapshot))),
         })
     }
 }

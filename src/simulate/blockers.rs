@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    actors::{Assumption, has_living_controller, kubelet::Kubelet},
+    actors::{Assumption, has_living_controller, kubelet::Kubelet, of_controller_manager},
     world::{Assume, Needs, SimContext, World},
 };
 
@@ -24,6 +24,13 @@ pub enum BlockedBy {
     SpecFinalizers,
     /// Resources that can't be listed, by index of their gap: a Namespace may contain some (R9.11).
     Unreadable(usize),
+    /// A webhook that must be called before the write that is left to do, and can't be: its configuration, and its
+    /// place there.
+    Webhook(ObjectId, u32),
+    /// A ValidatingAdmissionPolicy that refuses the write that is left to do.
+    Policy(ObjectId),
+    /// An APIService whose API doesn't answer, so that a Namespace can't be emptied.
+    Api(ObjectId),
 }
 
 /// Whether a terminating object will be removed in the end.
@@ -202,7 +209,9 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
                     });
                     continue;
                 };
-                if world.doubtful.contains(&object) {
+                if world.manager_away() && of_controller_manager(text) {
+                    causes.push(State::Stuck);
+                } else if world.doubtful.contains(&object) {
                     causes.push(State::Unknown);
                 } else {
                     let users = users_of_claim(world, object);
@@ -227,6 +236,7 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
                 State::Waiting
             }
             Kubelet::Absent => State::Stuck,
+            Kubelet::Deleted if world.manager_away() => State::Stuck,
             Kubelet::Deleted => {
                 world.assumptions.insert(Assumption::PodGarbageCollector);
                 State::Waiting
@@ -240,17 +250,26 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
             world.context.in_namespace(world.context.snapshot.object(object).name).to_vec();
         content.retain(|id| world.exists(*id));
         // R9.10: pods first. While any is left, nothing else is deleted.
-        if content.iter().any(|id| world.context.rules(*id).graceful) {
+        let is_pod = |id: &ObjectId| world.context.rules(*id).graceful;
+        if content.iter().any(is_pod) && !content.iter().any(|id| is_pod(id) && world.refused.contains_key(id)) {
             content.retain(|id| world.context.rules(*id).graceful);
         }
         let unreadable: Vec<BlockedBy> =
             world.context.snapshot.unreadable_by_all().map(BlockedBy::Unreadable).collect();
-        if content.is_empty() || !unreadable.is_empty() {
+        let api = world.held_by_api.get(&object).copied();
+        if content.is_empty() || !unreadable.is_empty() || api.is_some() {
             causes.push(State::Stuck);
         }
+        holders.extend(api.map(BlockedBy::Api));
         holders.extend(unreadable);
         waits_for.extend(content);
-        world.assumptions.insert(Assumption::NamespaceController);
+        if !world.manager_away() {
+            world.assumptions.insert(Assumption::NamespaceController);
+        }
+    }
+    if let Some(refused_by) = world.refused_by(object) {
+        holders.push(refused_by);
+        causes.push(State::Stuck);
     }
     // No controller handles a Namespace whose spec.finalizers are empty.
     if world.context.rules(object).own_delete == OwnDelete::Namespace
@@ -280,7 +299,7 @@ fn inspect_living(world: &World<'_, '_>, object: ObjectId) -> State {
             Address::Unmappable | Address::InvalidScope | Address::DoubtedPath
         )
     });
-    if !world.may_write(object) {
+    if !world.may_write(object) || world.refused.contains_key(&object) {
         State::Stuck
     } else if !immune && world.doubtful.contains(&object) {
         State::Unknown

@@ -28,6 +28,14 @@ pub enum Cause {
     DefinitionEmpty,
 }
 
+impl Cause {
+    /// Whether the write passes admission. The CRD finalizer controller writes to storage, and to a CRD's status
+    /// (apiextensions-apiserver `crd_finalizer.go: deleteInstances`).
+    pub(super) fn is_admitted(&self) -> bool {
+        !matches!(self, Cause::Definition(_) | Cause::DefinitionEmpty)
+    }
+}
+
 /// One write.
 #[derive(Clone, Debug)]
 pub struct Change {

@@ -55,7 +55,11 @@ impl Projection {
 
     /// The same if the collector may write only to these objects; `None`: to all.
     pub fn limited(context: &SimContext<'_>, only: Option<WriteScope>) -> Self {
-        Self::after(context, |world| world.only = only)
+        Self::after(context, |world| {
+            if !world.manager_away() {
+                world.only = only;
+            }
+        })
     }
 
     /// The same after these finalizers are removed from these objects.
@@ -89,7 +93,9 @@ impl Projection {
         let blockers = Blockers::at_end_of(&mut world, &terminating);
         let uncertain = uncertain_objects(&world, &blockers);
         let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
-        Projection { blockers, outcomes, uncertain, log: world.log, needs: world.needs }
+        let mut needs = world.needs;
+        needs.add(&world.obstacle_needs);
+        Projection { blockers, outcomes, uncertain, log: world.log, needs }
     }
 
     pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {

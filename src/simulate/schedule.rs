@@ -2,12 +2,14 @@
 //! Other orders are in [`super::interleaving`] and [`super::delays`].
 
 use crate::{
-    collector::{Answer, Ask, Examination, Finish, GraphView as _, Orphaning, Progress},
+    collector::{Answer, Ask, Examination, Failure, Finish, GraphView as _, Orphaning, Progress},
     graph::NodeId,
+    model::ObjectId,
 };
 
 use super::{
     cause::Cause,
+    obstacles::Operation,
     world::{WorkerTask, World},
 };
 
@@ -167,6 +169,11 @@ impl<'a> World<'_, 'a> {
         let progress = if let Some(dependent) = orphaning.pending.last().copied() {
             let (patch, reason) = orphaning.free(&self.collector);
             let object = self.context.graph.object(dependent);
+            if object.is_some_and(|object| self.exists(object) && self.refuses(object, Operation::Update)) {
+                orphaning.freed(dependent, &Answer::Failed(Failure::Refused));
+                self.tasks.push_back(WorkerTask::Orphan(orphaning, None));
+                return;
+            }
             let patched = object.and_then(|object| self.patch(object, &patch, Cause::Collector(reason)));
             let answer = patched.map_or(Answer::NotFound, Answer::Patched);
             orphaning.freed(dependent, &answer);
@@ -182,11 +189,19 @@ impl<'a> World<'_, 'a> {
             Progress::Ask(ask) => self.tasks.push_back(WorkerTask::Orphan(orphaning, Some(ask))),
             Progress::Finished(finish) => {
                 self.collector.to_orphan.done(orphaning.node);
-                if finish == Finish::RetrySoon {
+                if finish == Finish::RetrySoon && !self.orphans_in_vain(orphaning.node) {
                     self.collector.to_orphan.add(orphaning.node);
                 }
             }
         }
+    }
+
+    /// Whether an orphaning fails again and again, because a PATCH of the owner or of a dependent is refused (R6.3).
+    fn orphans_in_vain(&self, owner: NodeId) -> bool {
+        let is_refused =
+            |object: ObjectId| self.refused.get(&object).is_some_and(|refused| refused.operation == Operation::Update);
+        self.context.graph.object(owner).is_some_and(is_refused)
+            || self.collector.dependents(owner).into_iter().any(is_refused)
     }
 
     /// Marks terminating blockers of a waiting owner, and theirs: their controllers may finish them.

@@ -94,7 +94,9 @@ pub(crate) fn begin<'s, 'a>(
     lists: InitialListOrder,
 ) -> (World<'s, 'a>, Refused) {
     let mut world = World::started(context, request.start, lists);
-    world.only.clone_from(&request.only);
+    if request.only.is_some() {
+        world.only.clone_from(&request.only);
+    }
     world.cuts.extend(request.cuts.iter().cloned());
     let mut refused = Vec::new();
     for target in &request.targets {

@@ -1,7 +1,7 @@
 //! One simulated course of events: the store, the collector and the events between them, as an overlay on a snapshot.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::OnceLock,
 };
 
@@ -19,6 +19,7 @@ use super::{
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     index::FactIndex,
+    obstacles::{Obstacles, Operation, RefusedWrite},
     request::{Cut, WriteScope},
 };
 
@@ -45,6 +46,8 @@ pub struct SimContext<'a> {
     pub built_in: BuiltIn,
     /// Relations between objects that only facts contain.
     pub(crate) fact_index: FactIndex,
+    /// What prevents writes; `None`: simulations assume that nothing does.
+    pub(crate) obstacles: Option<Obstacles<'a>>,
     rules: Vec<KindRules>,
     by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
@@ -61,11 +64,20 @@ impl<'a> SimContext<'a> {
             assume,
             built_in: BuiltIn::of(&snapshot.resources),
             fact_index: FactIndex::default(),
+            obstacles: None,
             rules,
             by_namespace: OnceLock::new(),
             by_resource: OnceLock::new(),
             users_of_claims: OnceLock::new(),
         }
+    }
+
+    /// The same for simulations that heed obstacles: webhooks and APIs that don't answer, and an absent controller
+    /// manager. `now` in Unix seconds; `None` if unknown.
+    #[must_use]
+    pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
+        self.obstacles = Some(Obstacles::of(&self, now));
+        self
     }
 
     /// The API server's rules for an object's kind.
@@ -166,6 +178,14 @@ pub struct World<'s, 'a> {
     pub collector: Collector<'a>,
     /// The objects that the collector may write to; `None`: all.
     pub(crate) only: Option<WriteScope>,
+    /// Whether the context's obstacles count.
+    pub(crate) heeds: bool,
+    /// Writes that an obstacle prevented, by object: the last one.
+    pub(crate) refused: BTreeMap<ObjectId, RefusedWrite>,
+    /// Namespaces that can't be emptied because of an APIService.
+    pub(crate) held_by_api: BTreeMap<ObjectId, ObjectId>,
+    /// What must be read to know the obstacles.
+    pub(crate) obstacle_needs: Needs,
     /// Cuts that the user has yet to make, before the first DELETE.
     pub(crate) cuts: VecDeque<Cut>,
     /// DELETEs that the user has yet to send, in this order.
@@ -196,12 +216,17 @@ impl<'s, 'a> World<'s, 'a> {
 
     /// A world without events, with this collector.
     pub(crate) fn with_collector(context: &'s SimContext<'a>, collector: Collector<'a>) -> Self {
+        let away = context.obstacles.as_ref().is_some_and(|obstacles| obstacles.manager_away.is_some());
         World {
             context,
             store: FxHashMap::default(),
             finalized_namespaces: FxHashSet::default(),
             collector,
-            only: None,
+            only: away.then(|| WriteScope::new([])),
+            heeds: context.obstacles.is_some(),
+            refused: BTreeMap::new(),
+            held_by_api: BTreeMap::new(),
+            obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),
             cuts: VecDeque::new(),
             requests: VecDeque::new(),
             events: VecDeque::new(),
@@ -256,6 +281,9 @@ impl<'s, 'a> World<'s, 'a> {
     /// One DELETE. `None` if the object is gone (404).
     pub fn delete(&mut self, object: ObjectId, options: &DeleteOptions, cause: Cause) -> Option<DeleteAnswer<'a>> {
         let stored = self.stored(object)?;
+        if cause.is_admitted() && self.refuses(object, Operation::Delete) {
+            return Some(DeleteAnswer::Unchanged);
+        }
         let rules = self.context.rules(object);
         let facts = self.context.snapshot.facts.pod(object);
         let starts_grace = rules.graceful && !stored.terminating && options.grace != Some(0);
@@ -278,6 +306,9 @@ impl<'s, 'a> World<'s, 'a> {
     /// One PATCH. `None` if the object is gone (404).
     pub fn patch(&mut self, object: ObjectId, patch: &Patch, cause: Cause) -> Option<PatchAnswer<'a>> {
         let stored = self.stored(object)?;
+        if cause.is_admitted() && self.refuses(object, Operation::Update) {
+            return Some(PatchAnswer::Unchanged);
+        }
         let answer = server::patch(&stored, patch, self.held_by_spec(object));
         match &answer {
             PatchAnswer::Removed => self.write(object, stored, None, cause, Effect::Removed),
@@ -335,6 +366,9 @@ impl<'s, 'a> World<'s, 'a> {
     /// Removes the namespace controller's entry from a namespace's `spec.finalizers`. If nothing else blocks the
     /// namespace, that removes it (R9.12).
     pub(crate) fn finalize_namespace(&mut self, object: ObjectId) {
+        if self.refuses(object, Operation::Finalize) {
+            return;
+        }
         self.finalized_namespaces.insert(object);
         if let Some(stored) = self.stored(object)
             && stored.terminating

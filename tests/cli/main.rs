@@ -8,6 +8,7 @@ mod exit_codes;
 mod findings;
 mod hostile;
 mod inputs;
+mod obstacles;
 mod pipes;
 mod readme;
 mod refusals;

@@ -243,7 +243,7 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     let renewed = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
     assert_eq!(known.lease(lease), Some(&renewed));
     let (known, slice) = facts("endpointslices/web-1");
-    assert_eq!(known.slice(slice), Some(&SliceFacts { ready: 2 }));
+    assert_eq!(known.slice(slice), Some(&SliceFacts { ready: 2, pods: Vec::new() }));
     let (known, webhooks) = facts("validatingwebhookconfigurations/facts");
     let webhook = &known.webhooks(webhooks).expect("a webhook").webhooks[0];
     assert_eq!((webhook.required, webhook.selective, webhook.exact), (true, false, false));

@@ -16,7 +16,7 @@ use crate::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, View, approve},
         clock::SystemClock,
-        delete::{Archived, CarryOut, Delete, DeletePlan},
+        delete::{Archived, CarryOut, Delete, DeletePlan, DependentsTried},
         predict::PlanResult,
         question::Question,
     },
@@ -25,7 +25,7 @@ use crate::{
         deletion::DeletionView,
         plan::{BriefView, PlanView, VerdictJson},
     },
-    wording::count,
+    wording::{count, thousands},
 };
 
 use self::{ask::question, config::Checked};
@@ -153,6 +153,7 @@ impl DeleteReport<'_> {
             gaps: &delete.session.snapshot.gaps,
             verdict: None,
             planned: Summary::default(),
+            prevented: 0,
             sent: &[],
             followed: None,
             took: Duration::ZERO,
@@ -201,12 +202,14 @@ impl DeleteReport<'_> {
         progress.into_iter().for_each(FollowReporter::end);
         let done = done?;
         notes.extend(done.unfinished.iter().cloned());
+        let prevented = plan.obstacles.iter().map(|obstacle| obstacle.prevents.len()).sum();
         let view = DeletionView {
             propagation: plan.request.propagation,
             namespace: namespace.as_deref(),
             gaps: &delete.session.snapshot.gaps,
             verdict: Some(&verdict),
             planned: plan.summary,
+            prevented,
             sent: &done.sent,
             followed: done.followed.as_ref(),
             took: done.took,
@@ -244,6 +247,9 @@ impl DeleteReport<'_> {
         if self.args.consent.dry_run == DryRunArg::Server {
             let targets = &result.plan.request.targets;
             refusals.extend(delete.server_refusals(targets));
+            let tried = delete.try_dependents(&result.plan);
+            report.notes.extend(describe_tried(&tried));
+            refusals.extend(tried.refusals);
             if refusals.is_empty() && !self.is_document() {
                 let deletes = count(targets.len(), "delete", "deletes");
                 report.data.extend_from_slice(format!("\nThe API server would accept the {deletes}.\n").as_bytes());
@@ -255,6 +261,30 @@ impl DeleteReport<'_> {
         }
         Ok(report)
     }
+}
+
+/// What a server dry run says about the objects that follow, in sentences; nothing if there are none.
+fn describe_tried(tried: &DependentsTried) -> Vec<String> {
+    let DependentsTried { accepted, refusals, forbidden, untried } = tried;
+    let mut described = Vec::new();
+    if *accepted + refusals.len() > 0 {
+        described.push(format!(
+            "As you, the API server would also accept {} of {} that follow; it may answer others when the collector or \
+             the namespace controller asks.",
+            thousands(*accepted),
+            count(*accepted + refusals.len(), "delete", "deletes")
+        ));
+    }
+    if *forbidden > 0 {
+        described.push(format!(
+            "You may not delete {} that follow, so nothing was learnt about them.",
+            count(*forbidden, "object", "objects")
+        ));
+    }
+    if *untried > 0 {
+        described.push(format!("{} that follow were not tried.", count(*untried, "delete", "deletes")));
+    }
+    described
 }
 
 /// An empty line below the plan.

@@ -169,6 +169,7 @@ impl PassReport<'_> {
             gaps: &pass.session.snapshot.gaps,
             verdict: None,
             planned: plan.plan.summary,
+            prevented: 0,
             sent: &[],
             followed: Some(&followed),
             took: begun.elapsed(),

@@ -223,6 +223,8 @@ fn holds(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, holder: Bl
             let finalizers = holder.describe(snapshot, object, State::Stuck);
             format!("{finalizers}: no controller is known to remove them")
         }
-        BlockedBy::Unreadable(_) => holder.describe(snapshot, object, State::Stuck),
+        BlockedBy::Unreadable(_) | BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {
+            holder.describe(snapshot, object, State::Stuck)
+        }
     })
 }

@@ -83,8 +83,8 @@ fn dumps_provide_facts_and_snapshot_files_keep_them() {
         assert_eq!(facts.workload(id(snapshot, "uid-web")), Some(&WorkloadFacts { wanted: Some(2), ready: 1 }));
         let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
         assert_eq!(facts.lease(id(snapshot, "uid-acme")), Some(&lease));
-        assert_eq!(facts.slice(id(snapshot, "uid-web-1")), Some(&SliceFacts { ready: 1 }));
-        assert_eq!(facts.slice(id(snapshot, "uid-web-2")), Some(&SliceFacts { ready: 0 }));
+        assert_eq!(facts.slice(id(snapshot, "uid-web-1")), Some(&SliceFacts { ready: 1, pods: Vec::new() }));
+        assert_eq!(facts.slice(id(snapshot, "uid-web-2")), Some(&SliceFacts::default()));
         let webhook = &facts.webhooks(id(snapshot, "uid-hook")).unwrap().webhooks[0];
         assert_eq!(webhook.backend.as_ref().unwrap().service(), Some(("acme", "hook")));
         let pods = snapshot.resources.by_group_kind("", "Pod").unwrap();
@@ -110,7 +110,8 @@ fn snapshot_files_without_new_fields_are_read() {
     let old = text
         .replace(r#","conditions":[{"type":"NamespaceContentRemaining","reason":"R","message":"M"}]"#, "")
         .replace(r#","conditions":[{"type":"Terminating","reason":"InstanceDeletionInProgress"}]"#, "")
-        .replace(r#","conversion":{"url":"https://acme.io"}"#, "");
+        .replace(r#","conversion":{"url":"https://acme.io"}"#, "")
+        .replace(r#","conditional":false"#, "");
     assert!(!["condition", "conversion"].iter().any(|new| old.contains(new)), "all of it was taken out");
     let snapshot = read(&old);
     assert_eq!(snapshot.facts.namespace(id(&snapshot, "uid-shop")).unwrap().finalizers, ["kubernetes"]);

@@ -172,6 +172,12 @@ fn backend() -> impl Strategy<Value = facts::Backend> {
     ]
 }
 
+fn selector() -> impl Strategy<Value = facts::LabelSelector> {
+    let requirement = (short(), short(), vec(short(), 0..2))
+        .prop_map(|(key, operator, values)| facts::LabelRequirement { key, operator, values });
+    vec(requirement, 0..2).prop_map(facts::LabelSelector)
+}
+
 fn webhook() -> impl Strategy<Value = facts::Webhook> {
     let rule = (vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), vec(short(), 0..2), option::of(short()))
         .prop_map(|(groups, versions, resources, operations, scope)| facts::WebhookRule {
@@ -180,13 +186,18 @@ fn webhook() -> impl Strategy<Value = facts::Webhook> {
             resources,
             operations,
             scope,
+            names: Vec::new(),
         });
-    (short(), option::of(backend()), any::<[bool; 3]>(), vec(rule, 0..2)).prop_map(
-        |(name, backend, [required, selective, exact], rules)| facts::Webhook {
+    let selectors = (option::of(selector()), option::of(selector()));
+    (short(), option::of(backend()), any::<[bool; 4]>(), selectors, vec(rule, 0..2)).prop_map(
+        |(name, backend, [required, selective, conditional, exact], (namespaces, objects), rules)| facts::Webhook {
             name,
             backend,
             required,
             selective,
+            namespaces,
+            objects,
+            conditional,
             exact,
             rules,
         },
@@ -227,7 +238,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         (option::of(short()), any::<Option<i64>>(), any::<Option<i64>>())
             .prop_map(|(holder, seconds, renewed)| Fact::Lease(facts::LeaseFacts { holder, seconds, renewed })),
         any::<(Option<i64>, i64)>().prop_map(|(wanted, ready)| Fact::Workload(facts::WorkloadFacts { wanted, ready })),
-        any::<u64>().prop_map(|ready| Fact::Slice(facts::SliceFacts { ready })),
+        (any::<u64>(), vec(short(), 0..2)).prop_map(|(ready, pods)| Fact::Slice(facts::SliceFacts { ready, pods })),
         (short(), short(), option::of(backend()), any::<Option<bool>>(), short()).prop_map(
             |(group, version, service, available, reason)| Fact::ApiService(facts::ApiServiceFacts {
                 group,

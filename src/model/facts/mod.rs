@@ -1,7 +1,9 @@
 //! Facts: the few things beyond metadata that decide what a delete does. They are known for some objects only.
 
+mod admission_policies;
 mod read;
 mod running;
+mod selector;
 mod serving;
 mod setters;
 mod storage;
@@ -14,8 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{effects::PolicyFacts, object::ObjectId};
 
+pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
 pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole};
 pub use running::{LeaseFacts, NodeFacts, PodFacts, ServiceFacts, SliceFacts, WorkloadFacts};
+pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
 pub use setters::Setter;
 pub(crate) use setters::{contains_setters, read_setters};
@@ -43,6 +47,10 @@ pub enum Fact {
     ApiService(ApiServiceFacts),
     /// Of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
     Webhooks(WebhookFacts),
+    /// Of a ValidatingAdmissionPolicy.
+    AdmissionPolicy(AdmissionPolicyFacts),
+    /// Of a ValidatingAdmissionPolicyBinding.
+    PolicyBinding(PolicyBindingFacts),
     /// The deletion policy of an object, for kinds without other facts.
     Policy(PolicyFacts),
 }
@@ -54,9 +62,11 @@ impl Fact {
             Fact::Pod(facts) => facts.node.as_deref(),
             Fact::Claim(facts) => facts.volume.as_deref(),
             Fact::VolumeSnapshot(facts) => facts.content.as_deref(),
+            Fact::PolicyBinding(facts) => Some(facts.policy.as_str()),
             _ => None,
         };
-        own.into_iter().for_each(&mut each);
+        let pods = if let Fact::Slice(facts) = self { facts.pods.as_slice() } else { &[] };
+        own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
         let webhooks = if let Fact::Webhooks(facts) = self { facts.webhooks.as_slice() } else { &[] };
         let backend = match self {
             Fact::Definition(facts) => facts.conversion.as_ref(),
@@ -229,6 +239,22 @@ impl Facts {
     pub fn webhooks(&self, object: ObjectId) -> Option<&WebhookFacts> {
         match self.known.get(&object) {
             Some(Fact::Webhooks(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ValidatingAdmissionPolicy, if read.
+    pub fn admission_policy(&self, object: ObjectId) -> Option<&AdmissionPolicyFacts> {
+        match self.known.get(&object) {
+            Some(Fact::AdmissionPolicy(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ValidatingAdmissionPolicyBinding, if read.
+    pub fn policy_binding(&self, object: ObjectId) -> Option<&PolicyBindingFacts> {
+        match self.known.get(&object) {
+            Some(Fact::PolicyBinding(facts)) => Some(facts),
             _ => None,
         }
     }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{
-    ApiServiceFacts, Backend, ClaimFacts, Condition, DefinitionFacts, Fact, LeaseFacts, NamespaceFacts, PodFacts,
-    ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule,
-    WorkloadFacts,
+    AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, Condition, Constraints, DefinitionFacts, Fact,
+    LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, PodFacts, PolicyBindingFacts, ServiceFacts,
+    SliceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
@@ -14,7 +14,13 @@ fn kind_has_facts(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace"),
         "admissionregistration.k8s.io" => {
-            matches!(kind, "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration")
+            matches!(
+                kind,
+                "ValidatingWebhookConfiguration"
+                    | "MutatingWebhookConfiguration"
+                    | "ValidatingAdmissionPolicy"
+                    | "ValidatingAdmissionPolicyBinding"
+            )
         }
         "apiextensions.k8s.io" => kind == "CustomResourceDefinition",
         "apiregistration.k8s.io" => kind == "APIService",
@@ -28,11 +34,8 @@ fn kind_has_facts(group: &str, kind: &str) -> bool {
 
 /// Whether a kind is best listed as whole objects: few, small, and all with facts.
 pub(crate) fn read_whole(group: &str, kind: &str) -> bool {
-    matches!(
-        (group, kind),
-        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration")
-            | ("apiregistration.k8s.io", "APIService")
-    )
+    (group == "admissionregistration.k8s.io" && kind_has_facts(group, kind))
+        || (group, kind) == ("apiregistration.k8s.io", "APIService")
 }
 
 /// Whether an object has facts to read: all objects of some kinds, and objects with a finalizer whose controller heeds
@@ -78,6 +81,16 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             finalizers: texts(object.0.pointer("/spec/finalizers")),
             conditions: object.conditions(),
         }),
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => {
+            Fact::AdmissionPolicy(admission_policy(object))
+        }
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding") => {
+            Fact::PolicyBinding(PolicyBindingFacts {
+                policy: object.text("/spec/policyName").unwrap_or_default(),
+                denies: list(object.0.pointer("/spec/validationActions")).any(|action| action == "Deny"),
+                constraints: object.0.pointer("/spec/matchResources").map(constraints),
+            })
+        }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
         ("apiregistration.k8s.io", "APIService") => Fact::ApiService(api_service(object)),
         // Without a status, readiness is unknown.
@@ -215,32 +228,77 @@ fn api_service(object: Whole<'_>) -> ApiServiceFacts {
 }
 
 fn slice(endpoints: &Value) -> SliceFacts {
-    let ready =
-        list(Some(endpoints)).filter(|endpoint| endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false)));
-    SliceFacts { ready: ready.count() as u64 }
+    let ready: Vec<Whole<'_>> = list(Some(endpoints))
+        .filter(|endpoint| endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false)))
+        .map(Whole)
+        .collect();
+    let is_pod = |endpoint: &&Whole<'_>| endpoint.text("/targetRef/kind").as_deref() == Some("Pod");
+    let pods = ready.iter().filter(is_pod).filter_map(|endpoint| endpoint.name("/targetRef/name")).collect();
+    SliceFacts { ready: ready.len() as u64, pods }
 }
 
-fn webhook(object: &Value) -> Webhook {
-    let webhook = Whole(object);
-    let selects = |selector| {
-        let part = |part: &str| object.get(selector).and_then(|selector: &Value| selector.get(part));
-        let labels = part("matchLabels").and_then(Value::as_object).is_some_and(|labels| !labels.is_empty());
-        labels || list(part("matchExpressions")).next().is_some()
-    };
-    let rules = list(object.get("rules")).map(|rule| WebhookRule {
+fn rule(rule: &Value) -> WebhookRule {
+    WebhookRule {
         groups: texts(rule.get("apiGroups")),
         versions: texts(rule.get("apiVersions")),
         resources: texts(rule.get("resources")),
         operations: texts(rule.get("operations")),
         scope: Whole(rule).text("/scope"),
+        names: texts(rule.get("resourceNames")),
+    }
+}
+
+fn constraints(object: &Value) -> Constraints {
+    Constraints {
+        rules: list(object.get("resourceRules")).map(rule).collect(),
+        excluded: list(object.get("excludeResourceRules")).map(rule).collect(),
+        namespaces: selector(object.get("namespaceSelector")),
+        objects: selector(object.get("objectSelector")),
+        exact: Whole(object).text("/matchPolicy").is_some_and(|policy| policy == "Exact"),
+    }
+}
+
+fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
+    let validations = || list(object.0.pointer("/spec/validations"));
+    let is_false = |validation: &Value| Whole(validation).text("/expression").is_some_and(|cel| cel.trim() == "false");
+    AdmissionPolicyFacts {
+        constraints: object.0.pointer("/spec/matchConstraints").map(constraints).unwrap_or_default(),
+        conditional: list(object.0.pointer("/spec/matchConditions")).next().is_some(),
+        validates: validations().next().is_some(),
+        refuses_all: validations().any(is_false),
+    }
+}
+
+/// A LabelSelector; `None` if it has no requirements, and matches everything.
+fn selector(object: Option<&Value>) -> Option<LabelSelector> {
+    let labels = object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
+    let labels = labels.map(|(key, value)| LabelRequirement {
+        key: key.clone(),
+        operator: "In".to_owned(),
+        values: value.as_str().map(str::to_owned).into_iter().collect(),
     });
+    let expressions = list(object?.get("matchExpressions")).map(|requirement| LabelRequirement {
+        key: Whole(requirement).text("/key").unwrap_or_default(),
+        operator: Whole(requirement).text("/operator").unwrap_or_default(),
+        values: texts(requirement.get("values")),
+    });
+    let requirements: Vec<LabelRequirement> = labels.chain(expressions).collect();
+    (!requirements.is_empty()).then_some(LabelSelector(requirements))
+}
+
+fn webhook(object: &Value) -> Webhook {
+    let webhook = Whole(object);
+    let (namespaces, objects) = (selector(object.get("namespaceSelector")), selector(object.get("objectSelector")));
+    let conditional = list(object.get("matchConditions")).next().is_some();
+    let rules = list(object.get("rules")).map(rule);
     Webhook {
         name: webhook.text("/name").unwrap_or_default(),
         backend: object.get("clientConfig").and_then(|config| Whole(config).backend()),
         required: webhook.text("/failurePolicy").is_none_or(|policy| policy == "Fail"),
-        selective: selects("namespaceSelector")
-            || selects("objectSelector")
-            || list(object.get("matchConditions")).next().is_some(),
+        selective: namespaces.is_some() || objects.is_some() || conditional,
+        namespaces,
+        objects,
+        conditional,
         exact: webhook.text("/matchPolicy").is_some_and(|policy| policy == "Exact"),
         rules: rules.collect(),
     }

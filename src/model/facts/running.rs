@@ -68,10 +68,13 @@ pub struct ServiceFacts {
 }
 
 /// The endpoints of an EndpointSlice. The label [`SliceFacts::SERVICE`] names its Service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SliceFacts {
     /// How many endpoints are ready; endpoints without that condition count as ready.
     pub ready: u64,
+    /// The pods behind them (`targetRef`), by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<String>,
 }
 
 impl SliceFacts {

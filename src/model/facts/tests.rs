@@ -37,7 +37,7 @@ fn leases_have_a_holder() {
 #[test]
 fn slices_count_endpoints_that_are_not_unready() {
     let slice = |object| read("discovery.k8s.io", "EndpointSlice", &object);
-    let ready = |ready| Some(Fact::Slice(SliceFacts { ready }));
+    let ready = |ready| Some(Fact::Slice(SliceFacts { ready, pods: Vec::new() }));
     let endpoints = json!([{"conditions": {"ready": true}}, {"conditions": {"ready": false}}, {"conditions": {}}, {}]);
     assert_eq!(slice(json!({"endpoints": endpoints})), ready(3));
     assert_eq!(slice(json!({"endpoints": null})), ready(0));
@@ -99,6 +99,7 @@ fn webhooks_are_required_and_unselective_by_default() {
             resources: vec!["deployments".to_owned()],
             operations: vec!["DELETE".to_owned()],
             scope: Some("*".to_owned()),
+            names: Vec::new(),
         };
         assert_eq!(webhook.rules, [expected]);
         assert!(read(kind, json!({})).is_empty());
@@ -143,12 +144,17 @@ fn fields_of_the_wrong_type_are_ignored() {
 
 #[test]
 fn whole_reading_is_for_kinds_with_facts() {
-    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+    for kind in [
+        "ValidatingWebhookConfiguration",
+        "MutatingWebhookConfiguration",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
+    ] {
         assert!(read_whole("admissionregistration.k8s.io", kind));
     }
     assert!(read_whole("apiregistration.k8s.io", "APIService"));
     assert!(
-        !read_whole("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") && !read_whole("apps", "Deployment")
+        !read_whole("admissionregistration.k8s.io", "MutatingAdmissionPolicy") && !read_whole("apps", "Deployment")
     );
 }
 

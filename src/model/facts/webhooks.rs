@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::serving::Backend;
+use super::{selector::LabelSelector, serving::Backend};
 use crate::model::resources::Resource;
 
 /// The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
@@ -24,6 +24,15 @@ pub struct Webhook {
     pub required: bool,
     /// Whether selectors or `matchConditions` limit it to some objects.
     pub selective: bool,
+    /// `namespaceSelector`, if it has requirements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<LabelSelector>,
+    /// `objectSelector`, if it has requirements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<LabelSelector>,
+    /// Whether it has `matchConditions`.
+    #[serde(default)]
+    pub conditional: bool,
     /// Whether its rules match only the versions they name: `matchPolicy` Exact.
     #[serde(default)]
     pub exact: bool,
@@ -46,9 +55,12 @@ pub struct WebhookRule {
     /// `Cluster`, `Namespaced` or `*`; unset means `*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
+    /// `resourceNames` of a policy's rule; empty: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
-const ADMISSION: &str = "admissionregistration.k8s.io";
+pub(super) const ADMISSION: &str = "admissionregistration.k8s.io";
 
 impl Webhook {
     /// Whether its rules match an operation (`UPDATE`, `DELETE`) on this resource. If it is
@@ -57,24 +69,36 @@ impl Webhook {
     /// No webhook is called for webhook configurations and admission policies, so that a broken one can be deleted
     /// (`IsExemptAdmissionConfigurationResource`).
     pub fn matches(&self, resource: &Resource, operation: &str) -> bool {
-        resource.group != ADMISSION && self.rules.iter().any(|rule| rule.matches(resource, operation, self.exact))
+        self.matches_part(resource, "", operation)
+    }
+
+    /// The same for a subresource, such as `finalize`.
+    pub(crate) fn matches_part(&self, resource: &Resource, subresource: &str, operation: &str) -> bool {
+        let matches = |rule: &WebhookRule| rule.matches(resource, subresource, operation, self.exact);
+        resource.group != ADMISSION && self.rules.iter().any(matches)
+    }
+
+    /// Whether something that can't be judged decides about an object: `matchConditions`, or selectors that an older
+    /// snapshot file lacks.
+    pub(crate) fn depends_on_unread(&self) -> bool {
+        self.conditional || self.selective && self.namespaces.is_none() && self.objects.is_none()
     }
 }
 
 impl WebhookRule {
     /// The API server's matching (apiserver `webhook/predicates/rules/rules.go`): unless the rule is `exact`, any
     /// version of a resource matches.
-    fn matches(&self, resource: &Resource, operation: &str, exact: bool) -> bool {
+    pub(super) fn matches(&self, resource: &Resource, subresource: &str, operation: &str, exact: bool) -> bool {
         let scope = match self.scope.as_deref() {
             None | Some("*") => true,
             Some("Namespaced") => resource.namespaced,
             Some("Cluster") => !resource.namespaced,
             Some(_) => false,
         };
-        // `pods/*` includes the pods.
+        // `pods/*` includes the pods; `pods` and `*` don't include subresources.
         let is_resource = |entry: &String| {
-            let (plural, subresource) = entry.split_once('/').unwrap_or((entry, ""));
-            (plural == "*" || plural == resource.plural) && matches!(subresource, "" | "*")
+            let (plural, part) = entry.split_once('/').unwrap_or((entry, ""));
+            (plural == "*" || plural == resource.plural) && (part == subresource || part == "*")
         };
         scope
             && names(&self.operations, operation)
@@ -105,8 +129,14 @@ mod tests {
     fn webhook(groups: &[&str], versions: &[&str], resources: &[&str], operations: &[&str]) -> Webhook {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let (groups, versions) = (texts(groups), texts(versions));
-        let rule =
-            WebhookRule { groups, versions, resources: texts(resources), operations: texts(operations), scope: None };
+        let rule = WebhookRule {
+            groups,
+            versions,
+            resources: texts(resources),
+            operations: texts(operations),
+            scope: None,
+            names: Vec::new(),
+        };
         Webhook { rules: vec![rule], ..Webhook::default() }
     }
 

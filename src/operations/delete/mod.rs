@@ -3,11 +3,12 @@
 mod archived;
 mod carry_out;
 mod checks;
+mod dry_run;
 
 use std::path::PathBuf;
 
 use crate::{
-    act::{Answered, Deletion},
+    act::Deletion,
     model::{Coordinate, ObjectId, Presence, Snapshot, Symbol},
     plan::Consent,
     server::Propagation,
@@ -17,6 +18,7 @@ use crate::{
 pub use self::{
     archived::Archived,
     carry_out::{CarryOut, Done},
+    dry_run::DependentsTried,
 };
 
 use super::{
@@ -89,7 +91,7 @@ impl Delete {
         let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
         let discovered = Discovered::connect(cluster)?;
         let options = PlanOptions::of(&discovered.resources, &config.keep, &config.gates)?;
-        let mut session = discovered.read(&targets, ReadScope::Everything)?;
+        let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
         if !config.dry_run {
             // Watch from where the lists ended, so that no event is missed.
             session.watch();
@@ -120,27 +122,6 @@ impl Delete {
         let found = there.iter().filter_map(|target| snapshot.by_uid(target.uid)).collect();
         self.targets = there;
         Ok(found)
-    }
-
-    /// The API server's objections: sends each DELETE as a dry run.
-    pub fn server_refusals(&mut self, targets: &[ObjectId]) -> Vec<String> {
-        let deletion = self.deletion(true);
-        let sent = targets.iter().flat_map(|target| self.session.delete(&[*target], &deletion, &mut |_| ()));
-        sent.filter_map(|sent| {
-            let name = sent.target.short_name();
-            match sent.answered {
-                Answered::Removed
-                | Answered::Accepted
-                | Answered::GoneBefore
-                | Answered::Replaced
-                | Answered::NotSent => None,
-                Answered::Refused { reason } => Some(format!("the API server refuses to delete {name}: {reason}")),
-                Answered::Unsure { reason } | Answered::Failed { reason } => {
-                    Some(format!("whether the API server would delete {name} is not known: {reason}"))
-                }
-            }
-        })
-        .collect()
     }
 }
 

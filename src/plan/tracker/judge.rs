@@ -1,8 +1,10 @@
 //! Whether the cascade is over: another simulation from the current state would change nothing.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     model::{Identity, ObjectId, Snapshot},
-    simulate::{Blockers, Needs, ProjectedOutcome, Projection, SimContext, State},
+    simulate::{Blockers, Cause, Needs, ProjectedOutcome, Projection, SimContext, State},
 };
 
 use super::PlanTracker;
@@ -23,6 +25,8 @@ pub struct TrackerVerdict {
     pub more: bool,
     /// The same for related objects outside the plan.
     pub more_outside: bool,
+    /// Whether it is the collector's turn: nobody else has to act before it.
+    pub collector_due: bool,
     /// How many of these objects are terminating.
     pub left: usize,
     /// What blocks them: objects with a blocker of their own, and waiting cycles. At most a hundred.
@@ -68,6 +72,9 @@ impl PlanTracker {
         let related_objects = self.related_objects(snapshot);
         let (more, more_outside) = (moves(&remaining), moves(&related_objects));
         remaining.extend(related_objects);
+        let ours: FxHashSet<ObjectId> = remaining.iter().copied().collect();
+        let first = projection.log.iter().take_while(|change| matches!(change.cause, Cause::Collector(_)));
+        let collector_due = first.into_iter().any(|change| ours.contains(&change.object));
         remaining.retain(|id| snapshot.object(*id).terminating());
         let mut blockers: Vec<Blocker> = Vec::new();
         for id in &remaining {
@@ -96,7 +103,16 @@ impl PlanTracker {
         let causes = outside_plan.iter().filter(|id| current.own_state(**id).is_some());
         blockers.extend(causes.take(capacity).map(|id| blocker(snapshot, &current, &projection, *id)));
         let certain = self.objects.iter().all(|tracked| tracked.uncertain.is_none());
-        TrackerVerdict { arrived: self.arrived(), certain, more, more_outside, left: remaining.len(), blockers, needs }
+        TrackerVerdict {
+            arrived: self.arrived(),
+            certain,
+            more,
+            more_outside,
+            collector_due,
+            left: remaining.len(),
+            blockers,
+            needs,
+        }
     }
 }
 

@@ -39,6 +39,9 @@ struct ResultJson<'a> {
     ended: &'static str,
     /// Time since the first DELETE, in seconds.
     seconds: f64,
+    /// For how many seconds the collector had not acted, if that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collector_idle: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     seen: Option<SeenJson>,
     unexpected: Vec<UnexpectedJson<'a>>,
@@ -143,6 +146,7 @@ impl<'a> ResultJson<'a> {
         let followed = view.followed;
         ResultJson {
             ended: ended(view),
+            collector_idle: view.followed.and_then(|followed| followed.collector_idle).map(|idle| idle.as_secs_f64()),
             seconds: (view.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
             seen: followed.map(|followed| SeenJson {
                 gone: followed.progress.gone,

@@ -36,6 +36,8 @@ pub struct DeletionView<'a> {
     pub verdict: Option<&'a VerdictJson>,
     /// What the plan predicted.
     pub planned: Summary,
+    /// How many objects an obstacle keeps from following, as planned.
+    pub prevented: usize,
     /// The answers to the DELETEs of the targets.
     pub sent: &'a [Sent],
     /// What happened after the DELETEs; `None` if the cascade was not followed.
@@ -83,7 +85,7 @@ impl DeletionView<'_> {
     /// Whether the outcome is bad: objects remain, or something differs from the plan.
     pub fn bad_news(&self) -> bool {
         self.followed.is_some_and(|followed| match followed.ended {
-            Ended::AsPlanned => followed.left > 0 || surprises(followed) > 0,
+            Ended::AsPlanned => followed.left > 0 || self.prevented > 0 || surprises(followed) > 0,
             Ended::Otherwise if went_all_the_same(followed) => false,
             Ended::Otherwise | Ended::Stuck | Ended::TimedOut => true,
             Ended::CalledOff => false,

@@ -33,6 +33,7 @@ fn sent(name: &str, answered: Answered) -> Sent {
 fn followed(ended: Ended) -> Followed {
     Followed {
         ended,
+        collector_idle: None,
         progress: Progress { all: 7, arrived: 7, to_go: 6, gone: 6, terminating: 0, changed: 1 },
         otherwise: Vec::new(),
         left: 0,
@@ -65,6 +66,7 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         gaps: &[],
         verdict: None,
         planned: Summary::default(),
+        prevented: 0,
         sent,
         followed,
         took: Duration::from_millis(1_234),
@@ -235,6 +237,7 @@ fn an_archive_is_named() {
         gaps: &[],
         verdict: None,
         planned: Summary::default(),
+        prevented: 0,
         sent: &target,
         followed: None,
         took: Duration::ZERO,

@@ -18,7 +18,7 @@ use crate::{
         style::Tone,
     },
     simulate::State,
-    wording::{count, thousands},
+    wording::{age, count, thousands},
 };
 
 use super::{DeletionView, surprises, went_all_the_same};
@@ -102,6 +102,10 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
         Ended::AsPlanned if failed > 0 => {
             ("PARTLY DONE", Tone::Error, format!("after {after}: {came}.{part}{archived}"))
         }
+        Ended::AsPlanned if followed.left == 0 && view.prevented > 0 => {
+            let stay = count(view.prevented, "object stays", "objects stay");
+            ("STUCK", Tone::Error, format!("as planned, after {after}: {came}. {stay} that would follow.{archived}"))
+        }
         Ended::AsPlanned if followed.left == 0 => {
             ("DONE", Tone::Good, format!("as planned, after {after}: {came}.{archived}"))
         }
@@ -109,6 +113,16 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
             ("WAITS", Tone::Warning, format!("as planned, after {after}: {came}.{archived}"))
         }
         Ended::AsPlanned => ("STUCK", Tone::Error, format!("as planned, after {after}: {came}.{archived}")),
+        Ended::Stuck if let Some(idle) = followed.collector_idle => (
+            "STUCK",
+            Tone::Error,
+            format!(
+                "after {after}: {came}. The collector has not acted for {}: it does not run, its writes fail, or it \
+                 has too much to do. kubectl gc doctor --probe shows which; kubectl gc sweep does its \
+                 work.{part}{archived}",
+                age(idle.as_secs().try_into().unwrap_or(i64::MAX))
+            ),
+        ),
         Ended::Stuck => (
             "STUCK",
             Tone::Error,
@@ -272,6 +286,9 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
 
 /// The command to run next if objects remain.
 fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
+    if followed.collector_idle.is_some() {
+        return Some(view.kubectl.plugin("doctor").arg("--probe"));
+    }
     let object = &followed.blockers.first()?.object;
     let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
     let explain = view.kubectl.plugin("explain").object(&object.kind.to_lowercase(), group, &object.name)?;

@@ -15,6 +15,7 @@ use super::{
     because::{Because, because},
     gates::GateJson,
     keep::{self, KeptJson},
+    obstacles::ObstacleJson,
     side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
     unlisted_contents::{AlsoDeletesJson, DeletedLaterJson, also_deletes, deleted_later},
     verdict::VerdictJson,
@@ -32,6 +33,8 @@ pub struct PlanDocument<'a> {
     #[serde(flatten)]
     course: CourseJson<'a>,
     other_policies: Vec<OtherPolicyJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    obstacles: Vec<ObstacleJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     gates: Vec<GateJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,6 +184,12 @@ impl<'a> PlanDocument<'a> {
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             course: CourseJson::of(view),
             other_policies: view.instead.iter().map(instead).collect(),
+            obstacles: view
+                .plan
+                .obstacles
+                .iter()
+                .map(|obstacle| ObstacleJson::of(view.snapshot, view.kubectl, obstacle))
+                .collect(),
             gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
             kept: keep::kept(view),
             also_kept: keep::stays(view),

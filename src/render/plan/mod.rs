@@ -8,6 +8,7 @@ mod forest;
 mod gates;
 mod keep;
 mod names;
+mod obstacles;
 mod radius;
 mod sections;
 mod side_effects;

@@ -17,7 +17,7 @@ use crate::{
 use super::{
     PlanView, keep,
     names::{name, stuck},
-    side_effects, unlisted_contents,
+    obstacles, side_effects, unlisted_contents,
 };
 
 /// The width of the labels, in columns.
@@ -164,8 +164,9 @@ pub(super) fn in_short(summary: Summary) -> String {
 /// What to do now, in plain kubectl.
 fn next(view: &PlanView<'_>) -> Vec<Said> {
     let request = &view.plan.request;
-    if view.plan.outcomes.is_empty() {
-        return Vec::new();
+    let obstacles = mend_obstacles(view);
+    if view.plan.outcomes.is_empty() || !obstacles.is_empty() {
+        return obstacles;
     }
     if !view.plan.stuck() {
         if view.to_be_done {
@@ -185,6 +186,19 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     }
     if said.is_empty() {
         said.push(Said::text("run kubectl gc tree to see which objects block it".to_owned()));
+    }
+    said
+}
+
+/// What mends the obstacles, or prevents them.
+fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
+    let mut said: Vec<Said> = Vec::new();
+    for obstacle in &view.plan.obstacles {
+        let remedy = obstacles::remedy(obstacle);
+        if said.iter().all(|said| said.text != remedy) {
+            said.push(Said::text(remedy.to_owned()));
+        }
+        said.extend(obstacles::commands(view.snapshot, view.kubectl, obstacle).iter().map(Said::command));
     }
     said
 }
@@ -238,7 +252,8 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
                     ));
                 }
                 BlockedBy::Unreadable(_) => said.push(format!("repair the conversion webhook of {what}")),
-                BlockedBy::SpecFinalizers => {}
+                // The obstacle's own remedy says more.
+                BlockedBy::SpecFinalizers | BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {}
             }
         }
     }

@@ -20,6 +20,7 @@ use super::{
     PlanView,
     gates::describe as describe_gate,
     names::{by_kind, name, stuck},
+    obstacles::{describe as describe_obstacle, word as obstacle_word},
 };
 
 /// A verdict as text shows it: a word, its tone, and a sentence.
@@ -141,9 +142,9 @@ pub(super) fn write(
     for violation in view.gates {
         lines::write_sentence("GATE", Tone::Error, &describe_gate(view.snapshot, violation), options, out)?;
     }
-    for reason in obstacles(&view.verdict()) {
-        let sentence = format!("{}.", reason_in_words(view, reason));
-        lines::write_sentence(word(reason.result), tone(reason.result), &sentence, options, out)?;
+    for obstacle in &view.plan.obstacles {
+        let sentence = describe_obstacle(view.snapshot, obstacle);
+        lines::write_sentence(obstacle_word(obstacle), Tone::Error, &sentence, options, out)?;
     }
     lines::write_runs(verdict.word, verdict.tone, &verdict.sentence, options, out)
 }
@@ -391,6 +392,12 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         ReasonKind::Gate => {
             let gates = view.gates.iter().map(|violation| describe_gate(view.snapshot, violation));
             gates.collect::<Vec<_>>().join(" ").trim_end_matches('.').to_owned()
+        }
+        ReasonKind::Webhook | ReasonKind::Admission | ReasonKind::Api | ReasonKind::Collector => {
+            let of_kind =
+                view.plan.obstacles.iter().filter(|obstacle| ReasonKind::of_obstacle(obstacle.kind) == reason.kind);
+            let sentences: Vec<String> = of_kind.map(|obstacle| describe_obstacle(view.snapshot, obstacle)).collect();
+            sentences.join(" ").trim_end_matches('.').to_owned()
         }
         ReasonKind::Stuck => format!("{objects} {stays} Terminating{}", root_causes(view)),
         ReasonKind::Depends | ReasonKind::Waits => {

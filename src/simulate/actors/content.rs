@@ -10,6 +10,7 @@ use crate::{
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         cause::Cause,
+        obstacles::Operation,
         world::{SimContext, World},
     },
 };
@@ -89,7 +90,7 @@ impl World<'_, '_> {
         if context.rules(object).own_delete != OwnDelete::Namespace || !is_terminating || !self.held_by_spec(object) {
             return ActorResult::Done;
         }
-        if self.finalized_namespaces.contains(&object) {
+        if self.finalized_namespaces.contains(&object) || self.manager_away() {
             return ActorResult::Done;
         }
         if context.snapshot.facts.namespace(object).is_none() {
@@ -105,9 +106,17 @@ impl World<'_, '_> {
         };
         if !self.actors.content.contains_key(&object) {
             let mut pass = content(self);
-            // R9.10: while any pod is left, nothing else is deleted.
-            if pass.iter().any(|id| context.rules(*id).graceful) {
-                pass.retain(|id| context.rules(*id).graceful);
+            // R9.10: while any pod is left, nothing else is deleted; R9.30: unless their DELETEs fail.
+            let pods: Vec<ObjectId> = pass.iter().copied().filter(|id| context.rules(*id).graceful).collect();
+            if !pods.is_empty() && !pods.iter().any(|pod| self.refuses(*pod, Operation::Delete)) {
+                pass = pods;
+            }
+            match self.dead_api() {
+                Some((service, true)) => {
+                    self.held_by_api.insert(object, service);
+                }
+                Some((service, false)) => self.doubt_api(object, service),
+                None => {}
             }
             let order = self.actors.content_order;
             pass.sort_by_cached_key(|id| order.sort_key(context.snapshot.object(*id).resource));
@@ -118,11 +127,23 @@ impl World<'_, '_> {
             return ActorResult::Continues;
         }
         // R9.11: unreadable resources may have contents.
-        if content(self).is_empty() && context.snapshot.unreadable_by_all().next().is_none() {
+        let readable = context.snapshot.unreadable_by_all().next().is_none() && !self.held_by_api.contains_key(&object);
+        if content(self).is_empty() && readable {
+            // In the same pass, it may have been asked for its content before or after its backend went.
+            if let Some((service, _)) = self.dead_api() {
+                self.doubt_api(object, service);
+            }
             self.finalize_namespace(object);
             return ActorResult::Done;
         }
         ActorResult::Waits
+    }
+
+    /// Notes that an API without a backend may keep a namespace from being emptied.
+    fn doubt_api(&mut self, namespace: ObjectId, service: ObjectId) {
+        let api = self.context.snapshot.text(self.context.snapshot.object(service).name).to_owned();
+        self.assumptions.insert(Assumption::ApiLasts { api });
+        self.doubtful.insert(namespace);
     }
 
     /// The CRD finalizer controller: deletes every instance without options, then removes its finalizer.
@@ -184,6 +205,10 @@ impl World<'_, '_> {
             }
             pass.pop_front();
             self.delete(id, options, cause.clone());
+            // R9.30: a collection is deleted object by object, until one fails.
+            if matches!(cause, Cause::Namespace(_)) && self.exists(id) && self.refused.contains_key(&id) {
+                pass.retain(|other| resource_of(*other) != resource_of(id));
+            }
             // A DELETE doesn't change an object that was already terminating, but its controllers may finish it.
             self.actors.notice_once(id);
             if batch_size == BatchSize::Object {

@@ -50,6 +50,17 @@ pub(crate) fn has_living_controller(finalizer: &str, group: &str, kind: &str) ->
     WIDESPREAD.iter().any(belongs)
 }
 
+/// Whether kube-controller-manager removes a finalizer.
+pub(crate) fn of_controller_manager(finalizer: &str) -> bool {
+    matches!(
+        finalizer,
+        "kubernetes.io/pvc-protection"
+            | "kubernetes.io/pv-protection"
+            | "kubernetes.io/pv-controller"
+            | "batch.kubernetes.io/job-tracking"
+    )
+}
+
 impl World<'_, '_> {
     pub(super) fn remove_known_finalizers(&mut self, object: ObjectId) -> ActorResult {
         if self.context.assume == Assume::None {
@@ -60,7 +71,7 @@ impl World<'_, '_> {
             // The object may be removed with its last finalizer.
             let Some(stored) = self.stored(object) else { return ActorResult::Done };
             let Some(finalizer) = self.context.snapshot.strings.find(known.finalizer) else { continue };
-            if !stored.has_finalizer(finalizer) {
+            if !stored.has_finalizer(finalizer) || self.manager_away() && of_controller_manager(known.finalizer) {
                 continue;
             }
             match self.is_removal_due(object, known.when) {

@@ -17,7 +17,7 @@ use crate::{
 use super::world::World;
 
 pub(crate) use content::ContentOrder;
-pub(crate) use finalizers::has_living_controller;
+pub(crate) use finalizers::{has_living_controller, of_controller_manager};
 
 /// Something that a plan assumes other actors do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,6 +34,10 @@ pub enum Assumption {
     NotAdopted,
     /// The pod garbage collector removes pods of deleted Nodes (R9.7).
     PodGarbageCollector,
+    /// A webhook or policy that is asked about writes of this delete allows them.
+    Admission { by: String },
+    /// The namespace controller reads this aggregated API before it loses its backend.
+    ApiLasts { api: String },
 }
 
 impl std::fmt::Display for Assumption {
@@ -50,6 +54,10 @@ impl std::fmt::Display for Assumption {
             Assumption::PodGarbageCollector => {
                 f.write_str("the pod garbage collector deletes the pods of nodes that no longer exist")
             }
+            Assumption::ApiLasts { api } => {
+                write!(f, "the namespace controller is done before it notices that {api} no longer answers")
+            }
+            Assumption::Admission { by } => write!(f, "{by} allows these deletes and changes"),
             Assumption::NamespaceController => {
                 f.write_str("the namespace controller deletes the content of a Terminating namespace")
             }

@@ -4,5 +4,5 @@ mod archiving;
 mod asking;
 mod following;
 mod keeping;
-mod kit;
+pub mod kit;
 mod refusing;

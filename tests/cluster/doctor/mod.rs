@@ -9,7 +9,7 @@ mod cycles;
 mod finalizers;
 mod healthy;
 mod identity;
-mod kit;
+pub mod kit;
 mod limits;
 mod namespaces;
 mod pods;

@@ -127,7 +127,9 @@ impl<'t> Carried<'t> {
             let mut events = Vec::new();
             let mut describe = |event| events.push(event);
             let (assume, timeout, patience) = (self.assume, self.timeout, Duration::from_secs(2));
-            let following = Following { connection: &connection, watches: &watches, assume, timeout, patience };
+            let heed_obstacles = true;
+            let following =
+                Following { connection: &connection, watches: &watches, assume, heed_obstacles, timeout, patience };
             let called_off = async {
                 match self.called_off {
                     Some(time) => tokio::time::sleep(time).await,

@@ -79,7 +79,7 @@ pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), St
             continue;
         };
         let is = now.get(uid);
-        if let Err(error) = check(outcome, was, is, &now) {
+        if let Err(error) = check(plan, outcome, was, is, &now) {
             wrong.add(format!("{who}: {error}"));
         }
         if **was != described_object(outcome, was) {
@@ -145,7 +145,13 @@ fn made_by_the_living(object: &Value, before: &BTreeMap<&str, &Value>, now: &BTr
 }
 
 /// Compares one outcome with one object.
-fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
+fn check(
+    plan: &Value,
+    outcome: &Value,
+    was: &Value,
+    is: Option<&&Value>,
+    now: &BTreeMap<&str, &Value>,
+) -> Result<(), String> {
     let (old, new) = (State::of(was), is.map(|object| State::of(object)));
     let mut ends = vec![State::predicted(&outcome["object"], &outcome["after"])?];
     let mut words = vec![outcome["outcome"].as_str().unwrap_or_default()];
@@ -177,14 +183,19 @@ fn check(outcome: &Value, was: &Value, is: Option<&&Value>, now: &BTreeMap<&str,
         return Err(format!("it has an outcome, though nothing of it changes: {outcome}"));
     }
     if word == "Terminating" && end == 0 {
-        check_holders(outcome, &State::of(is.unwrap_or(&&Value::Null)), is.unwrap_or(&&Value::Null), now)?;
+        let is = is.unwrap_or(&&Value::Null);
+        check_holders(plan, outcome, is, now)?;
     }
     Ok(())
 }
 
 /// Checks that the blockers of a remaining object exist. Everything is at rest when this is called, so the object is
 /// stuck or waits for an object that isn't being deleted.
-pub fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
+pub fn check_holders(plan: &Value, outcome: &Value, is: &Value, now: &BTreeMap<&str, &Value>) -> Result<(), String> {
+    let state = State::of(is);
+    let obstacles = plan["obstacles"].as_array().into_iter().flatten();
+    let in_the_way: Vec<&Value> =
+        obstacles.flat_map(|obstacle| [&obstacle["webhook"], &obstacle["object"]["name"]]).collect();
     let waits_for = outcome["waitsFor"].as_array().cloned().unwrap_or_default();
     let lives = |other: &&Value| {
         now.get(other["uid"].as_str().unwrap_or_default()).is_some_and(|other| !State::of(other).terminating)
@@ -197,6 +208,7 @@ pub fn check_holders(outcome: &Value, state: &State, is: &Value, now: &BTreeMap<
         let holds = match holder.as_str() {
             "kubelet" => is["kind"] == "Pod" && is["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or(0) > 0,
             "spec.finalizers" => is["kind"] == "Namespace",
+            obstacle if in_the_way.iter().any(|name| *name == obstacle) => true,
             finalizer => state.finalizers.iter().any(|real| real == finalizer),
         };
         if !holds {

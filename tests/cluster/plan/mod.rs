@@ -8,6 +8,7 @@ pub mod definitions;
 pub mod draft;
 mod finalizers;
 mod namespaces;
+mod obstacles;
 mod outside;
 mod owners;
 mod pods;

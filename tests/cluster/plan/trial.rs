@@ -187,7 +187,9 @@ fn plan(cluster: &Cluster, args: &[String]) -> Value {
         assert!(!ran.stdout.is_empty(), "kubectl gc {}: {:?}\n{}", args.join(" "), ran.code, ran.stderr);
         let plan = ran.json();
         let stuck = plan["summary"]["stuck"].as_i64().unwrap_or(0) > 0;
-        ran.expect(if stuck { 2 } else { 0 });
+        let prevents = |obstacle: &Value| obstacle["prevents"].as_array().is_some_and(|prevents| !prevents.is_empty());
+        let prevented = plan["obstacles"].as_array().into_iter().flatten().any(prevents);
+        ran.expect(if stuck || prevented { 2 } else { 0 });
         if plan["complete"] == true { Ok(plan) } else { Err(Retry::Later(plan["gaps"].to_string())) }
     });
     plan.unwrap_or_else(|gaps| panic!("kubectl gc {}: gaps: {gaps}", args.join(" ")))

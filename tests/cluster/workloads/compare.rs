@@ -128,9 +128,9 @@ impl Comparison<'_> {
                 self.differs(Sort::Wrong, kind, who, ends.join(", or: "), told(&real));
                 continue;
             }
-            if let (Some(state), "Terminating", None) = (&real, text(&outcome["outcome"]), because)
+            if let (Some(_), "Terminating", None) = (&real, text(&outcome["outcome"]), because)
                 && let Some(is) = self.now.get(uid)
-                && let Err(error) = check_holders(outcome, state, is, &self.now)
+                && let Err(error) = check_holders(self.plan, outcome, is, &self.now)
             {
                 let held: Vec<&str> = items(&outcome["heldBy"]).map(text).collect();
                 let waits: Vec<String> = items(&outcome["waitsFor"]).map(described).collect();

@@ -1,0 +1,67 @@
+//! ValidatingAdmissionPolicies and their bindings: which requests they judge.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    selector::LabelSelector,
+    webhooks::{ADMISSION, WebhookRule},
+};
+use crate::model::resources::Resource;
+
+/// A ValidatingAdmissionPolicy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdmissionPolicyFacts {
+    /// `spec.matchConstraints`.
+    pub constraints: Constraints,
+    /// Whether it has `matchConditions`.
+    #[serde(default)]
+    pub conditional: bool,
+    /// Whether it validates anything.
+    pub validates: bool,
+    /// Whether one of its validations is the constant `false`: it refuses whatever it matches.
+    pub refuses_all: bool,
+}
+
+/// A ValidatingAdmissionPolicyBinding.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyBindingFacts {
+    /// `spec.policyName`.
+    pub policy: String,
+    /// Whether `validationActions` contains Deny.
+    pub denies: bool,
+    /// `spec.matchResources`; unset: everything that the policy matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<Constraints>,
+}
+
+/// Which requests are judged (`MatchResources`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constraints {
+    /// `resourceRules`; empty in a binding: all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<WebhookRule>,
+    /// `excludeResourceRules`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<WebhookRule>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespaces: Option<LabelSelector>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<LabelSelector>,
+    /// Whether its rules match only the versions they name: `matchPolicy` Exact.
+    #[serde(default)]
+    pub exact: bool,
+}
+
+impl Constraints {
+    /// Whether the rules match a request for an object of this name (apiserver `policy/matching/matching.go: Matches`).
+    pub(crate) fn matches(&self, resource: &Resource, subresource: &str, operation: &str, name: &str) -> bool {
+        let matches = |rule: &WebhookRule| {
+            (rule.names.is_empty() || rule.names.iter().any(|one| one == name))
+                && rule.matches(resource, subresource, operation, self.exact)
+        };
+        // No policy judges policies and webhook configurations.
+        resource.group != ADMISSION
+            && !self.excluded.iter().any(matches)
+            && (self.rules.is_empty() || self.rules.iter().any(matches))
+    }
+}

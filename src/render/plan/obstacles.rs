@@ -1,0 +1,156 @@
+//! What is broken, or what a delete breaks, and what that prevents; in JSON and in words.
+
+use serde::Serialize;
+
+use crate::{
+    command_line::{Kubectl, ShellCommand},
+    document::ObjectJson,
+    model::{ObjectId, Snapshot},
+    simulate::{Obstacle, ObstacleKind},
+    wording::count,
+};
+
+/// At most this many objects and resources are named.
+const NAMED: usize = 3;
+
+/// Lists the pods of the controller manager, if the control plane runs in pods.
+const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
+
+/// One obstacle.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ObstacleJson<'a> {
+    obstacle: &'static str,
+    object: ObjectJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webhook: Option<&'a str>,
+    taken_down: bool,
+    message: String,
+    resources: Vec<String>,
+    prevents: Vec<ObjectJson<'a>>,
+    commands: Vec<String>,
+}
+
+impl<'a> ObstacleJson<'a> {
+    pub(super) fn of(snapshot: &'a Snapshot, kubectl: &Kubectl, obstacle: &'a Obstacle) -> Self {
+        ObstacleJson {
+            obstacle: obstacle.kind.name(),
+            object: ObjectJson::of(snapshot, obstacle.kind.object()),
+            webhook: webhook(snapshot, obstacle.kind),
+            taken_down: obstacle.taken_down,
+            message: describe(snapshot, obstacle),
+            resources: obstacle.resources.iter().map(|id| snapshot.resources.get(*id).full_name()).collect(),
+            prevents: obstacle.prevents.iter().map(|id| ObjectJson::of(snapshot, *id)).collect(),
+            commands: commands(snapshot, kubectl, obstacle).iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// The name of a webhook.
+fn webhook(snapshot: &Snapshot, kind: ObstacleKind) -> Option<&str> {
+    let ObstacleKind::WebhookUnreachable { configuration, place } = kind else { return None };
+    Some(&snapshot.facts.webhooks(configuration)?.webhooks.get(place as usize)?.name)
+}
+
+/// The word before the sentence.
+pub(super) fn word(obstacle: &Obstacle) -> &'static str {
+    match (obstacle.kind, obstacle.taken_down) {
+        (_, true) => "TAKES DOWN",
+        (ObstacleKind::PolicyRefuses { .. }, _) => "REFUSED",
+        _ => "BROKEN",
+    }
+}
+
+/// The obstacle and its consequence.
+pub(super) fn describe(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
+    let name = snapshot.short_name(obstacle.kind.object());
+    let Obstacle { why, taken_down, prevents, .. } = obstacle;
+    let stay = match prevents.len() {
+        0 => String::new(),
+        number => format!(
+            " {} that this delete would otherwise delete or change: {}.",
+            count(number, "object stays", "objects stay"),
+            names(snapshot, prevents)
+        ),
+    };
+    let after = if *taken_down { "After this delete" } else { "Now" };
+    match obstacle.kind {
+        ObstacleKind::ControllersAway { .. } => format!(
+            "no controller manager seems to run: {why}. Without it, nothing is collected, no namespace is emptied, and \
+             foreground deletes never finish.{stay}"
+        ),
+        ObstacleKind::WebhookUnreachable { .. } => format!(
+            "the API server must call the webhook {} of {name} before it deletes or changes {}. {after}, {}.{stay}",
+            webhook(snapshot, obstacle.kind).unwrap_or_default(),
+            resources(snapshot, obstacle),
+            if *taken_down { format!("nobody can: {why}") } else { format!("it can't: {why}") },
+        ),
+        ObstacleKind::PolicyRefuses { binding, .. } => format!(
+            "{name}, bound by {}, refuses all deletes and changes that it matches: {why}.{stay}",
+            snapshot.short_name(binding)
+        ),
+        ObstacleKind::ApiUnavailable { .. } => format!(
+            "{name} does not answer{}: {why}. Its objects can't be read or deleted then, and every namespace that is \
+             deleted stays Terminating.{stay}",
+            if *taken_down { " after this delete" } else { "" }
+        ),
+    }
+}
+
+fn names(snapshot: &Snapshot, objects: &[ObjectId]) -> String {
+    let names: Vec<String> = objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
+    match objects.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
+}
+
+fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
+    let names: Vec<String> =
+        obstacle.resources.iter().take(NAMED).map(|id| snapshot.resources.get(*id).full_name()).collect();
+    match obstacle.resources.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {more} more kinds", names.join(", ")),
+    }
+}
+
+/// What to do about it.
+pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
+    match (obstacle.kind, obstacle.taken_down) {
+        (ObstacleKind::ControllersAway { .. }, _) => {
+            "start the controller manager; without it, kubectl gc sweep does the collector's work. kubectl gc doctor \
+             --probe shows whether a collector runs:"
+        }
+        (ObstacleKind::WebhookUnreachable { .. }, true) => "delete the webhook's configuration first:",
+        (ObstacleKind::WebhookUnreachable { .. }, false) => {
+            "repair the webhook's service or, if its application is no longer installed, delete its configuration:"
+        }
+        (ObstacleKind::PolicyRefuses { .. }, _) => {
+            "find out who protects these objects; if nobody does any more, delete the policy's binding:"
+        }
+        (ObstacleKind::ApiUnavailable { .. }, true) => {
+            "delete the APIService first; objects that the API stores elsewhere are kept:"
+        }
+        (ObstacleKind::ApiUnavailable { .. }, false) => {
+            "repair the API's service or, if the API is no longer needed, delete its APIService:"
+        }
+    }
+}
+
+/// Commands that show or mend it.
+pub(super) fn commands(snapshot: &Snapshot, kubectl: &Kubectl, obstacle: &Obstacle) -> Vec<ShellCommand> {
+    let object = match obstacle.kind {
+        ObstacleKind::PolicyRefuses { binding, .. } => binding,
+        kind => kind.object(),
+    };
+    let object = snapshot.object(object);
+    let resource = snapshot.resources.get(object.resource);
+    match obstacle.kind {
+        ObstacleKind::ControllersAway { .. } => vec![kubectl.verb("get").args(SEE_MANAGER)],
+        _ => kubectl
+            .verb("delete")
+            .object(&resource.plural, &resource.group, snapshot.text(object.name))
+            .into_iter()
+            .collect(),
+    }
+}

@@ -1,0 +1,188 @@
+//! Which admission webhooks the API server calls before a write, and which of them it can't call (S9).
+
+use std::sync::OnceLock;
+
+use crate::{
+    model::{
+        Coordinate, ObjectId, Presence, Resource, ResourceId, Snapshot, Symbol,
+        facts::{LabelSelector, Webhook},
+    },
+    server::OwnDelete,
+    simulate::world::{Needs, SimContext},
+};
+
+use super::{
+    backend::{Reach, reach},
+    policies::{BoundPolicy, bound_policies},
+};
+
+/// A write as admission sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operation {
+    Delete,
+    /// A PATCH or PUT.
+    Update,
+    /// A PUT of a Namespace's subresource `finalize` (R9.12).
+    Finalize,
+}
+
+impl Operation {
+    const ALL: [Operation; 3] = [Operation::Delete, Operation::Update, Operation::Finalize];
+
+    /// The operation in admission reviews.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Operation::Delete => "DELETE",
+            Operation::Update | Operation::Finalize => "UPDATE",
+        }
+    }
+
+    pub(super) fn subresource(self) -> &'static str {
+        if self == Operation::Finalize { "finalize" } else { "" }
+    }
+}
+
+/// A webhook that is called before a write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WebhookCall<'a> {
+    pub configuration: ObjectId,
+    pub place: usize,
+    pub webhook: &'a Webhook,
+}
+
+/// Every webhook, with its configuration.
+pub(crate) fn webhook_calls<'a>(context: &SimContext<'a>, needs: &mut Needs) -> Vec<WebhookCall<'a>> {
+    let snapshot: &'a Snapshot = context.snapshot;
+    let mut all = Vec::new();
+    for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
+        let Some(resource) = snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind) else { continue };
+        for id in context.of_resource(resource) {
+            let Some(facts) = snapshot.facts.webhooks(*id) else {
+                needs.facts.insert(*id);
+                continue;
+            };
+            all.extend(facts.webhooks.iter().enumerate().map(|(place, webhook)| WebhookCall {
+                configuration: *id,
+                place,
+                webhook,
+            }));
+        }
+    }
+    all
+}
+
+/// A webhook, and whether it can be reached, which is found out once it matters.
+#[derive(Debug)]
+pub(crate) struct Hook<'a> {
+    pub call: WebhookCall<'a>,
+    reach: OnceLock<(Reach, Needs)>,
+}
+
+impl Hook<'_> {
+    pub(crate) fn reach(&self, context: &SimContext<'_>) -> &(Reach, Needs) {
+        self.reach.get_or_init(|| {
+            let mut needs = Needs::default();
+            (reach(context, self.call.webhook.backend.as_ref(), &mut needs), needs)
+        })
+    }
+}
+
+/// Whether a webhook is called before a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Called {
+    Yes,
+    No,
+    /// Something that can't be judged decides it: `matchConditions`, or labels that were not read.
+    Perhaps,
+}
+
+/// All webhooks.
+#[derive(Debug, Default)]
+pub(crate) struct Admission<'a> {
+    pub hooks: Vec<Hook<'a>>,
+    pub policies: Vec<BoundPolicy<'a>>,
+    /// For each operation and resource, the webhooks whose rules match.
+    by_rules: OnceLock<Vec<Vec<Vec<u32>>>>,
+}
+
+impl<'a> Admission<'a> {
+    pub(super) fn of(context: &SimContext<'a>, needs: &mut Needs) -> Self {
+        let calls = webhook_calls(context, needs);
+        let hooks = calls.into_iter().map(|call| Hook { call, reach: OnceLock::new() }).collect();
+        Admission { hooks, policies: bound_policies(context, needs), by_rules: OnceLock::new() }
+    }
+
+    /// The webhooks whose rules match a write, by their position.
+    pub(crate) fn by_rules(&self, snapshot: &Snapshot, resource: ResourceId, operation: Operation) -> &[u32] {
+        if self.hooks.is_empty() {
+            return &[];
+        }
+        let table = self.by_rules.get_or_init(|| {
+            let matching = |resource: &Resource, operation: Operation| -> Vec<u32> {
+                let hooks = self.hooks.iter().zip(0..);
+                let matches = |hook: &Hook<'_>| {
+                    hook.call.webhook.matches_part(resource, operation.subresource(), operation.name())
+                };
+                hooks.filter(|(hook, _)| matches(hook)).map(|(_, place)| place).collect()
+            };
+            let of = |operation| snapshot.resources.iter().map(|(_, resource)| matching(resource, operation)).collect();
+            Operation::ALL.into_iter().map(of).collect()
+        });
+        table[operation as usize].get(resource.index()).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Hook<'_> {
+    /// Whether a webhook whose rules match is called for an object (R9.31).
+    pub(crate) fn called_for(&self, context: &SimContext<'_>, object: ObjectId) -> Called {
+        let webhook = self.call.webhook;
+        match called_by(context, object, webhook.objects.as_ref(), webhook.namespaces.as_ref()) {
+            Called::Yes if webhook.depends_on_unread() => Called::Perhaps,
+            called => called,
+        }
+    }
+}
+
+/// Whether selectors choose an object.
+pub(super) fn called_by(
+    context: &SimContext<'_>,
+    object: ObjectId,
+    objects: Option<&LabelSelector>,
+    namespaces: Option<&LabelSelector>,
+) -> Called {
+    let snapshot = context.snapshot;
+    if objects.is_some_and(|selector| !selects(snapshot, selector, object)) {
+        return Called::No;
+    }
+    let Some(selector) = namespaces else { return Called::Yes };
+    let namespace = snapshot.object(object).namespace;
+    let chosen = if context.rules(object).own_delete == OwnDelete::Namespace {
+        Some(selects(snapshot, selector, object))
+    } else if namespace.is_empty() {
+        // Other cluster-scoped objects are never exempt (`namespace/matcher.go: MatchNamespaceSelector`).
+        Some(true)
+    } else {
+        namespace_named(context, namespace).map(|namespace| selects(snapshot, selector, namespace))
+    };
+    match chosen {
+        Some(true) => Called::Yes,
+        Some(false) => Called::No,
+        None => Called::Perhaps,
+    }
+}
+
+fn selects(snapshot: &Snapshot, selector: &LabelSelector, object: ObjectId) -> bool {
+    let labels = &snapshot.object(object).labels;
+    selector.matches(|key| {
+        let key = snapshot.strings.find(key)?;
+        labels.iter().find(|(own, _)| *own == key).map(|(_, value)| snapshot.text(*value))
+    })
+}
+
+fn namespace_named(context: &SimContext<'_>, name: Symbol) -> Option<ObjectId> {
+    let coordinate = Coordinate { resource: context.built_in.namespaces?, namespace: Symbol::EMPTY, name };
+    match context.snapshot.look_up(coordinate) {
+        Presence::Present(namespace) => Some(namespace),
+        _ => None,
+    }
+}

@@ -1,0 +1,130 @@
+//! Whether the API server can reach the backend of a webhook or an API.
+
+use crate::{
+    model::{
+        Coordinate, ObjectId, Presence, Symbol,
+        facts::{Backend, SliceFacts},
+    },
+    simulate::world::{Needs, SimContext},
+};
+
+/// The `spec.type` of a Service that is an alias for a name outside the cluster.
+const EXTERNAL: &str = "ExternalName";
+
+/// Whether a backend can be reached, as far as the snapshot shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Unreachable(Lack),
+    /// This Service exists, and perhaps only these pods are behind it; empty: others, too.
+    Served {
+        service: ObjectId,
+        pods: Vec<ObjectId>,
+    },
+    /// It is outside the cluster.
+    Outside,
+    /// Something that decides it was not read.
+    Unknown,
+}
+
+/// What a backend lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lack {
+    Service,
+    Endpoint,
+}
+
+impl Lack {
+    /// The same as a clause about a backend.
+    pub(crate) fn describe(self, backend: Option<&Backend>) -> String {
+        let service = backend.and_then(Backend::service);
+        let service = service.map(|(namespace, name)| format!("{namespace}/{name}")).unwrap_or_default();
+        match self {
+            Lack::Service => format!("its service {service} does not exist"),
+            Lack::Endpoint => format!("its service {service} has no endpoint that is ready"),
+        }
+    }
+}
+
+/// Whether a backend can be reached, and what must be read to know.
+pub(crate) fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Needs) -> Reach {
+    let snapshot = context.snapshot;
+    let Some((namespace, name)) = backend.and_then(Backend::service) else { return Reach::Outside };
+    let Some(resource) = context.built_in.services else { return Reach::Unknown };
+    let find = |text: &str| snapshot.strings.find(text);
+    let (Some(namespace), Some(name)) = (find(namespace), find(name)) else {
+        // No object that was read has that name.
+        let absent = snapshot.covers(resource, None);
+        return if absent { Reach::Unreachable(Lack::Service) } else { Reach::Unknown };
+    };
+    let coordinate = Coordinate { resource, namespace, name };
+    let service = match snapshot.look_up(coordinate) {
+        Presence::Unknown => {
+            needs.look_ups.insert(coordinate);
+            return Reach::Unknown;
+        }
+        Presence::Absent => {
+            if !snapshot.was_looked_up(coordinate) {
+                needs.absences.insert(coordinate);
+            }
+            return Reach::Unreachable(Lack::Service);
+        }
+        Presence::Present(service) => service,
+    };
+    match snapshot.facts.service(service) {
+        // A name outside the cluster has no endpoints in it.
+        Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return Reach::Served { service, pods: Vec::new() },
+        Some(_) => {}
+        None => {
+            needs.facts.insert(service);
+            return Reach::Unknown;
+        }
+    }
+    endpoints(context, namespace, name, needs).map_or(Reach::Unknown, |ready| match ready {
+        (0, _) => Reach::Unreachable(Lack::Endpoint),
+        (_, pods) => Reach::Served { service, pods },
+    })
+}
+
+/// How many endpoints of a Service are ready, and their pods if all are pods; `None` if unknown.
+fn endpoints(
+    context: &SimContext<'_>,
+    namespace: Symbol,
+    service: Symbol,
+    needs: &mut Needs,
+) -> Option<(u64, Vec<ObjectId>)> {
+    let snapshot = context.snapshot;
+    let slices = snapshot.resources.by_group_kind("discovery.k8s.io", "EndpointSlice")?;
+    if !snapshot.covers(slices, Some(namespace)) {
+        return None;
+    }
+    let label = snapshot.strings.find(SliceFacts::SERVICE);
+    let is_its = |id: &&ObjectId| {
+        let object = snapshot.object(**id);
+        object.namespace == namespace
+            && object.labels.iter().any(|(key, value)| Some(*key) == label && *value == service)
+    };
+    let (mut ready, mut pods, mut unread) = (0, Vec::new(), false);
+    for id in context.of_resource(slices).iter().filter(is_its) {
+        let Some(facts) = snapshot.facts.slice(*id) else {
+            needs.facts.insert(*id);
+            unread = true;
+            continue;
+        };
+        ready += facts.ready;
+        pods.extend(facts.pods.iter().filter_map(|pod| {
+            let coordinate =
+                Coordinate { resource: context.built_in.pods?, namespace, name: snapshot.strings.find(pod)? };
+            match snapshot.look_up(coordinate) {
+                Presence::Present(pod) => Some(pod),
+                _ => None,
+            }
+        }));
+    }
+    if unread && ready == 0 {
+        return None;
+    }
+    if unread || pods.len() as u64 != ready {
+        pods.clear();
+    }
+    Some((ready, pods))
+}

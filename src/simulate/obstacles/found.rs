@@ -1,0 +1,232 @@
+//! The obstacles that matter to a simulated delete, and what they prevent.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    model::{ObjectId, ResourceId, Symbol, facts::Backend},
+    simulate::world::World,
+};
+
+use super::{
+    admission::{Hook, Operation},
+    backend::{Lack, Reach},
+    refused::RefusedBy,
+};
+
+/// Something that is broken, or that the delete breaks, and what that prevents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    pub kind: ObstacleKind,
+    /// A clause: "its service shop/hook does not exist".
+    pub why: String,
+    /// Whether it works before this delete, which removes its backend.
+    pub taken_down: bool,
+    /// Objects that this delete would remove or change without the obstacle, and will once it is mended.
+    pub prevents: Vec<ObjectId>,
+    /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match.
+    pub resources: Vec<ResourceId>,
+}
+
+/// The sort of an obstacle. Its JSON name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObstacleKind {
+    /// No controller manager runs, by this Lease (S7): no collector and no namespace controller.
+    ControllersAway { lease: ObjectId },
+    /// A webhook of this configuration must be called, and can't be (S9).
+    WebhookUnreachable { configuration: ObjectId, place: u32 },
+    /// This policy refuses whatever it matches, because of this binding.
+    PolicyRefuses { policy: ObjectId, binding: ObjectId },
+    /// This APIService's API doesn't answer (S11).
+    ApiUnavailable { service: ObjectId },
+}
+
+impl ObstacleKind {
+    /// The name in JSON; the code of the doctor's finding, if there is one.
+    pub fn name(self) -> &'static str {
+        match self {
+            ObstacleKind::ControllersAway { .. } => "collector-stopped",
+            ObstacleKind::WebhookUnreachable { .. } => "webhook-unreachable",
+            ObstacleKind::PolicyRefuses { .. } => "policy-refuses",
+            ObstacleKind::ApiUnavailable { .. } => "api-unavailable",
+        }
+    }
+
+    /// The Lease, the webhook configuration, the policy or the APIService.
+    pub fn object(self) -> ObjectId {
+        match self {
+            ObstacleKind::ControllersAway { lease: object }
+            | ObstacleKind::WebhookUnreachable { configuration: object, .. }
+            | ObstacleKind::PolicyRefuses { policy: object, .. }
+            | ObstacleKind::ApiUnavailable { service: object } => object,
+        }
+    }
+}
+
+impl World<'_, '_> {
+    /// Whether any obstacle changed the course of this simulation.
+    pub(crate) fn met_obstacles(&self) -> bool {
+        !self.refused.is_empty() || !self.held_by_api.is_empty() || self.manager_away()
+    }
+
+    /// The obstacles that this settled simulation met or made. `healthy` is the same simulation without obstacles.
+    pub(crate) fn obstacles(&mut self, healthy: Option<&World<'_, '_>>) -> Vec<Obstacle> {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return Vec::new() };
+        let mut prevented = healthy.map(|healthy| self.prevented_beside(healthy)).unwrap_or_default();
+        let mut found: BTreeMap<ObstacleKind, Obstacle> = BTreeMap::new();
+        if let Some((lease, why)) = obstacles.manager_away.as_ref().filter(|_| !prevented.is_empty()) {
+            let kind = ObstacleKind::ControllersAway { lease: *lease };
+            found.insert(kind, Obstacle::new(kind, why.clone(), false));
+        }
+        for hook in self.lost_hooks() {
+            let webhook = &obstacles.admission.hooks[hook as usize];
+            let (kind, why) =
+                (kind_of(webhook), self.lack(webhook.call.webhook.backend.as_ref(), &webhook.reach(context).0));
+            found.insert(kind, Obstacle::new(kind, why, true));
+        }
+        for (object, refused) in self.refused.clone() {
+            // It may have been possible later.
+            let Ok(place) = prevented.binary_search(&object) else { continue };
+            prevented.remove(place);
+            let hook = match refused.by {
+                RefusedBy::Hook(hook) => hook,
+                RefusedBy::Policy(policy) => {
+                    let policy = &obstacles.admission.policies[policy as usize];
+                    let kind = ObstacleKind::PolicyRefuses { policy: policy.policy, binding: policy.binding };
+                    let why = || "its validation is the constant false".to_owned();
+                    found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
+                    continue;
+                }
+            };
+            let webhook = &obstacles.admission.hooks[hook as usize];
+            let kind = kind_of(webhook);
+            let why = || self.lack(webhook.call.webhook.backend.as_ref(), &webhook.reach(context).0);
+            found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
+        }
+        self.add_apis(&mut found, &mut prevented);
+        // What only follows.
+        if let Some(first) = found.values_mut().find(|obstacle| !obstacle.prevents.is_empty() || !obstacle.taken_down) {
+            first.prevents.extend(prevented);
+            first.prevents.sort_unstable();
+        }
+        for obstacle in found.values_mut() {
+            if let ObstacleKind::WebhookUnreachable { .. } = obstacle.kind {
+                let hook = obstacles.admission.hooks.iter().position(|hook| kind_of(hook) == obstacle.kind);
+                obstacle.resources = hook.map(|hook| self.resources_of(hook as u32)).unwrap_or_default();
+            }
+        }
+        found.into_values().collect()
+    }
+
+    fn add_apis(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>, prevented: &mut Vec<ObjectId>) {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref() else { return };
+        if !self.removed_backends() && self.held_by_api.is_empty() {
+            return;
+        }
+        let (apis, needs) = obstacles.apis.get(context);
+        self.obstacle_needs.add(needs);
+        for api in apis {
+            let lost = matches!(&api.reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
+            let lost = lost && self.exists(api.service);
+            let held: Vec<ObjectId> =
+                self.held_by_api.iter().filter(|(_, by)| **by == api.service).map(|(held, _)| *held).collect();
+            if !lost && held.is_empty() {
+                continue;
+            }
+            let facts = context.snapshot.facts.api_service(api.service);
+            let why = match &api.reach {
+                Reach::Unreachable(_) => facts.map(|facts| facts.message.trim_end_matches('.').to_owned()),
+                _ => Some(self.lack(facts.and_then(|facts| facts.service.as_ref()), &api.reach)),
+            };
+            let kind = ObstacleKind::ApiUnavailable { service: api.service };
+            let mut obstacle = Obstacle::new(kind, why.unwrap_or_default(), lost);
+            prevented.retain(|object| !held.contains(object));
+            obstacle.prevents = held;
+            found.insert(kind, obstacle);
+        }
+    }
+
+    /// Why a backend can't be reached at the end.
+    fn lack(&self, backend: Option<&Backend>, reach: &Reach) -> String {
+        match reach {
+            Reach::Unreachable(lack) => lack.describe(backend),
+            Reach::Served { service, .. } if !self.exists(*service) => Lack::Service.describe(backend),
+            _ => Lack::Endpoint.describe(backend),
+        }
+    }
+
+    /// Whether a Service or a pod is gone: perhaps something's backend.
+    fn removed_backends(&self) -> bool {
+        let built_in = &self.context.built_in;
+        let of_backend = |object: ObjectId| {
+            let resource = Some(self.context.snapshot.object(object).resource);
+            resource == built_in.services || resource == built_in.pods
+        };
+        self.log.iter().any(|change| change.removed && of_backend(change.object))
+    }
+
+    /// Webhooks that must be called, and whose backend this simulation has removed.
+    fn lost_hooks(&mut self) -> Vec<u32> {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.removed_backends()) else { return Vec::new() };
+        let (services, pods) = (context.built_in.services, context.built_in.pods);
+        let removed =
+            self.log.iter().filter(|change| change.removed).map(|change| context.snapshot.object(change.object));
+        let touched: FxHashSet<Symbol> = removed
+            .filter(|object| Some(object.resource) == services || Some(object.resource) == pods)
+            .map(|object| object.namespace)
+            .collect();
+        let mut lost = Vec::new();
+        for (hook, place) in obstacles.admission.hooks.iter().zip(0..) {
+            let webhook = hook.call.webhook;
+            let namespace =
+                webhook.backend.as_ref().and_then(|backend| backend.service()).map(|(namespace, _)| namespace);
+            let is_near = namespace
+                .and_then(|namespace| context.snapshot.strings.find(namespace))
+                .is_some_and(|namespace| touched.contains(&namespace));
+            if !webhook.required || !is_near || !self.exists(hook.call.configuration) || webhook.rules.is_empty() {
+                continue;
+            }
+            let (reach, needs) = hook.reach(context);
+            self.obstacle_needs.add(needs);
+            if matches!(reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
+                lost.push(place);
+            }
+        }
+        lost
+    }
+
+    /// The resources of which a webhook prevents deletes or changes.
+    fn resources_of(&self, hook: u32) -> Vec<ResourceId> {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref() else { return Vec::new() };
+        let concerns = |resource: &ResourceId| {
+            [Operation::Delete, Operation::Update]
+                .iter()
+                .any(|operation| obstacles.admission.by_rules(context.snapshot, *resource, *operation).contains(&hook))
+        };
+        context.snapshot.resources.deletable().map(|(id, _)| id).filter(concerns).collect()
+    }
+
+    /// The objects that end differently in another simulation, in snapshot order.
+    fn prevented_beside(&self, healthy: &World<'_, '_>) -> Vec<ObjectId> {
+        let differs = |object: &ObjectId| match (self.stored(*object), healthy.stored(*object)) {
+            (Some(here), Some(there)) => !here.same_state(&there),
+            (here, there) => here.is_some() != there.is_some(),
+        };
+        healthy.touched().into_iter().filter(differs).collect()
+    }
+}
+
+impl Obstacle {
+    fn new(kind: ObstacleKind, why: String, taken_down: bool) -> Self {
+        Obstacle { kind, why, taken_down, prevents: Vec::new(), resources: Vec::new() }
+    }
+}
+
+fn kind_of(hook: &Hook<'_>) -> ObstacleKind {
+    ObstacleKind::WebhookUnreachable { configuration: hook.call.configuration, place: hook.call.place as u32 }
+}

@@ -1,0 +1,50 @@
+//! What prevents writes in the cluster as it is, or once a simulated delete has gone that far: admission webhooks that
+//! must be asked and can't be (S9), aggregated APIs without a backend (S11), a controller manager that is away (S7).
+//!
+//! The only place that judges these: a simulation heeds them, and [`crate::doctor`] reports them.
+
+mod admission;
+mod apis;
+mod backend;
+mod found;
+mod liveness;
+mod policies;
+mod refused;
+
+use crate::model::ObjectId;
+
+use super::world::{Needs, SimContext};
+
+pub use admission::Operation;
+pub(crate) use admission::{WebhookCall, webhook_calls};
+pub(crate) use backend::{Reach, reach};
+pub use found::{Obstacle, ObstacleKind};
+pub(crate) use liveness::{Liveness, lease_named, lease_says, of_controller_manager};
+pub(crate) use refused::RefusedWrite;
+
+use admission::Admission;
+use apis::Apis;
+
+/// The obstacles that a simulation heeds.
+#[derive(Debug)]
+pub(crate) struct Obstacles<'a> {
+    pub admission: Admission<'a>,
+    pub apis: Apis,
+    /// The controller manager's Lease, and why it shows that no controller manager runs.
+    pub manager_away: Option<(ObjectId, String)>,
+    /// What must be read to know them.
+    pub needs: Needs,
+}
+
+impl<'a> Obstacles<'a> {
+    /// `now` in Unix seconds; `None` if unknown.
+    pub(super) fn of(context: &SimContext<'a>, now: Option<i64>) -> Self {
+        let mut needs = Needs::default();
+        let admission = Admission::of(context, &mut needs);
+        let manager_away = match of_controller_manager(context, now, &mut needs) {
+            (Some(lease), Liveness::Away(why)) => Some((lease, why)),
+            _ => None,
+        };
+        Obstacles { admission, apis: Apis::default(), manager_away, needs }
+    }
+}

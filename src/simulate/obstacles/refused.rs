@@ -1,0 +1,115 @@
+//! Writes that fail in a simulation, because of an obstacle.
+
+use crate::{
+    model::ObjectId,
+    simulate::{actors::Assumption, blockers::BlockedBy, world::World},
+};
+
+use super::{
+    admission::{Called, Operation},
+    backend::Reach,
+};
+
+/// A write that the API server refuses, because it can't call a webhook, or because of a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RefusedWrite {
+    pub operation: Operation,
+    pub by: RefusedBy,
+}
+
+/// Positions in [`super::admission::Admission`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RefusedBy {
+    Hook(u32),
+    Policy(u32),
+}
+
+impl World<'_, '_> {
+    /// Whether the API server refuses a write now, because of a policy, or because it must call a webhook and can't.
+    /// Records the write, and what the simulation assumes of webhooks and policies that it can't judge.
+    pub(crate) fn refuses(&mut self, object: ObjectId, operation: Operation) -> bool {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return false };
+        let resource = context.snapshot.object(object).resource;
+        let mut refused = None;
+        for place in obstacles.admission.by_rules(context.snapshot, resource, operation) {
+            let hook = &obstacles.admission.hooks[*place as usize];
+            let called = hook.called_for(context, object);
+            if called == Called::No || !self.exists(hook.call.configuration) {
+                continue;
+            }
+            let (reach, needs) = hook.reach(context);
+            self.obstacle_needs.add(needs);
+            let unreachable = match reach {
+                Reach::Unreachable(_) => true,
+                Reach::Served { service, pods } => self.has_lost(*service, pods),
+                Reach::Outside | Reach::Unknown => false,
+            };
+            match (unreachable, hook.call.webhook.required, called) {
+                (true, true, Called::Yes) => refused = refused.or(Some(RefusedBy::Hook(*place))),
+                (true, false, _) => {}
+                _ => {
+                    let configuration = context.snapshot.short_name(hook.call.configuration);
+                    let by = format!("the webhook {} of {configuration}", hook.call.webhook.name);
+                    self.assumptions.insert(Assumption::Admission { by });
+                }
+            }
+        }
+        for (policy, place) in obstacles.admission.policies.iter().zip(0..) {
+            let lasts = self.exists(policy.policy) && self.exists(policy.binding);
+            match policy.judges(context, object, operation) {
+                Called::Yes if lasts && policy.refuses_all() => refused = refused.or(Some(RefusedBy::Policy(place))),
+                Called::Yes | Called::Perhaps if lasts => {
+                    let by = format!("the policy {}", context.snapshot.short_name(policy.policy));
+                    self.assumptions.insert(Assumption::Admission { by });
+                }
+                _ => {}
+            }
+        }
+        let Some(by) = refused else { return false };
+        self.refused.insert(object, RefusedWrite { operation, by });
+        true
+    }
+
+    /// What prevented the last write to an object.
+    pub(crate) fn refused_by(&self, object: ObjectId) -> Option<BlockedBy> {
+        let admission = &self.context.obstacles.as_ref()?.admission;
+        Some(match self.refused.get(&object)?.by {
+            RefusedBy::Hook(place) => {
+                let call = admission.hooks[place as usize].call;
+                BlockedBy::Webhook(call.configuration, call.place as u32)
+            }
+            RefusedBy::Policy(place) => BlockedBy::Policy(admission.policies[place as usize].policy),
+        })
+    }
+
+    /// Whether a Service, or all pods behind it, are gone by now.
+    pub(crate) fn has_lost(&self, service: ObjectId, pods: &[ObjectId]) -> bool {
+        !self.exists(service) || !pods.is_empty() && !pods.iter().any(|pod| self.exists(*pod))
+    }
+
+    /// Whether the controller manager is away: the collector, the namespace controller and the like do nothing.
+    pub(crate) fn manager_away(&self) -> bool {
+        self.heeds && self.context.obstacles.as_ref().is_some_and(|obstacles| obstacles.manager_away.is_some())
+    }
+
+    /// An aggregated API that doesn't answer now, and whether that certainly keeps a namespace from being emptied: its
+    /// content can't be listed (R9.32). Without content, discovery decides, which notices it only after a while.
+    pub(crate) fn dead_api(&mut self) -> Option<(ObjectId, bool)> {
+        let context = self.context;
+        let obstacles = context.obstacles.as_ref().filter(|_| self.heeds)?;
+        let (apis, needs) = obstacles.apis.get(context);
+        self.obstacle_needs.add(needs);
+        let dead = apis.iter().filter(|api| {
+            // It is no longer asked for once its APIService is gone.
+            self.exists(api.service)
+                && match &api.reach {
+                    // If it is read that it answers, its backend needn't be known.
+                    Reach::Unreachable(_) => api.available != Some(true),
+                    Reach::Served { service, pods } => self.has_lost(*service, pods),
+                    Reach::Outside | Reach::Unknown => false,
+                }
+        });
+        dead.map(|api| (api.service, api.has_content || api.available == Some(false))).max_by_key(|(_, sure)| *sure)
+    }
+}

@@ -1,0 +1,99 @@
+//! What is in the way of a delete, and what a delete takes down itself, as a dump shows it.
+
+use serde_json::Value;
+
+use super::run::run_with;
+
+/// A webhook and an API with one pod behind both.
+const BACKEND: &str = r#"
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Namespace, metadata: {name: hooks, uid: u-ns}, spec: {finalizers: [kubernetes]}}
+- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: u-shop}, spec: {finalizers: [kubernetes]}}
+- {apiVersion: v1, kind: Node, metadata: {name: n1, uid: u-node}, spec: {}}
+- apiVersion: v1
+  kind: Pod
+  metadata: {name: backend-0, namespace: hooks, uid: u-pod}
+  spec: {nodeName: n1, terminationGracePeriodSeconds: 30, containers: []}
+  status: {phase: Running}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: hooks, uid: u-settings}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: menu, namespace: shop, uid: u-menu}}
+- {apiVersion: away.test/v1, kind: Thing, metadata: {name: thing, namespace: shop, uid: u-thing}}
+- {apiVersion: v1, kind: Service, metadata: {name: hook, namespace: hooks, uid: u-service}, spec: {type: ClusterIP}}
+- apiVersion: discovery.k8s.io/v1
+  kind: EndpointSlice
+  metadata: {name: hook-1, namespace: hooks, uid: u-slice, labels: {kubernetes.io/service-name: hook}}
+  addressType: IPv4
+  endpoints:
+  - {addresses: [10.1.0.1], conditions: {ready: true}, targetRef: {kind: Pod, name: backend-0, namespace: hooks}}
+- apiVersion: apiregistration.k8s.io/v1
+  kind: APIService
+  metadata: {name: v1.away.test, uid: u-api}
+  spec: {group: away.test, version: v1, service: {namespace: hooks, name: hook}}
+  status: {conditions: [{type: Available, status: "True"}]}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingWebhookConfiguration
+  metadata: {name: guard, uid: u-guard}
+  webhooks:
+  - name: guard.odd.test
+    clientConfig: {service: {namespace: hooks, name: hook}}
+    rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]
+"#;
+
+fn plan(line: &str, code: i32) -> Value {
+    let ran = run_with(&format!("plan {line} --from - --assume-complete -o json"), BACKEND);
+    assert_eq!(ran.code, code, "{line}: {ran}");
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+/// `obstacle takenDown: prevents`
+fn obstacles(plan: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let of = |obstacle: &Value| {
+        let prevents: Vec<String> =
+            obstacle["prevents"].as_array().into_iter().flatten().map(|object| text(&object["name"])).collect();
+        format!("{} {}: {}", text(&obstacle["obstacle"]), obstacle["takenDown"], prevents.join(" "))
+    };
+    plan["obstacles"].as_array().into_iter().flatten().map(of).collect()
+}
+
+fn outcomes(plan: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let of = |outcome: &Value| format!("{} {}", text(&outcome["object"]["name"]), text(&outcome["outcome"]));
+    plan["outcomes"].as_array().into_iter().flatten().map(of).collect()
+}
+
+#[test]
+fn a_backend_that_goes_takes_down_what_it_serves() {
+    for target in ["pod/backend-0 -n hooks", "svc/hook -n hooks"] {
+        let plan = plan(target, 0);
+        assert_eq!(obstacles(&plan), ["webhook-unreachable true: ", "api-unavailable true: "], "{target}: {plan:#}");
+        assert_eq!(plan["obstacles"][0]["resources"], serde_json::json!(["configmaps"]));
+        assert_eq!(
+            plan["obstacles"][1]["commands"][0],
+            "kubectl delete apiservices.apiregistration.k8s.io/v1.away.test"
+        );
+    }
+    assert_eq!(obstacles(&plan("cm/menu -n shop", 0)), [""; 0]);
+}
+
+/// R9.10, R9.32: the pods go first, and then nothing answers any more.
+#[test]
+fn a_namespace_that_contains_a_backend_is_never_empty() {
+    let plan = plan("ns/hooks", 2);
+    assert_eq!(obstacles(&plan), ["webhook-unreachable true: settings", "api-unavailable true: hooks"], "{plan:#}");
+    assert!(outcomes(&plan).contains(&"hooks Terminating".to_owned()), "{plan:#}");
+    assert!(!outcomes(&plan).contains(&"settings Deleted".to_owned()), "{plan:#}");
+    let text = run_with("plan ns/hooks --from - --assume-complete", BACKEND);
+    assert!(text.out.contains("kubectl delete apiservices.apiregistration.k8s.io/v1.away.test"), "{text}");
+    assert!(text.out.contains("TAKES DOWN: "), "{text}");
+}
+
+/// What can't be judged is assumed, by name.
+#[test]
+fn a_webhook_that_answers_may_refuse() {
+    let plan = plan("cm/menu -n shop", 0);
+    let allows = "the webhook guard.odd.test of ValidatingWebhookConfiguration/guard allows these deletes and changes";
+    assert!(plan["assumes"].as_array().is_some_and(|assumes| assumes.iter().any(|one| one == allows)), "{plan:#}");
+}
