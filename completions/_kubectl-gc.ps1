@@ -108,6 +108,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--owners', '--owners', [CompletionResultType]::ParameterName, 'Show owners upwards instead of dependents downwards')
             [CompletionResult]::new('--no-fold', '--no-fold', [CompletionResultType]::ParameterName, 'Show every object instead of folding many similar ones into one line')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -163,6 +164,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--now', '--now', [CompletionResultType]::ParameterName, 'A grace period of one second')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'No grace period: remove pods at once')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -225,6 +227,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask')
             [CompletionResult]::new('--allow-incomplete', '--allow-incomplete', [CompletionResultType]::ParameterName, 'Delete even if something that could not be read may change the outcome')
             [CompletionResult]::new('--ignore-not-found', '--ignore-not-found', [CompletionResultType]::ParameterName, 'Ignore TARGETs that do not exist')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -269,6 +272,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--allow-incomplete', '--allow-incomplete', [CompletionResultType]::ParameterName, 'Archive even if deleted objects could not all be read; the archive says so')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -307,6 +311,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cluster-scoped', '--cluster-scoped', [CompletionResultType]::ParameterName, 'With -n or --namespace-map: also restore what is cluster-scoped, under the same names')
             [CompletionResult]::new('-y', '-y', [CompletionResultType]::ParameterName, 'Do not ask')
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -416,6 +421,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Keep looking, and print whenever something changes')
             [CompletionResult]::new('--list-codes', '--list-codes', [CompletionResultType]::ParameterName, 'Print every code with its severity and meaning; needs no cluster')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -460,6 +466,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -539,6 +546,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
             [CompletionResult]::new('--count', '--count', [CompletionResultType]::ParameterName, 'Count the objects of each resource (reads all of them)')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
@@ -572,6 +580,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error; from 6 on: every request')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace an existing file without asking')
+            [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break

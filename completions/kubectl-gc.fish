@@ -107,6 +107,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s A -l all-
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l owners -d 'Show owners upwards instead of dependents downwards'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l no-fold -d 'Show every object instead of folding many similar ones into one line'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -166,6 +167,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s A -l all-
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l now -d 'A grace period of one second'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l force -d 'No grace period: remove pods at once'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -234,6 +236,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l force -
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s y -l yes -d 'Do not ask'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l allow-incomplete -d 'Delete even if something that could not be read may change the outcome'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l ignore-not-found -d 'Ignore TARGETs that do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -276,6 +279,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive even if deleted objects could not all be read; the archive says so'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l namespace-map -d 'Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l dry-run -d 'Only show what would happen; `server` also sends the requests to the API server as a dry run' -r -f -a "none\t'Do it'
@@ -313,6 +317,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s v -l v
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l all -d 'Also restore objects that a restored controller recreates'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cluster-scoped -d 'With -n or --namespace-map: also restore what is cluster-scoped, under the same names'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s y -l yes -d 'Do not ask'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -413,6 +418,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l probe -
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s w -l watch -d 'Keep looking, and print whenever something changes'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l list-codes -d 'Print every code with its severity and meaning; needs no cluster'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -451,6 +457,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l all -d
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -521,6 +528,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cach
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l count -d 'Count the objects of each resource (reads all of them)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l output -d 'The file to write, compressed if it ends in .gz [default: standard output]' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -550,6 +558,7 @@ false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l force -d 'Replace an existing file without asking'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''

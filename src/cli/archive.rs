@@ -37,7 +37,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
 }
 
 /// FILE is the last argument, after the targets.
-fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), OperationError> {
+pub(super) fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf), OperationError> {
     let usage = |why: &str| {
         OperationError::Usage(format!("{why}: kubectl gc archive TARGET... FILE, where FILE ends in .yaml or .yaml.gz"))
     };

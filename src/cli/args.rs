@@ -177,6 +177,14 @@ pub struct TargetArgs {
     pub ignore_not_found: bool,
 }
 
+/// The rights of a command.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct RoleArgs {
+    /// Only print the least rights that this command needs with these arguments, as YAML for kubectl apply
+    #[arg(long, help_heading = "Rights")]
+    pub print_role: bool,
+}
+
 /// `kubectl gc tree`
 #[derive(Debug, Args)]
 pub struct TreeArgs {
@@ -196,6 +204,8 @@ pub struct TreeArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc plan`
@@ -219,6 +229,8 @@ pub struct PlanArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// The objects that a delete keeps.
@@ -359,6 +371,8 @@ pub struct DeleteArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc archive`
@@ -375,6 +389,8 @@ pub struct ArchiveArgs {
     /// Archive even if deleted objects could not all be read; the archive says so
     #[arg(long)]
     pub allow_incomplete: bool,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc restore`
@@ -401,6 +417,8 @@ pub struct RestoreArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::RESTORE))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// Reads `OLD=NEW`.
@@ -547,6 +565,8 @@ pub struct DoctorArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc explain`
@@ -559,6 +579,8 @@ pub struct ExplainArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc watch`
@@ -592,6 +614,8 @@ pub struct ResourcesArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc snapshot`
@@ -603,6 +627,8 @@ pub struct SnapshotArgs {
     /// Replace an existing file without asking
     #[arg(long, requires = "output")]
     pub force: bool,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc completion`

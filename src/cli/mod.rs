@@ -21,6 +21,7 @@ mod prompt;
 mod report;
 mod resources;
 mod restore;
+mod role;
 mod snapshot;
 pub mod sweep;
 mod tree;
@@ -77,6 +78,9 @@ fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 }
 
 fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
+    if let Some(rights) = role::asked(&cli.global, &cli.command)? {
+        return Ok(rights);
+    }
     let mut report = match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),

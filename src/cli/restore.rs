@@ -38,18 +38,7 @@ use super::{
 pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, OperationError> {
     // Report problems of the file before anything else is read.
     let archive = Archive::open(&args.archive)?;
-    let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
-    let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
-    let archived: Vec<Archived> =
-        read.collect::<Result<_, _>>().map_err(|malformed| OperationError::Malformed(malformed.to_string()))?;
-    let request = RestoreRequest {
-        all: args.all,
-        targets: args.targets.clone(),
-        namespace: global.connection.namespace().map(str::to_owned),
-        namespaces: args.namespace_map.iter().cloned().collect(),
-        cluster_scoped: args.cluster_scoped,
-    };
-    let mut restore = Restore::open(&global.cluster()?, archived, &request)?;
+    let mut restore = Restore::open(&global.cluster()?, objects(&archive)?, &request(global, args))?;
     let mut view = RestoreReport { global, args, header: archive.header(), again: again(global, args) };
     let mode = match args.consent.dry_run {
         DryRunArg::Client => Mode::ClientDryRun,
@@ -71,6 +60,27 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
     let mut report = view.report(&restore, mode, &restored)?;
     report.notes.extend(notes);
     Ok(report)
+}
+
+/// The objects of an archive.
+///
+/// # Errors
+/// An archive that was changed or cut off.
+pub(super) fn objects(archive: &Archive) -> Result<Vec<Archived>, OperationError> {
+    let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
+    let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
+    read.collect::<Result<_, _>>().map_err(|malformed| OperationError::Malformed(malformed.to_string()))
+}
+
+/// What the arguments ask for.
+pub(super) fn request(global: &GlobalArgs, args: &RestoreArgs) -> RestoreRequest {
+    RestoreRequest {
+        all: args.all,
+        targets: args.targets.clone(),
+        namespace: global.connection.namespace().map(str::to_owned),
+        namespaces: args.namespace_map.iter().cloned().collect(),
+        cluster_scoped: args.cluster_scoped,
+    }
 }
 
 /// The command that runs this restore again, on the same cluster.

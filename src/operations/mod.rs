@@ -19,6 +19,7 @@ pub mod predict;
 pub mod question;
 pub mod restore;
 pub mod restore_request;
+pub mod rights;
 pub mod session;
 pub mod sweep;
 pub mod targets;

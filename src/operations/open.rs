@@ -1,6 +1,9 @@
 //! Opens a source: from checked configuration to a snapshot and the targets.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::{
     cluster::{Connection, ConnectionOptions, Progress, Scope},
@@ -146,6 +149,58 @@ impl Discovered {
         let cluster = Cluster::connect(config)?;
         let (resources, gaps) = cluster.runtime.block_on(cluster.connection.discover())?;
         Ok(Discovered { cluster, resources, gaps })
+    }
+
+    /// The requested namespace, or the connection's.
+    fn namespace_of(&self, targets: &TargetConfig) -> String {
+        targets.namespace.as_deref().unwrap_or(self.cluster.connection.default_namespace()).to_owned()
+    }
+
+    /// The connection's namespace.
+    pub fn namespace(&self) -> String {
+        self.cluster.connection.default_namespace().to_owned()
+    }
+
+    /// What a command on these targets lists.
+    ///
+    /// # Errors
+    /// Types that aren't served.
+    pub fn scope(&self, targets: &TargetConfig, scope: ReadScope) -> Result<Scope, OperationError> {
+        let query = targets.typed(&self.resources)?;
+        Ok(match scope {
+            ReadScope::Namespace if !targets.all_namespaces => {
+                scope_of(query.as_ref(), &self.resources, &self.namespace_of(targets))
+            }
+            _ => Scope::Everything,
+        })
+    }
+
+    /// The namespace of all targets, if they are in one: their dependents are in it, too.
+    ///
+    /// # Errors
+    /// Types that aren't served.
+    pub fn only_namespace(&self, targets: &TargetConfig) -> Result<Option<String>, OperationError> {
+        let Some(query) = targets.typed(&self.resources)? else { return Ok(None) };
+        let namespace = self.namespace_of(targets);
+        let within =
+            !targets.all_namespaces && scope_of(Some(&query), &self.resources, &namespace) != Scope::Everything;
+        Ok(within.then_some(namespace))
+    }
+
+    /// The targets by resource and namespace, with their names; without, if they are selected by other means. The
+    /// namespace is empty for all.
+    ///
+    /// # Errors
+    /// Types that aren't served.
+    pub fn named(&self, targets: &TargetConfig) -> Result<Vec<(ResourceId, String, Vec<String>)>, OperationError> {
+        let Some(query) = targets.typed(&self.resources)? else { return Ok(Vec::new()) };
+        let default = if targets.all_namespaces { String::new() } else { self.namespace_of(targets) };
+        let mut named: BTreeMap<(ResourceId, String), Vec<String>> = BTreeMap::new();
+        for (resource, namespace, name) in query.named() {
+            let namespace = namespace.map_or_else(|| default.clone(), str::to_owned);
+            named.entry((resource, namespace)).or_default().extend(name.map(str::to_owned));
+        }
+        Ok(named.into_iter().map(|((resource, namespace), names)| (resource, namespace, names)).collect())
     }
 
     /// As [`Opening::read`].

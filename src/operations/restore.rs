@@ -48,13 +48,17 @@ impl Restore {
         self.cluster.runtime.block_on(restored)
     }
 
+    /// What is served once it is needed: also the kinds that archived CRDs define.
+    pub fn with_defined(&self) -> Resources {
+        let served = self.resources.iter().map(|(_, resource)| resource.clone());
+        let defined = self.plan.items.iter().flat_map(Item::defines);
+        Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec())
+    }
+
     /// # Errors
     /// All requests that the API server would forbid.
     fn require_allowed(&self, foreseen: &[Restored]) -> Result<Option<String>, OperationError> {
-        // Kinds that archived CRDs define are served once they are needed.
-        let served = self.resources.iter().map(|(_, resource)| resource.clone());
-        let defined = self.plan.items.iter().flat_map(Item::defines);
-        let resources = Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec());
+        let resources = self.with_defined();
         let wanted = wanted(&self.plan, &resources, foreseen);
         let Cluster { runtime, connection, .. } = &self.cluster;
         require_allowed(runtime.block_on(review(connection, &resources, &wanted)), &resources, "restored")

@@ -23,6 +23,7 @@ mod keep;
 mod looking;
 mod monitor;
 mod plan;
+mod print_role;
 mod probe;
 mod reading;
 mod requests;

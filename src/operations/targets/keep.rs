@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{Coordinate, ObjectId, Resources, Snapshot};
+use crate::model::{Coordinate, ObjectId, ResourceId, Resources, Snapshot};
 
 use super::{
     LabelSelector, NamedTarget, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery, What,
@@ -39,6 +39,11 @@ pub struct KeepTargets {
 }
 
 impl KeepQuery {
+    /// The resources of the objects to keep; none if labels alone select them.
+    pub fn resources(&self) -> Vec<ResourceId> {
+        self.objects.resources().chain(self.types.iter().map(|selected| selected.resource)).collect()
+    }
+
     ///
     /// Text in none of these forms, or a type that isn't served.
     pub fn parse(text: &str, resources: &Resources) -> Result<Self, TargetError> {

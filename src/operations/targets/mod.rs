@@ -196,6 +196,17 @@ impl TypedQuery {
         objects.iter().map(|wanted| wanted.resource).chain(types.iter().map(|selected| selected.resource))
     }
 
+    /// The resource of each target, its namespace in the manifest, and its name; none if it isn't selected by name.
+    pub fn named(&self) -> Vec<(ResourceId, Option<&str>, Option<&str>)> {
+        match &self.what {
+            What::Objects(objects) => objects
+                .iter()
+                .map(|wanted| (wanted.resource, wanted.namespace.as_deref(), Some(wanted.name.as_str())))
+                .collect(),
+            What::Selection { types, .. } => types.iter().map(|selected| (selected.resource, None, None)).collect(),
+        }
+    }
+
     /// The namespaces in the `metadata.namespace` of manifests, each once.
     pub fn own_namespaces(&self) -> impl Iterator<Item = &str> {
         let mut seen = std::collections::BTreeSet::new();

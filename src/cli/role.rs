@@ -1,0 +1,185 @@
+//! `--print-role`: the least rights that this very command needs.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    archive::Archive,
+    cluster::Scope,
+    model::{Resource, Resources},
+    operations::{
+        Discovered, OperationError, ReadScope, TargetConfig,
+        predict::{PlanOptions, predict},
+        restore::Restore,
+        rights::Rights,
+        targets::KeepQuery,
+    },
+    server::Propagation,
+    simulate::{Assume, Request},
+};
+
+use super::{
+    archive::targets_and_file,
+    args::{Command, DeleteArgs, DryRunArg, GlobalArgs, RestoreArgs, TargetArgs},
+    flags::propagation_of,
+    report::Report,
+    restore,
+    sweep::scope,
+};
+
+/// What reads take: lists, and single objects that no list proves or that are needed whole.
+const READ: [&str; 2] = ["get", "list"];
+
+/// The rights as YAML, if they are asked for instead of the command itself.
+pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Report>, OperationError> {
+    let role = match command {
+        Command::Tree(args) => &args.role,
+        Command::Plan(args) => &args.role,
+        Command::Delete(args) => &args.role,
+        Command::Archive(args) => &args.role,
+        Command::Restore(args) => &args.role,
+        Command::Doctor(args) => &args.role,
+        Command::Explain(args) => &args.role,
+        Command::Resources(args) => &args.role,
+        Command::Snapshot(args) => &args.role,
+        // A sweep has a flag of its own, `watch` has none, and the others read nothing.
+        Command::Sweep(_) | Command::Watch(_) | Command::Completion(_) | Command::Version(_) => return Ok(None),
+    };
+    if !role.print_role {
+        return Ok(None);
+    }
+    if super::reads_files(command) {
+        let why = "--print-role: this command reads files, not a cluster, and needs no rights";
+        return Err(OperationError::Usage(why.to_owned()));
+    }
+    let (name, rights) = rights(global, command)?;
+    if rights.is_empty() {
+        return Ok(Some(Report::of(format!("# {name} needs no rights but discovery, which every user has.\n"))));
+    }
+    let head = format!(
+        "# The least rights of this {name}, for the resources that are served now. Every user may already discover \
+         them and\n# check own rights. Bind each role to the user: kubectl create clusterrolebinding or rolebinding.\n"
+    );
+    Ok(Some(Report::of(format!("{head}{}", rights.yaml(&format!("kubectl-gc-{name}"))))))
+}
+
+fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Rights), OperationError> {
+    if let Command::Restore(args) = command {
+        return Ok(("restore", of_restore(global, args)?));
+    }
+    let open = |targets: &TargetArgs| -> Result<(Discovered, TargetConfig), OperationError> {
+        let targets = global.targets(targets)?;
+        Ok((Discovered::connect(&global.cluster()?)?, targets))
+    };
+    let everything = |discovered: &Discovered, verbs: &[&'static str]| {
+        let mut rights = Rights::default();
+        rights.read(&discovered.resources, &Scope::Everything, verbs);
+        rights
+    };
+    Ok(match command {
+        Command::Tree(args) => {
+            let (discovered, targets) = open(&args.targets)?;
+            let mut rights = Rights::default();
+            rights.read(&discovered.resources, &discovered.scope(&targets, ReadScope::Namespace)?, &READ);
+            ("tree", rights)
+        }
+        Command::Plan(args) => {
+            let (discovered, targets) = open(&args.targets)?;
+            ("plan", of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), &READ)?)
+        }
+        Command::Archive(args) => {
+            let (discovered, targets) = open(&targets_and_file(&args.targets)?.0)?;
+            ("archive", of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), &READ)?)
+        }
+        Command::Delete(args) => ("delete", of_delete(open(&args.targets)?, args)?),
+        Command::Doctor(args) => {
+            let (discovered, _) = open(&scope(global, &args.targets))?;
+            let mut rights = everything(&discovered, &READ);
+            rights.read_events(&discovered.resources);
+            if args.probe {
+                let namespace = discovered.namespace();
+                if let Some(resource) = core(&discovered.resources, "ConfigMap") {
+                    rights.allow(&namespace, resource, &[], &["create", "delete", "get"]);
+                }
+            }
+            ("doctor", rights)
+        }
+        Command::Explain(args) => {
+            let (discovered, _) = open(&args.targets)?;
+            let mut rights = everything(&discovered, &READ);
+            rights.read_events(&discovered.resources);
+            ("explain", rights)
+        }
+        Command::Snapshot(_) => ("snapshot", everything(&open(&TargetArgs::default())?.0, &READ)),
+        Command::Resources(args) if args.count => {
+            ("resources", everything(&open(&TargetArgs::default())?.0, &["list"]))
+        }
+        _ => ("resources", Rights::default()),
+    })
+}
+
+/// A plan of objects in one namespace reads that namespace, and by name the nodes and volumes that the plan depends on:
+/// to find them, it is made with the rights of the user who asks. A foreground delete can be blocked from elsewhere.
+fn of_plan(
+    discovered: Discovered,
+    targets: &TargetConfig,
+    propagation: Option<Propagation>,
+    verbs: &[&'static str],
+) -> Result<Rights, OperationError> {
+    let mut rights = Rights::default();
+    let namespace = match discovered.only_namespace(targets)? {
+        Some(namespace) if propagation != Some(Propagation::Foreground) => namespace,
+        _ => {
+            rights.read(&discovered.resources, &Scope::Everything, verbs);
+            rights.read_events(&discovered.resources);
+            return Ok(rights);
+        }
+    };
+    rights.read_namespace(&discovered.resources, &namespace, verbs);
+    let mut session = discovered.read(targets, ReadScope::Everything)?;
+    let targets = session.targets.clone().unwrap_or_default();
+    let request = Request::delete(targets, propagation.unwrap_or(Propagation::Background));
+    predict(&mut session, &request, Assume::default(), &PlanOptions::default())?;
+    let snapshot = &session.snapshot;
+    let (mut nodes, mut volumes) = (BTreeSet::new(), BTreeSet::new());
+    for (id, object) in snapshot.objects() {
+        nodes.extend(snapshot.facts.pod(id).and_then(|pod| pod.node.clone()));
+        volumes.extend(snapshot.facts.claim(id).and_then(|claim| claim.volume.clone()));
+        volumes.extend(snapshot.facts.volume(id).map(|_| snapshot.text(object.name).to_owned()));
+    }
+    rights.read_named(&snapshot.resources, "Node", nodes);
+    rights.read_named(&snapshot.resources, "PersistentVolume", volumes);
+    Ok(rights)
+}
+
+fn of_delete((discovered, targets): (Discovered, TargetConfig), args: &DeleteArgs) -> Result<Rights, OperationError> {
+    let mut own = Rights::default();
+    let resources = &discovered.resources;
+    for (resource, namespace, names) in discovered.named(&targets)? {
+        own.allow(&namespace, resources.get(resource), &names, &["delete"]);
+    }
+    let only = discovered.only_namespace(&targets)?.unwrap_or_default();
+    for text in &args.keep.keep {
+        let types: Vec<&Resource> = match KeepQuery::parse(text, resources)?.resources() {
+            types if types.is_empty() => resources.deletable().map(|(_, resource)| resource).collect(),
+            types => types.into_iter().map(|id| resources.get(id)).collect(),
+        };
+        types.into_iter().for_each(|resource| own.allow(&only, resource, &[], &["patch"]));
+    }
+    let dry_run = args.consent.dry_run;
+    let verbs: &[&'static str] = if dry_run == DryRunArg::None { &["get", "list", "watch"] } else { &READ };
+    let mut rights = of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), verbs)?;
+    rights.add(own);
+    Ok(rights)
+}
+
+fn of_restore(global: &GlobalArgs, args: &RestoreArgs) -> Result<Rights, OperationError> {
+    let objects = restore::objects(&Archive::open(&args.archive)?)?;
+    let restore = Restore::open(&global.cluster()?, objects, &restore::request(global, args))?;
+    let mut rights = Rights::default();
+    rights.restore(&restore.with_defined(), &restore.plan);
+    Ok(rights)
+}
+
+fn core<'a>(resources: &'a Resources, kind: &str) -> Option<&'a Resource> {
+    resources.by_group_kind("", kind).map(|id| resources.get(id))
+}
