@@ -37,6 +37,9 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// How long nothing may move although it is the collector's turn. A collector that runs acts within moments, unless its
 /// writes fail or it has very much else to do.
 const COLLECTOR_IDLE: Duration = Duration::from_mins(1);
+/// How long controllers may take to delete what belongs to an object that is gone: the pod garbage collector looks
+/// every 20 seconds for pods of Nodes that have been missing for 40.
+const FOLLOW_UPS: Duration = Duration::from_mins(2);
 /// After how long without movement a waiting event is sent, and sent again.
 const WAITING: Duration = Duration::from_secs(10);
 /// The least time between two progress events.
@@ -303,7 +306,8 @@ impl Follower<'_> {
 
     /// How it ends, and how long after the last movement; none if more is expected.
     fn over(&self) -> Option<(Ended, Duration)> {
-        let TrackerVerdict { arrived, certain, more, more_outside, collector_due, left, .. } = self.judgement;
+        let TrackerVerdict { arrived, certain, more, more_outside, collector_due, follow_ups, left, .. } =
+            self.judgement;
         let lasting = if left == 0 { QUIET } else { self.patience };
         if arrived {
             let nothing_more = !more_outside && (!more || (certain && left == 0));
@@ -314,7 +318,8 @@ impl Follower<'_> {
             return waits_in_vain.then_some((Ended::Stuck, COLLECTOR_IDLE));
         }
         let stuck = self.judgement.blockers.iter().any(|blocker| blocker.state == State::Stuck);
-        Some((if stuck { Ended::Stuck } else { Ended::Otherwise }, lasting.max(OTHERWISE)))
+        let lasting = if follow_ups == 0 { lasting.max(OTHERWISE) } else { FOLLOW_UPS };
+        Some((if stuck { Ended::Stuck } else { Ended::Otherwise }, lasting))
     }
 
     /// Before it is over, reads what the watches may be late with: objects that did not end as predicted, and what is

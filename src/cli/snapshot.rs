@@ -57,7 +57,8 @@ fn everything(snapshot: &Snapshot) -> Needs {
     for (id, object) in snapshot.objects() {
         let resource = snapshot.resources.get(object.resource);
         let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
-        if has_facts(&resource.group, &resource.kind, finalizers) {
+        let is_account = || resource.group.is_empty() && resource.kind == "ServiceAccount";
+        if has_facts(&resource.group, &resource.kind, finalizers) || is_account() {
             needs.facts.insert(id);
         }
         for reference in &object.owners {

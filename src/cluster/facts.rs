@@ -51,6 +51,7 @@ impl Connection {
     /// an object can't be read or was replaced, its facts stay unknown and a gap is recorded.
     pub async fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         self.fetch_pods_of_nodes(snapshot, objects).await;
+        self.fetch_tokens_of_accounts(snapshot, objects).await;
         let asked = &*snapshot;
         let answers = futures::stream::iter(plan(asked, objects)).map(async |request| match request {
             Request::One(id) => vec![(id, self.fetch_one(asked, id).await)],

@@ -29,8 +29,12 @@ pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> 
         ("", "PersistentVolume") => Some(Fact::Volume(volume(spec, status)?)),
         // PersistentVolumeClaimSpec: volumeName 3.
         ("", "PersistentVolumeClaim") => Some(Fact::Claim(ClaimFacts { volume: said(spec, &[3])? })),
-        // ServiceSpec: type 4.
-        ("", "Service") => Some(Fact::Service(ServiceFacts { kind: said(spec, &[4])? })),
+        // ServiceSpec: selector 2, type 4, clusterIPs 18.
+        ("", "Service") => Some(Fact::Service(ServiceFacts {
+            kind: said(spec, &[4])?,
+            cluster_ips: texts(spec, 18)?,
+            selects: at(spec, &[2])?.is_some(),
+        })),
         // NamespaceStatus: conditions 2 { type 1, status 2, reason 5, message 6 }.
         ("", "Namespace") => {
             let conditions = conditions(status, 2, [5, 6])?;

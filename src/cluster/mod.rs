@@ -40,6 +40,7 @@ mod select;
 mod setters;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tokens;
 mod watch;
 mod whole;
 

@@ -27,6 +27,8 @@ pub(super) const METADATA_LIST: &str = concat!(
 /// The metadata of one object.
 pub(crate) const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
                                    application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+/// The same in JSON, with the annotations.
+pub(super) const METADATA_LIST_IN_JSON: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /// The metadata of one object in JSON, with the managed fields.
 pub(super) const METADATA_IN_JSON: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 /// Whole objects, in protobuf if possible.

@@ -14,7 +14,7 @@ use super::{
 use crate::model::{
     Fact, Strings,
     effects::policies::is_policy_annotation,
-    facts::{Setter, contains_setters, holds_facts, may_have_facts, read_facts, read_setters},
+    facts::{Setter, TokenFacts, contains_setters, holds_facts, may_have_facts, read_facts, read_setters},
 };
 
 /// Filters for keys of `metadata`: other annotations may contain secrets, other managed fields are large.
@@ -205,6 +205,9 @@ impl<'de> Visitor<'de> for NodeReader<'_, '_> {
             match key.as_str() {
                 "apiVersion" | "kind" | "type" | "message" => {
                     let value = capture::text(access.next_value_seed(Capture::default())?);
+                    if key == "type" && value.as_deref() == Some(TokenFacts::TYPE) {
+                        whole.insert(key.clone(), Value::String(TokenFacts::TYPE.to_owned()));
+                    }
                     match key.as_str() {
                         "apiVersion" => envelope.api_version = value.unwrap_or_default(),
                         "kind" => envelope.kind = value.unwrap_or_default(),
@@ -257,7 +260,8 @@ impl<'de> Visitor<'de> for NodeReader<'_, '_> {
                 }
             }
         }
-        if !whole.is_empty() {
+        // Nothing but metadata is needed of a ServiceAccount.
+        if !whole.is_empty() || envelope.kind == "ServiceAccount" {
             whole.insert("metadata".to_owned(), Value::Object(kept.unwrap_or_default()));
             envelope.extra = Extra::Waiting(Box::new(Value::Object(whole)));
             if !envelope.kind.is_empty() && !envelope.api_version.is_empty() {

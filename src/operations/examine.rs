@@ -198,10 +198,10 @@ impl<'s> Examination<'s> {
     fn with_case<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
-        let stage = SimContext::new(snapshot, &graph, Assume::Known);
-        let projection = Projection::of(&stage);
         let live = self.session.is_live();
         let now = if live { Some(self.clock.now()) } else { latest(snapshot) };
+        let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
+        let projection = Projection::of(&stage);
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
         let Examination { asked: ExaminationScope { limit, .. }, made, events, probed, kubectl, .. } = self;
         let (fresh, probed) = (&fresh, *probed);

@@ -8,7 +8,10 @@ use crate::{
     simulate::Needs,
 };
 
-use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
+use super::{
+    clock::{Clock as _, SystemClock, latest},
+    targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError},
+};
 
 /// The input of every use case. A `&mut LiveSession` is also a `&mut Session`; only the former can write:
 ///
@@ -131,6 +134,13 @@ impl<S: Source + ?Sized> Session<S> {
         let unread = query.unread(&mut self.snapshot, &choice);
         self.source.look_up(&mut self.snapshot, &unread);
         query.resolve(&self.snapshot, &choice, within.as_deref())
+    }
+
+    /// The time until which controllers have had time to act on what is in the snapshot, in Unix seconds: now, or when
+    /// the dump was taken, less the minute that the pod garbage collector takes.
+    pub fn settled_at(&self) -> Option<i64> {
+        let now = if self.is_live() { Some(SystemClock::start().now()) } else { latest(&self.snapshot) };
+        now.map(|now| now - 60)
     }
 
     /// Reads what a simulation lacked. Returns whether anything new is known.

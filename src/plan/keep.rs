@@ -14,10 +14,7 @@ use crate::{
     simulate::{Cause, Cut, Needs, Request, SimContext},
 };
 
-use super::{
-    outcome::{Outcome, Plan, Uncertainty},
-    reaction::Afterwards,
-};
+use super::outcome::{Outcome, Plan, Uncertainty};
 
 /// A delete that keeps some objects.
 #[derive(Clone, Debug)]
@@ -261,15 +258,12 @@ impl KeepPlanner<'_, '_> {
         };
         let effects = plan.effects.iter().filter(|effect| removes_others(effect.kind));
         let of_effects = effects.flat_map(|effect| effect.related.iter().map(|related| (*related, effect.object)));
-        let removes = |outcome: &Outcome| {
-            let by = outcome.object;
-            let removed = |after: &Afterwards| match after {
-                Afterwards::Removes { object } => Some((*object, by)),
-                _ => None,
-            };
-            outcome.afterwards.iter().filter_map(removed).collect::<Vec<_>>()
-        };
-        of_effects.chain(plan.outcomes.iter().flat_map(removes)).collect()
+        let of_causes = plan.outcomes.iter().filter_map(|outcome| {
+            let others = outcome.alternatives.iter().map(|other| &other.because);
+            let gone = std::iter::once(&outcome.because).chain(others).flatten().find_map(Cause::gone);
+            Some((outcome.object, gone?))
+        });
+        of_effects.chain(of_causes).collect()
     }
 
     /// Whether an object depends, through removed objects, on another object to keep.

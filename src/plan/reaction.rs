@@ -46,8 +46,6 @@ pub enum Afterwards {
     Adopted { by: ObjectId },
     /// A living controller in the namespace adopts the object if its selector matches.
     MayBeAdopted,
-    /// A controller removes this other object, although it has no owner reference.
-    Removes { object: ObjectId },
 }
 
 impl Afterwards {

@@ -4,7 +4,7 @@ use super::{
     blockers::{BlockedBy, State},
     world::NAMESPACE_FINALIZER,
 };
-use crate::model::{ObjectId, Snapshot, Symbol, effects::known_finalizer};
+use crate::model::{Coordinate, ObjectId, Presence, Snapshot, Symbol, effects::known_finalizer};
 
 /// At most this many different controllers are named in one sentence.
 const NAMED: usize = 2;
@@ -37,7 +37,11 @@ impl BlockedBy {
             },
             BlockedBy::Kubelet => {
                 let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
+                let has_no_node = || node.is_none_or(|node| is_missing(snapshot, node));
                 match (state, node) {
+                    (State::Waiting, _) if has_no_node() => {
+                        "the pod garbage collector deletes it: its node does not exist".to_owned()
+                    }
                     (State::Waiting, _) => "in its grace period until the kubelet ends its containers".to_owned(),
                     (State::Unknown, Some(node)) => format!("in its grace period; its node {node} could not be read"),
                     (State::Unknown, None) => "in its grace period; its node is not known".to_owned(),
@@ -73,7 +77,13 @@ impl BlockedBy {
                 Some(controller) => Clause::ControllerRemoves(controller),
                 None => Clause::Other(format!("the controller of finalizer {} removes it", self.name(snapshot))),
             },
-            BlockedBy::Kubelet => Clause::KubeletEnds,
+            BlockedBy::Kubelet => {
+                let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
+                match node {
+                    Some(node) if is_missing(snapshot, node) => Clause::PodGarbageCollector,
+                    _ => Clause::KubeletEnds,
+                }
+            }
             BlockedBy::Unreadable(_) => Clause::Other(format!("{} can be listed again", self.name(snapshot))),
             BlockedBy::Webhook(..) => Clause::Other(format!("the webhook {} answers", self.name(snapshot))),
             BlockedBy::Policy(_) => Clause::Other(format!("the policy {} allows it", self.name(snapshot))),
@@ -82,11 +92,25 @@ impl BlockedBy {
     }
 }
 
+/// Whether no Node has this name, as far as they were read.
+fn is_missing(snapshot: &Snapshot, node: &str) -> bool {
+    let Some(nodes) = snapshot.resources.by_group_kind("", "Node") else { return false };
+    match snapshot.strings.find(node) {
+        Some(name) => {
+            let at = Coordinate { resource: nodes, namespace: Symbol::EMPTY, name };
+            snapshot.look_up(at) == Presence::Absent
+        }
+        // No object that was read has this name.
+        None => snapshot.covers(nodes, None),
+    }
+}
+
 /// What has to happen before some objects are deleted.
 #[derive(PartialEq, Eq)]
 enum Clause {
     ControllerRemoves(&'static str),
     KubeletEnds,
+    PodGarbageCollector,
     Other(String),
 }
 
@@ -98,6 +122,7 @@ impl Clause {
             Clause::ControllerRemoves(controller) => format!("{controller} removes their finalizers"),
             Clause::KubeletEnds if objects == 1 => "the kubelet ends its containers".to_owned(),
             Clause::KubeletEnds => "the kubelet ends their containers".to_owned(),
+            Clause::PodGarbageCollector => "the pod garbage collector deletes the pods of a missing Node".to_owned(),
             Clause::Other(clause) => clause,
         }
     }

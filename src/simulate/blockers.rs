@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Address, NodeId},
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Symbol, effects::When},
     server::{OwnDelete, Stored},
 };
 
@@ -213,8 +213,13 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
                     causes.push(State::Stuck);
                 } else if world.doubtful.contains(&object) {
                     causes.push(State::Unknown);
+                } else if known.when == When::JobDoneWithPod && world.is_managed_elsewhere(object) {
+                    causes.push(State::Stuck);
                 } else {
-                    let users = users_of_claim(world, object);
+                    let mut users = users_of_claim(world, object);
+                    if known.when == When::VolumeUnbound {
+                        users.extend(world.claim_of_volume(object));
+                    }
                     if world.context.assume == Assume::Known {
                         world.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
                     }
@@ -235,9 +240,10 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
                 }
                 State::Waiting
             }
-            Kubelet::Absent => State::Stuck,
-            Kubelet::Deleted if world.manager_away() => State::Stuck,
-            Kubelet::Deleted => {
+            Kubelet::Absent | Kubelet::Deleted(_) if world.is_left_by_pod_gc(object) || world.manager_away() => {
+                State::Stuck
+            }
+            Kubelet::Absent | Kubelet::Deleted(_) => {
                 world.assumptions.insert(Assumption::PodGarbageCollector);
                 State::Waiting
             }
@@ -305,6 +311,9 @@ fn inspect_living(world: &World<'_, '_>, object: ObjectId) -> State {
         State::Unknown
     } else if world.context.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
         // A running pod that uses a claim.
+        State::Waiting
+    } else if Some(found.resource) == world.context.built_in.claims && !immune {
+        // A claim that is bound to a volume.
         State::Waiting
     } else {
         State::Stuck

@@ -26,6 +26,48 @@ pub enum Cause {
     Definition(ObjectId),
     /// The CRD finalizer controller, once no instance is left.
     DefinitionEmpty,
+    /// The pod garbage collector, because a pod's Node doesn't exist (R9.7); the Node, if it was there before.
+    NodeGone(Option<ObjectId>),
+    /// The controller of tokens, because the ServiceAccount of a token Secret is gone (R9.19).
+    AccountGone(ObjectId),
+    /// The endpoints controller, because this Service is gone: its Endpoints (R9.20).
+    ServiceGone(ObjectId),
+    /// The API server, because this Service is gone: its IPAddresses (R9.20).
+    AddressReleased(ObjectId),
+}
+
+impl Cause {
+    /// The object whose deletion leads to the write without an owner reference.
+    pub(crate) fn above(&self) -> Option<ObjectId> {
+        match self {
+            Cause::Namespace(above) | Cause::Definition(above) => Some(*above),
+            _ => self.gone(),
+        }
+    }
+
+    /// Whether a controller deletes the object because another one, to which no reference leads, doesn't exist (§9.7).
+    pub(crate) fn follows(&self) -> bool {
+        matches!(self, Cause::NodeGone(_) | Cause::AccountGone(_) | Cause::ServiceGone(_) | Cause::AddressReleased(_))
+    }
+
+    /// Who deletes the object then, as a remark on an object that still exists.
+    pub(crate) fn awaited(&self) -> Option<&'static str> {
+        match self {
+            Cause::NodeGone(_) => Some("the pod garbage collector deletes it 40 to 60 s after its Node"),
+            Cause::AccountGone(_) => Some("the controller of tokens deletes it"),
+            Cause::ServiceGone(_) => Some("the endpoints controller deletes it"),
+            _ => None,
+        }
+    }
+
+    /// The same if that object has to be gone first.
+    pub(crate) fn gone(&self) -> Option<ObjectId> {
+        match self {
+            Cause::NodeGone(node) => *node,
+            Cause::AccountGone(gone) | Cause::ServiceGone(gone) | Cause::AddressReleased(gone) => Some(*gone),
+            _ => None,
+        }
+    }
 }
 
 impl Cause {

@@ -10,6 +10,7 @@ use crate::model::{ObjectId, ResourceId, Snapshot, Symbol};
 #[derive(Debug, Default)]
 pub(crate) struct FactIndex {
     volumes_by_claim: OnceLock<FxHashMap<(Symbol, Symbol), ObjectId>>,
+    tokens: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
     pods_by_node: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     all_facts: OnceLock<FxHashMap<ResourceId, bool>>,
 }
@@ -27,6 +28,28 @@ impl FactIndex {
         });
         let claim = snapshot.object(claim);
         index.get(&(claim.namespace, claim.name)).copied()
+    }
+
+    /// The Secrets with tokens of a ServiceAccount, as far as they were read.
+    pub(crate) fn tokens_of(&self, snapshot: &Snapshot, account: ObjectId) -> Vec<ObjectId> {
+        let index = self.tokens.get_or_init(|| {
+            let mut index: FxHashMap<(Symbol, Symbol), Vec<ObjectId>> = FxHashMap::default();
+            for (id, secret) in snapshot.objects() {
+                let account = snapshot.facts.token(id).and_then(|facts| snapshot.strings.find(&facts.account));
+                if let Some(account) = account {
+                    index.entry((secret.namespace, account)).or_default().push(id);
+                }
+            }
+            index
+        });
+        let account = snapshot.object(account);
+        let named = index.get(&(account.namespace, account.name)).into_iter().flatten().copied();
+        let uid = snapshot.text(account.uid);
+        let is_its = |secret: &ObjectId| {
+            let named = snapshot.facts.token(*secret).and_then(|facts| facts.uid.as_deref());
+            named.is_none_or(|named| named == uid)
+        };
+        named.filter(is_its).collect()
     }
 
     /// The pods bound to the Node of this name whose facts were read.

@@ -29,6 +29,7 @@ mod order_sensitivity_tests;
 mod parts_tests;
 
 pub use actors::Assumption;
+pub(crate) use actors::PodsOfNode;
 pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
 pub(crate) use blockers::Blockers;
 pub use blockers::{BlockedBy, State};

@@ -117,8 +117,16 @@ impl Survey<'_, '_, '_> {
         }
         // A Namespace or CRD that was already terminating may continue because of this delete.
         for change in &self.end.log {
-            if let Cause::Namespace(above) | Cause::Definition(above) = change.cause {
-                self.by_others(above, PossibleDeletion::default());
+            match &change.cause {
+                Cause::Namespace(above) | Cause::Definition(above) => {
+                    self.by_others(*above, PossibleDeletion::default());
+                }
+                // Controllers delete these in the background.
+                cause if cause.follows() => {
+                    let background = PossibleDeletion { background: true, ..PossibleDeletion::default() };
+                    self.by_others(change.object, background);
+                }
+                _ => {}
             }
         }
         if request.start != Start::AtRest {

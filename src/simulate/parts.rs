@@ -57,6 +57,11 @@ impl Parts {
                 join(node, (*other).into());
             }
         }
+        for change in &world.log {
+            if let Some(gone) = change.cause.gone() {
+                join(change.object.into(), gone.into());
+            }
+        }
         Parts { part_of: parts.into_labeling() }
     }
 

@@ -72,6 +72,8 @@ struct Links {
     /// The deleted Namespaces, by name.
     namespaces: FxHashMap<Symbol, ObjectId>,
     emptied_by: FxHashMap<ObjectId, ObjectId>,
+    /// What controllers delete because an object is gone.
+    follow_ups: FxHashMap<ObjectId, Vec<ObjectId>>,
 }
 
 impl Links {
@@ -81,8 +83,12 @@ impl Links {
             waited: FxHashSet::default(),
             namespaces: FxHashMap::default(),
             emptied_by: FxHashMap::default(),
+            follow_ups: FxHashMap::default(),
         };
         for change in &world.log {
+            if let Some(gone) = change.cause.gone() {
+                links.follow_ups.entry(gone).or_default().push(change.object);
+            }
             match change.cause {
                 Cause::Collector(Reason::DependentsGone) => {
                     links.waited.insert(change.object);
@@ -109,6 +115,7 @@ impl Links {
         let found = context.snapshot.object(object);
         // Down: its dependents, deleted in the simulation or not.
         open.extend(context.graph.dependents(NodeId::from(object)));
+        open.extend(self.follow_ups.get(&object).into_iter().flatten());
         // Up: owners that it blocked.
         let blocked = found
             .owners

@@ -43,6 +43,8 @@ pub struct SimContext<'a> {
     pub snapshot: &'a Snapshot,
     pub graph: &'a OwnerGraph,
     pub assume: Assume,
+    /// The time of the snapshot, in Unix seconds, if what is overdue matters.
+    now: Option<i64>,
     pub built_in: BuiltIn,
     /// Relations between objects that only facts contain.
     pub(crate) fact_index: FactIndex,
@@ -52,6 +54,7 @@ pub struct SimContext<'a> {
     by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
     users_of_claims: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
+    definition_of: OnceLock<FxHashMap<ResourceId, ObjectId>>,
 }
 
 impl<'a> SimContext<'a> {
@@ -62,6 +65,7 @@ impl<'a> SimContext<'a> {
             snapshot,
             graph,
             assume,
+            now: None,
             built_in: BuiltIn::of(&snapshot.resources),
             fact_index: FactIndex::default(),
             obstacles: None,
@@ -69,6 +73,7 @@ impl<'a> SimContext<'a> {
             by_namespace: OnceLock::new(),
             by_resource: OnceLock::new(),
             users_of_claims: OnceLock::new(),
+            definition_of: OnceLock::new(),
         }
     }
 
@@ -78,6 +83,17 @@ impl<'a> SimContext<'a> {
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         self.obstacles = Some(Obstacles::of(&self, now));
         self
+    }
+
+    /// The same, where controllers that are overdue are taken not to work.
+    #[must_use]
+    pub fn at(self, now: Option<i64>) -> Self {
+        SimContext { now, ..self }
+    }
+
+    /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.
+    pub(crate) fn terminating_for(&self, object: ObjectId) -> Option<i64> {
+        Some(self.now? - self.snapshot.object(object).deleted?)
     }
 
     /// The API server's rules for an object's kind.
@@ -114,6 +130,23 @@ impl<'a> SimContext<'a> {
     pub fn instances(&self, definition: ObjectId) -> Option<ResourceId> {
         let facts = self.snapshot.facts.definition(definition)?;
         self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
+    }
+
+    /// The CustomResourceDefinition of a resource, which is named `<plural>.<group>`.
+    pub(crate) fn definition_of(&self, resource: ResourceId) -> Option<ObjectId> {
+        let definitions = self.built_in.definitions?;
+        let index = self.definition_of.get_or_init(|| {
+            let defined = self.of_resource(definitions).iter().filter_map(|definition| {
+                let by_name = || {
+                    let name = self.snapshot.text(self.snapshot.object(*definition).name);
+                    let (plural, group) = name.split_once('.')?;
+                    self.snapshot.resources.by_group_plural(group, plural)
+                };
+                Some((self.instances(*definition).or_else(by_name)?, *definition))
+            });
+            defined.collect()
+        });
+        index.get(&resource).copied()
     }
 
     /// The scheduled pods that mention a PersistentVolumeClaim.
@@ -409,6 +442,8 @@ impl<'s, 'a> World<'s, 'a> {
         self.actors.notice(object);
         if removed {
             self.notice_waiters_of(object);
+        } else if effect == Effect::Deleting {
+            self.notice_pods_of_job(object);
         }
     }
 

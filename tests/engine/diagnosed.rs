@@ -46,7 +46,7 @@ fn left(graph: &Graph, changes: &Changes) -> Graph {
 /// What `doctor` says about a cluster that has been in this state for a long time.
 fn examined(snapshot: &Snapshot) -> Diagnosis {
     let graph = OwnerGraph::new(snapshot);
-    let stage = SimContext::new(snapshot, &graph, Assume::Known);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known).at(Some(10_000));
     let projection = Projection::of(&stage);
     let fresh = FxHashSet::default();
     let case = Case {

@@ -598,15 +598,13 @@ const ROWS: &[Row] = &[
         because ConfigMap/a + ConfigMap/b stuck",
     ),
     (
-        "S13 a pod without a kubelet",
+        "R9.7 a pod without a kubelet: the pod garbage collector deletes it",
         "
         Pod p T=30 node=gone",
         "Pod/p",
         "
         Nothing(OnItsWayOut) (Never, R8.3)
-        stays stuck
-        if forced Pod/p: deleted
-        because Pod/p stuck by Kubelet",
+        goes",
     ),
     (
         "R1.15 a pod whose kubelet is there",

@@ -292,13 +292,47 @@ const ROWS: &[Row] = &[
         "ReplicaSet/rs Deleted, Pod/a Deleted",
     ),
     row(
-        "S13 no kubelet: the node doesn't exist",
+        "R9.7 no kubelet: the node doesn't exist",
         "
         ReplicaSet rs
         Pod a node=n1 <- ReplicaSet/rs!",
         "ReplicaSet/rs",
         Foreground,
-        "ReplicaSet/rs Terminating(foregroundDeletion), Pod/a Terminating()",
+        "ReplicaSet/rs Deleted, Pod/a Deleted",
+    ),
+    row(
+        "R9.7 pods of a deleted Node, with what they own and what protects it",
+        "
+        Node n1
+        Node n2
+        ReplicaSet rs
+        Pod a node=n1 claim=a-scratch <- ReplicaSet/rs!
+        PersistentVolumeClaim a-scratch fin=kubernetes.io/pvc-protection <- Pod/a+!
+        Pod b node=n1 fin=acme.io/x
+        Pod c node=n2
+        Pod d node=elsewhere",
+        "Node/n1",
+        Background,
+        "Node/n1 Deleted, Pod/a Deleted, PersistentVolumeClaim/a-scratch Deleted, Pod/b Terminating(acme.io/x)",
+    ),
+    row(
+        "R9.7 a Node that stays terminating keeps its pods",
+        "
+        Node n1 fin=acme.io/x
+        Pod a node=n1",
+        "Node/n1",
+        Background,
+        "Node/n1 Terminating(acme.io/x)",
+    ),
+    row(
+        "R9.7 a Job's pod on a deleted Node",
+        "
+        Node n1
+        Job j
+        Pod a node=n1 fin=batch.kubernetes.io/job-tracking <- Job/j+!",
+        "Node/n1",
+        Background,
+        "Node/n1 Deleted, Pod/a Deleted",
     ),
     row(
         "R1.17 a second delete of a pod in grace changes nothing",
@@ -580,6 +614,28 @@ const ROWS: &[Row] = &[
         "Namespace/ns CustomResourceDefinition/Shop",
         Background,
         "Namespace/ns Deleted, CustomResourceDefinition/Shop Deleted, Shop/a Deleted, ConfigMap/c Orphaned",
+    ),
+    row(
+        "R1.26 a definition that was terminating before goes with its last instance",
+        "
+        CustomResourceDefinition Shop T fin=customresourcecleanup.apiextensions.k8s.io
+        Shop w T fin=foregroundDeletion
+        ConfigMap c T fin=acme.io/x <- Shop/w!",
+        "Shop/w",
+        Background,
+        "CustomResourceDefinition/Shop Deleted, Shop/w Deleted",
+    ),
+    row(
+        "R9.8 a terminating Job's pods lose the Job controller's finalizer",
+        "
+        Node n1
+        Job j fin=acme.io/x
+        Job other
+        Pod a node=n1 fin=batch.kubernetes.io/job-tracking <- Job/j+!
+        Pod b node=n1 fin=batch.kubernetes.io/job-tracking <- Job/other+!",
+        "Job/j",
+        Background,
+        "Job/j Terminating(acme.io/x), Pod/a Unchanged",
     ),
     row(
         "R9.10 as long as a pod stays, nothing else is tried",
@@ -891,17 +947,6 @@ fn what_stays_is_stuck_or_waits() {
             "Shop/a",
             Background,
             "unknown",
-            "",
-        ),
-        ("S13 its node was gone before", "Pod a node=n1", "Pod/a", Background, "stuck", ""),
-        (
-            "R9.7 its node goes too",
-            "
-            Node n1
-            Pod a node=n1",
-            "Node/n1 Pod/a",
-            Background,
-            "waiting",
             "",
         ),
         (

@@ -6,7 +6,10 @@ use kubectl_gc::{
     model::{
         Fact,
         effects::PolicyFacts,
-        facts::{ClaimFacts, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts},
+        facts::{
+            AccountFacts, ClaimFacts, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts, SnapshotFacts,
+            TokenFacts, VolumeFacts,
+        },
     },
     plan::{Afterwards, Plan, explore},
     server::Propagation::{self, Background, Foreground, Orphan},
@@ -34,7 +37,13 @@ fn fact(object: &str, words: &[&str]) -> Fact {
     match object.split_once('/').expect("Kind/name").0 {
         "PersistentVolume" => Fact::Volume(VolumeFacts { reclaim_policy: word(0), claim: word(1), phase: word(2) }),
         "PersistentVolumeClaim" => Fact::Claim(ClaimFacts { volume: word(0) }),
-        "Service" => Fact::Service(ServiceFacts { kind: word(0) }),
+        "Service" => Fact::Service(ServiceFacts {
+            kind: word(0),
+            cluster_ips: words.iter().skip(1).map(|address| (*address).to_owned()).collect(),
+            selects: true,
+        }),
+        "ServiceAccount" => Fact::Account(AccountFacts {}),
+        "Secret" => Fact::Token(TokenFacts { account: words[0].to_owned(), uid: word(1) }),
         "Node" => Fact::Node(NodeFacts { pods: words.iter().map(|uid| (*uid).to_owned()).collect() }),
         "Pod" => Fact::Pod(PodFacts { node: word(0), phase: word(1), grace: Some(30), claims: Vec::new() }),
         "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0) }),
@@ -81,7 +90,6 @@ fn afterwards(scene: &Scene, plan: &Plan) -> String {
             Afterwards::MirroredAgain { node } => format!("mirrored on {}", name(node)),
             Afterwards::Adopted { by } => format!("adopted through {}", name(by)),
             Afterwards::MayBeAdopted => "maybe adopted".to_owned(),
-            Afterwards::Removes { object } => format!("removes {}", name(object)),
         };
         format!("{} {what}", name(object))
     });
@@ -252,32 +260,32 @@ fn effects_outside_are_told_of_what_goes() {
             "VolumeSnapshotContent/c data-kept",
         ),
         (
-            "R9.7 pods of a Node, but for those that go by reference",
+            "R9.7 pods of a Node have outcomes of their own",
             "Node n1
              Node n2
              Pod a node=n1
              Pod b node=n2
              Pod mirror node=n1 <- Node/n1+",
             "Node/n1",
-            "Node/n1 pods-deleted (Pod/a)",
+            "",
         ),
         (
-            "R9.7 where only the Node was asked",
+            "R9.7 but for those that nobody has seen",
             "Node n1
              Pod a node=?
              Pod b node=?
              facts Node/n1 Pod-a unheard-of",
             "Node/n1",
-            "Node/n1 pods-deleted (Pod/a)",
+            "Node/n1 pods-deleted",
         ),
         ("R9.7 where nobody was asked", "Node n1\nPod a node=?", "Node/n1", "Node/n1 unknown"),
         (
-            "R9.7 what is known is told",
+            "R9.7 where not all were asked",
             "Node n1
              Pod a node=?
              Pod b node=n1",
             "Node/n1",
-            "Node/n1 pods-deleted (Pod/b)",
+            "Node/n1 unknown",
         ),
         ("R9.7 a Node without pods", "Node n1\nNode n2\nPod b node=n2", "Node/n1", ""),
         (
@@ -489,16 +497,6 @@ fn living_controllers_make_anew_and_adopt() {
             "",
         ),
         (
-            "R9.7 a Service's Endpoints",
-            "Service web
-             Endpoints web
-             Endpoints other
-             facts Service/web ClusterIP",
-            "Service/web",
-            Background,
-            "Service/web removes Endpoints/web",
-        ),
-        (
             "what every namespace has",
             "ConfigMap kube-root-ca.crt
              ConfigMap other",
@@ -565,4 +563,60 @@ fn policies_that_do_nothing_are_said_to() {
         explore(&stage, &request).notes.len()
     };
     assert_eq!([notes(5), notes(30), notes(60)], [0, 1, 1]);
+}
+
+/// R9.19, R9.20: what controllers delete without an owner reference, and what is below that, has outcomes.
+#[test]
+fn what_follows_without_a_reference_has_outcomes() {
+    for (rule, text, targets, expected) in [
+        (
+            "R9.20 a Service's Endpoints and IPAddresses",
+            "Service web
+             Endpoints web
+             Endpoints other
+             ConfigMap c <- Endpoints/web!
+             IPAddress 10.0.0.1
+             IPAddress 10.0.0.2
+             facts Service/web ClusterIP 10.0.0.1",
+            "Service/web",
+            "Service/web Deleted, Endpoints/web Deleted, ConfigMap/c Deleted, IPAddress/10.0.0.1 Deleted",
+        ),
+        (
+            "R9.20 not those of a Service that stays terminating",
+            "Service web fin=acme.io/x
+             Endpoints web
+             facts Service/web LoadBalancer",
+            "Service/web",
+            "Service/web Terminating(acme.io/x)",
+        ),
+        (
+            "R9.19 the token Secrets of a ServiceAccount",
+            "ServiceAccount robot
+             Secret a
+             Secret b
+             Secret c
+             Secret d
+             Secret elsewhere:e
+             ConfigMap below <- Secret/a!
+             facts ServiceAccount/robot
+             facts Secret/a robot
+             facts Secret/b robot another
+             facts Secret/c other
+             facts Secret/e robot",
+            "ServiceAccount/robot",
+            "ServiceAccount/robot Deleted, Secret/a Deleted, ConfigMap/below Deleted",
+        ),
+        (
+            "R9.19 one with a finalizer stays terminating",
+            "ServiceAccount robot
+             Secret a fin=acme.io/x
+             facts ServiceAccount/robot
+             facts Secret/a robot",
+            "ServiceAccount/robot",
+            "ServiceAccount/robot Deleted, Secret/a Terminating(acme.io/x)",
+        ),
+    ] {
+        let scene = scene(text);
+        assert_eq!(scene.describe(&planned(&scene, targets, Background)), expected, "{rule}");
+    }
 }

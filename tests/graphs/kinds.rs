@@ -37,6 +37,8 @@ pub const KINDS: &[Kind] = &[
     kind("s3.aws.upbound.io/v1", "Bucket", "buckets", false),
     kind("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "volumesnapshots", true),
     kind("snapshot.storage.k8s.io/v1", "VolumeSnapshotContent", "volumesnapshotcontents", false),
+    kind("v1", "ServiceAccount", "serviceaccounts", true),
+    kind("networking.k8s.io/v1", "IPAddress", "ipaddresses", false),
     kind("acme.io/v1", "Region", "regions", false),
     // These kinds support neither list nor watch, like those of some aggregated APIs.
     kind(HIDDEN_API, HIDDEN, "hiddens", true),

@@ -3,7 +3,7 @@
 use kubectl_gc::model::{
     Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
     SnapshotBuilder,
-    facts::{DefinitionFacts, NamespaceFacts, PodFacts},
+    facts::{DefinitionFacts, JobFacts, NamespaceFacts, PodFacts},
 };
 
 use super::{
@@ -98,6 +98,7 @@ fn fact(line: &Line) -> Option<Fact> {
             let finalizers = finalizers.filter(|_| line.spec_finalizer.as_deref() != Some("-")).collect();
             Some(Fact::Namespace(NamespaceFacts { finalizers, ..NamespaceFacts::default() }))
         }
+        "Job" => Some(Fact::Job(JobFacts::default())),
         "CustomResourceDefinition" => Some(Fact::Definition(DefinitionFacts {
             group: "acme.io".into(),
             kind: line.name.clone(),

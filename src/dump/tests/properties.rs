@@ -217,7 +217,12 @@ fn fact() -> impl Strategy<Value = Fact> {
         (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2))
             .prop_map(|(node, grace, claims)| Fact::Pod(facts::PodFacts { node, phase: None, grace, claims })),
         option::of(short()).prop_map(|volume| Fact::Claim(facts::ClaimFacts { volume })),
-        option::of(short()).prop_map(|kind| Fact::Service(facts::ServiceFacts { kind })),
+        (option::of(short()), vec(short(), 0..2), any::<bool>()).prop_map(|(kind, cluster_ips, selects)| {
+            Fact::Service(facts::ServiceFacts { kind, cluster_ips, selects })
+        }),
+        option::of(short()).prop_map(|managed_by| Fact::Job(facts::JobFacts { managed_by })),
+        Just(Fact::Account(facts::AccountFacts {})),
+        (short(), option::of(short())).prop_map(|(account, uid)| Fact::Token(facts::TokenFacts { account, uid })),
         vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods })),
         option::of(short()).prop_map(|content| Fact::VolumeSnapshot(facts::SnapshotFacts { content })),
         option::of(short())

@@ -17,8 +17,10 @@ use serde::{Deserialize, Serialize};
 use super::{effects::PolicyFacts, object::ObjectId};
 
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
-pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole};
-pub use running::{LeaseFacts, NodeFacts, PodFacts, ServiceFacts, SliceFacts, WorkloadFacts};
+pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole, token};
+pub use running::{
+    AccountFacts, JobFacts, LeaseFacts, NodeFacts, PodFacts, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
+};
 pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
 pub use setters::Setter;
@@ -37,10 +39,15 @@ pub enum Fact {
     Claim(ClaimFacts),
     Service(ServiceFacts),
     Node(NodeFacts),
+    /// Of a ServiceAccount.
+    Account(AccountFacts),
+    /// Of a Secret with a token of a ServiceAccount.
+    Token(TokenFacts),
     VolumeSnapshot(SnapshotFacts),
     VolumeSnapshotContent(SnapshotContentFacts),
     /// Of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
     Workload(WorkloadFacts),
+    Job(JobFacts),
     Lease(LeaseFacts),
     /// Of an EndpointSlice.
     Slice(SliceFacts),
@@ -187,6 +194,22 @@ impl Facts {
         }
     }
 
+    /// Whether a ServiceAccount's token Secrets were read.
+    pub fn account(&self, object: ObjectId) -> Option<&AccountFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Account(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Secret with a token of a ServiceAccount, if read.
+    pub fn token(&self, object: ObjectId) -> Option<&TokenFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Token(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
     /// The facts of a VolumeSnapshot, if read.
     pub(crate) fn volume_snapshot(&self, object: ObjectId) -> Option<&SnapshotFacts> {
         match self.known.get(&object) {
@@ -207,6 +230,14 @@ impl Facts {
     pub fn workload(&self, object: ObjectId) -> Option<&WorkloadFacts> {
         match self.known.get(&object) {
             Some(Fact::Workload(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Job, if read.
+    pub fn job(&self, object: ObjectId) -> Option<&JobFacts> {
+        match self.known.get(&object) {
+            Some(Fact::Job(facts)) => Some(facts),
             _ => None,
         }
     }

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, Condition, Constraints, DefinitionFacts, Fact,
-    LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, PodFacts, PolicyBindingFacts, ServiceFacts,
-    SliceFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, Condition, Constraints, DefinitionFacts,
+    Fact, JobFacts, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, PodFacts, PolicyBindingFacts,
+    ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeFacts, Webhook, WebhookFacts,
+    WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
@@ -25,6 +26,7 @@ fn kind_has_facts(group: &str, kind: &str) -> bool {
         "apiextensions.k8s.io" => kind == "CustomResourceDefinition",
         "apiregistration.k8s.io" => kind == "APIService",
         "apps" => matches!(kind, "Deployment" | "StatefulSet" | "ReplicaSet" | "DaemonSet"),
+        "batch" => kind == "Job",
         "coordination.k8s.io" => kind == "Lease",
         "discovery.k8s.io" => kind == "EndpointSlice",
         "snapshot.storage.k8s.io" => matches!(kind, "VolumeSnapshot" | "VolumeSnapshotContent"),
@@ -58,6 +60,9 @@ pub(crate) fn holds_facts(key: &str) -> bool {
 /// source has whole objects.
 pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     match (group, kind) {
+        // Of these, only files have whole objects.
+        ("", "ServiceAccount") => return Some(Fact::Account(AccountFacts {})),
+        ("", "Secret") => return token(object).map(Fact::Token),
         // An EndpointSlice has no spec; the server writes an empty list of endpoints as null.
         ("discovery.k8s.io", "EndpointSlice") => {
             return object.get("endpoints").map(|endpoints| Fact::Slice(slice(endpoints)));
@@ -76,7 +81,11 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("", "Pod") => Fact::Pod(pod(object)),
         ("", "PersistentVolume") => Fact::Volume(volume(object)),
         ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts { volume: object.name("/spec/volumeName") }),
-        ("", "Service") => Fact::Service(ServiceFacts { kind: object.text("/spec/type") }),
+        ("", "Service") => Fact::Service(ServiceFacts {
+            kind: object.text("/spec/type"),
+            cluster_ips: texts(object.0.pointer("/spec/clusterIPs")),
+            selects: object.0.pointer("/spec/selector").is_some_and(|selector| !selector.is_null()),
+        }),
         ("", "Namespace") => Fact::Namespace(NamespaceFacts {
             finalizers: texts(object.0.pointer("/spec/finalizers")),
             conditions: object.conditions(),
@@ -104,6 +113,10 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             let ready = object.number("/status/numberReady").unwrap_or(0);
             Fact::Workload(WorkloadFacts { wanted: object.number("/status/desiredNumberScheduled"), ready })
         }
+        ("batch", "Job") => {
+            let managed_by = object.name("/spec/managedBy").filter(|name| name != JobFacts::BUILT_IN);
+            Fact::Job(JobFacts { managed_by })
+        }
         ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
             holder: object.name("/spec/holderIdentity"),
             seconds: object.number("/spec/leaseDurationSeconds"),
@@ -120,6 +133,18 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             Fact::Policy(Policy::of(group, kind, finalizers)?.read(object.0))
         }
     })
+}
+
+/// The ServiceAccount of a token Secret; `None` for any other Secret. The metadata in a list of token Secrets is
+/// enough.
+pub(crate) fn token(secret: &Value) -> Option<TokenFacts> {
+    if secret.get("type").is_some_and(|kind| kind != TokenFacts::TYPE) {
+        return None;
+    }
+    let annotation = |name: &str| secret.pointer("/metadata/annotations")?.get(name)?.as_str().map(str::to_owned);
+    let account = annotation("kubernetes.io/service-account.name")?;
+    let uid = annotation("kubernetes.io/service-account.uid").filter(|uid| !uid.is_empty());
+    Some(TokenFacts { account, uid })
 }
 
 /// Parses RFC 3339, with or without fractions.

@@ -45,6 +45,20 @@ pub struct WorkloadFacts {
     pub ready: i64,
 }
 
+/// Who handles a Job's pods.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobFacts {
+    /// `spec.managedBy`, unless it is the built-in controller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub managed_by: Option<String>,
+}
+
+impl JobFacts {
+    /// The name of the built-in controller in `spec.managedBy`.
+    pub(crate) const BUILT_IN: &'static str = "kubernetes.io/job-controller";
+}
+
 /// The holder of a Lease, and when it expires.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseFacts {
@@ -59,12 +73,38 @@ pub struct LeaseFacts {
     pub renewed: Option<i64>,
 }
 
-/// The type of a Service.
+/// The type of a Service, and what belongs to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ServiceFacts {
     /// `spec.type`.
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
+    /// `spec.clusterIPs`: the names of its IPAddresses.
+    #[serde(default, rename = "clusterIPs", skip_serializing_if = "Vec::is_empty")]
+    pub cluster_ips: Vec<String>,
+    /// Whether `spec.selector` is set, so that the endpoints controllers make its Endpoints and EndpointSlices.
+    #[serde(default)]
+    pub selects: bool,
+}
+
+/// That a ServiceAccount's token Secrets were read: they have [`TokenFacts`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccountFacts {}
+
+/// The ServiceAccount of a Secret of the type `kubernetes.io/service-account-token`, from its annotations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenFacts {
+    /// The name of the ServiceAccount.
+    pub account: String,
+    /// Its uid; `None` if the Secret doesn't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
+}
+
+impl TokenFacts {
+    /// The type of such Secrets.
+    pub(crate) const TYPE: &'static str = "kubernetes.io/service-account-token";
 }
 
 /// The endpoints of an EndpointSlice. The label [`SliceFacts::SERVICE`] names its Service.

@@ -74,7 +74,7 @@ fn raw(place: usize, arbitrary_object: &ArbitraryObject) -> Raw {
 }
 
 fn fact(place: usize) -> Fact {
-    Fact::Service(ServiceFacts { kind: Some(format!("of {place}")) })
+    Fact::Service(ServiceFacts { kind: Some(format!("of {place}")), ..ServiceFacts::default() })
 }
 
 /// A snapshot of these objects (a place is a kind and a name), in order, with the facts of some.

@@ -11,6 +11,7 @@ use crate::{
         outcome::{Outcome, OutcomeKind, Plan},
         reaction::Afterwards,
     },
+    simulate::Needs,
 };
 
 use super::{SideEffects, Survival};
@@ -39,9 +40,17 @@ struct Recreator {
 }
 
 /// The reactions to each outcome, in plan order.
-pub(super) fn afterwards(side_effects: &SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
-    let controllers = Controllers { side_effects, recreators: RefCell::default(), adopters: RefCell::default() };
-    plan.outcomes.iter().map(|outcome| controllers.after(outcome)).collect()
+pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
+    let controllers = Controllers {
+        side_effects,
+        recreators: RefCell::default(),
+        adopters: RefCell::default(),
+        needs: RefCell::default(),
+    };
+    let afterwards = plan.outcomes.iter().map(|outcome| controllers.after(outcome)).collect();
+    let needs = controllers.needs.into_inner();
+    side_effects.needs.add(&needs);
+    afterwards
 }
 
 struct Controllers<'b, 's, 'a> {
@@ -50,6 +59,8 @@ struct Controllers<'b, 's, 'a> {
     recreators: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
     /// Group and kind of the surviving objects of each namespace.
     adopters: RefCell<FxHashMap<Symbol, FxHashSet<(String, String)>>>,
+    /// What should be read to be certain.
+    needs: RefCell<Needs>,
 }
 
 impl Controllers<'_, '_, '_> {
@@ -57,7 +68,6 @@ impl Controllers<'_, '_, '_> {
         let mut reactions = Vec::new();
         if outcome.kind.removes() {
             reactions.extend(self.recreated(outcome.object));
-            reactions.extend(self.removes(outcome));
         } else if matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached) {
             reactions.extend(self.adopted(outcome));
         }
@@ -91,15 +101,18 @@ impl Controllers<'_, '_, '_> {
         let kept = KEPT_IN_EVERY_NAMESPACE
             .iter()
             .find(|(kind, name, _)| self.is_named(object, name) && self.is(object, "", kind));
-        if kept.is_none() && self.controller_of(object).is_none() {
+        if kept.is_none() && self.controller_of(object).is_none() && !self.is_endpoints(object) {
             return None;
         }
         // Already replaced: the object was terminating before.
-        if self.object(object).terminating() || self.in_deleted_namespace(object) {
+        if self.object(object).terminating() || self.side_effects.in_deleted_namespace(object) {
             return None;
         }
         if let Some((.., by)) = kept {
             return Some(Afterwards::KeptUp { by });
+        }
+        if self.is_endpoints(object) {
+            return self.service_of(object).map(|by| Afterwards::Recreated { by });
         }
         let Recreator { by, recreation } = self.recreator(object)?;
         // Don't guess below an object that only may be recreated.
@@ -114,14 +127,25 @@ impl Controllers<'_, '_, '_> {
         })
     }
 
-    /// Whether the object's namespace is being deleted: the API server refuses to create objects there.
-    fn in_deleted_namespace(&self, object: ObjectId) -> bool {
+    fn is_endpoints(&self, object: ObjectId) -> bool {
+        Some(self.object(object).resource) == self.side_effects.context.built_in.endpoints
+    }
+
+    /// The living Service for which the endpoints controller makes these Endpoints (R9.20).
+    fn service_of(&self, endpoints: ObjectId) -> Option<ObjectId> {
         let context = self.side_effects.context;
-        let namespace = self.object(object).namespace;
-        let (false, Some(resource)) = (namespace.is_empty(), context.built_in.namespaces) else { return false };
-        match context.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name: namespace }) {
-            Presence::Present(namespace) => self.side_effects.survival(namespace) == Survival::Removed,
-            _ => false,
+        let Object { namespace, name, .. } = *self.object(endpoints);
+        let at = Coordinate { resource: context.built_in.services?, namespace, name };
+        let Presence::Present(service) = context.snapshot.look_up(at) else { return None };
+        if self.side_effects.survival(service) != Survival::Survives {
+            return None;
+        }
+        match context.snapshot.facts.service(service) {
+            Some(facts) => facts.selects.then_some(service),
+            None => {
+                self.needs.borrow_mut().facts.insert(service);
+                None
+            }
         }
     }
 
@@ -207,24 +231,6 @@ impl Controllers<'_, '_, '_> {
                     "endpointslice-controller.k8s.io" | "endpointslicemirroring-controller.k8s.io"
                 )
         })
-    }
-
-    /// The endpoints controller removes a deleted Service's Endpoints (§9.7).
-    fn removes(&self, outcome: &Outcome) -> Option<Afterwards> {
-        let context = self.side_effects.context;
-        if outcome.kind != OutcomeKind::Deleted
-            || Some(self.object(outcome.object).resource) != context.built_in.services
-        {
-            return None;
-        }
-        let Object { namespace, name, .. } = *self.object(outcome.object);
-        let endpoints = Coordinate { resource: context.built_in.endpoints?, namespace, name };
-        match context.snapshot.look_up(endpoints) {
-            Presence::Present(object) if self.side_effects.survival(object) != Survival::Removed => {
-                Some(Afterwards::Removes { object })
-            }
-            _ => None,
-        }
     }
 
     /// Who adopts an object that lost its controller (R9.3, R9.4).

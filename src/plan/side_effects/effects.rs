@@ -39,6 +39,7 @@ impl SideEffects<'_, '_> {
             resource if resource == built_in.volumes => self.volume(object),
             resource if resource == built_in.services => self.service(object, first),
             resource if resource == built_in.nodes => self.node(object),
+            resource if resource == built_in.accounts => self.account(object),
             resource if resource == built_in.volume_snapshots => self.volume_snapshot(object),
             resource if resource == built_in.snapshot_contents => self.snapshot_content(object),
             _ => {}
@@ -136,8 +137,23 @@ impl SideEffects<'_, '_> {
         }
     }
 
+    /// The token Secrets of a ServiceAccount are outcomes, once it is known which they are. In a deleted Namespace they
+    /// are deleted anyway.
+    fn account(&mut self, object: ObjectId) {
+        let context = self.context;
+        if context.snapshot.facts.account(object).is_some() || self.in_deleted_namespace(object) {
+            return;
+        }
+        self.needs.facts.insert(object);
+        self.add(object, EffectKind::Unknown, "its token Secrets are deleted, too; which those are could not be read");
+    }
+
     /// A load balancer is released even if no finalizer says so.
     fn service(&mut self, object: ObjectId, first: usize) {
+        // Its IPAddresses are outcomes, but only the Service names them.
+        if self.context.snapshot.facts.service(object).is_none() && self.context.built_in.addresses.is_some() {
+            self.needs.facts.insert(object);
+        }
         if self.effects[first..].iter().any(|effect| effect.kind == EffectKind::LoadBalancerReleased) {
             return;
         }

@@ -10,7 +10,7 @@ mod notes;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    model::ObjectId,
+    model::{Coordinate, ObjectId, Presence, Symbol},
     simulate::{Needs, SimContext},
 };
 
@@ -34,8 +34,9 @@ enum Survival {
 /// Adds side effects to a plan, and what should be read to be certain about them.
 pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     let mut side_effects = SideEffects::new(context, plan);
-    let afterwards = controllers::afterwards(&side_effects, plan);
+    let afterwards = controllers::afterwards(&mut side_effects, plan);
     side_effects.effects(plan);
+    side_effects.freed_pods(plan);
     let SideEffects { needs, effects, .. } = side_effects;
     for (outcome, afterwards) in plan.outcomes.iter_mut().zip(afterwards) {
         outcome.afterwards = afterwards;
@@ -80,6 +81,17 @@ impl<'s, 'a> SideEffects<'s, 'a> {
             .get(&object)
             .copied()
             .unwrap_or_else(|| if terminating() { Survival::Removed } else { Survival::Survives })
+    }
+
+    /// Whether the object's namespace is being deleted: the API server refuses to create objects there.
+    fn in_deleted_namespace(&self, object: ObjectId) -> bool {
+        let context = self.context;
+        let namespace = context.snapshot.object(object).namespace;
+        let (false, Some(resource)) = (namespace.is_empty(), context.built_in.namespaces) else { return false };
+        match context.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name: namespace }) {
+            Presence::Present(namespace) => self.survival(namespace) == Survival::Removed,
+            _ => false,
+        }
     }
 }
 

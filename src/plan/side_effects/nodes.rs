@@ -2,34 +2,43 @@
 
 use crate::{
     model::{ObjectId, effects::EffectKind},
-    plan::reaction::OutsideEffect,
+    plan::{
+        outcome::{OutcomeKind, Plan},
+        reaction::OutsideEffect,
+    },
+    simulate::PodsOfNode,
 };
 
 use super::{SideEffects, Survival};
 
 impl SideEffects<'_, '_> {
+    /// Pods that lose an owner: the pod garbage collector deletes them if their Node doesn't exist.
+    pub(super) fn freed_pods(&mut self, plan: &Plan) {
+        for outcome in &plan.outcomes {
+            let freed = matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached);
+            let unread = self.context.snapshot.facts.pod(outcome.object).is_none();
+            if freed && unread && self.context.rules(outcome.object).graceful {
+                self.needs.facts.insert(outcome.object);
+            }
+        }
+    }
+
     /// The pod garbage collector deletes all pods of a Node that has been gone for 40 seconds.
     pub(super) fn node(&mut self, node: ObjectId) {
-        let context = self.context;
-        let snapshot = context.snapshot;
-        let known = context.built_in.pods.is_some_and(|pods| context.fact_index.has_all_facts(snapshot, pods));
         // Pods created since the snapshot are only counted.
-        let (mut pods, unseen, all): (Vec<ObjectId>, usize, bool) = match snapshot.facts.node(node) {
-            Some(facts) if !known => {
-                let found = |uid: &String| snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid));
-                let pods: Vec<ObjectId> = facts.pods.iter().filter_map(found).collect();
-                let unseen = facts.pods.len() - pods.len();
-                (pods, unseen, true)
-            }
-            _ => (context.fact_index.pods_on(snapshot, snapshot.object(node).name).to_vec(), 0, known),
-        };
-        // Pods deleted by reference, as mirror pods are, have outcomes of their own.
+        let PodsOfNode { mut pods, unseen, all } = self.context.pods_of_node(node);
+        let has_known = !pods.is_empty();
+        // Most pods have outcomes of their own.
         pods.retain(|pod| self.survival(*pod) != Survival::Removed);
         if !all {
             self.needs.facts.insert(node);
         }
         let message = match pods.len() + unseen {
             0 if all => return,
+            0 if has_known => {
+                let message = "there may be more pods on it, which are deleted, too; they could not be read";
+                return self.add(node, EffectKind::Unknown, message);
+            }
             0 => {
                 self.add_unread(
                     node,

@@ -27,9 +27,12 @@ pub struct TrackerVerdict {
     pub more_outside: bool,
     /// Whether it is the collector's turn: nobody else has to act before it.
     pub collector_due: bool,
+    /// How many objects controllers have yet to delete because others are gone.
+    pub follow_ups: usize,
     /// How many of these objects are terminating.
     pub left: usize,
-    /// What blocks them: objects with a blocker of their own, and waiting cycles. At most a hundred.
+    /// What blocks them: objects with a blocker of their own, waiting cycles, and [`TrackerVerdict::follow_ups`]. At
+    /// most a hundred.
     pub blockers: Vec<Blocker>,
     /// What should be read to be certain, before judging again.
     pub needs: Needs,
@@ -102,6 +105,20 @@ impl PlanTracker {
         let capacity = MAX_BLOCKERS - blockers.len();
         let causes = outside_plan.iter().filter(|id| current.own_state(**id).is_some());
         blockers.extend(causes.take(capacity).map(|id| blocker(snapshot, &current, &projection, *id)));
+        let mut follow_ups = 0;
+        for (identity, remark) in self.follow_ups(snapshot) {
+            follow_ups += 1;
+            if blockers.len() < MAX_BLOCKERS && !blockers.iter().any(|blocker| blocker.object == *identity) {
+                blockers.push(Blocker {
+                    object: identity.clone(),
+                    state: State::Waiting,
+                    held_by: Vec::new(),
+                    remarks: vec![remark.to_owned()],
+                    waits_for: Vec::new(),
+                    holds_up: 0,
+                });
+            }
+        }
         let certain = self.objects.iter().all(|tracked| tracked.uncertain.is_none());
         TrackerVerdict {
             arrived: self.arrived(),
@@ -109,6 +126,7 @@ impl PlanTracker {
             more,
             more_outside,
             collector_due,
+            follow_ups,
             left: remaining.len(),
             blockers,
             needs,

@@ -10,7 +10,10 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     graph::OwnerGraph,
-    model::{Identity, Object, ObjectEvent, ObjectId, RawObject, Reference, Snapshot, Strings, Symbol},
+    model::{
+        Coordinate, Identity, Mapping, Object, ObjectEvent, ObjectId, Presence, RawObject, Reference, Snapshot,
+        Strings, Symbol,
+    },
     simulate::WriteScope,
 };
 
@@ -50,7 +53,17 @@ struct TrackedObject {
     now: FinalState,
     /// The predicted outcomes, the likeliest first.
     ends: Vec<(OutcomeKind, FinalState)>,
+    /// A controller deletes it once another object is gone.
+    follows: Option<Follows>,
     uncertain: Option<Uncertainty>,
+}
+
+/// An object whose end leads to that of another one, without an owner reference.
+#[derive(Clone, Debug)]
+struct Follows {
+    gone: Identity,
+    /// Who deletes the other one, as a remark on it.
+    remark: &'static str,
 }
 
 impl TrackedObject {
@@ -141,7 +154,11 @@ impl PlanTracker {
         let identity = Identity::of(snapshot, outcome.object);
         let uid = self.strings.intern(&identity.uid);
         self.by_uid.entry(uid).or_insert(self.objects.len());
-        self.objects.push(TrackedObject { identity, now: before.clone(), before, ends, uncertain: outcome.uncertain });
+        let cause = outcome.because.as_ref();
+        let follows = cause.and_then(|cause| Some((cause.gone()?, cause.awaited()?)));
+        let follows = follows.map(|(gone, remark)| Follows { gone: Identity::of(snapshot, gone), remark });
+        let uncertain = outcome.uncertain;
+        self.objects.push(TrackedObject { identity, now: before.clone(), before, ends, follows, uncertain });
     }
 
     fn add_going(&mut self, snapshot: &Snapshot, object: ObjectId) {
@@ -150,7 +167,8 @@ impl PlanTracker {
         let uid = self.strings.intern(&identity.uid);
         self.by_uid.entry(uid).or_insert(self.objects.len());
         let ends = vec![(OutcomeKind::Deleted, None), (OutcomeKind::Terminating, before.clone())];
-        self.objects.push(TrackedObject { identity, now: before.clone(), before, ends, uncertain: None });
+        let (now, follows) = (before.clone(), None);
+        self.objects.push(TrackedObject { identity, now, before, ends, follows, uncertain: None });
     }
 
     /// Limits the collector to these objects.
@@ -275,6 +293,26 @@ impl PlanTracker {
             uncertain: tracked.uncertain,
             together: tracked.arrived(),
         }
+    }
+
+    /// Objects that a controller has yet to delete, because another object is gone and has no successor.
+    fn follow_ups(&self, snapshot: &Snapshot) -> impl Iterator<Item = (&Identity, &'static str)> {
+        let is_gone = |identity: &Identity| {
+            let Mapping::Served(resource) = snapshot.resources.map(&identity.api_version, &identity.kind) else {
+                return false;
+            };
+            let symbol = |text: &str| snapshot.strings.find(text);
+            let (Some(namespace), Some(name)) = (symbol(&identity.namespace), symbol(&identity.name)) else {
+                return true;
+            };
+            let at = Coordinate { resource: snapshot.resources.picked(resource), namespace, name };
+            !matches!(snapshot.look_up(at), Presence::Present(_))
+        };
+        let pending = self.objects.iter().filter(|tracked| tracked.now.is_some() && !tracked.arrived());
+        pending.filter_map(move |tracked| {
+            let follows = tracked.follows.as_ref().filter(|follows| is_gone(&follows.gone))?;
+            Some((&tracked.identity, follows.remark))
+        })
     }
 
     /// The terminating objects of the plan, in plan order.

@@ -40,6 +40,23 @@ pub(in crate::render) fn because(
         Cause::NamespaceEmpty => ("namespace-empty", "the namespace is empty".to_owned()),
         Cause::Definition(definition) => ("crd", format!("its CRD {} is deleted", name_of(snapshot, *definition))),
         Cause::DefinitionEmpty => ("crd-empty", "the CRD has no instance left".to_owned()),
+        Cause::NodeGone(Some(node)) => (
+            "node-gone",
+            format!("the pod garbage collector deletes it 40s after its node {}", name_of(snapshot, *node)),
+        ),
+        Cause::AccountGone(account) => {
+            ("account-gone", format!("it contains a token of ServiceAccount {}", name_of(snapshot, *account)))
+        }
+        Cause::ServiceGone(service) => (
+            "service-gone",
+            format!("the endpoints controller deletes the Endpoints of Service {}", name_of(snapshot, *service)),
+        ),
+        Cause::AddressReleased(service) => {
+            ("address-released", format!("the API server releases it with Service {}", name_of(snapshot, *service)))
+        }
+        Cause::NodeGone(None) => {
+            ("node-gone", "the pod garbage collector deletes it, because its node does not exist".to_owned())
+        }
     };
     Because { reason, message }
 }

@@ -65,6 +65,8 @@ pub(super) fn word(outcome: &Outcome) -> Word {
         (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Waiting)) => Word::Waits,
         (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Unknown)) => Word::Unclear,
         (OutcomeKind::Terminating, _) | (OutcomeKind::Unchanged, Some(State::Stuck)) => Word::Stuck,
+        // It only loses a finalizer.
+        (OutcomeKind::Unchanged, None) if outcome.order.is_some() && outcome.uncertain.is_none() => Word::Stays,
         (OutcomeKind::Unchanged, None) => Word::Unsure,
         (OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked, _) => Word::Stays,
     }
@@ -86,6 +88,9 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Detached => detached(view, outcome),
         OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
         OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
+        OutcomeKind::Unchanged if outcome.order.is_some() && outcome.uncertain.is_none() => {
+            "loses a finalizer, and is not deleted".to_owned()
+        }
         OutcomeKind::Unchanged => unread(view, outcome.object),
     };
     let lost = side_effects::losses(view, outcome).join("; ");
@@ -159,6 +164,9 @@ fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
 
 /// The grace period of a pod, if the kubelet has to end it.
 fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
+    if matches!(outcome.because, Some(Cause::NodeGone(_))) {
+        return Some("40s after its node is gone".to_owned());
+    }
     let facts: &PodFacts = view.snapshot.facts.pod(outcome.object)?;
     let on_a_node = facts.node.is_some() && !facts.finished();
     let seconds = view.plan.request.grace.or(facts.grace).filter(|seconds| on_a_node && *seconds > 0)?;

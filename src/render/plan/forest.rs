@@ -60,7 +60,7 @@ pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
 fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<ObjectId>>) {
     let mut contents: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
     for outcome in &view.plan.outcomes {
-        if let Some(Cause::Namespace(above) | Cause::Definition(above)) = outcome.because {
+        if let Some(above) = outcome.because.as_ref().and_then(Cause::above) {
             contents.entry(above).or_default().push(outcome.object);
         }
     }

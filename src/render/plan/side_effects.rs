@@ -48,7 +48,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static st
         }
         Afterwards::Adopted { .. } => Some("adopted again"),
         // Possible reactions are described once, below the lines.
-        Afterwards::MayBeRecreated { .. } | Afterwards::MayBeAdopted | Afterwards::Removes { .. } => None,
+        Afterwards::MayBeRecreated { .. } | Afterwards::MayBeAdopted => None,
     });
     each_once(effects.chain(afterwards))
 }
@@ -193,7 +193,6 @@ fn in_words(
             format!("{} creates a new ReplicaSet, which adopts {them}", name(by))
         }
         Afterwards::MayBeAdopted => "a controller whose selector matches may adopt it".to_owned(),
-        Afterwards::Removes { object } => format!("the endpoints controller removes {}", name(object)),
     }
 }
 
@@ -205,7 +204,6 @@ pub(super) fn describe(snapshot: &Snapshot, after: Afterwards) -> (&'static str,
         Afterwards::MirroredAgain { .. } => "mirrored-again",
         Afterwards::Adopted { .. } => "adopted",
         Afterwards::MayBeAdopted => "may-be-adopted",
-        Afterwards::Removes { .. } => "removes",
     };
     (what, in_words(snapshot, after, 1, "it", &|object| snapshot.short_name(object)))
 }

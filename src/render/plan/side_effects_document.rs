@@ -36,8 +36,6 @@ pub(super) struct AfterwardsJson<'a> {
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<ObjectJson<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    object: Option<ObjectJson<'a>>,
     message: String,
 }
 
@@ -72,17 +70,8 @@ impl<'a> AfterwardsJson<'a> {
         let by = match after {
             Afterwards::Recreated { by } | Afterwards::MayBeRecreated { by } | Afterwards::Adopted { by } => Some(by),
             Afterwards::MirroredAgain { node } => Some(node),
-            Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted | Afterwards::Removes { .. } => None,
+            Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted => None,
         };
-        let object = match after {
-            Afterwards::Removes { object } => Some(object),
-            _ => None,
-        };
-        AfterwardsJson {
-            what,
-            by: by.map(|by| ObjectJson::of(snapshot, by)),
-            object: object.map(|object| ObjectJson::of(snapshot, object)),
-            message,
-        }
+        AfterwardsJson { what, by: by.map(|by| ObjectJson::of(snapshot, by)), message }
     }
 }

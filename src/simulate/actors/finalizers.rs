@@ -133,7 +133,7 @@ impl World<'_, '_> {
                     Some(false)
                 }
             }
-            When::JobDoneWithPod => Some(terminating || !self.controlled_by_job(object)),
+            When::JobDoneWithPod => self.job_is_done_with(object, terminating),
             When::Elsewhere => None,
         }
     }
@@ -189,14 +189,45 @@ impl World<'_, '_> {
         self.find(context.built_in.claims, namespace, name).map(|claim| claim.is_none())
     }
 
-    fn controlled_by_job(&self, pod: ObjectId) -> bool {
-        self.stored(pod).is_some_and(|stored| {
-            stored.owners.iter().any(|reference| {
-                reference.controller == Some(true)
-                    && self.context.snapshot.text(reference.kind) == "Job"
-                    && !self.owner_gone(reference.uid)
-            })
-        })
+    /// The claim that a volume is bound to, if it exists.
+    pub(crate) fn claim_of_volume(&mut self, volume: ObjectId) -> Option<ObjectId> {
+        let context = self.context;
+        let facts = context.snapshot.facts.volume(volume)?;
+        let (namespace, name) = facts.claim.as_deref()?.split_once('/')?;
+        let strings = &context.snapshot.strings;
+        let (namespace, name) = (strings.find(namespace)?, strings.find(name)?);
+        self.find(context.built_in.claims, namespace, name).flatten()
+    }
+
+    /// R9.8: the Job controller is done with a pod that is terminating, or whose Job is, or that has no Job any more. A
+    /// Job of another controller keeps its pods' finalizers.
+    fn job_is_done_with(&mut self, pod: ObjectId, terminating: bool) -> Option<bool> {
+        let snapshot = self.context.snapshot;
+        let Some(stored) = self.stored(pod) else { return Some(true) };
+        let mut jobs = stored.owners.iter().filter(|reference| {
+            reference.controller == Some(true)
+                && snapshot.text(reference.kind) == "Job"
+                && !self.owner_gone(reference.uid)
+        });
+        let Some(reference) = jobs.next() else { return Some(true) };
+        // A Job that was not read may exist.
+        let Some(job) = snapshot.by_uid(reference.uid) else { return Some(terminating) };
+        match snapshot.facts.job(job) {
+            Some(facts) if facts.managed_by.is_some() => return Some(false),
+            Some(_) => {}
+            None => {
+                self.needs.facts.insert(job);
+            }
+        }
+        Some(terminating || self.stored(job).is_some_and(|job| job.terminating))
+    }
+
+    /// Whether the Job of a pod is there, and `spec.managedBy` gives it to another controller, which is unknown.
+    pub(crate) fn is_managed_elsewhere(&self, pod: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let owners = snapshot.object(pod).owners.iter().filter(|reference| reference.controller == Some(true));
+        let mut jobs = owners.filter_map(|reference| snapshot.by_uid(reference.uid)).filter(|job| self.exists(*job));
+        jobs.any(|job| snapshot.facts.job(job).is_some_and(|facts| facts.managed_by.is_some()))
     }
 
     fn owner_gone(&self, uid: Symbol) -> bool {

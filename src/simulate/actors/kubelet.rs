@@ -14,11 +14,24 @@ use super::{ActorResult, Assumption};
 impl World<'_, '_> {
     pub(super) fn end_pod(&mut self, object: ObjectId) -> ActorResult {
         let ends = self.context.assume == Assume::Known && self.context.rules(object).graceful;
-        if !ends || !self.stored(object).is_some_and(|stored| stored.in_grace()) {
+        let Some(stored) = self.stored(object).filter(|_| ends) else { return ActorResult::Done };
+        if !stored.in_grace() {
+            if !stored.terminating {
+                self.leave_to_pod_gc(object);
+            }
             return ActorResult::Done;
         }
         match self.kubelet_of(object) {
-            Kubelet::Absent | Kubelet::Deleted => return ActorResult::Done,
+            // R9.7: the pod garbage collector ends it, with or without a Node.
+            Kubelet::Absent => {
+                self.schedule_pod(object, None);
+                return ActorResult::Done;
+            }
+            // The deleted Node has scheduled it, unless its pods weren't read.
+            Kubelet::Deleted(node) => {
+                self.schedule_pod(object, Some(node));
+                return ActorResult::Done;
+            }
             // Assume a kubelet, as nearly all pods have one, and mark what depends on it.
             Kubelet::Unknown => {
                 self.doubtful.insert(object);
@@ -32,12 +45,12 @@ impl World<'_, '_> {
         ActorResult::Done
     }
 
-    /// Whether a cluster-scoped object existed before anything was deleted.
-    fn existed(&self, resource: Option<ResourceId>, name: Symbol) -> bool {
-        resource.is_some_and(|resource| {
-            let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
-            matches!(self.context.snapshot.look_up(coordinate), Presence::Present(_))
-        })
+    /// The cluster-scoped object of this name before anything was deleted.
+    fn before(&self, resource: Option<ResourceId>, name: Symbol) -> Option<ObjectId> {
+        match self.context.snapshot.look_up(Coordinate { resource: resource?, namespace: Symbol::EMPTY, name }) {
+            Presence::Present(object) => Some(object),
+            Presence::Absent | Presence::Unknown => None,
+        }
     }
 
     /// Which kubelet would end a pod in its grace period.
@@ -55,8 +68,7 @@ impl World<'_, '_> {
         };
         match self.find(nodes, Symbol::EMPTY, name) {
             Some(Some(_)) => Kubelet::On(node),
-            Some(None) if self.existed(nodes, name) => Kubelet::Deleted,
-            Some(None) => Kubelet::Absent,
+            Some(None) => self.before(nodes, name).map_or(Kubelet::Absent, Kubelet::Deleted),
             None => Kubelet::Unknown,
         }
     }
@@ -70,7 +82,7 @@ pub(crate) enum Kubelet {
     /// None: the Node doesn't exist (S13).
     Absent,
     /// None any more: the Node was deleted as well. The pod garbage collector removes such pods (R9.7).
-    Deleted,
+    Deleted(ObjectId),
     /// The pod's node, or whether it exists, could not be read.
     Unknown,
 }

@@ -3,7 +3,9 @@
 
 mod content;
 mod finalizers;
+mod follow_ups;
 pub(crate) mod kubelet;
+mod pod_gc;
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,10 +16,11 @@ use crate::{
     server::OwnDelete,
 };
 
-use super::world::World;
+use super::{cause::Cause, world::World};
 
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::{has_living_controller, of_controller_manager};
+pub(crate) use pod_gc::PodsOfNode;
 
 /// Something that a plan assumes other actors do.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,9 +54,10 @@ impl std::fmt::Display for Assumption {
                 write!(f, "{controller} is not deleted, and recreates nothing")
             }
             Assumption::NotAdopted => f.write_str("no controller adopts objects that have no owner any more"),
-            Assumption::PodGarbageCollector => {
-                f.write_str("the pod garbage collector deletes the pods of nodes that no longer exist")
-            }
+            Assumption::PodGarbageCollector => f.write_str(
+                "the pod garbage collector deletes the pods of nodes that no longer exist, and no kubelet registers \
+                     its node again",
+            ),
             Assumption::ApiLasts { api } => {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")
             }
@@ -72,6 +76,10 @@ pub struct Actors {
     is_noticed: FxHashSet<ObjectId>,
     /// Already acted on; waiting for another event.
     waiting: BTreeSet<ObjectId>,
+    /// DELETEs that controllers send because another object is gone.
+    due: VecDeque<(ObjectId, Cause)>,
+    /// DELETEs that a slow controller sends once nothing else is left to do.
+    late: VecDeque<(ObjectId, Cause)>,
     /// Objects noticed because they block others.
     noticed_as_blocker: FxHashSet<ObjectId>,
     pub(super) content_order: ContentOrder,
@@ -99,7 +107,7 @@ impl Actors {
     }
 
     pub(crate) fn has_noticed(&self) -> bool {
-        !self.noticed.is_empty()
+        !self.noticed.is_empty() || !self.due.is_empty() || !self.late.is_empty()
     }
 }
 
@@ -140,9 +148,22 @@ impl World<'_, '_> {
                 noticed.push(namespace);
             }
         }
+        // A definition waits for its last instance.
+        noticed.extend(context.definition_of(object.resource));
         for id in noticed {
             if terminating(self, id) {
                 self.actors.notice(id);
+            }
+        }
+        self.follow_up(gone);
+    }
+
+    /// A Job is terminating: marks its pods, which lose the Job controller's finalizer then (R9.8).
+    pub(super) fn notice_pods_of_job(&mut self, job: ObjectId) {
+        let context = self.context;
+        if Some(context.snapshot.object(job).resource) == context.built_in.jobs {
+            for pod in context.graph.dependents(job.into()) {
+                self.actors.notice(*pod);
             }
         }
     }
@@ -158,7 +179,10 @@ impl World<'_, '_> {
         for object in later {
             self.actors.notice(object);
         }
-        let mut acted = false;
+        let mut acted = self.delete_due();
+        if now.is_empty() && !acted {
+            acted = self.delete_late();
+        }
         for object in now {
             acted |= self.run_actors_on(object);
         }

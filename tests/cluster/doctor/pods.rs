@@ -8,7 +8,7 @@ use super::{
     mends,
 };
 use crate::{
-    harness::Cluster,
+    harness::{COLLECTOR, Cluster, KINDS, Options},
     plan::{draft::blocking, trial::Trial},
 };
 
@@ -28,7 +28,11 @@ fn node(cluster: &Cluster, name: &str) {
 }
 
 pub fn a_pod_whose_node_is_gone() {
-    let trial = Trial::new("no-node", "Foreground");
+    // Without a pod garbage collector.
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster.start_controllers(&[COLLECTOR]);
+    let trial = Trial::on(&cluster, "no-node", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
     let owner = trial.widget("owner").create();
     let missing = trial.global("missing");

@@ -51,6 +51,12 @@ impl<'t> Carried<'t> {
         self
     }
 
+    /// No other controllers run than the collector, the namespace controller and the CRD finalizer controller.
+    pub fn without_other_controllers(mut self) -> Self {
+        self.assume = Assume::None;
+        self
+    }
+
     /// Stops following after this time.
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);

@@ -106,6 +106,7 @@ fn followed(cluster: &Cluster, case: &Case, uids: &Uids) -> Option<(Outcome, Dur
     let delete = case.rounds.first()?;
     let trial = Trial::on(cluster, "random", delete.propagation.name());
     let begun = Instant::now();
-    let outcome = Carried::new(&trial, targets.iter().collect()).within(TIMEOUT).if_there()?;
+    let outcome =
+        Carried::new(&trial, targets.iter().collect()).without_other_controllers().within(TIMEOUT).if_there()?;
     Some((outcome, begun.elapsed()))
 }

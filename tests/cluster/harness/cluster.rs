@@ -30,7 +30,7 @@ const START: Duration = Duration::from_mins(5);
 pub const ATTEMPTS: usize = 5;
 
 /// The cluster that all tests share, with the kinds of [`fixtures`], the collector, and the controllers of workloads,
-/// namespaces and claims.
+/// namespaces and claims, and the pod garbage collector.
 #[track_caller]
 pub fn shared() -> &'static Cluster {
     // Keeps a failure: it wouldn't go away, only cost time in every test.
@@ -38,7 +38,8 @@ pub fn shared() -> &'static Cluster {
         let cluster = Cluster::try_start(&Options::default())?;
         // Before the controllers start, because the collector refreshes discovery only every 30 seconds.
         cluster.apply_yaml(fixtures::KINDS);
-        let others = [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION];
+        let others =
+            [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION, controllers::POD_GC];
         cluster.try_start_controllers(&[&others, controllers::WORKLOADS].concat())?;
         Ok(cluster)
     });

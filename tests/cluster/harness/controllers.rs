@@ -30,6 +30,9 @@ pub const WORKLOADS: &[&str] = &[
 /// Protects claims that pods use; it adds its finalizer itself.
 pub const CLAIM_PROTECTION: &str = "persistentvolumeclaim-protection-controller";
 
+/// Deletes the pods of Nodes that don't exist, a minute later.
+pub const POD_GC: &str = "pod-garbage-collector-controller";
+
 const FAILED: &str = "the controller manager could not be started";
 /// The collector refreshes discovery every 30 seconds.
 const NEW_KIND: Duration = Duration::from_mins(1);

@@ -23,7 +23,7 @@ mod wait;
 
 pub use api::{Answer, Api};
 pub use cluster::{Cluster, Options, shared};
-pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, WORKLOADS, settled};
+pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, POD_GC, WORKLOADS, settled};
 pub use credentials::{ADMIN, NOBODY, VIEWER};
 pub use etcd::LOST_KEY;
 pub use everything::Listed;

@@ -79,8 +79,8 @@ fn a_claim_goes_after_the_pod_that_used_it() {
 }
 
 #[test]
-fn a_claim_stays_where_its_pod_is_stuck() {
-    three_ways("used-stuck", |trial| {
+fn a_claim_goes_with_a_pod_whose_node_is_gone() {
+    three_ways("used-no-node", |trial| {
         let owner = trial.widget("root").create();
         claim(trial, &[blocking(&owner)]);
         user(trial, Some(&trial.global("no-node")), &[blocking(&owner)]);

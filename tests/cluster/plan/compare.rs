@@ -179,7 +179,7 @@ fn check(
     if words[end] != word {
         return Err(format!("the plan calls that {:?}, and it is {word:?}", words[end]));
     }
-    if ends.len() == 1 && word == "Unchanged" {
+    if ends.len() == 1 && new.as_ref() == Some(&old) {
         return Err(format!("it has an outcome, though nothing of it changes: {outcome}"));
     }
     if word == "Terminating" && end == 0 {
@@ -229,8 +229,9 @@ pub fn check_holders(plan: &Value, outcome: &Value, is: &Value, now: &BTreeMap<&
 /// Checks the plan's order and its summary.
 fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
     let orders: Vec<i64> = outcomes.iter().filter_map(|outcome| outcome["order"].as_i64()).collect();
-    let unchanged = outcomes.iter().filter(|outcome| outcome["outcome"] == "Unchanged").count();
-    if !orders.iter().copied().eq(1..=(outcomes.len() - unchanged) as i64) {
+    let changed =
+        outcomes.iter().filter(|outcome| outcome["outcome"] != "Unchanged" || outcome["order"].is_i64()).count();
+    if !orders.iter().copied().eq(1..=changed as i64) {
         wrong.add(format!("the outcomes are not numbered in their order: {orders:?}"));
     }
     let count = |key: &str, value: &str| outcomes.iter().filter(|outcome| outcome[key] == value).count();

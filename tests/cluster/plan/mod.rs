@@ -1,6 +1,7 @@
 //! Compares plans with what the real control plane then does.
 
 mod again;
+mod besides;
 mod claims;
 pub mod compare;
 mod compare_tests;

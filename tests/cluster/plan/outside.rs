@@ -95,26 +95,3 @@ fn what_decides_outside_is_read_right_and_kept_in_snapshots() {
     let args = [&["plan", "-o", "json", "-n", &trial.namespace, "--from", path][..], &targets].concat();
     assert_eq!(effects(&trial.cluster.gc(&args).json()), expected, "a snapshot tells the same");
 }
-
-#[test]
-fn pods_that_follow_their_node_are_counted() {
-    let trial = Trial::new("node-pods", "Background");
-    let node = trial.node();
-    for name in ["a", "b"] {
-        trial.cluster.create(json!({
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": trial.namespace},
-            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]},
-        }));
-    }
-    let predicted = predict(vec![trial.deleting(vec![format!("node/{node}")])]);
-    let plan = &predicted[0].plan;
-    assert_eq!(effects(plan), [format!("Node/{node} pods-deleted")], "{}", plan["effects"]);
-    let mut pods: Vec<&str> =
-        plan["effects"][0]["related"].as_array().into_iter().flatten().filter_map(|pod| pod["name"].as_str()).collect();
-    pods.sort_unstable();
-    assert_eq!(pods, ["a", "b"]);
-    assert_eq!(plan["summary"]["deleted"], 1, "the collector deletes none of them");
-    assert_eq!(plan["complete"], true);
-}

@@ -48,8 +48,3 @@ fn a_deployment_whose_pods_were_never_scheduled() {
 fn a_deployment_whose_pods_have_a_node() {
     three_ways("scheduled", |trial| deployment(trial, Some(&trial.node())));
 }
-
-#[test]
-fn a_deployment_whose_node_is_gone() {
-    three_ways("nodeless", |trial| deployment(trial, Some(&trial.global("no-node"))));
-}

@@ -9,6 +9,8 @@ use crate::harness::{Cluster, Listed, Retry, poll, shared, wait_until};
 
 /// The namespace controller retries only after some seconds, and the API server's clean-up of CRDs polls.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The pod garbage collector deletes the pods of a Node a minute later.
+const UNTIL_TRUE: Duration = Duration::from_mins(2);
 
 /// The three propagation policies.
 pub const POLICIES: [&str; 3] = ["Background", "Foreground", "Orphan"];
@@ -215,7 +217,7 @@ pub fn all_come_true_by<'c>(predicted: &[Prediction<'c>], delete: impl Fn(&Predi
         let wrong: Vec<String> = predicted.iter().filter_map(|one| one.compare(now).err()).collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n\n")) }
     };
-    let verdict = poll(PATIENCE, || {
+    let verdict = poll(UNTIL_TRUE, || {
         for one in predicted {
             one.case.trial.play_kubelet();
         }

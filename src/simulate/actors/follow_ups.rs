@@ -1,0 +1,68 @@
+//! What controllers delete because another object is gone, although no owner reference says so (§9.7).
+
+use crate::{
+    model::{Coordinate, ObjectId, Presence, Symbol},
+    server::DeleteOptions,
+    simulate::{
+        cause::Cause,
+        world::{Assume, World},
+    },
+};
+
+impl World<'_, '_> {
+    /// Schedules what is deleted because this object is gone.
+    pub(super) fn follow_up(&mut self, gone: ObjectId) {
+        let built_in = self.context.built_in;
+        let resource = Some(self.context.snapshot.object(gone).resource);
+        if resource == built_in.services {
+            self.release_addresses(gone);
+        }
+        if self.context.assume == Assume::None || self.manager_away() {
+            return;
+        }
+        if resource == built_in.nodes {
+            self.schedule_pods_of(gone);
+        } else if resource == built_in.services {
+            self.schedule_endpoints_of(gone);
+        } else if resource == built_in.accounts {
+            for secret in self.context.fact_index.tokens_of(self.context.snapshot, gone) {
+                self.actors.due.push_back((secret, Cause::AccountGone(gone)));
+            }
+        }
+    }
+
+    /// The API server deletes the IPAddresses of a Service with it.
+    fn release_addresses(&mut self, service: ObjectId) {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let (Some(facts), Some(resource)) = (snapshot.facts.service(service), context.built_in.addresses) else {
+            return;
+        };
+        for name in facts.cluster_ips.iter().filter_map(|address| snapshot.strings.find(address)) {
+            let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
+            if let Presence::Present(address) = snapshot.look_up(coordinate) {
+                self.actors.due.push_back((address, Cause::AddressReleased(service)));
+            }
+        }
+    }
+
+    /// The endpoints controller deletes the Endpoints of the same name, whoever made them.
+    fn schedule_endpoints_of(&mut self, service: ObjectId) {
+        let context = self.context;
+        let found = context.snapshot.object(service);
+        let Some(resource) = context.built_in.endpoints else { return };
+        let coordinate = Coordinate { resource, namespace: found.namespace, name: found.name };
+        if let Presence::Present(endpoints) = context.snapshot.look_up(coordinate) {
+            self.actors.due.push_back((endpoints, Cause::ServiceGone(service)));
+        }
+    }
+
+    /// Sends the scheduled DELETEs, without a policy. Returns whether anything was written.
+    pub(super) fn delete_due(&mut self) -> bool {
+        let before = self.log.len();
+        while let Some((object, cause)) = self.actors.due.pop_front() {
+            self.delete(object, &DeleteOptions::default(), cause);
+        }
+        self.log.len() > before
+    }
+}

@@ -1,0 +1,84 @@
+//! The pod garbage collector, which deletes the pods of Nodes that don't exist (R9.7).
+
+use crate::{
+    model::{ObjectId, Snapshot},
+    server::DeleteOptions,
+    simulate::{
+        cause::Cause,
+        world::{Assume, SimContext, World},
+    },
+};
+
+use super::{Assumption, kubelet::Kubelet};
+
+/// The pods on a Node, as far as they were read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PodsOfNode {
+    pub(crate) pods: Vec<ObjectId>,
+    /// How many others were created since the snapshot.
+    pub(crate) unseen: usize,
+    /// Whether these are all.
+    pub(crate) all: bool,
+}
+
+impl SimContext<'_> {
+    /// The pods bound to a Node.
+    pub(crate) fn pods_of_node(&self, node: ObjectId) -> PodsOfNode {
+        let snapshot: &Snapshot = self.snapshot;
+        let known = self.built_in.pods.is_some_and(|pods| self.fact_index.has_all_facts(snapshot, pods));
+        match snapshot.facts.node(node) {
+            Some(facts) if !known => {
+                let found = |uid: &String| snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid));
+                let pods: Vec<ObjectId> = facts.pods.iter().filter_map(found).collect();
+                PodsOfNode { unseen: facts.pods.len() - pods.len(), pods, all: true }
+            }
+            _ => {
+                let pods = self.fact_index.pods_on(snapshot, snapshot.object(node).name).to_vec();
+                PodsOfNode { pods, unseen: 0, all: known }
+            }
+        }
+    }
+}
+
+impl World<'_, '_> {
+    /// Schedules the pods of a Node that is gone.
+    pub(super) fn schedule_pods_of(&mut self, node: ObjectId) {
+        for pod in self.context.pods_of_node(node).pods {
+            self.schedule_pod(pod, Some(node));
+        }
+    }
+
+    /// Schedules a pod whose Node is gone, or never existed.
+    pub(super) fn schedule_pod(&mut self, pod: ObjectId, node: Option<ObjectId>) {
+        if self.exists(pod) && !self.is_left_by_pod_gc(pod) && !self.manager_away() {
+            self.actors.late.push_back((pod, Cause::NodeGone(node)));
+        }
+    }
+
+    /// Schedules a live pod whose Node doesn't exist, if that is known: it is deleted whatever else happens to it.
+    pub(super) fn leave_to_pod_gc(&mut self, pod: ObjectId) {
+        let is_bound = self.context.snapshot.facts.pod(pod).is_some_and(|facts| facts.node.is_some());
+        match is_bound.then(|| self.kubelet_of(pod)) {
+            Some(Kubelet::Absent) => self.schedule_pod(pod, None),
+            Some(Kubelet::Deleted(node)) => self.schedule_pod(pod, Some(node)),
+            _ => {}
+        }
+    }
+
+    /// Whether a pod whose Node doesn't exist should be gone by now: perhaps no pod garbage collector works.
+    pub(crate) fn is_left_by_pod_gc(&self, pod: ObjectId) -> bool {
+        self.context.assume == Assume::None || self.context.terminating_for(pod).is_some_and(|seconds| seconds > 0)
+    }
+
+    /// Sends the scheduled DELETEs: 40 to 60 seconds after the Node, long after everything else. Returns whether
+    /// anything was written.
+    pub(super) fn delete_late(&mut self) -> bool {
+        let before = self.log.len();
+        while let Some((object, cause)) = self.actors.late.pop_front() {
+            self.assumptions.insert(Assumption::PodGarbageCollector);
+            // R1.19: grace period 0 and no policy.
+            self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, cause);
+        }
+        self.log.len() > before
+    }
+}

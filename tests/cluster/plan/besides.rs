@@ -1,0 +1,242 @@
+//! What controllers delete although no owner reference says so (R9.7, R9.17): plans name it, gates count it, and a
+//! delete waits for it.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+
+use super::trial::{Trial, all_come_true, predict, three_ways_on, wait_for_items};
+use crate::harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options, POD_GC, WORKLOADS};
+
+/// The controllers that delete such objects, without those that would change what the tests build.
+const CONTROLLERS: &[&str] = &[
+    COLLECTOR,
+    NAMESPACES,
+    POD_GC,
+    "persistentvolumeclaim-protection-controller",
+    "serviceaccount-token-controller",
+    "endpoints-controller",
+    "endpointslice-controller",
+    "endpointslice-mirroring-controller",
+];
+
+/// A cluster with these controllers.
+fn cluster() -> &'static Cluster {
+    static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
+        let cluster = Cluster::start(&Options::default());
+        cluster.apply_yaml(KINDS);
+        cluster.start_controllers(&[CONTROLLERS, WORKLOADS].concat());
+        cluster
+    });
+    &CLUSTER
+}
+
+fn trial(prefix: &str) -> Trial<'static> {
+    Trial::on(cluster(), prefix, "Background")
+}
+
+/// A pod on a node, with a claim for each of its ephemeral volumes as its controller would create it.
+fn pod(trial: &Trial<'_>, name: &str, node: &str, scratch: &[&str], metadata: &Value) -> Value {
+    let volumes: Vec<Value> = scratch
+        .iter()
+        .map(|volume| {
+            let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+            json!({"name": volume, "ephemeral": {"volumeClaimTemplate": {"spec": spec}}})
+        })
+        .collect();
+    let mut object = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata.clone(),
+        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}], "volumes": volumes},
+    });
+    object["metadata"]["name"] = json!(name);
+    object["metadata"]["namespace"] = json!(trial.namespace);
+    let pod = trial.cluster.create(object);
+    for volume in scratch {
+        let mut reference = crate::harness::owner_reference(&pod);
+        reference["controller"] = json!(true);
+        reference["blockOwnerDeletion"] = json!(true);
+        trial.cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": format!("{name}-{volume}"), "namespace": trial.namespace,
+                "finalizers": ["kubernetes.io/pvc-protection"], "ownerReferences": [reference]},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        }));
+    }
+    pod
+}
+
+fn node(trial: &Trial<'_>, name: &str) -> String {
+    let name = trial.global(name);
+    trial.cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+    name
+}
+
+/// R9.7: with their ephemeral claims, their dependents, and the Job's finalizer; those of other Nodes stay.
+#[test]
+fn pods_follow_their_node() {
+    let trial = trial("node-pods");
+    let (gone, other) = (node(&trial, "gone"), node(&trial, "other"));
+    let a = pod(&trial, "a", &gone, &["scratch"], &json!({}));
+    trial.config_map("of-a").owned_by(&a).create();
+    pod(&trial, "b", &gone, &[], &json!({"finalizers": ["acme.io/hold"]}));
+    pod(&trial, "c", &gone, &[], &json!({"finalizers": ["batch.kubernetes.io/job-tracking"]}));
+    pod(&trial, "d", &other, &["scratch"], &json!({}));
+    // The collector is the only one that deletes this one in time.
+    let mirror = json!({"ownerReferences": [crate::harness::owner_reference(&trial.cluster.get(
+        &format!("/api/v1/nodes/{gone}")).expect("the Node"))]});
+    pod(&trial, "mirror", &gone, &[], &mirror);
+    let predicted = predict(vec![trial.deleting(vec![format!("node/{gone}")])]);
+    let plan = &predicted[0].plan;
+    assert_eq!(plan["summary"]["deleted"], 6, "{:#}", plan["outcomes"]);
+    assert_eq!(predicted[0].outcome("Pod", "d"), None);
+    assert!(!plan["effects"].to_string().contains("pods-deleted"), "{:#}", plan["effects"]);
+    all_come_true(&predicted);
+}
+
+/// R9.7: no kubelet ends a deleted pod on a Node that doesn't exist, but the pod garbage collector does.
+#[test]
+fn pods_on_a_node_that_is_missing() {
+    three_ways_on(cluster(), "no-node", |trial| {
+        let owner = pod(trial, "root", &trial.global("missing"), &[], &json!({}));
+        trial.config_map("blocks").blocking(&owner).create();
+        trial.config_map("follows").owned_by(&owner).create();
+        vec!["pod/root".to_owned()]
+    });
+}
+
+/// Gates count the pods of a Node, and a delete is over when they are gone.
+#[test]
+fn the_pods_of_a_node_count_and_are_waited_for() {
+    let trial = trial("node-gates");
+    let node = node(&trial, "gone");
+    for name in ["a", "b", "c"] {
+        pod(&trial, name, &node, &["scratch"], &json!({}));
+    }
+    let target = format!("node/{node}");
+    for gate in ["--max=6", "--deny=pods", "--deny=pvc"] {
+        let ran = trial.cluster.gc(&["delete", &target, "--yes", gate]);
+        assert!(ran.expect(2).contains("GATE: "), "{gate}: {}", ran.stdout);
+        assert!(ran.stderr.contains("Nothing was deleted"), "{gate}: {}", ran.stderr);
+    }
+    let ran = trial.cluster.gc(&["delete", &target, "--yes", "--max=7"]);
+    assert!(ran.expect(0).contains("DONE"), "{}\n{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("the pod garbage collector deletes it"), "{}", ran.stderr);
+    assert!(trial.cluster.list(&format!("/api/v1/namespaces/{}/pods", trial.namespace)).is_empty());
+}
+
+/// R9.19: with or without the account's uid, but neither other Secrets nor those of another account.
+#[test]
+fn token_secrets_follow_their_account() {
+    const TOKEN: &str = "kubernetes.io/service-account-token";
+    three_ways_on(cluster(), "tokens", |trial| {
+        let (cluster, namespace) = (trial.cluster, &trial.namespace);
+        let account = |name: &str| {
+            let metadata = json!({"name": name, "namespace": namespace});
+            cluster.create(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}))
+        };
+        let secret = |name: &str, kind: &str, account: &str| {
+            let annotations = json!({"kubernetes.io/service-account.name": account});
+            let metadata = json!({"name": name, "namespace": namespace, "annotations": annotations});
+            cluster.create(json!({"apiVersion": "v1", "kind": "Secret", "type": kind, "metadata": metadata}))
+        };
+        account("robot");
+        account("other");
+        let token = secret("robot-token", TOKEN, "robot");
+        let below = trial.config_map("of-token").owned_by(&token).create();
+        trial.config_map("below").owned_by(&below).create();
+        secret("other-token", TOKEN, "other");
+        secret("looks-like-one", "Opaque", "robot");
+        cluster.wait_until("tokens", std::time::Duration::from_secs(60), || {
+            let filled = |secret: &Value| secret["data"]["token"].is_string() || secret["type"] != TOKEN;
+            cluster.list(&format!("/api/v1/namespaces/{namespace}/secrets")).iter().all(filled)
+        });
+        vec!["sa/robot".to_owned()]
+    });
+}
+
+/// R9.20: the Endpoints of a Service with a selector, those that somebody else wrote, with their mirrors; IPAddresses.
+#[test]
+fn endpoints_and_addresses_follow_their_service() {
+    three_ways_on(cluster(), "services", |trial| {
+        let (cluster, namespace) = (trial.cluster, &trial.namespace);
+        let service = |name: &str, spec: Value| {
+            let metadata = json!({"name": name, "namespace": namespace});
+            cluster.create(json!({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}));
+        };
+        service("front", json!({"selector": {"app": "front"}, "ports": [{"port": 80}]}));
+        service("by-hand", json!({"ports": [{"port": 80}]}));
+        service("headless", json!({"clusterIP": "None", "selector": {"app": "x"}, "ports": [{"port": 80}]}));
+        service("stays", json!({"selector": {"app": "stays"}, "ports": [{"port": 80}]}));
+        cluster.create(json!({
+            "apiVersion": "v1",
+            "kind": "Endpoints",
+            "metadata": {"name": "by-hand", "namespace": namespace},
+            "subsets": [{"addresses": [{"ip": "192.0.2.7"}], "ports": [{"port": 80}]}],
+        }));
+        for name in ["front", "by-hand", "headless", "stays"] {
+            let service = cluster.get(&format!("/api/v1/namespaces/{namespace}/services/{name}")).expect("a Service");
+            if let Some(address) = service["spec"]["clusterIP"].as_str().filter(|address| *address != "None") {
+                trial.includes(address);
+            }
+        }
+        wait_for_items(cluster, &format!("/api/v1/namespaces/{namespace}/endpoints"), 4);
+        wait_for_items(cluster, &format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"), 4);
+        ["svc/front", "svc/by-hand", "svc/headless"].map(str::to_owned).to_vec()
+    });
+}
+
+/// What follows a Service is archived with it.
+#[test]
+fn endpoints_are_in_the_archive() {
+    let trial = trial("archived");
+    let (cluster, namespace) = (trial.cluster, &trial.namespace);
+    cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "ext", "namespace": namespace},
+        "spec": {"selector": {"app": "ext"}, "ports": [{"port": 80}]},
+    }));
+    wait_for_items(cluster, &format!("/api/v1/namespaces/{namespace}/endpoints"), 1);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("ext.yaml");
+    let path = file.to_str().expect("a readable name");
+    let ran = cluster.gc(&["delete", "svc/ext", "-n", namespace, "--yes", "--archive", path]);
+    ran.expect(0);
+    let archived = std::fs::read_to_string(&file).expect("an archive");
+    for kind in ["Service", "Endpoints", "IPAddress", "EndpointSlice"] {
+        assert!(archived.contains(&format!("kind: {kind}\n")), "{kind}: {archived}");
+    }
+}
+
+/// R9.8: the pods of a Job that stays terminating live on without the finalizer; a Job of another controller keeps it.
+#[test]
+fn pods_of_jobs_lose_their_finalizer() {
+    const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+    three_ways_on(cluster(), "jobs", |trial| {
+        let (cluster, namespace) = (trial.cluster, &trial.namespace);
+        let job = |name: &str, managed_by: Option<&str>| {
+            cluster.create(json!({
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "metadata": {"name": name, "namespace": namespace, "finalizers": ["acme.io/hold"]},
+                "spec": {"managedBy": managed_by, "template": {"spec": {"restartPolicy": "Never",
+                    "containers": [{"name": "main", "image": "main"}]}}},
+            }))
+        };
+        job("own", None);
+        let foreign = job("foreign", Some("acme.io/jobs"));
+        let mut reference = crate::harness::owner_reference(&foreign);
+        (reference["controller"], reference["blockOwnerDeletion"]) = (json!(true), json!(true));
+        let metadata = json!({"ownerReferences": [reference], "finalizers": [TRACKING]});
+        pod(trial, "managed", &trial.node(), &[], &metadata);
+        wait_for_items(cluster, &format!("/api/v1/namespaces/{namespace}/pods"), 2);
+        cluster.wait_until("the Job's pod to be tracked", std::time::Duration::from_secs(60), || {
+            let pods = cluster.list(&format!("/api/v1/namespaces/{namespace}/pods"));
+            pods.iter().all(|pod| pod["metadata"]["finalizers"] == json!([TRACKING]))
+        });
+        vec!["job/own".to_owned(), "pod/managed".to_owned()]
+    });
+}
