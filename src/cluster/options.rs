@@ -7,7 +7,7 @@ use std::{path::PathBuf, time::Duration};
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct ConnectionOptions {
     /// The kubeconfig's context to use
-    #[cfg_attr(feature = "cli", arg(long, value_name = "CONTEXT", global = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "CONTEXT", global = true, hide_short_help = true))]
     pub context: Option<String>,
     /// The kubeconfig file to use
     #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
