@@ -194,6 +194,9 @@ impl DeleteReport<'_> {
         let clock = SystemClock::start();
         let how = CarryOut { wait: self.args.wait, timeout, kubectl: &kubectl, clock: &clock };
         let verdict = self.with_view(delete, result, |view| VerdictJson::of(&view));
+        // Following changes the ids that the plan has: what matters of the gaps is judged before.
+        let known = delete.session.snapshot.gaps.clone();
+        let mut gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
         let begun = Instant::now();
         let mut progress = None;
         let done = delete.carry_out(plan, &how, &mut |event| {
@@ -224,7 +227,7 @@ impl DeleteReport<'_> {
             () if view.bad_news() || !done.unfinished.is_empty() => Exit::BadNews,
             () => Exit::Fine,
         };
-        let gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
+        gaps.extend(delete.session.snapshot.gaps.iter().filter(|gap| !known.contains(gap)).cloned());
         Ok(Report { exit, ..Report::of(self.printer().print(&view, below)?).with_gaps(&gaps) })
     }
 
