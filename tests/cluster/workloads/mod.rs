@@ -33,6 +33,9 @@ const BATCH: u64 = 60;
 /// Cases that wait for no slow controller, of all sorts of workloads; and every case that was once wrong.
 const QUICK: &str = include_str!("quick.txt");
 
+/// Cases that were once wrong, and wait for slow controllers.
+const SLOW: &str = include_str!("slow.txt");
+
 /// A number from the environment.
 fn number(name: &str, otherwise: u64) -> u64 {
     env::var(name)
@@ -66,7 +69,7 @@ fn workloads_end_as_told() {
     play(&Case::parse(QUICK));
 }
 
-/// As many cases as `WORKLOADS` says, from `SEED` on; or those in `CASE`. `SHOW=1` only prints them.
+/// What was once wrong and is slow, and as many cases as `WORKLOADS` says, from `SEED` on; or those in `CASE`. `SHOW=1` only prints them.
 #[test]
 #[ignore = "long: as many cases as WORKLOADS says"]
 fn random_workloads() {
@@ -77,5 +80,5 @@ fn random_workloads() {
     if env::var_os("SHOW").is_some() {
         return (seed..seed + cases).for_each(|seed| println!("{}", generate::case(seed)));
     }
-    play(&(seed..seed + cases).map(generate::case).collect::<Vec<_>>());
+    play(&Case::parse(SLOW).into_iter().chain((seed..seed + cases).map(generate::case)).collect::<Vec<_>>());
 }
