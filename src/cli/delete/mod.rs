@@ -194,8 +194,9 @@ impl DeleteReport<'_> {
         let clock = SystemClock::start();
         let how = CarryOut { wait: self.args.wait, timeout, kubectl: &kubectl, clock: &clock };
         let verdict = self.with_view(delete, result, |view| VerdictJson::of(&view));
-        // Before the cluster changes: ids of deleted objects are not valid any more.
-        let gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
+        // Following changes the ids that the plan has: what matters of the gaps is judged before.
+        let known = delete.session.snapshot.gaps.clone();
+        let mut gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
         let begun = Instant::now();
         let mut progress = None;
         let done = delete.carry_out(plan, &how, &mut |event| {
@@ -226,6 +227,7 @@ impl DeleteReport<'_> {
             () if view.bad_news() || !done.unfinished.is_empty() => Exit::BadNews,
             () => Exit::Fine,
         };
+        gaps.extend(delete.session.snapshot.gaps.iter().filter(|gap| !known.contains(gap)).cloned());
         Ok(Report { exit, ..Report::of(self.printer().print(&view, below)?).with_gaps(&gaps) })
     }
 
