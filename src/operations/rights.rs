@@ -22,6 +22,9 @@ struct Subject {
     names: Vec<String>,
 }
 
+/// What the resources of one rule have in common: the group, the names of objects, and the verbs.
+type Alike<'a> = (&'a str, &'a [String], Vec<&'a str>);
+
 /// Rights, each once.
 #[derive(Clone, Debug, Default)]
 pub struct Rights(BTreeMap<Subject, BTreeSet<&'static str>>);
@@ -121,7 +124,7 @@ impl Rights {
 
     /// A ClusterRole, and a Role for each namespace, in YAML for `kubectl apply`.
     pub fn yaml(&self, name: &str) -> String {
-        let mut rules: BTreeMap<&str, BTreeMap<(&str, &[String], Vec<&str>), Vec<&str>>> = BTreeMap::new();
+        let mut rules: BTreeMap<&str, BTreeMap<Alike<'_>, Vec<&str>>> = BTreeMap::new();
         for (subject, verbs) in &self.0 {
             let Subject { namespace, group, resource, names } = subject;
             let alike = (group.as_str(), names.as_slice(), verbs.iter().copied().collect());
