@@ -3,7 +3,9 @@
 
 use crate::model::{
     Fact,
-    facts::{Backend, ClaimFacts, Condition, DefinitionFacts, NamespaceFacts, PodFacts, ServiceFacts, VolumeFacts},
+    facts::{
+        Backend, ClaimFacts, Condition, DefinitionFacts, NamespaceFacts, NotReady, PodFacts, ServiceFacts, VolumeFacts,
+    },
 };
 
 use super::{
@@ -66,7 +68,35 @@ fn pod(name: &str, spec: &[u8], status: &[u8]) -> Result<PodFacts, Malformed> {
             claims.push(format!("{name}-{}", text_at(volume, &[1])?.unwrap_or_default()));
         }
     }
-    Ok(PodFacts { node: said(spec, &[10])?, phase: said(status, &[1])?, grace: number(spec, 4)?, claims })
+    Ok(PodFacts {
+        node: said(spec, &[10])?,
+        phase: said(status, &[1])?,
+        grace: number(spec, 4)?,
+        claims,
+        not_ready: not_ready(status)?.map(Box::new),
+    })
+}
+
+/// PodStatus: conditions 2 { type 1, status 2, lastTransitionTime 4 { seconds 1 } }, containerStatuses 8 { state 2 {
+/// waiting 1 { reason 1 } } }.
+fn not_ready(status: &[u8]) -> Result<Option<NotReady>, Malformed> {
+    for condition in all(status, 2) {
+        let condition = condition?;
+        if at(condition, &[1])? != Some(b"Ready") {
+            continue;
+        }
+        if at(condition, &[2])? == Some(b"True") {
+            return Ok(None);
+        }
+        let since = at(condition, &[4])?.map(|time| number(time, 1)).transpose()?.flatten();
+        for container in all(status, 8) {
+            if let Some(waiting) = said(container?, &[2, 1, 1])? {
+                return Ok(Some(NotReady { since, waiting: Some(waiting) }));
+            }
+        }
+        return Ok(Some(NotReady { since, waiting: None }));
+    }
+    Ok(None)
 }
 
 /// PersistentVolumeSpec: claimRef 4 { namespace 2, name 3 }, persistentVolumeReclaimPolicy 5. PersistentVolumeStatus:
@@ -144,12 +174,19 @@ mod tests {
             varint(4, 30),
             bytes(10, b"node-1"),
         ]);
-        let object = message(&[bytes(1, b""), bytes(2, &spec), bytes(3, &bytes(1, b"Running"))]);
+        let ready = [bytes(1, b"Ready"), bytes(2, b"False"), bytes(4, &varint(1, 1_769_846_401))].concat();
+        let waiting = bytes(2, &bytes(1, &bytes(1, b"CrashLoopBackOff")));
+        let running = bytes(2, &bytes(2, b""));
+        let status = message(&[bytes(1, b"Running"), bytes(2, &ready), bytes(8, &running), bytes(8, &waiting)]);
+        let object = message(&[bytes(1, b""), bytes(2, &spec), bytes(3, &status)]);
         let json = serde_json::json!({"metadata": {"name": "web"},
             "spec": {"nodeName": "node-1", "terminationGracePeriodSeconds": 30, "volumes": [
                 {"name": "data", "persistentVolumeClaim": {"claimName": "claim", "readOnly": false}},
                 {"name": "scratch", "ephemeral": {}}, {"name": "config", "configMap": {}}]},
-            "status": {"phase": "Running"}});
+            "status": {"phase": "Running",
+                "conditions": [{"type": "Ready", "status": "False", "lastTransitionTime": "2026-01-31T08:00:01Z"}],
+                "containerStatuses": [{"state": {"running": {}}},
+                    {"state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}});
         (object, json)
     }
 

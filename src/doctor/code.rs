@@ -47,6 +47,7 @@ codes! {
     // Stuck deletions (§5.4).
     StuckFinalizer, "stuck-finalizer", Error, "a finalizer blocks a deletion, and no controller is known to remove it";
     SlowFinalizer, "slow-finalizer", Info, "a finalizer blocks a deletion, and its controller seems to be running";
+    DeletionInProgress, "deletion-in-progress", Info, "a deletion is not done yet";
     StuckOnNotServed, "stuck-on-not-served", Error,
         "a foreground delete waits for a dependent with a reference that cannot be looked up";
     StuckOnInvalidScope, "stuck-on-invalid-scope", Error,

@@ -71,9 +71,10 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         case.now.zip(latest.last).map(|(now, last)| format!(" {} ago", age((now - last).max(0)))).unwrap_or_default();
     let place = if latest.namespace.is_empty() { String::new() } else { format!(" in namespace {}", latest.namespace) };
     let more = if uids.len() > 1 { format!(" and {} more", uids.len() - 1) } else { String::new() };
+    let look: Vec<ShellCommand> = objects.iter().filter_map(|id| case.commands().managed_fields(*id)).collect();
     let consequence = if objects.is_empty() {
         "It no longer exists: owners in another namespace do not count, and the collector deletes objects \
-         without other owners."
+         without other owners. The client that made it may make another; the event expires after an hour."
     } else {
         "It still exists, but the reference does not: another client has fixed it, or the collector has removed \
          it."
@@ -87,18 +88,6 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         objects,
         references: Vec::new(),
         related: Vec::new(),
-        remedies: vec![Remedy::new(
-            "find out which client writes such references; then delete the event, which otherwise expires after \
-             an hour",
-            uids.iter().filter_map(|uid| forget(case, latest, uid)),
-        )],
+        remedies: vec![Remedy::new("find out which client writes such references: its name is in managedFields", look)],
     }
-}
-
-fn forget(case: &Case<'_>, event: &OwnerEvent, uid: &str) -> Option<ShellCommand> {
-    let namespace = if event.namespace.is_empty() { "default" } else { &event.namespace };
-    // These characters have a meaning in field selectors; no uid contains them.
-    let uid = Some(uid).filter(|uid| !uid.contains([',', '=', '!', '\\']))?;
-    let fields = format!("reason=OwnerRefInvalidNamespace,involvedObject.uid={uid}");
-    Some(case.kubectl.verb("delete").arg("events").in_namespace(namespace)?.args(["--field-selector", &fields]))
 }

@@ -55,12 +55,23 @@ pub struct Remedy {
     /// Plain kubectl commands to paste, each on one line. They are independent: if one fails, the others still run. A
     /// command that must run only after another succeeded is joined to it with `&&`.
     pub commands: Vec<ShellCommand>,
+    /// Whether it decides between keeping and losing something: a person has to choose it.
+    pub decides: bool,
 }
 
 impl Remedy {
     /// A remedy with those of these commands that a shell can run.
     pub fn new(what: impl Into<String>, commands: impl IntoIterator<Item = ShellCommand>) -> Self {
-        Remedy { what: what.into(), commands: commands.into_iter().filter(ShellCommand::fits).collect() }
+        Remedy {
+            what: what.into(),
+            commands: commands.into_iter().filter(ShellCommand::fits).collect(),
+            decides: false,
+        }
+    }
+
+    /// The same, as a decision between keeping and losing something if this is true.
+    pub(super) fn deciding(self, decides: bool) -> Self {
+        Remedy { decides, ..self }
     }
 }
 
@@ -68,8 +79,6 @@ impl Remedy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadsNeeded {
     pub needs: Needs,
-    /// Objects whose finalizers' field managers must be read.
-    pub setters: BTreeSet<ObjectId>,
 }
 
 /// The findings, the worst first.

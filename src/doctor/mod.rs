@@ -3,6 +3,7 @@
 
 mod apis;
 mod case;
+mod causes;
 pub mod code;
 mod collector;
 pub mod commands;
@@ -51,10 +52,12 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     webhooks::gather(case, &turns, &mut findings);
     collector::gather(case, &turns, &mut findings);
     events::gather(case, &mut findings);
+    stuck::progress::gather(case, &mut findings);
     let FindingsBuilder { mut findings, wanted, made, .. } = findings;
     for finding in &mut findings {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
     }
+    causes::connect(case, &mut findings);
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     Diagnosis { findings, wanted, made }
 }

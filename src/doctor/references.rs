@@ -417,9 +417,10 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     let drop = Remedy::new(
         format!("{keep} and remove the invalid owner {}", reference(invalid)),
         each(&|fault| commands.drop_references(fault.holder, &invalid_places(fault))),
-    );
+    )
+    .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
-    let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[]));
+    let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true);
     match code {
         Code::OwnerUnread => {
             let namespace = |fault: &Fault| snapshot.object(fault.holder).namespace;
@@ -437,7 +438,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
                 "put the uid of the object that now has this name into the {references}: {then} deleted with that \
                     object"
             );
-            let repoint = Remedy::new(what, repoint);
+            let repoint = Remedy::new(what, repoint).deciding(becomes == HolderOutcome::Gone);
             if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
@@ -456,7 +457,8 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
         }
         Code::OwnerMalformed => {
             let mend = each(&|fault| commands.drop_references(fault.holder, &fault.places));
-            vec![Remedy::new(format!("{keep} and remove the malformed {references}"), mend)]
+            let mend = Remedy::new(format!("{keep} and remove the malformed {references}"), mend);
+            vec![mend.deciding(becomes == HolderOutcome::Gone)]
         }
         _ => vec![drop],
     }

@@ -71,6 +71,8 @@ pub struct Snapshot {
     pub lists: Vec<ListRecord>,
     pub gaps: Vec<Gap>,
     pub facts: Facts,
+    /// When a cluster was read, in Unix seconds; `None` for a dump.
+    pub read_at: Option<i64>,
     objects: Vec<Object>,
     by_coordinate: FxHashMap<Coordinate, ObjectId>,
     by_uid: FxHashMap<Symbol, ObjectId>,
@@ -246,6 +248,11 @@ impl Snapshot {
         self.written_as[resource.index()]
     }
 
+    /// The time of the data in Unix seconds, if anything tells it. A dump was taken at its latest timestamp or later.
+    pub(crate) fn time(&self) -> Option<i64> {
+        self.read_at.or_else(|| self.objects.iter().flat_map(|object| [object.created, object.deleted]).flatten().max())
+    }
+
     /// Whether there are no gaps.
     pub fn complete(&self) -> bool {
         self.gaps.is_empty()
@@ -338,6 +345,7 @@ impl SnapshotBuilder {
                 lists: Vec::new(),
                 gaps: Vec::new(),
                 facts: Facts::default(),
+                read_at: None,
                 objects: Vec::new(),
                 by_coordinate: FxHashMap::default(),
                 by_uid: FxHashMap::default(),

@@ -103,7 +103,9 @@ impl<'s> Examination<'s> {
             let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
             Ok(this.read(&explained.wanted) || this.recheck(spoken_of, &mut looked_at))
         });
-        let diagnosis = self.diagnosis();
+        let mut diagnosis = self.diagnosis();
+        // The explanation itself says what a deletion waits for.
+        diagnosis.findings.retain(|finding| finding.code != Code::DeletionInProgress);
         let objects = ids(&self.session.snapshot);
         self.with_case(|case| explain(case, &objects, &diagnosis.findings))
     }
@@ -199,7 +201,7 @@ impl<'s> Examination<'s> {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
         let live = self.session.is_live();
-        let now = if live { Some(self.clock.now()) } else { latest(snapshot) };
+        let now = if live { Some(self.clock.now()) } else { snapshot.time() };
         let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
         let projection = Projection::of(&stage);
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
@@ -211,15 +213,8 @@ impl<'s> Examination<'s> {
     /// Reads what is wanted. Returns whether that made a difference.
     fn read(&mut self, wanted: &ReadsNeeded) -> bool {
         let moved = self.session.confirm(&wanted.needs.absences);
-        let unread: Vec<ObjectId> =
-            wanted.setters.iter().copied().filter(|id| self.session.snapshot.facts.setters(*id).is_none()).collect();
         // If an absence was wrong, objects may have other ids now.
-        if moved {
-            return true;
-        }
-        self.session.fetch_setters(&unread);
-        let describe = unread.iter().any(|id| self.session.snapshot.facts.setters(*id).is_some());
-        self.session.fetch(&wanted.needs) || describe
+        moved || self.session.fetch(&wanted.needs)
     }
 
     /// Reads objects again that were not yet read again in this look. Returns whether any had changed.

@@ -13,6 +13,7 @@ use crate::{
 
 use super::{
     OperationError,
+    clock::{Clock as _, SystemClock},
     live::{Cluster, LiveSession},
     session::{Dump, DumpSession, Session, add_gaps},
     targets::{NamespaceChoice, ServerSelection, TargetQuery, TypedQuery},
@@ -223,6 +224,7 @@ impl Discovered {
         let whole: Vec<ResourceId> =
             resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
         let mut snapshot = cluster.runtime.block_on(cluster.connection.read(resources, &lists, &whole))?;
+        snapshot.read_at = Some(SystemClock::start().now());
         add_gaps(&mut snapshot, gaps);
         if let Some(query) = &query {
             let unread = query.unread(&mut snapshot, &choice);

@@ -145,7 +145,9 @@ impl<S: Source + ?Sized> Session<S> {
 
     /// Reads what a simulation lacked. Returns whether anything new is known.
     pub fn fetch(&mut self, needs: &Needs) -> bool {
-        let known = |snapshot: &Snapshot| (snapshot.facts.len(), snapshot.len(), snapshot.confirmed_absent().count());
+        let known = |snapshot: &Snapshot| {
+            (snapshot.facts.len(), snapshot.facts.setters_len(), snapshot.len(), snapshot.confirmed_absent().count())
+        };
         let before = known(&self.snapshot);
         // A look-up that failed before would fail again.
         let coordinates: Vec<Coordinate> =
@@ -153,9 +155,13 @@ impl<S: Source + ?Sized> Session<S> {
         if !coordinates.is_empty() {
             self.source.look_up(&mut self.snapshot, &coordinates);
         }
-        if !needs.facts.is_empty() {
-            let objects: Vec<ObjectId> = needs.facts.iter().copied().collect();
-            self.source.fetch_facts(&mut self.snapshot, &objects);
+        let facts: Vec<ObjectId> = needs.facts.union(&needs.evidence).copied().collect();
+        if !facts.is_empty() {
+            self.source.fetch_facts(&mut self.snapshot, &facts);
+        }
+        let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
+        if !setters.is_empty() {
+            self.source.fetch_setters(&mut self.snapshot, &setters);
         }
         known(&self.snapshot) != before
     }

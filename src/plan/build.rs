@@ -97,6 +97,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             effects_later: Vec::new(),
             notes: Vec::new(),
             orders: 1,
+            controllers: self.blockers.controllers().clone(),
             assumptions,
             reasons: Vec::new(),
             refused,

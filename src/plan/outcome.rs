@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{ObjectId, Reference, Symbol},
-    simulate::{Assumption, BlockedBy, Cause, Needs, Obstacle, Refused, Request, SimContext, State},
+    simulate::{Assumption, BlockedBy, Cause, Controllers, Needs, Obstacle, Refused, Request, SimContext, State},
 };
 
 use super::{
@@ -189,6 +189,8 @@ pub struct Plan {
     pub notes: Vec<Note>,
     /// How many event orders were simulated.
     pub orders: u64,
+    /// The controllers of the finalizers that block objects.
+    pub controllers: Controllers,
     /// What the plan assumes other actors do.
     pub assumptions: BTreeSet<Assumption>,
     /// Reasons of the verdict beyond outcomes and effects: webhooks, APIs, policies, the collector.

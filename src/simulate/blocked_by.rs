@@ -2,6 +2,7 @@
 
 use super::{
     blockers::{BlockedBy, State},
+    controllers::{Controllers, Liveness},
     world::NAMESPACE_FINALIZER,
 };
 use crate::model::{Coordinate, ObjectId, Presence, Snapshot, Symbol, effects::known_finalizer};
@@ -28,13 +29,25 @@ impl BlockedBy {
     }
 
     /// A remark on the blocked object, such as `finalizer acme.io/drain`. `state` says whether anyone is known to
-    /// resolve it.
-    pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State) -> String {
+    /// resolve it, `controllers` who removes finalizers.
+    pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State, controllers: &Controllers) -> String {
         match self {
-            BlockedBy::Finalizer(_) => match self.controller(snapshot, object).filter(|_| state != State::Stuck) {
-                Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),
-                None => format!("finalizer {}", self.name(snapshot)),
-            },
+            BlockedBy::Finalizer(_) => {
+                let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
+                    Liveness::Away(words) | Liveness::Unknown(words) => Some(words.as_str()),
+                    Liveness::Unread(words) if controller.name.is_some() => Some(words.as_str()),
+                    _ => None,
+                });
+                let controller = self.controller(snapshot, object).filter(|_| state != State::Stuck);
+                let remark = match controller {
+                    Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),
+                    None => format!("finalizer {}", self.name(snapshot)),
+                };
+                match evidence {
+                    Some(evidence) => format!("{remark}: {evidence}"),
+                    None => remark,
+                }
+            }
             BlockedBy::Kubelet => {
                 let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
                 let has_no_node = || node.is_none_or(|node| is_missing(snapshot, node));

@@ -1,15 +1,18 @@
 //! What blocks the objects that stay terminating, and whether they will ever be removed (§5.4).
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Address, NodeId},
-    model::{ObjectId, Symbol, effects::When},
+    model::{Coordinate, ObjectId, Presence, Symbol, effects::When},
     server::{OwnDelete, Stored},
 };
 
 use super::{
-    actors::{Assumption, has_living_controller, kubelet::Kubelet, of_controller_manager},
+    actors::{Assumption, kubelet::Kubelet, of_controller_manager},
+    controllers::{Controllers, FinalizerController, Liveness, Question, finalizer_controller},
     world::{Assume, Needs, SimContext, World},
 };
 
@@ -64,6 +67,8 @@ pub(crate) struct Blockers {
     /// The state of an object by its own causes; absent if it only waits for others.
     own_states: FxHashMap<ObjectId, State>,
     states: FxHashMap<ObjectId, State>,
+    /// The controllers of the finalizers that block them.
+    controllers: Controllers,
 }
 
 impl Blockers {
@@ -87,7 +92,7 @@ impl Blockers {
             if !world.exists(object) || !seen.insert(object) {
                 continue;
             }
-            let (waits_for, holders, root) = inspect_terminating(world, object);
+            let (waits_for, holders, root) = inspect_terminating(world, object, &mut blockers.controllers);
             for other in &waits_for {
                 blockers.waited_for_by.entry(*other).or_default().push(object);
             }
@@ -127,6 +132,11 @@ impl Blockers {
         self.waited_for_by.get(&object).into_iter().flatten().copied()
     }
 
+    /// The controllers of the finalizers that block objects.
+    pub(crate) fn controllers(&self) -> &Controllers {
+        &self.controllers
+    }
+
     /// What else blocks an object.
     pub(crate) fn holders(&self, object: ObjectId) -> &[BlockedBy] {
         self.holders.get(&object).map_or(&[], Vec::as_slice)
@@ -161,7 +171,11 @@ pub(crate) fn unfinished_by_sweep(world: &World<'_, '_>) -> Vec<ObjectId> {
 }
 
 /// What one object waits for, what else blocks it, and its state by its own causes.
-fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<ObjectId>, Vec<BlockedBy>, Option<State>) {
+fn inspect_terminating(
+    world: &mut World<'_, '_>,
+    object: ObjectId,
+    controllers: &mut Controllers,
+) -> (Vec<ObjectId>, Vec<BlockedBy>, Option<State>) {
     let Some(stored) = world.stored(object) else { return Default::default() };
     if !stored.terminating {
         return (Vec::new(), Vec::new(), Some(inspect_living(world, object)));
@@ -170,7 +184,6 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
     let mut holders: Vec<BlockedBy> = Vec::new();
     let mut causes: Vec<State> = Vec::new();
     let known = world.known_finalizers_of(object);
-    let resource = world.context.snapshot.resources.get(world.context.snapshot.object(object).resource);
     for finalizer in stored.finalizers.iter().copied() {
         match finalizer {
             Symbol::FOREGROUND => {
@@ -202,11 +215,12 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
                 holders.push(BlockedBy::Finalizer(finalizer));
                 let text = world.context.snapshot.text(finalizer);
                 let Some(known) = known.iter().find(|known| known.finalizer == text) else {
-                    causes.push(if has_living_controller(text, &resource.group, &resource.kind) {
-                        State::Unknown
-                    } else {
-                        State::Stuck
-                    });
+                    let controller = controller_in_the_end(world, object, finalizer);
+                    causes.push(state_by(&controller));
+                    if controller.name.is_some() && matches!(controller.liveness, Liveness::Unread(_)) {
+                        world.doubtful.insert(object);
+                    }
+                    controllers.insert(object, finalizer, controller);
                     continue;
                 };
                 if world.manager_away() && of_controller_manager(text) {
@@ -294,6 +308,51 @@ fn inspect_terminating(world: &mut World<'_, '_>, object: ObjectId) -> (Vec<Obje
         causes = vec![State::Unknown];
     }
     (waits_for, holders, causes.into_iter().max())
+}
+
+/// The state of an object that only a finalizer of this controller blocks.
+fn state_by(controller: &FinalizerController) -> State {
+    match controller.liveness {
+        Liveness::Alive(_) => State::Waiting,
+        Liveness::Away(_) | Liveness::Nobody(_) => State::Stuck,
+        // No controller is known to remove it.
+        Liveness::Unread(_) if controller.name.is_none() && controller.manager.is_none() => State::Stuck,
+        Liveness::Unknown(_) | Liveness::Unread(_) => State::Unknown,
+    }
+}
+
+/// The controller of a finalizer at the end of a simulation: it may be deleted itself.
+fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer: Symbol) -> Arc<FinalizerController> {
+    let question = Question { object, finalizer, exact: false };
+    let controller = finalizer_controller(world.context, &mut world.needs, &question);
+    let snapshot = world.context.snapshot;
+    let goes = |id: &ObjectId| {
+        !snapshot.object(*id).terminating() && world.stored(*id).is_none_or(|stored| stored.terminating)
+    };
+    if !matches!(controller.liveness, Liveness::Alive(_))
+        || controller.running.is_empty()
+        || !controller.running.iter().all(goes)
+    {
+        return controller;
+    }
+    let names: Vec<String> = controller.running.iter().map(|id| snapshot.short_name(*id)).collect();
+    let names = names.join(" and ");
+    let go = if controller.running.len() == 1 { "goes" } else { "go" };
+    // R9.10: in a namespace, the pods are deleted first, and nothing else before they are gone.
+    let namespace = snapshot.object(object).namespace;
+    let in_namespace = |id: &ObjectId| !namespace.is_empty() && snapshot.object(*id).namespace == namespace;
+    let liveness = if controller.running.iter().all(in_namespace) && is_namespace_terminating(world, namespace) {
+        Liveness::Away(format!("{names} {go} in this delete, before it"))
+    } else {
+        Liveness::Unknown(format!("{names} {go} in this delete, too"))
+    };
+    Arc::new(FinalizerController { liveness, ..(*controller).clone() })
+}
+
+fn is_namespace_terminating(world: &World<'_, '_>, name: Symbol) -> bool {
+    let Some(resource) = world.context.built_in.namespaces else { return false };
+    let found = world.context.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name });
+    matches!(found, Presence::Present(id) if world.stored(id).is_none_or(|stored| stored.terminating))
 }
 
 /// The state of a live object that others wait for: nothing deletes it, unless that is unknown.

@@ -13,6 +13,7 @@ use crate::{
 use super::{
     Cause, Change,
     blockers::{BlockedBy, Blockers, State},
+    controllers::Controllers,
     request::{Start, WriteScope},
     start::InitialListOrder,
     uncertainty::uncertain_objects,
@@ -139,6 +140,11 @@ impl Projection {
     /// Whether a terminating object will ever be removed.
     pub fn state(&self, object: ObjectId) -> State {
         self.blockers.state(object)
+    }
+
+    /// The controllers of the finalizers that block objects in the end.
+    pub fn controllers(&self) -> &Controllers {
+        self.blockers.controllers()
     }
 
     /// The state of an object by its own causes, without what it waits for; `None` if it only waits for others.

@@ -18,6 +18,7 @@ use super::{
     actors::{Actors, Assumption},
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
+    controllers::ControllerIndex,
     index::FactIndex,
     obstacles::{Obstacles, Operation, RefusedWrite},
     request::{Cut, WriteScope},
@@ -55,6 +56,10 @@ pub struct SimContext<'a> {
     by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
     users_of_claims: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
     definition_of: OnceLock<FxHashMap<ResourceId, ObjectId>>,
+    /// The time of the data in Unix seconds; `None` if unknown.
+    pub(crate) time: Option<i64>,
+    /// What may show whether a controller runs.
+    pub(crate) controllers: ControllerIndex,
 }
 
 impl<'a> SimContext<'a> {
@@ -74,6 +79,8 @@ impl<'a> SimContext<'a> {
             by_resource: OnceLock::new(),
             users_of_claims: OnceLock::new(),
             definition_of: OnceLock::new(),
+            time: snapshot.time(),
+            controllers: ControllerIndex::default(),
         }
     }
 
@@ -88,7 +95,7 @@ impl<'a> SimContext<'a> {
     /// The same, where controllers that are overdue are taken not to work.
     #[must_use]
     pub fn at(self, now: Option<i64>) -> Self {
-        SimContext { now, ..self }
+        SimContext { now, time: now.or(self.time), ..self }
     }
 
     /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.
@@ -179,6 +186,10 @@ pub struct Needs {
     /// Coordinates whose owner is absent or has another uid according to a list, if that decides something. A list from
     /// a live cluster is outdated as soon as it is read: only a look-up proves absence (R8.7).
     pub absences: FxHashSet<Coordinate>,
+    /// Objects whose finalizers' field managers tell who removes these.
+    pub setters: BTreeSet<ObjectId>,
+    /// Workloads, pods and Leases whose facts tell whether a controller runs. No outcome of theirs depends on that.
+    pub evidence: BTreeSet<ObjectId>,
 }
 
 impl Needs {
@@ -186,6 +197,8 @@ impl Needs {
         self.look_ups.extend(&other.look_ups);
         self.facts.extend(&other.facts);
         self.absences.extend(&other.absences);
+        self.setters.extend(&other.setters);
+        self.evidence.extend(&other.evidence);
     }
 
     /// Whether everything that mattered was read, apart from absences to confirm.

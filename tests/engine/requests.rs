@@ -196,7 +196,7 @@ fn pods_and_their_grace() {
             node: pod.node.then(|| "n1".to_owned()),
             phase: Some(pod.phase.to_owned()),
             grace: pod.own,
-            claims: Vec::new(),
+            ..PodFacts::default()
         };
         let options = DeleteOptions { propagation: *propagation, grace: *grace, ..DeleteOptions::default() };
         let answer = delete(&before, Symbol::EMPTY, rules("v1", "Pod"), Some(&facts), false, &options);

@@ -91,7 +91,7 @@ fn fact(line: &Line) -> Option<Fact> {
             node: line.node.clone(),
             grace: Some(30),
             claims: line.claims.clone(),
-            phase: None,
+            ..PodFacts::default()
         })),
         "Namespace" => {
             let finalizers = std::iter::once("kubernetes").chain(line.spec_finalizer.as_deref()).map(str::to_owned);

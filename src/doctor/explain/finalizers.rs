@@ -3,13 +3,15 @@
 use crate::{
     model::{
         ObjectId, Symbol,
-        effects::{When, known_finalizer},
+        effects::{When, add_on, known_finalizer},
     },
-    simulate::actors::has_living_controller,
+    simulate::{
+        Liveness,
+        controllers::{Question, finalizer_controller},
+    },
 };
 
 use super::{Case, Explainer, ReadsNeeded};
-use crate::doctor::liveness;
 
 /// A finalizer of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +68,10 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
         _ if finalizer == Symbol::DEFINITION => Remover::CleanUp,
         Some(known) if known.when != When::Elsewhere => Remover::Known(known.by),
         Some(known) => Remover::AddOn(Some(known.by)),
-        None if has_living_controller(text, &resource.group, &resource.kind) => Remover::AddOn(None),
-        None => Remover::Unknown,
+        None => match add_on(text, &resource.group, &resource.kind) {
+            Some(add_on) => Remover::AddOn(Some(add_on.name)),
+            None => Remover::Unknown,
+        },
     }
 }
 
@@ -84,11 +88,15 @@ pub(super) fn story(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId,
         }
         Remover::Collector => "the collector removes it once no dependent blocks the object any more".to_owned(),
         Remover::CleanUp => "the API server removes it once the CRD has no instance left".to_owned(),
-        Remover::Known(by) | Remover::AddOn(Some(by)) => format!("{by} removes it"),
-        Remover::AddOn(None) => "its add-on removes it if that is running".to_owned(),
-        Remover::Unknown => {
-            let keeper = liveness::keeper(case, wanted, object, finalizer);
-            format!("no controller is known to remove it; {}", keeper.liveness.evidence())
+        Remover::Known(by) => format!("{by} removes it"),
+        Remover::AddOn(_) | Remover::Unknown => {
+            let question = Question { object, finalizer, exact: true };
+            let controller = finalizer_controller(case.stage, &mut wanted.needs, &question);
+            match by {
+                Remover::AddOn(Some(by)) => format!("{by} must remove it; {}", controller.story()),
+                _ if matches!(controller.liveness, Liveness::Alive(_)) => controller.story(),
+                _ => format!("no controller is known to remove it; {}", controller.story()),
+            }
         }
     };
     FinalizerStory { finalizer, by, message }

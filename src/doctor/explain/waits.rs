@@ -216,15 +216,15 @@ fn holds(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, holder: Bl
         }
         BlockedBy::Kubelet => {
             let state = case.projection.own_state(object).filter(|state| *state == State::Stuck);
-            holder.describe(snapshot, object, state.unwrap_or(State::Unknown))
+            holder.describe(snapshot, object, state.unwrap_or(State::Unknown), case.projection.controllers())
         }
         BlockedBy::SpecFinalizers if foreign_spec_finalizers(snapshot, object).is_empty() => return None,
         BlockedBy::SpecFinalizers => {
-            let finalizers = holder.describe(snapshot, object, State::Stuck);
+            let finalizers = holder.describe(snapshot, object, State::Stuck, case.projection.controllers());
             format!("{finalizers}: no controller is known to remove them")
         }
         BlockedBy::Unreadable(_) | BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {
-            holder.describe(snapshot, object, State::Stuck)
+            holder.describe(snapshot, object, State::Stuck, case.projection.controllers())
         }
     })
 }

@@ -1,6 +1,9 @@
 //! Deletions that a finalizer blocks (S1–S3, S17), and what its removal triggers (armed deletions).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use rustc_hash::FxHashSet;
 
@@ -10,14 +13,16 @@ use crate::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
         finding::one_cause,
-        liveness::{FinalizerOwner, Liveness, keeper},
     },
     model::{
         ObjectId, ResourceId, Symbol,
         effects::{Policy, PolicyEffect, Severity, When, known_finalizer},
     },
     plan::effects_of,
-    simulate::{Projection, State, actors::has_living_controller},
+    simulate::{
+        FinalizerController, Liveness, Projection, State,
+        controllers::{Question, finalizer_controller},
+    },
     wording::{count, thousands},
 };
 
@@ -30,15 +35,16 @@ const PATIENCE: i64 = 600;
 const NAMED: usize = 8;
 
 /// A finalizer that blocks an object, and who should remove it.
-type Hold = (Symbol, FinalizerOwner);
+type Hold = (Symbol, Arc<FinalizerController>);
 
 /// The finalizers that block objects of one kind.
 type Group = (ResourceId, Vec<Hold>);
 
-/// Finds terminating objects with a finalizer that no running controller is known to remove.
-pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
+/// Finds terminating objects with a finalizer that no running controller is known to remove. `causes` are the objects
+/// that wait for more than other objects.
+pub(super) fn gather(case: &Case<'_>, concern: &Concern, causes: &[(ObjectId, State)], findings: &mut FindingsBuilder) {
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
-    let roots: FxHashSet<ObjectId> = roots.iter().map(|(id, _)| *id).collect();
+    let roots: FxHashSet<ObjectId> = causes.iter().map(|(id, _)| *id).collect();
     for (id, object) in case.snapshot().objects().filter(|(_, object)| object.terminating()) {
         if case.fresh.contains(&id) || !concern.includes(id) {
             continue;
@@ -72,10 +78,12 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             // A finalizer that a built-in controller removes is no problem, unless that takes very long.
             let slow = case.projection.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);
             let liveness = Liveness::Unknown(format!("{} removes it", known.by));
-            let keeper = FinalizerOwner { manager: Some(known.by.to_owned()), liveness, workload: None };
-            holds.extend(slow.then_some((finalizer, keeper)));
+            let controller =
+                FinalizerController { name: Some(known.by), manager: None, liveness, idle: None, running: Vec::new() };
+            holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
         } else if is_root {
-            holds.push((finalizer, keeper(case, &mut findings.wanted, id, finalizer)));
+            let question = Question { object: id, finalizer, exact: true };
+            holds.push((finalizer, finalizer_controller(case.stage, &mut findings.wanted.needs, &question)));
         }
     }
     holds
@@ -89,12 +97,9 @@ fn finding(
 ) -> Option<Finding> {
     let snapshot = case.snapshot();
     let kind = snapshot.resources.get(resource);
-    // Its controller runs, or it belongs to a widespread add-on.
-    let expected = |(finalizer, keeper): &Hold| {
-        let text = snapshot.text(*finalizer);
-        let widespread = known_finalizer(text, &kind.group, &kind.kind).is_some()
-            || has_living_controller(text, &kind.group, &kind.kind);
-        matches!(keeper.liveness, Liveness::Alive(_)) || (widespread && !keeper.is_away())
+    // Its controller runs, or nothing shows that a known controller doesn't.
+    let expected = |(_, controller): &Hold| {
+        matches!(controller.liveness, Liveness::Alive(_)) || (controller.name.is_some() && !controller.is_away())
     };
     let all_expected = holds.iter().all(expected);
     // These are only reported if they take long.
@@ -109,10 +114,12 @@ fn finding(
     }
     let related = waiting_for(case, &objects);
     // The controller may be running where it could not be seen.
-    let unread = |keeper: &FinalizerOwner| matches!(keeper.liveness, Liveness::Unread(_));
-    let unverified = !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, keeper)| unread(keeper));
+    let unseen =
+        |controller: &FinalizerController| matches!(controller.liveness, Liveness::Unread(_) | Liveness::Unknown(_));
+    let unverified =
+        !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, controller)| unseen(controller));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
-    let away = holds.iter().any(|(_, keeper)| keeper.is_away());
+    let away = holds.iter().any(|(_, controller)| controller.is_away());
     let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };
     let code = match (all_expected, fires.is_nothing()) {
         (true, _) => Code::SlowFinalizer,
@@ -140,17 +147,17 @@ fn finding(
         }
         _ => format!("{} until the finalizer is removed.{waiting}{}", stays(&objects), subtree(case, &objects)),
     };
-    let keepers: BTreeSet<String> = holds
+    let controllers: BTreeSet<String> = holds
         .iter()
-        .map(|(finalizer, keeper)| {
-            format!("{} {}", snapshot.text(*finalizer), keeper.manager.as_deref().unwrap_or_default())
+        .map(|(finalizer, controller)| {
+            format!("{} {}", snapshot.text(*finalizer), controller.manager.as_deref().unwrap_or_default())
         })
         .collect();
     Some(Finding {
         code,
         severity: if unverified || young { code.severity().max(Severity::Warning) } else { code.severity() },
-        cause: format!("{} {}", kind.full_name(), one_cause(&keepers)),
-        message: message(case, resource, &holds, &objects)
+        cause: format!("{} {}", kind.full_name(), one_cause(&controllers)),
+        message: message(case, &holds, &objects)
             + match holds.len() {
                 _ if !young => "",
                 1 => " The controller that removes it may still be working.",
@@ -164,13 +171,12 @@ fn finding(
     })
 }
 
-fn message(case: &Case<'_>, resource: ResourceId, holds: &[Hold], objects: &[ObjectId]) -> String {
-    let kind = case.snapshot().resources.get(resource);
-    let describe = holds.iter().take(NAMED).map(|(finalizer, keeper)| {
+fn message(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> String {
+    let describe = holds.iter().take(NAMED).map(|(finalizer, controller)| {
         let text = case.snapshot().text(*finalizer);
-        let evidence = keeper.liveness.evidence();
-        match known_finalizer(text, &kind.group, &kind.kind).filter(|known| !evidence.contains(known.by)) {
-            Some(known) => format!("{text} ({} must remove it; {evidence})", known.by),
+        let evidence = controller.story();
+        match controller.name.filter(|name| !evidence.starts_with(name)) {
+            Some(name) => format!("{text} ({name} must remove it; {evidence})"),
             None => format!("{text} ({evidence})"),
         }
     });
@@ -310,8 +316,8 @@ fn remedies(
         _ => force.to_owned(),
     };
     let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
-    remedies.push(Remedy::new(harm, strip));
-    let start = holds.iter().filter_map(|(_, keeper)| keeper.workload);
+    remedies.push(Remedy::new(harm, strip).deciding(true));
+    let start = holds.iter().filter_map(|(_, controller)| controller.idle);
     let start = start.filter_map(|workload| commands.scale_up(workload));
     let what =
         if fires.is_nothing() { "start the controller" } else { "start the controller, which then does all of that" };

@@ -119,17 +119,21 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
     let release = Remedy::new(
         format!("keep {them}, and unblock the {parents}: delete the {parents} again with --cascade=background"),
         case.commands().delete(&waiting, "background", &[]),
-    );
+    )
+    .deciding(true);
     let mut remedies = vec![release];
     if code != Code::StuckOnProtected {
         // Removing the reference alone helps late or never: the collector retries within 17 minutes (R2.9), but not
         // after an invalid scope (R3.13).
         let (kept, doomed): (Vec<ObjectId>, Vec<ObjectId>) =
             objects.iter().partition(|id| has_another_owner(case, **id));
-        remedies.push(Remedy::new(
-            format!("delete {}, as the collector would for the waiting owner", it(&doomed)),
-            case.commands().delete(&doomed, "foreground", &[]),
-        ));
+        remedies.push(
+            Remedy::new(
+                format!("delete {}, as the collector would for the waiting owner", it(&doomed)),
+                case.commands().delete(&doomed, "foreground", &[]),
+            )
+            .deciding(true),
+        );
         remedies.push(Remedy::new(
             if kept.len() == 1 {
                 "keep it for its other owner: remove the references that cannot be looked up, and those to the \
@@ -139,7 +143,7 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
                  waiting owners"
             },
             kept.iter().flat_map(|id| case.commands().drop_references(*id, &in_the_way(case, *id))),
-        ));
+        ).deciding(true));
     }
     Finding {
         code,

@@ -4,6 +4,7 @@ mod finalizers;
 mod immune;
 mod namespaces;
 mod pods;
+pub(super) mod progress;
 mod recreated;
 mod unwatched;
 
@@ -26,18 +27,14 @@ const AT_WORK: i64 = 60;
 
 /// Finds what blocks deletions, and what waits for that.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
-    let roots: Vec<(ObjectId, State)> = case
-        .projection
-        .left()
-        .into_iter()
-        .filter_map(|id| Some((id, case.projection.own_state(id)?)))
-        .filter(|(_, state)| *state != State::Waiting)
-        .collect();
+    let causes: Vec<(ObjectId, State)> =
+        case.projection.left().into_iter().filter_map(|id| Some((id, case.projection.own_state(id)?))).collect();
+    let roots: Vec<(ObjectId, State)> = causes.iter().copied().filter(|(_, state)| *state != State::Waiting).collect();
     let concern = Concern::of(case);
     immune::gather(case, &concern, &roots, findings);
     pods::gather(case, &concern, findings);
     unwatched::gather(case, &concern, &roots, findings);
-    finalizers::gather(case, &concern, &roots, findings);
+    finalizers::gather(case, &concern, &causes, findings);
     namespaces::gather(case, &roots, findings);
     recreated::gather(case, findings);
 }

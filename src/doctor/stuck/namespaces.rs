@@ -82,14 +82,17 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
             foreign.join(", ")
         ),
         consequence: "It stays Terminating although it is empty, and nothing can be created in it.".to_owned(),
-        remedies: vec![Remedy::new(
-            if foreign.len() == 1 {
-                "force-remove this finalizer from its spec (its cleanup will NOT run)"
-            } else {
-                "force-remove these finalizers from its spec (their cleanup will NOT run)"
-            },
-            finalize(case, id, &keep),
-        )],
+        remedies: vec![
+            Remedy::new(
+                if foreign.len() == 1 {
+                    "force-remove this finalizer from its spec (its cleanup will NOT run)"
+                } else {
+                    "force-remove these finalizers from its spec (their cleanup will NOT run)"
+                },
+                finalize(case, id, &keep),
+            )
+            .deciding(true),
+        ],
     }
 }
 
@@ -132,10 +135,13 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     if !content.is_empty() {
         remedies.push(Remedy::new("delete the remaining objects in it, as the namespace controller would", delete));
     }
-    remedies.push(Remedy::new(
-        "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
-        finalize(case, id, &[]),
-    ));
+    remedies.push(
+        Remedy::new(
+            "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
+            finalize(case, id, &[]),
+        )
+        .deciding(true),
+    );
     Finding {
         code: Code::NamespaceStuck,
         severity: Code::NamespaceStuck.severity(),

@@ -6,9 +6,10 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
-        liveness::{Liveness, of_kubelet},
+        liveness::of_kubelet,
     },
     model::{Coordinate, ObjectId, Presence, Symbol, effects::Severity},
+    simulate::Liveness,
     wording::age,
 };
 
@@ -49,7 +50,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
                 Liveness::Alive(words) if case.now.is_some() && case.has_been_terminating(id, SLOW_KUBELET) => {
                     format!("The kubelet on node {node} is running ({words}), but has not ended it.")
                 }
-                Liveness::Alive(_) | Liveness::Unknown(_) | Liveness::Unread(_) => continue,
+                _ => continue,
             },
         };
         groups.entry((node, why)).or_default().push(id);
@@ -99,14 +100,17 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
         message,
         references: Vec::new(),
         related,
-        remedies: vec![Remedy::new(
-            if one {
-                "force-delete the pod: only if you are certain that its containers no longer run"
-            } else {
-                "force-delete the pods: only if you are certain that their containers no longer run"
-            },
-            force,
-        )],
+        remedies: vec![
+            Remedy::new(
+                if one {
+                    "force-delete the pod: only if you are certain that its containers no longer run"
+                } else {
+                    "force-delete the pods: only if you are certain that their containers no longer run"
+                },
+                force,
+            )
+            .deciding(true),
+        ],
         objects,
     }
 }

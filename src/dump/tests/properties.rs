@@ -214,8 +214,9 @@ fn setter() -> impl Strategy<Value = facts::Setter> {
 
 fn fact() -> impl Strategy<Value = Fact> {
     prop_oneof![
-        (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2))
-            .prop_map(|(node, grace, claims)| Fact::Pod(facts::PodFacts { node, phase: None, grace, claims })),
+        (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2)).prop_map(|(node, grace, claims)| Fact::Pod(
+            facts::PodFacts { node, grace, claims, ..facts::PodFacts::default() }
+        )),
         option::of(short()).prop_map(|volume| Fact::Claim(facts::ClaimFacts { volume })),
         (option::of(short()), vec(short(), 0..2), any::<bool>()).prop_map(|(kind, cluster_ips, selects)| {
             Fact::Service(facts::ServiceFacts { kind, cluster_ips, selects })

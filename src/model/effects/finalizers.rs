@@ -164,7 +164,7 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         When::Unused,
         "kubernetes/kubernetes pkg/apis/scheduling/types.go",
     ),
-    // Add-ons: their controllers probably run.
+    // Add-ons: whether their controllers run is judged by evidence (`add_ons`).
     protects(
         "snapshot.storage.kubernetes.io/*",
         SNAPSHOTS,

@@ -1,12 +1,14 @@
 //! Effects of a delete outside the owner graph: in a cloud, on storage, on objects without owner references.
 //!
-//! The tables are in [`finalizers`] and [`policies`]; [`crate::plan`] applies them to a plan. Every entry has a source.
+//! The tables are in [`finalizers`], `add_ons` and [`policies`]; [`crate::plan`] applies them to a plan. Every entry has a source.
 
+mod add_ons;
 pub mod finalizers;
 pub(crate) mod policies;
 
 pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 
+pub(crate) use add_ons::{AddOn, add_on};
 pub(crate) use finalizers::{KNOWN_FINALIZERS, known_finalizer};
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 

@@ -19,7 +19,7 @@ use super::{effects::PolicyFacts, object::ObjectId};
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
 pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole, token};
 pub use running::{
-    AccountFacts, JobFacts, LeaseFacts, NodeFacts, PodFacts, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
+    AccountFacts, JobFacts, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts, SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
@@ -309,6 +309,11 @@ impl Facts {
 
     pub fn len(&self) -> usize {
         self.known.len()
+    }
+
+    /// Of how many objects the setters of finalizers were read.
+    pub(crate) fn setters_len(&self) -> usize {
+        self.setters.len()
     }
 
     pub fn is_empty(&self) -> bool {

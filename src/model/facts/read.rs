@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, Condition, Constraints, DefinitionFacts,
-    Fact, JobFacts, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, PodFacts, PolicyBindingFacts,
+    Fact, JobFacts, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NotReady, PodFacts, PolicyBindingFacts,
     ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeFacts, Webhook, WebhookFacts,
     WebhookRule, WorkloadFacts,
 };
@@ -210,7 +210,18 @@ fn pod(object: Whole<'_>) -> PodFacts {
         phase: object.text("/status/phase"),
         grace: object.number("/spec/terminationGracePeriodSeconds"),
         claims: claims.collect(),
+        not_ready: not_ready(object).map(Box::new),
     }
+}
+
+fn not_ready(pod: Whole<'_>) -> Option<NotReady> {
+    let condition = list(pod.0.pointer("/status/conditions")).find(|condition| condition["type"] == "Ready")?;
+    if condition["status"] == "True" {
+        return None;
+    }
+    let waiting = list(pod.0.pointer("/status/containerStatuses"))
+        .find_map(|container| Whole(container).name("/state/waiting/reason"));
+    Some(NotReady { since: Whole(condition).text("/lastTransitionTime").and_then(|time| unix_seconds(&time)), waiting })
 }
 
 fn volume(object: Whole<'_>) -> VolumeFacts {

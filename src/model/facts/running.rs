@@ -18,6 +18,20 @@ pub struct PodFacts {
     /// The PersistentVolumeClaims it mounts, including those of its ephemeral volumes (`<pod>-<volume>`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<String>,
+    /// Why it isn't ready; `None` if it is, or if its status doesn't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_ready: Option<Box<NotReady>>,
+}
+
+/// A pod whose condition `Ready` is not true.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotReady {
+    /// The condition's `lastTransitionTime`, in Unix seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<i64>,
+    /// Why its first waiting container waits, such as `CrashLoopBackOff`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<String>,
 }
 
 impl PodFacts {

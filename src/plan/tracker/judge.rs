@@ -141,7 +141,7 @@ fn blocker(snapshot: &Snapshot, current: &Blockers, projection: &Projection, id:
         object: Identity::of(snapshot, id),
         state,
         held_by: blockers.iter().map(|blocker| blocker.name(snapshot).to_owned()).collect(),
-        remarks: blockers.iter().map(|blocker| blocker.describe(snapshot, id, state)).collect(),
+        remarks: blockers.iter().map(|blocker| blocker.describe(snapshot, id, state, current.controllers())).collect(),
         waits_for: current
             .waits_for(id)
             .iter()

@@ -50,6 +50,9 @@ pub struct FindingJson<'a> {
 struct RemedyJson<'a> {
     what: &'a str,
     commands: Vec<String>,
+    /// It decides between keeping and losing something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    decides: bool,
 }
 
 /// The number of findings of each severity.
@@ -102,6 +105,10 @@ impl<'a> FindingJson<'a> {
 
 impl<'a> RemedyJson<'a> {
     fn of(remedy: &'a Remedy) -> Self {
-        RemedyJson { what: &remedy.what, commands: remedy.commands.iter().map(ToString::to_string).collect() }
+        RemedyJson {
+            what: &remedy.what,
+            commands: remedy.commands.iter().map(ToString::to_string).collect(),
+            decides: remedy.decides,
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Remedies as a shell script, to be reviewed before it runs.
 
+use std::collections::BTreeSet;
+
 use crate::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Finding, Remedy},
@@ -14,8 +16,9 @@ const WIDTH: usize = 80;
 const SIGN: &str = "# ";
 
 /// The introduction of every script that has a command to run.
-const ABOUT: &str = "The first remedy of each finding does the least harm and is active; the others are \
-    commented out. Comment out what you do not want, or activate another remedy.";
+const ABOUT: &str = "The first remedy of each finding does the least harm. It is active unless it decides between \
+    keeping and losing something: that, and all other remedies, are commented out. Comment out what you do not want, \
+    or activate another remedy.";
 /// How the script treats failures.
 const FAILURES: &str = "The script continues when a command fails. A patch is rejected if the object has \
     changed since; a delete deletes whatever object has the name then. The script counts failures, and exits \
@@ -61,10 +64,13 @@ impl DoctorView<'_> {
         script.comment(&format!("{} {}{subject}", word(finding.severity), finding.code.name()));
         script.said("", &finding.message);
         script.said("Then: ", &finding.consequence);
-        if finding.remedies.is_empty() {
+        if finding.code == Code::DeletionInProgress {
+            script.comment("Nothing to do but wait.");
+        } else if finding.remedies.is_empty() {
             script.comment("No remedy is known.");
         }
-        let decided = finding.code != Code::ArmedDeletion;
+        let decided =
+            finding.code != Code::ArmedDeletion && !finding.remedies.first().is_some_and(|first| first.decides);
         if !decided {
             script.comment("This needs a decision first: all of its remedies are commented out.");
         }
@@ -79,6 +85,8 @@ struct Script {
     text: String,
     /// The number of active commands.
     commands: usize,
+    /// These commands.
+    active: BTreeSet<String>,
 }
 
 impl Script {
@@ -116,6 +124,10 @@ impl Script {
         self.said(if first { "Do:   " } else { "Or:   " }, &remedy.what);
         for command in &remedy.commands {
             match (command.is_runnable(), to_be_run) {
+                // Several findings may have the same cause.
+                (true, true) if !self.active.insert(command.to_string()) => {
+                    self.line(&format!("{SIGN}as above: {command}"));
+                }
                 (true, true) => {
                     self.line(&format!("{command} || failed"));
                     self.commands += 1;

@@ -18,7 +18,7 @@ use crate::{
         output::TextOptions,
         style::Tone,
     },
-    simulate::State,
+    simulate::{Controllers, State},
     wording::{count, thousands},
 };
 
@@ -163,7 +163,8 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
     let mut remarks: Vec<String> = Vec::new();
     for holder in &line.held_by {
         let state = if line.goes { State::Waiting } else { line.state };
-        remarks.push(holder.describe(view.snapshot, line.object, state));
+        // The root causes below say more about controllers.
+        remarks.push(holder.describe(view.snapshot, line.object, state, &Controllers::default()));
     }
     if !view.snapshot.object(line.object).terminating() {
         remarks.extend(line.goes.then(|| "the collector deletes it".to_owned()));

@@ -276,8 +276,9 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     };
     let blockers = outcome.held_by.iter().filter(|blocker| says_more(blocker));
     let state = outcome.state.unwrap_or(State::Stuck);
-    let mut parts: Vec<String> =
-        blockers.map(|blocker| blocker.describe(view.snapshot, outcome.object, state)).collect();
+    let mut parts: Vec<String> = blockers
+        .map(|blocker| blocker.describe(view.snapshot, outcome.object, state, &view.plan.controllers))
+        .collect();
     if !outcome.waits_for.is_empty() {
         let reason = |object: &ObjectId| why_it_lasts(view, *object).unwrap_or_default();
         let reasons: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(reason).collect();

@@ -4,7 +4,7 @@
 use crate::{
     model::{
         ObjectId, Symbol,
-        effects::{KNOWN_FINALIZERS, KnownFinalizer, When, known_finalizer},
+        effects::{KNOWN_FINALIZERS, KnownFinalizer, When},
     },
     server::Patch,
     simulate::{
@@ -14,41 +14,6 @@ use crate::{
 };
 
 use super::{ActorResult, Assumption};
-
-/// Finalizer domains of widespread add-ons beyond that table. Their controllers usually run wherever their finalizers
-/// are set; calling such an object stuck would be a false alarm.
-const WIDESPREAD: &[&str] = &[
-    "argoproj.io",
-    "fluxcd.io",
-    "cert-manager.io",
-    "crossplane.io",
-    "cluster.x-k8s.io",
-    "karpenter.sh",
-    "elbv2.k8s.aws",
-    "service.k8s.aws",
-    "networking.gke.io",
-    "snapshot.storage.kubernetes.io",
-    "external-attacher",
-    "external-resizer",
-    "gateway.networking.k8s.io",
-    "tekton.dev",
-    "keda.sh",
-    "longhorn.io",
-    "rook.io",
-    "kubevirt.io",
-];
-
-/// Whether a finalizer on an object of this kind belongs to a widespread add-on. Whether its controller runs is
-/// unknown.
-pub(crate) fn has_living_controller(finalizer: &str, group: &str, kind: &str) -> bool {
-    if known_finalizer(finalizer, group, kind).is_some_and(|known| known.when == When::Elsewhere) {
-        return true;
-    }
-    let domain = finalizer.split('/').next().unwrap_or(finalizer);
-    let belongs =
-        |family: &&str| domain == *family || domain.strip_suffix(family).is_some_and(|rest| rest.ends_with('.'));
-    WIDESPREAD.iter().any(belongs)
-}
 
 /// Whether kube-controller-manager removes a finalizer.
 pub(crate) fn of_controller_manager(finalizer: &str) -> bool {

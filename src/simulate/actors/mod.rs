@@ -19,7 +19,7 @@ use crate::{
 use super::{cause::Cause, world::World};
 
 pub(crate) use content::ContentOrder;
-pub(crate) use finalizers::{has_living_controller, of_controller_manager};
+pub(crate) use finalizers::of_controller_manager;
 pub(crate) use pod_gc::PodsOfNode;
 
 /// Something that a plan assumes other actors do.

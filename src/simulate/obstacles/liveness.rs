@@ -2,7 +2,10 @@
 
 use crate::{
     model::{Coordinate, ObjectId, Presence, facts::LeaseFacts},
-    simulate::world::{Needs, SimContext},
+    simulate::{
+        Liveness,
+        world::{Needs, SimContext},
+    },
     wording::age,
 };
 
@@ -11,28 +14,6 @@ use crate::{
 const SLACK: i64 = 30;
 /// The duration of a Lease that doesn't specify one, in seconds.
 const USUAL_LEASE: i64 = 40;
-
-/// Whether a component seems to be running, and the evidence.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Liveness {
-    Away(String),
-    Alive(String),
-    /// There is no evidence.
-    Unknown(String),
-    /// The possible evidence could not be read.
-    Unread(String),
-}
-
-impl Liveness {
-    /// The evidence in words.
-    pub(crate) fn evidence(&self) -> &str {
-        match self {
-            Liveness::Away(words) | Liveness::Alive(words) | Liveness::Unknown(words) | Liveness::Unread(words) => {
-                words
-            }
-        }
-    }
-}
 
 /// Whether the holder of a Lease is alive at this time, in Unix seconds.
 pub(crate) fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {

@@ -284,10 +284,11 @@ fn complaints_of_owners_in_other_namespaces() {
     let still = found.one("owner-namespace-event", "detached");
     assert!(words(still, "consequence").starts_with("It still exists, but the reference does not"), "{still:#}");
     assert_eq!(found.findings().count(), 2, "{:#}", found.document);
-    for finding in found.findings() {
-        follow(cluster, finding, 0);
-    }
-    assert_eq!((events(), examine(cluster, &args).findings().count()), (0, 0));
+    // The events stay: they tell what happened, and expire by themselves.
+    let before = events();
+    follow(cluster, still, 0);
+    assert_eq!(gone["remedies"], json!([]), "{gone:#}");
+    assert_eq!((events(), examine(cluster, &args).findings().count()), (before, 2));
     // For the rack, the doctor reports the reference, not the event.
     let rack = format!("racks.gc.test/{}", trial.global("rack"));
     let of_rack = examine(cluster, &[&rack, "--only", "owner-namespace-event,namespaced-owner-of-cluster-scoped"]);

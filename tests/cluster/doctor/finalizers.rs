@@ -157,7 +157,8 @@ pub fn a_finalizer_of_a_controller_that_is_there() {
         aged(cluster, object, LONG);
     }
     let found = examine(cluster, &args);
-    assert_eq!((found.findings().count(), found.code), (2, Some(0)), "{:#}", found.document);
+    assert_eq!((found.findings().count(), found.code), (3, Some(0)), "{:#}", found.document);
+    assert_eq!(found.one("deletion-in-progress", "young")["severity"], "Info");
     let finding = found.one("slow-finalizer", "slow");
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Info"), vec!["slow"]));
     let message = format!(

@@ -2,9 +2,11 @@
 //! command that the finding printed.
 
 mod apis;
+mod causes;
 mod check_ownerreferences;
 mod churn;
 mod collector;
+mod controllers;
 mod cycles;
 mod finalizers;
 mod healthy;
@@ -108,6 +110,10 @@ fn deletions_that_are_stuck() {
         ("a_finalizer_in_the_spec_of_a_namespace", namespaces::a_finalizer_in_the_spec_of_a_namespace),
         ("a_namespace_that_nobody_empties", namespaces::a_namespace_that_nobody_empties),
         ("a_list_that_fails", apis::a_list_that_fails),
+        (
+            "a_script_cuts_no_dependents_from_their_deleted_owner",
+            causes::a_script_cuts_no_dependents_from_their_deleted_owner,
+        ),
     ]);
 }
 
@@ -117,6 +123,8 @@ fn clusters_that_ail() {
     side_by_side(&[
         ("what_ails_the_whole_cluster", apis::what_ails_the_whole_cluster),
         ("a_kind_that_cannot_be_converted", apis::a_kind_that_cannot_be_converted),
+        ("a_namespace_names_the_webhook_that_holds_it", causes::a_namespace_names_the_webhook_that_holds_it),
+        ("a_controller_is_judged_by_its_workload", controllers::a_controller_is_judged_by_its_workload),
         ("objects_that_cannot_be_decoded", spoiled::objects_that_cannot_be_decoded),
     ]);
 }

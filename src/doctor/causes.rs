@@ -1,0 +1,139 @@
+//! Findings that are the cause of others: their cure comes first there, whatever the scope of the diagnosis.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::model::{ObjectId, ResourceId};
+
+use super::{
+    case::{Case, some_of},
+    code::Code,
+    finding::{Finding, Remedy},
+    webhooks::asked,
+};
+
+/// Connects findings with their causes, and marks remedies that start deletions.
+pub(super) fn connect(case: &Case<'_>, findings: &mut [Finding]) {
+    for finding in findings.iter_mut() {
+        mark_decisions(case, finding);
+    }
+    let webhooks: FxHashMap<String, usize> = findings
+        .iter()
+        .enumerate()
+        .filter(|(_, finding)| finding.code == Code::WebhookUnreachable)
+        .map(|(place, finding)| (finding.cause.clone(), place))
+        .collect();
+    for place in 0..findings.len() {
+        let causes = match findings[place].code {
+            code if is_cause(code) => continue,
+            Code::NamespaceStuck => {
+                [of_namespace(findings, place), refusing(case, findings, place, &webhooks)].concat()
+            }
+            _ => refusing(case, findings, place, &webhooks),
+        };
+        attach(case, findings, place, &causes);
+    }
+}
+
+/// Whether findings with this code prevent writes or reads, and so cause others.
+fn is_cause(code: Code) -> bool {
+    matches!(code, Code::WebhookUnreachable | Code::ApiUnavailable | Code::ConversionBroken | Code::UndecodableObject)
+}
+
+/// A remedy that lets the collector write again decides about existing objects that it then deletes.
+fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
+    if !is_cause(finding.code) && !matches!(finding.code, Code::CollectorRefused | Code::NamespaceMissing) {
+        return;
+    }
+    let goes = |id: &ObjectId| !case.snapshot().object(*id).terminating() && case.projection.goes(*id);
+    if finding.objects.iter().chain(&finding.related).any(goes) {
+        for remedy in finding.remedies.iter_mut().filter(|remedy| operation(remedy).is_some()) {
+            remedy.decides = true;
+        }
+    }
+}
+
+/// The findings about APIs that a namespace can't be emptied without.
+fn of_namespace(findings: &[Finding], place: usize) -> Vec<usize> {
+    let namespace = findings[place].objects.first();
+    let is_cause = |finding: &Finding| {
+        is_cause(finding.code)
+            && finding.code != Code::WebhookUnreachable
+            && namespace.is_some_and(|namespace| finding.related.contains(namespace))
+    };
+    (0..findings.len()).filter(|other| is_cause(&findings[*other])).collect()
+}
+
+/// The findings about webhooks that refuse a remedy's requests.
+fn refusing(case: &Case<'_>, findings: &[Finding], place: usize, webhooks: &FxHashMap<String, usize>) -> Vec<usize> {
+    if webhooks.is_empty() {
+        return Vec::new();
+    }
+    let (snapshot, finding) = (case.snapshot(), &findings[place]);
+    let objects = finding.objects.iter().chain(&finding.related);
+    let mut resources: Vec<ResourceId> = objects.map(|id| snapshot.object(*id).resource).collect();
+    resources.sort_unstable();
+    resources.dedup();
+    let mut operations: Vec<&str> = finding.remedies.iter().filter_map(operation).collect();
+    operations.sort_unstable();
+    operations.dedup();
+    let mut causes: Vec<usize> = Vec::new();
+    for resource in resources {
+        for operation in &operations {
+            let calls = asked(case, snapshot.resources.get(resource), operation).into_iter();
+            // Whether selectors match can't be seen here; what nothing else explains is worth the doubt.
+            let calls = calls.filter(|call| !call.webhook.selective || finding.code == Code::NamespaceStuck);
+            causes.extend(calls.filter_map(|call| {
+                let uid = snapshot.text(snapshot.object(call.configuration).uid);
+                webhooks.get(&format!("{uid} {}", call.webhook.name)).copied()
+            }));
+        }
+    }
+    causes.sort_unstable();
+    causes.dedup();
+    causes
+}
+
+/// What the API server asks webhooks about when a remedy's first command runs; `None` if it writes no object.
+fn operation(remedy: &Remedy) -> Option<&'static str> {
+    let command = remedy.commands.first()?.to_string();
+    let mut words = command.split_whitespace();
+    if words.any(|word| word == "delete") {
+        return Some("DELETE");
+    }
+    command.split_whitespace().any(|word| word == "patch").then_some("UPDATE")
+}
+
+/// Names the causes in a finding, puts their remedies first, and makes the finding's objects theirs.
+fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &[usize]) {
+    if causes.is_empty() {
+        return;
+    }
+    let name = |cause: &usize| {
+        let cause = &findings[*cause];
+        format!("{} ({})", cause.code.name(), case.names(&cause.objects, None))
+    };
+    let names: Vec<String> = causes.iter().map(name).collect();
+    let mut remedies: Vec<Remedy> = Vec::new();
+    for cause in causes {
+        let cause = &findings[*cause];
+        // The first remedy of a webhook is enough; of an API, it only looks.
+        let taken = if cause.code == Code::WebhookUnreachable { 1 } else { cause.remedies.len() };
+        let first = cause.remedies.iter().take(taken);
+        remedies.extend(first.map(|remedy| Remedy { what: format!("first {}", remedy.what), ..remedy.clone() }));
+    }
+    let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
+    let sufferers = findings[place].objects.clone();
+    let finding = &mut findings[place];
+    finding.consequence.push_str(&format!(" Its cause, or what refuses its remedies: {}.", some_of(&names)));
+    remedies.append(&mut finding.remedies);
+    finding.remedies = remedies;
+    add(&mut finding.related, culprits);
+    for cause in causes {
+        add(&mut findings[*cause].related, sufferers.iter().copied());
+    }
+}
+
+fn add(objects: &mut Vec<ObjectId>, others: impl IntoIterator<Item = ObjectId>) {
+    let mut known: FxHashSet<ObjectId> = objects.iter().copied().collect();
+    objects.extend(others.into_iter().filter(|other| known.insert(*other)));
+}

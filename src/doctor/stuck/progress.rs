@@ -1,0 +1,139 @@
+//! Deletions that go on normally. Nothing is well before they are done, so the doctor says what they wait for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    doctor::{
+        Code, Finding,
+        case::{Case, FindingsBuilder},
+    },
+    model::{ObjectId, ResourceId, Symbol},
+    simulate::{BlockedBy, Blockers, Controllers, State},
+};
+
+use super::{it, since};
+
+/// At most this many reasons are given for one object.
+const NAMED: usize = 3;
+
+/// Objects of one kind that the same things block.
+type Group = (ResourceId, State, Vec<String>, bool);
+
+/// Finds terminating objects in scope that no finding is about.
+pub(in crate::doctor) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
+    let snapshot = case.snapshot();
+    let reported = findings.findings.iter().filter(|finding| case.limit.takes(snapshot, finding));
+    let told: FxHashSet<ObjectId> =
+        reported.flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied().collect();
+    let is_untold = |id: &ObjectId| {
+        snapshot.object(*id).terminating()
+            && !told.contains(id)
+            && !case.fresh.contains(id)
+            && case.limit.asks_about(snapshot, *id)
+    };
+    let untold: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(is_untold).collect();
+    if untold.is_empty() {
+        return;
+    }
+    let (now, needs) = Blockers::now(case.stage);
+    findings.wanted.needs.add(&needs);
+    let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
+    for id in untold {
+        let progress = Progress::of(case, &now, id);
+        let names = progress.holders.iter().map(|holder| holder.name(snapshot).to_owned());
+        let group = (
+            snapshot.object(id).resource,
+            progress.state,
+            names.collect::<BTreeSet<_>>().into_iter().collect(),
+            progress.waits_for.is_empty(),
+        );
+        groups.entry(group).or_default().push(id);
+    }
+    for ((resource, state, names, alone), objects) in groups {
+        let cause =
+            format!("{} {} {} {alone}", snapshot.resources.get(resource).full_name(), state.name(), names.join(" "));
+        findings.findings.push(finding(case, &now, cause, state, objects));
+    }
+}
+
+/// What an object waits for.
+struct Progress<'p> {
+    state: State,
+    waits_for: &'p [ObjectId],
+    holders: Vec<BlockedBy>,
+    controllers: &'p Controllers,
+}
+
+impl<'p> Progress<'p> {
+    fn of(case: &Case<'p>, now: &'p Blockers, id: ObjectId) -> Self {
+        let projection = case.projection;
+        // What goes by itself waits for something only now.
+        let (waits_for, holders, controllers, state) = if projection.goes(id) {
+            (now.waits_for(id), now.holders(id), now.controllers(), State::Waiting)
+        } else {
+            (projection.waits_for(id), projection.holders(id), projection.controllers(), projection.state(id))
+        };
+        Progress { state, waits_for, holders: holders.to_vec(), controllers }
+    }
+}
+
+fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects: Vec<ObjectId>) -> Finding {
+    let snapshot = case.snapshot();
+    let first = objects[0];
+    let progress = Progress::of(case, now, first);
+    let mut reasons: Vec<String> = progress
+        .holders
+        .iter()
+        .take(NAMED)
+        .map(|holder| match holder {
+            BlockedBy::Finalizer(Symbol::FOREGROUND) => "the collector must delete its dependents".to_owned(),
+            BlockedBy::Finalizer(Symbol::ORPHAN) => "the collector must orphan its dependents".to_owned(),
+            _ => holder.describe(snapshot, first, progress.state, progress.controllers),
+        })
+        .collect();
+    let mut related: Vec<ObjectId> =
+        objects.iter().flat_map(|id| Progress::of(case, now, *id).waits_for.iter().copied()).collect();
+    related.sort_unstable();
+    related.dedup();
+    related.retain(|id| objects.binary_search(id).is_err());
+    if !progress.waits_for.is_empty() {
+        reasons.push(format!("it waits for {}", case.names(progress.waits_for, Some(first))));
+    }
+    if reasons.is_empty() {
+        reasons.push("the API server or the collector is about to remove it".to_owned());
+    }
+    let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
+    let goes = if objects.len() == 1 { "It goes" } else { "They go" };
+    Finding {
+        code: Code::DeletionInProgress,
+        severity: Code::DeletionInProgress.severity(),
+        cause,
+        message: format!(
+            "Terminating{}.{whose} {}.",
+            since(case, &objects),
+            sentence(&reasons.join("; "), whose.is_empty())
+        ),
+        consequence: match state {
+            State::Waiting => format!("{goes} once that is done. Nothing else keeps {}.", it(&objects)),
+            State::Unknown => format!("{goes} once that is done. What was read does not tell whether it will be."),
+            State::Stuck => {
+                format!("{goes} once that is done, but nothing that was read finishes it: explain says what holds it.")
+            }
+        },
+        objects,
+        references: Vec::new(),
+        related,
+        remedies: Vec::new(),
+    }
+}
+
+/// A text that begins a sentence, or not.
+fn sentence(text: &str, begins: bool) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if begins => first.to_uppercase().collect::<String>() + letters.as_str(),
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,365 @@
+//! Whether the controller that removes a finalizer runs: judged by its workload, its pods and its Lease, not by its
+//! name. One judge for plans and for the doctor.
+
+mod leases;
+mod workloads;
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use rustc_hash::FxHashMap;
+
+use crate::model::{
+    ObjectId, Origin, ResourceId, Snapshot, Symbol,
+    effects::{AddOn, add_on, known_finalizer},
+    facts::Setter,
+};
+
+use super::{
+    BlockedBy,
+    world::{Needs, SimContext},
+};
+
+pub(crate) use leases::of_lease;
+use workloads::Readiness;
+
+/// Whether a component seems to be running, and the evidence.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Liveness {
+    /// There is evidence that it doesn't run.
+    Away(String),
+    /// There is evidence that it runs.
+    Alive(String),
+    /// Everything was read, and nothing tells which component it is.
+    Nobody(String),
+    /// The evidence contradicts itself, or the component may run where it can't be seen.
+    Unknown(String),
+    /// The possible evidence could not be read.
+    Unread(String),
+}
+
+impl Liveness {
+    /// The evidence in words.
+    pub fn evidence(&self) -> &str {
+        match self {
+            Liveness::Away(words)
+            | Liveness::Alive(words)
+            | Liveness::Nobody(words)
+            | Liveness::Unknown(words)
+            | Liveness::Unread(words) => words,
+        }
+    }
+
+    /// The name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Liveness::Away(_) => "away",
+            Liveness::Alive(_) => "alive",
+            Liveness::Nobody(_) => "nobody",
+            Liveness::Unknown(_) => "unknown",
+            Liveness::Unread(_) => "unread",
+        }
+    }
+}
+
+/// The controller that should remove a finalizer.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FinalizerController {
+    /// Its name, if it is known: of an add-on, or of a built-in controller.
+    pub name: Option<&'static str>,
+    /// Who added the finalizer: the name in managed fields.
+    pub manager: Option<String>,
+    pub liveness: Liveness,
+    /// Its workload, if that is scaled to 0.
+    pub idle: Option<ObjectId>,
+    /// The workloads whose pods show that it runs.
+    pub running: Vec<ObjectId>,
+}
+
+impl FinalizerController {
+    /// Whether there is evidence that it is not running.
+    pub(crate) fn is_away(&self) -> bool {
+        matches!(self.liveness, Liveness::Away(_))
+    }
+
+    /// Who added the finalizer, and the evidence.
+    pub(crate) fn story(&self) -> String {
+        let evidence = self.liveness.evidence();
+        match &self.manager {
+            Some(manager) => format!("added by {manager:?}; {evidence}"),
+            None => evidence.to_owned(),
+        }
+    }
+}
+
+/// The controllers of the finalizers that block objects.
+#[derive(Clone, Debug, Default)]
+pub struct Controllers(FxHashMap<(ObjectId, Symbol), Arc<FinalizerController>>);
+
+impl Controllers {
+    pub(super) fn insert(&mut self, object: ObjectId, finalizer: Symbol, controller: Arc<FinalizerController>) {
+        self.0.insert((object, finalizer), controller);
+    }
+
+    /// The controller that should remove what blocks an object.
+    pub fn get(&self, object: ObjectId, blocker: BlockedBy) -> Option<&FinalizerController> {
+        let BlockedBy::Finalizer(finalizer) = blocker else { return None };
+        self.0.get(&(object, finalizer)).map(|controller| &**controller)
+    }
+}
+
+/// The finalizer of an object, and of whom its field managers are read.
+pub(crate) struct Question {
+    pub object: ObjectId,
+    pub finalizer: Symbol,
+    /// Read the managers of this very object. Otherwise those of a few objects with the same finalizer stand for all.
+    pub exact: bool,
+}
+
+/// Relations between objects that show whether controllers run, computed once for a snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct ControllerIndex {
+    by_finalizer: OnceLock<FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>>,
+    judged: Mutex<FxHashMap<(ObjectId, Symbol), (Arc<FinalizerController>, Needs)>>,
+}
+
+/// The managers of this many objects with the same finalizer are read; those of the first stand for the others.
+const SAMPLES: usize = 8;
+
+impl ControllerIndex {
+    /// The object whose managers stand for this one's.
+    fn representative(&self, snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> ObjectId {
+        let index = self.by_finalizer.get_or_init(|| {
+            let mut index: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> = FxHashMap::default();
+            for (id, object) in snapshot.objects() {
+                for finalizer in &object.finalizers {
+                    let some = index.entry((object.resource, *finalizer)).or_default();
+                    if some.len() < SAMPLES {
+                        some.push(id);
+                    }
+                }
+            }
+            index
+        });
+        let some = index.get(&(snapshot.object(object).resource, finalizer)).map_or(&[][..], Vec::as_slice);
+        if some.contains(&object) { object } else { some.first().copied().unwrap_or(object) }
+    }
+}
+
+/// The controller that should remove a finalizer from an object, and whether it seems to run.
+pub(crate) fn finalizer_controller(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    question: &Question,
+) -> Arc<FinalizerController> {
+    let (object, finalizer) = (question.object, question.finalizer);
+    let index = &context.controllers;
+    let of = if question.exact { object } else { index.representative(context.snapshot, object, finalizer) };
+    let mut judged = index.judged.lock().unwrap_or_else(PoisonError::into_inner);
+    let (controller, wanted) = judged.entry((of, finalizer)).or_insert_with(|| {
+        let mut wanted = Needs::default();
+        let controller = judge(context, &mut wanted, of, finalizer);
+        (Arc::new(controller), wanted)
+    });
+    needs.add(wanted);
+    Arc::clone(controller)
+}
+
+/// Who added a finalizer.
+enum AddedBy<'a> {
+    /// A program of this name.
+    Program(&'a str),
+    /// A person's tool, or a program with a default name.
+    Anyone(&'a str),
+    NotRecorded,
+    Unread,
+}
+
+/// Default manager names of programs and names of people's tools, which identify no controller.
+fn tells_nobody(manager: &str) -> bool {
+    manager.starts_with("kubectl")
+        || matches!(
+            manager,
+            "" | "manager"
+                | "controller"
+                | "operator"
+                | "provider"
+                | "main"
+                | "Go-http-client"
+                | "unknown"
+                | "curl"
+                | "helm"
+                | "before-first-apply"
+        )
+}
+
+/// The setters of this finalizer. `setters` are sorted by finalizer.
+fn of_finalizer<'a>(setters: &'a [Setter], finalizer: &'a str) -> impl Iterator<Item = &'a Setter> {
+    let first = setters.partition_point(|setter| *setter.finalizer < *finalizer);
+    setters[first..].iter().take_while(move |setter| setter.finalizer == finalizer)
+}
+
+fn added_by<'a>(snapshot: &'a Snapshot, needs: &mut Needs, object: ObjectId, finalizer: &'a str) -> AddedBy<'a> {
+    let Some(setters) = snapshot.facts.setters(object) else {
+        needs.setters.insert(object);
+        return AddedBy::Unread;
+    };
+    let mut managers: Vec<&str> = of_finalizer(setters, finalizer).map(|setter| setter.manager.as_str()).collect();
+    managers.dedup();
+    match managers.iter().find(|manager| !tells_nobody(manager)).or(managers.first()) {
+        None => AddedBy::NotRecorded,
+        Some(manager) if tells_nobody(manager) => AddedBy::Anyone(manager),
+        Some(manager) => AddedBy::Program(manager),
+    }
+}
+
+/// What shows whether a controller runs.
+#[derive(Debug, Default)]
+struct Evidence {
+    alive: Vec<String>,
+    away: Vec<String>,
+    unread: Vec<String>,
+    lease_ended: bool,
+    idle: Option<ObjectId>,
+    running: Vec<ObjectId>,
+}
+
+fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalizer: Symbol) -> FinalizerController {
+    let snapshot = context.snapshot;
+    let text = snapshot.text(finalizer);
+    let resource = snapshot.resources.get(snapshot.object(object).resource);
+    let add_on = add_on(text, &resource.group, &resource.kind);
+    let known = known_finalizer(text, &resource.group, &resource.kind).map(|known| known.by);
+    let added_by = added_by(snapshot, needs, object, text);
+    let program = match added_by {
+        AddedBy::Program(program) => Some(program),
+        _ => None,
+    };
+    let mut evidence = Evidence::default();
+    // If the controller's own name is known, other components of the add-on that set the finalizer show nothing.
+    let by_program =
+        program.filter(|program| add_on.is_none_or(|add_on| !add_on.has_names() || add_on.is_called(program)));
+    gather_leases(context, needs, by_program, add_on, &mut evidence);
+    gather_workloads(context, needs, by_program, add_on, &mut evidence);
+    let manager = match added_by {
+        AddedBy::Program(name) => Some(name.to_owned()),
+        AddedBy::Anyone(name) => add_on.is_some().then(|| name.to_owned()),
+        AddedBy::NotRecorded | AddedBy::Unread => None,
+    };
+    let Evidence { alive, away, unread, lease_ended, idle, running } = evidence;
+    let liveness = match (alive.is_empty(), away.is_empty()) {
+        // Ready pods may not be the leader, or lead under another name; and one of several add-ons of the same name may
+        // be the one that handles this object.
+        (false, false) if lease_ended || add_on.is_some() => {
+            Liveness::Unknown(format!("{}, but {}", away.join(", "), alive.join(", ")))
+        }
+        (false, _) => Liveness::Alive(alive.join(", ")),
+        (true, false) if unread.is_empty() => Liveness::Away(away.join(", and ")),
+        _ if !unread.is_empty() => Liveness::Unread(unread.join(", ")),
+        _ => without_evidence(context, needs, add_on, &added_by, text),
+    };
+    let away = matches!(liveness, Liveness::Away(_));
+    FinalizerController {
+        name: known.or(add_on.map(|add_on| add_on.name)),
+        manager,
+        liveness,
+        idle: idle.filter(|_| away),
+        running,
+    }
+}
+
+fn gather_leases(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    program: Option<&str>,
+    add_on: Option<&AddOn>,
+    evidence: &mut Evidence,
+) {
+    let Some(leases) = context.built_in.leases else { return };
+    let snapshot = context.snapshot;
+    let names = add_on.map_or(&[][..], |add_on| add_on.leases).iter().copied().chain(program);
+    let names: BTreeSet<Symbol> = names.filter_map(|name| snapshot.strings.find(name)).collect();
+    let called = context.of_resource(leases).iter().filter(|id| names.contains(&snapshot.object(**id).name));
+    for lease in called.copied() {
+        match of_lease(context, needs, lease, context.time, "its lease") {
+            Liveness::Alive(words) => {
+                evidence.running.extend(workloads::of_holder(context, lease));
+                evidence.alive.push(words);
+            }
+            Liveness::Away(words) => {
+                evidence.lease_ended = true;
+                evidence.away.push(words);
+            }
+            Liveness::Nobody(words) | Liveness::Unknown(words) | Liveness::Unread(words) => evidence.unread.push(words),
+        }
+    }
+}
+
+fn gather_workloads(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    program: Option<&str>,
+    add_on: Option<&AddOn>,
+    evidence: &mut Evidence,
+) {
+    let name = program.and_then(|program| context.snapshot.strings.find(program));
+    let is_its = |id: &ObjectId| {
+        let object = context.snapshot.object(*id);
+        Some(object.name) == name || add_on.is_some_and(|add_on| workloads::is_called(context.snapshot, *id, add_on))
+    };
+    for workload in workloads::all(context).filter(is_its) {
+        match workloads::readiness(context, needs, workload) {
+            Readiness::Ready(words) => {
+                evidence.running.push(workload);
+                evidence.alive.push(words);
+            }
+            Readiness::Starting(words) => evidence.alive.push(words),
+            Readiness::Idle(words) => {
+                evidence.idle = evidence.idle.or(Some(workload));
+                evidence.away.push(words);
+            }
+            Readiness::Failing(words) => evidence.away.push(words),
+            Readiness::Unread(words) => evidence.unread.push(words),
+        }
+    }
+}
+
+/// The liveness if no workload and no Lease is known as the controller's.
+fn without_evidence(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    add_on: Option<&AddOn>,
+    added_by: &AddedBy<'_>,
+    finalizer: &str,
+) -> Liveness {
+    let all_read = are_all_read(context);
+    let unread = || Liveness::Unread("not all workloads and Leases could be read".to_owned());
+    if let Some(possible) = workloads::possible(context, needs, add_on, finalizer) {
+        return possible;
+    }
+    match (add_on, added_by) {
+        (Some(_), _) if !all_read => unread(),
+        (Some(add_on), _) if add_on.may_run_outside => Liveness::Unknown(format!(
+            "no evidence: the cluster has no workload of {}, which may run outside of it",
+            add_on.name
+        )),
+        (Some(add_on), _) => Liveness::Away(format!("the cluster has no workload of {}", add_on.name)),
+        (None, AddedBy::Unread) => Liveness::Unread("who added it could not be read".to_owned()),
+        (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
+        (None, AddedBy::Anyone(manager)) => {
+            Liveness::Nobody(format!("added by hand with {manager:?}; owning controller unknown"))
+        }
+        (None, AddedBy::Program(_)) if all_read => Liveness::Nobody("no workload or Lease has that name".to_owned()),
+        (None, AddedBy::Program(_)) => unread(),
+    }
+}
+
+/// Whether all workloads and Leases were listed. A dump proves nothing about kinds that it doesn't contain.
+fn are_all_read(context: &SimContext<'_>) -> bool {
+    let snapshot = context.snapshot;
+    let is_live = matches!(snapshot.origin, Origin::Cluster { .. });
+    let kinds = workloads::kinds(context).into_iter().chain([context.built_in.leases]);
+    kinds.into_iter().all(|kind| kind.map_or(is_live, |kind| snapshot.covers(kind, None)))
+}

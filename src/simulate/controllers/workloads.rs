@@ -1,0 +1,203 @@
+//! Workloads: which of them are a controller's, and whether their pods are ready.
+
+use crate::{
+    model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot, effects::AddOn},
+    wording::count,
+};
+
+use super::{
+    super::world::{Needs, SimContext},
+    Liveness,
+};
+
+/// The kinds that controllers run as.
+const WORKLOADS: [&str; 3] = ["Deployment", "StatefulSet", "DaemonSet"];
+
+/// A pod that became unready within this many seconds may just be restarting.
+const STARTS: i64 = 120;
+
+/// At most this many pods of a workload, or components of an add-on, are looked at.
+const LOOKED_AT: usize = 8;
+
+/// Labels that name an application or what it is a part of.
+const NAME_LABELS: [&str; 5] =
+    ["app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/instance", "control-plane", "app"];
+
+/// Why a container waits that won't start by itself.
+const FAILURES: [&str; 8] = [
+    "CrashLoopBackOff",
+    "ImagePullBackOff",
+    "ErrImagePull",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+];
+
+/// Parts of a domain that identify no controller.
+const COMMON: [&str; 12] = [
+    "finalizer",
+    "finalizers",
+    "kubernetes",
+    "k8s",
+    "x-k8s",
+    "example",
+    "sigs",
+    "controller",
+    "operator",
+    "cloud",
+    "toolkit",
+    "cluster",
+];
+
+/// The kinds of workloads, if they are served.
+pub(super) fn kinds(context: &SimContext<'_>) -> [Option<ResourceId>; 3] {
+    WORKLOADS.map(|kind| context.snapshot.resources.by_group_kind("apps", kind))
+}
+
+/// Every workload that controllers may run as.
+pub(super) fn all<'c>(context: &'c SimContext<'_>) -> impl Iterator<Item = ObjectId> + 'c {
+    kinds(context).into_iter().flatten().flat_map(|kind| context.of_resource(kind).iter().copied())
+}
+
+/// Whether a workload is an add-on's controller, by its name or its label `app.kubernetes.io/name`.
+pub(super) fn is_called(snapshot: &Snapshot, workload: ObjectId, add_on: &AddOn) -> bool {
+    let object = snapshot.object(workload);
+    let labels = object.labels.iter().filter(|(key, _)| snapshot.text(*key) == NAME_LABELS[0]);
+    add_on.is_called(snapshot.text(object.name))
+        || labels.into_iter().any(|(_, value)| add_on.is_called(snapshot.text(*value)))
+}
+
+/// Whether the pods of a workload are ready, in words.
+pub(super) enum Readiness {
+    Ready(String),
+    /// None is ready yet.
+    Starting(String),
+    /// It is scaled to 0.
+    Idle(String),
+    Failing(String),
+    Unread(String),
+}
+
+/// `Kind/name in namespace …`
+pub(super) fn name(snapshot: &Snapshot, id: ObjectId) -> String {
+    format!("{} in namespace {}", snapshot.short_name(id), snapshot.text(snapshot.object(id).namespace))
+}
+
+/// Whether a workload has ready pods.
+pub(super) fn readiness(context: &SimContext<'_>, needs: &mut Needs, workload: ObjectId) -> Readiness {
+    let snapshot = context.snapshot;
+    let called = name(snapshot, workload);
+    let Some(facts) = snapshot.facts.workload(workload) else {
+        needs.evidence.insert(workload);
+        return Readiness::Unread(format!("it could not be read whether {called} is running"));
+    };
+    let is_daemon = snapshot.resources.get(snapshot.object(workload).resource).kind == "DaemonSet";
+    match (facts.wanted, facts.ready) {
+        (Some(0), _) if is_daemon => Readiness::Failing(format!("{called} is scheduled to no node")),
+        (Some(0), _) => Readiness::Idle(format!("{called} is scaled to 0")),
+        (_, 0) => without_ready_pod(context, needs, workload, &called),
+        _ => Readiness::Ready(format!("{called} has ready pods")),
+    }
+}
+
+/// A workload without a ready pod may be starting, or its pods fail.
+fn without_ready_pod(context: &SimContext<'_>, needs: &mut Needs, workload: ObjectId, called: &str) -> Readiness {
+    let snapshot = context.snapshot;
+    let mut pods = pods_of(context, workload);
+    pods.retain(|pod| !snapshot.object(*pod).terminating());
+    pods.sort_by_key(|pod| std::cmp::Reverse(snapshot.object(*pod).created));
+    pods.truncate(LOOKED_AT);
+    let mut since = snapshot.object(workload).created;
+    for pod in &pods {
+        let Some(facts) = snapshot.facts.pod(*pod) else {
+            needs.evidence.insert(*pod);
+            continue;
+        };
+        let failure = facts.not_ready.as_ref().and_then(|not_ready| not_ready.waiting.as_deref());
+        if let Some(failure) = failure.filter(|failure| FAILURES.contains(failure)) {
+            return Readiness::Failing(format!(
+                "{called} has no ready pod: {} is in {failure}",
+                snapshot.short_name(*pod)
+            ));
+        }
+        since = since
+            .max(facts.not_ready.as_ref().and_then(|not_ready| not_ready.since))
+            .max(snapshot.object(*pod).created);
+    }
+    let starts = context.time.zip(since).is_some_and(|(now, since)| now - since < STARTS);
+    match starts {
+        true => Readiness::Starting(format!("{called} has no ready pod yet")),
+        false => Readiness::Failing(format!("{called} has no ready pod")),
+    }
+}
+
+/// The pods of a workload: its dependents, or those of its ReplicaSets.
+fn pods_of(context: &SimContext<'_>, workload: ObjectId) -> Vec<ObjectId> {
+    let dependents = |id: ObjectId| context.graph.dependents(id.into()).iter().copied();
+    let is_pod = |id: &ObjectId| Some(context.snapshot.object(*id).resource) == context.built_in.pods;
+    let (mut pods, others): (Vec<ObjectId>, Vec<ObjectId>) = dependents(workload).partition(is_pod);
+    pods.extend(others.into_iter().flat_map(dependents).filter(is_pod));
+    pods
+}
+
+/// The workload of the pod that holds a Lease: a holder is called after its pod.
+pub(super) fn of_holder(context: &SimContext<'_>, lease: ObjectId) -> Option<ObjectId> {
+    let snapshot = context.snapshot;
+    let holder = snapshot.facts.lease(lease)?.holder.as_deref()?;
+    let pod = snapshot.strings.find(holder.split('_').next().unwrap_or(holder))?;
+    let namespace = snapshot.object(lease).namespace;
+    let coordinate = Coordinate { resource: context.built_in.pods?, namespace, name: pod };
+    let Presence::Present(mut found) = snapshot.look_up(coordinate) else { return None };
+    // A pod, its ReplicaSet, its Deployment.
+    for _ in 0..2 {
+        let controller = snapshot.object(found).owners.iter().find(|owner| owner.controller == Some(true));
+        found = controller.and_then(|owner| snapshot.by_uid(owner.uid)).unwrap_or(found);
+    }
+    kinds(context).contains(&Some(snapshot.object(found).resource)).then_some(found)
+}
+
+/// Workloads that may be the controller: components of the add-on, or workloads that are called after the finalizer's
+/// domain. `None` if there are none.
+pub(super) fn possible(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    add_on: Option<&AddOn>,
+    finalizer: &str,
+) -> Option<Liveness> {
+    let snapshot = context.snapshot;
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    let words: Vec<&str> = match add_on {
+        Some(add_on) => add_on.labels.to_vec(),
+        None => domain.rsplit('.').skip(1).filter(|word| word.len() > 3 && !COMMON.contains(word)).collect(),
+    };
+    let is_part = |id: &ObjectId| {
+        let object = snapshot.object(*id);
+        let named_so = |text: &str| match add_on {
+            Some(add_on) => words.contains(&text) || add_on.may_be_called(text),
+            None => text.split('-').any(|part| words.contains(&part)),
+        };
+        let labels = object.labels.iter().filter(|(key, _)| NAME_LABELS.contains(&snapshot.text(*key)));
+        named_so(snapshot.text(object.name)) || labels.into_iter().any(|(_, value)| named_so(snapshot.text(*value)))
+    };
+    let parts: Vec<ObjectId> = all(context).filter(is_part).collect();
+    let first = *parts.first()?;
+    let mut away = Vec::new();
+    for part in parts.iter().take(LOOKED_AT) {
+        match readiness(context, needs, *part) {
+            Readiness::Idle(words) | Readiness::Failing(words) => away.push(words),
+            _ => {}
+        }
+    }
+    if away.len() == parts.len() && add_on.is_some() && super::are_all_read(context) {
+        return Some(Liveness::Away(away.join(", and ")));
+    }
+    if away.len() == parts.len() {
+        return None;
+    }
+    let more = parts.len() - 1;
+    let more =
+        if more == 0 { String::new() } else { format!(" and {}", count(more, "other workload", "other workloads")) };
+    Some(Liveness::Unknown(format!("{}{more} may be its controller", name(snapshot, first))))
+}
