@@ -293,15 +293,21 @@ impl Follower<'_> {
         let look_ups: Vec<_> =
             needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
         let unknown = |id: &ObjectId| self.snapshot.facts.get(*id).is_none();
-        let facts: Vec<ObjectId> = needs.facts.iter().copied().filter(unknown).collect();
+        let facts: Vec<ObjectId> = needs.facts.union(&needs.evidence).copied().filter(unknown).collect();
+        let nobody_known = |id: &ObjectId| self.snapshot.facts.setters(*id).is_none();
+        let setters: Vec<ObjectId> = needs.setters.iter().copied().filter(nobody_known).collect();
         if !look_ups.is_empty() {
             self.connection.look_up(self.snapshot, &look_ups).await;
         }
-        let before = self.snapshot.facts.len();
+        let known = |snapshot: &Snapshot| (snapshot.facts.len(), snapshot.facts.setters_len());
+        let before = known(self.snapshot);
         if !facts.is_empty() {
             self.connection.fetch_facts(self.snapshot, &facts).await;
         }
-        !look_ups.is_empty() || self.snapshot.facts.len() != before
+        if !setters.is_empty() {
+            self.connection.fetch_setters(self.snapshot, &setters).await;
+        }
+        !look_ups.is_empty() || known(self.snapshot) != before
     }
 
     /// How it ends, and how long after the last movement; none if more is expected.

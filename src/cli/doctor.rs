@@ -26,6 +26,7 @@ use super::{
     output::Printer,
     report::{Report, heading},
     sweep::scope,
+    vanished,
     watch::{Look, found, watch},
 };
 
@@ -42,7 +43,11 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
         return Err(OperationError::Usage("--probe needs a cluster: it cannot be used with --from".to_owned()));
     }
     if !args.watch {
-        return Ok(look(global, args, &only)?.report);
+        return match look(global, args, &only) {
+            Ok(look) => Ok(look.report),
+            Err(error) if args.output.unwrap_or_default().is_text() => vanished::tell(global, &args.source, error),
+            Err(error) => Err(error),
+        };
     }
     if !args.source.from.is_empty() {
         return Err(OperationError::Usage("--watch needs a cluster: it cannot be used with --from".to_owned()));

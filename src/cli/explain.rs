@@ -17,10 +17,18 @@ use super::{
     exit::Exit,
     output::Printer,
     report::{Report, heading},
+    vanished,
 };
 
-/// Explains each target.
+/// Explains each target. Tells what is known of one that doesn't exist.
 pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
+    match explain(global, args) {
+        Err(error) if args.output.unwrap_or_default().is_text() => vanished::tell(global, &args.source, error),
+        other => other,
+    }
+}
+
+fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     if args.targets.targets.is_empty() && args.targets.filenames.is_empty() {
         return Err(OperationError::Usage("explain needs a TARGET, such as pod/web-0".to_owned()));
     }

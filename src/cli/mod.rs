@@ -25,6 +25,7 @@ mod role;
 mod snapshot;
 pub mod sweep;
 mod tree;
+mod vanished;
 mod version;
 mod watch;
 

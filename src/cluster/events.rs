@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::model::OwnerEvent;
+use crate::model::{NamedEvent, OwnerEvent};
 
 use super::{
     Connection,
@@ -10,6 +10,7 @@ use super::{
     failure::Failure,
     json,
     pages::TakePages,
+    path,
     request::JSON,
 };
 
@@ -21,7 +22,10 @@ const COMPLAINTS: &str = "fieldSelector=reason%3DOwnerRefInvalidNamespace";
 #[serde(default, rename_all = "camelCase")]
 struct Event {
     involved_object: Option<Involved>,
+    reason: Option<String>,
     message: Option<String>,
+    source: Option<EventSource>,
+    reporting_component: Option<String>,
     last_timestamp: Option<String>,
     event_time: Option<String>,
     series: Option<Series>,
@@ -43,10 +47,39 @@ struct Series {
     last_observed_time: Option<String>,
 }
 
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct EventSource {
+    component: Option<String>,
+}
+
+impl Event {
+    /// When it was last observed, in Unix seconds.
+    fn last(&self) -> Option<i64> {
+        let series = self.series.as_ref().and_then(|series| series.last_observed_time.as_ref());
+        let times = [self.last_timestamp.as_ref(), self.event_time.as_ref(), series];
+        let seconds = |time: &String| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+        times.into_iter().flatten().filter_map(seconds).max()
+    }
+}
+
+impl From<Event> for NamedEvent {
+    fn from(event: Event) -> Self {
+        let last = event.last();
+        let component = event.source.and_then(|source| source.component).filter(|component| !component.is_empty());
+        NamedEvent {
+            kind: event.involved_object.and_then(|object| object.kind).unwrap_or_default(),
+            reason: event.reason.unwrap_or_default(),
+            message: event.message.unwrap_or_default(),
+            by: component.or(event.reporting_component).unwrap_or_default(),
+            last,
+        }
+    }
+}
+
 impl From<Event> for OwnerEvent {
     fn from(event: Event) -> Self {
-        let times = [event.last_timestamp, event.event_time, event.series.and_then(|series| series.last_observed_time)];
-        let seconds = |time: String| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
+        let last = event.last();
         let object = event.involved_object.unwrap_or_default();
         OwnerEvent {
             api_version: object.api_version.unwrap_or_default(),
@@ -55,15 +88,15 @@ impl From<Event> for OwnerEvent {
             name: object.name.unwrap_or_default(),
             uid: object.uid.unwrap_or_default(),
             message: event.message.unwrap_or_default(),
-            last: times.into_iter().flatten().filter_map(seconds).max(),
+            last,
         }
     }
 }
 
 #[derive(Default)]
-struct Complaints(Vec<OwnerEvent>);
+struct Read<T>(Vec<T>);
 
-impl TakePages for Complaints {
+impl<T: From<Event>> TakePages for Read<T> {
     fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
         json::read_items(&answer.body, &mut |event: Event| {
             self.0.push(event.into());
@@ -83,10 +116,26 @@ impl Connection {
     /// # Errors
     /// Why they cannot be read, for example because it is forbidden. There are no partial results.
     pub async fn invalid_owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
-        let mut complaints = Complaints::default();
+        let mut complaints = Read(Vec::new());
         let read = self.get_pages(PATH, COMPLAINTS, JSON, &mut complaints).await;
         read.map_err(|failure: Failure| failure.in_full())?;
         Ok(complaints.0)
+    }
+
+    /// The events about objects of this name. `namespace` is empty for cluster scope: such events are in any namespace.
+    ///
+    /// # Errors
+    /// Why they cannot be read, for example because it is forbidden. There are no partial results.
+    pub async fn events_about(&self, namespace: &str, name: &str) -> Result<Vec<NamedEvent>, String> {
+        let path = match namespace {
+            "" => PATH.to_owned(),
+            namespace => format!("/api/v1/namespaces/{}/events", path::encoded(namespace)),
+        };
+        let query = format!("fieldSelector={}", path::encoded(&format!("involvedObject.name={name}")));
+        let mut events = Read(Vec::new());
+        let read = self.get_pages(&path, &query, JSON, &mut events).await;
+        read.map_err(|failure: Failure| failure.in_full())?;
+        Ok(events.0)
     }
 }
 

@@ -13,15 +13,13 @@ use super::{
 
 /// Connects findings with their causes, and marks remedies that start deletions.
 pub(super) fn connect(case: &Case<'_>, findings: &mut [Finding]) {
-    for finding in findings.iter_mut() {
-        mark_decisions(case, finding);
-    }
     let webhooks: FxHashMap<String, usize> = findings
         .iter()
         .enumerate()
         .filter(|(_, finding)| finding.code == Code::WebhookUnreachable)
         .map(|(place, finding)| (finding.cause.clone(), place))
         .collect();
+    let mut all: Vec<(usize, Vec<usize>)> = Vec::new();
     for place in 0..findings.len() {
         let causes = match findings[place].code {
             code if is_cause(code) => continue,
@@ -30,7 +28,21 @@ pub(super) fn connect(case: &Case<'_>, findings: &mut [Finding]) {
             }
             _ => refusing(case, findings, place, &webhooks),
         };
-        attach(case, findings, place, &causes);
+        // Each cause is then reported whatever the scope.
+        let sufferers = findings[place].objects.clone();
+        for cause in &causes {
+            add(&mut findings[*cause].related, sufferers.iter().copied());
+        }
+        all.push((place, causes));
+    }
+    for finding in findings.iter_mut() {
+        mark_decisions(case, finding);
+    }
+    for (place, causes) in all {
+        // The cure may start deletions: it comes first only where nothing else can be decided any more.
+        if findings[place].objects.iter().any(|id| case.snapshot().object(*id).terminating()) {
+            attach(case, findings, place, &causes);
+        }
     }
 }
 
@@ -103,7 +115,7 @@ fn operation(remedy: &Remedy) -> Option<&'static str> {
     command.split_whitespace().any(|word| word == "patch").then_some("UPDATE")
 }
 
-/// Names the causes in a finding, puts their remedies first, and makes the finding's objects theirs.
+/// Names the causes in a finding, and puts their remedies first.
 fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &[usize]) {
     if causes.is_empty() {
         return;
@@ -122,15 +134,11 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &[usi
         remedies.extend(first.map(|remedy| Remedy { what: format!("first {}", remedy.what), ..remedy.clone() }));
     }
     let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
-    let sufferers = findings[place].objects.clone();
     let finding = &mut findings[place];
     finding.consequence.push_str(&format!(" Its cause, or what refuses its remedies: {}.", some_of(&names)));
     remedies.append(&mut finding.remedies);
     finding.remedies = remedies;
     add(&mut finding.related, culprits);
-    for cause in causes {
-        add(&mut findings[*cause].related, sufferers.iter().copied());
-    }
 }
 
 fn add(objects: &mut Vec<ObjectId>, others: impl IntoIterator<Item = ObjectId>) {

@@ -82,15 +82,15 @@ impl Commands<'_> {
         Some(save.and(delete).and(self.kubectl.verb("create").arg("-f").file(&file)))
     }
 
-    /// Deletes objects, one command per kind and namespace, but no Events: they expire by themselves, and tell what
-    /// happened. `more` are further flags.
+    /// Deletes objects, one command per kind and namespace, but no living Events: they expire by themselves, and tell
+    /// what happened. `more` are further flags.
     /// The commands don't wait, because objects may be stuck, and they accept objects that are already gone, because an
     /// earlier delete may have released them.
     pub fn delete(self, objects: &[ObjectId], cascade: &'static str, more: &[&'static str]) -> Vec<ShellCommand> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
         for id in objects {
             let object = self.snapshot.object(*id);
-            if self.snapshot.resources.get(object.resource).kind == "Event" {
+            if !object.terminating() && self.snapshot.resources.get(object.resource).kind == "Event" {
                 continue;
             }
             by_place.entry((object.resource, object.namespace)).or_default().push(*id);

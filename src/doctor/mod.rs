@@ -16,6 +16,7 @@ mod limit;
 mod liveness;
 mod references;
 mod stuck;
+mod vanished;
 mod webhooks;
 
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub use code::Code;
 pub use explain::{Explained, Explanation, explain};
 pub use finding::{Diagnosis, Finding, ReadsNeeded, Remedy};
 pub use limit::Limit;
+pub use vanished::{Vanished, vanished};
 
 use case::FindingsBuilder;
 

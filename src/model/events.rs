@@ -1,4 +1,4 @@
-//! The collector's own events.
+//! Events: the collector's own, and those about an object.
 
 /// An event in which the collector complains about an owner in another namespace, reason `OwnerRefInvalidNamespace`
 /// (R3.7). Events expire, and not every such reference gets one: without an event nothing is proven.
@@ -16,6 +16,19 @@ pub struct OwnerEvent {
     pub uid: String,
     /// The collector's message, which names the owner reference.
     pub message: String,
+    /// When it was last observed, in Unix seconds; `None` if the event doesn't say.
+    pub last: Option<i64>,
+}
+
+/// An event about an object of some name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedEvent {
+    /// The object's kind.
+    pub kind: String,
+    pub reason: String,
+    pub message: String,
+    /// The component that reported it.
+    pub by: String,
     /// When it was last observed, in Unix seconds; `None` if the event doesn't say.
     pub last: Option<i64>,
 }

@@ -18,7 +18,7 @@ mod strings;
 pub(crate) mod type_names;
 pub mod well_known;
 
-pub use events::OwnerEvent;
+pub use events::{NamedEvent, OwnerEvent};
 pub use facts::{Fact, Facts};
 pub use gap::{Gap, GapKind, GapReason};
 pub use identity::Identity;

@@ -14,7 +14,10 @@ use crate::{
     },
     cluster::{Connection, LostWatch, Watches},
     collector::live::KindId,
-    model::{Coordinate, Identity, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource, ResourceId, Snapshot},
+    model::{
+        Coordinate, Identity, NamedEvent, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource, ResourceId,
+        Snapshot,
+    },
     plan::PlanTracker,
     simulate::Assume,
 };
@@ -80,6 +83,10 @@ impl Source for Cluster {
 
     fn owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
         self.runtime.block_on(self.connection.invalid_owner_events())
+    }
+
+    fn events_about(&self, namespace: &str, name: &str) -> Result<Vec<NamedEvent>, String> {
+        self.runtime.block_on(self.connection.events_about(namespace, name))
     }
 
     fn count(&self, resource: &Resource, namespace: &str) -> Option<u64> {

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{Coordinate, Gap, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol},
+    model::{Coordinate, Gap, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol},
     plan::UnlistedContents,
     simulate::Needs,
 };
@@ -60,6 +60,14 @@ pub trait Source {
     /// Why they can't be read.
     fn owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
         Ok(Vec::new())
+    }
+
+    /// The events about objects of this name; see [`crate::cluster::Connection::events_about`].
+    ///
+    /// # Errors
+    /// Why they can't be read; a dump has none.
+    fn events_about(&self, _namespace: &str, _name: &str) -> Result<Vec<NamedEvent>, String> {
+        Err("a dump has no events".to_owned())
     }
 
     /// How many objects of a resource a namespace contains; `None` if unknown.
@@ -202,6 +210,14 @@ impl<S: Source + ?Sized> Session<S> {
             );
             Vec::new()
         })
+    }
+
+    /// See [`Source::events_about`].
+    ///
+    /// # Errors
+    /// Why they can't be read.
+    pub fn events_about(&self, namespace: &str, name: &str) -> Result<Vec<NamedEvent>, String> {
+        self.source.events_about(namespace, name)
     }
 
     /// Counts objects that a plan deletes without naming them.

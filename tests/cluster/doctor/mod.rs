@@ -18,6 +18,7 @@ mod pods;
 mod references;
 mod spoiled;
 mod stuck;
+mod vanished;
 mod watch;
 mod webhooks;
 
@@ -109,6 +110,7 @@ fn deletions_that_are_stuck() {
         ("a_pod_and_its_claim_that_wait_for_each_other", pods::a_pod_and_its_claim_that_wait_for_each_other),
         ("a_finalizer_in_the_spec_of_a_namespace", namespaces::a_finalizer_in_the_spec_of_a_namespace),
         ("a_namespace_that_nobody_empties", namespaces::a_namespace_that_nobody_empties),
+        ("an_object_that_is_not_there", vanished::an_object_that_is_not_there),
         ("a_list_that_fails", apis::a_list_that_fails),
         (
             "a_script_cuts_no_dependents_from_their_deleted_owner",

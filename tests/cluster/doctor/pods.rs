@@ -73,7 +73,9 @@ pub fn a_pod_whose_kubelet_is_away() {
         }
     }
     let found = examine(cluster, &args);
-    assert_eq!(found.findings().count(), 2, "{:#}", found.document);
+    assert_eq!(found.findings().count(), 3, "{:#}", found.document);
+    let finding = found.one("deletion-in-progress", "on-alive");
+    assert!(words(finding, "message").ends_with("until the kubelet ends its containers."), "{finding:#}");
     let finding = found.one("pod-without-kubelet", "on-dead");
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["beside", "on-dead"]));
     assert_eq!(
@@ -135,12 +137,15 @@ pub fn a_pod_and_its_claim_that_wait_for_each_other() {
     cluster.settled();
     let found = examine(cluster, &args);
     let finding = found.one("pod-claim-deadlock", "uses-data");
-    assert_eq!((&finding["severity"], found.findings().count()), (&json!("Error"), 1), "{:#}", found.document);
+    assert_eq!((&finding["severity"], found.findings().count()), (&json!("Error"), 2), "{:#}", found.document);
     assert_eq!(names(&finding["objects"]), ["data", "uses-data"]);
+    let waiting = found.one("deletion-in-progress", "other");
+    assert_eq!(names(&waiting["related"]), ["uses-other"], "{waiting:#}");
     follow(cluster, finding, 0);
     for gone in [&user, &data] {
         is_gone(cluster, gone);
     }
     let found = examine(cluster, &args);
-    assert!(found.findings().next().is_none(), "{:#}", found.document);
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+    found.one("deletion-in-progress", "other");
 }
