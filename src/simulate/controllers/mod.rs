@@ -122,8 +122,11 @@ pub(crate) struct Question {
 #[derive(Debug, Default)]
 pub(crate) struct ControllerIndex {
     by_finalizer: OnceLock<FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>>,
-    judged: Mutex<FxHashMap<(ObjectId, Symbol), (Arc<FinalizerController>, Needs)>>,
+    judged: Mutex<FxHashMap<(ObjectId, Symbol), Judged>>,
 }
+
+/// A controller, and what should be read to know more of it.
+type Judged = (Arc<FinalizerController>, Needs);
 
 /// The managers of this many objects with the same finalizer are read; those of the first stand for the others.
 const SAMPLES: usize = 8;
