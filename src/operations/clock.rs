@@ -5,18 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::model::Snapshot;
-
 use super::Session;
 
 /// The time of what a session has read, in Unix seconds; of a dump, only the earliest that it can be.
 pub(super) fn now(session: &Session) -> Option<i64> {
-    if session.is_live() { Some(jiff::Timestamp::now().as_second()) } else { latest(&session.snapshot) }
-}
-
-/// The latest timestamp in a dump, which was taken then or later.
-pub(super) fn latest(snapshot: &Snapshot) -> Option<i64> {
-    snapshot.objects().flat_map(|(_, object)| [object.created, object.deleted]).flatten().max()
+    if session.is_live() { Some(jiff::Timestamp::now().as_second()) } else { session.snapshot.time() }
 }
 
 pub trait Clock {

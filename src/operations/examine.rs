@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     Session,
-    clock::{Clock, latest},
+    clock::Clock,
     complete::{ROUNDS, complete},
 };
 
