@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, Condition, Constraints, DefinitionFacts,
-    Fact, JobFacts, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NotReady, PodFacts, PolicyBindingFacts,
-    ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeFacts, Webhook, WebhookFacts,
-    WebhookRule, WorkloadFacts,
+    Fact, JobFacts, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NotReady, PodFacts,
+    PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeFacts,
+    Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
