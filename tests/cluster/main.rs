@@ -19,6 +19,7 @@ mod events;
 mod explain;
 mod facts;
 mod follow;
+mod incidents;
 mod keep;
 mod looking;
 mod monitor;

@@ -1,0 +1,153 @@
+//! Plays one incident as an on-call engineer lives through it: a plan, the delete, the doctor, its first remedy.
+
+use std::{process::Command, time::Duration};
+
+use serde_json::Value;
+
+use crate::{
+    doctor::{
+        Found, follow,
+        kit::{aged, is_terminating},
+    },
+    harness::{ADMIN, Cluster, Ran, Retry, poll},
+};
+
+/// The namespace controller and the collector retry after a back-off.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// After the first remedy, at most this many others are needed for what it has freed.
+const ROUNDS: usize = 3;
+/// What the doctor says only if nothing is wrong.
+const HEALTHY: &str = "No problems found";
+
+/// What somebody does in a staged incident, and what they see then.
+pub struct Incident<'c> {
+    pub cluster: &'c Cluster,
+    /// Whether a collector runs there.
+    pub collected: bool,
+    /// The targets and flags of the delete; none if the incident needs no delete.
+    pub delete: Vec<String>,
+    /// Names of the cause, which plan and doctor must mention.
+    pub cause: Vec<String>,
+    /// What the plan must answer before the delete.
+    pub plan: Foreseen,
+    /// The arguments of the doctor: a target, or a namespace.
+    pub doctor: Vec<String>,
+    /// An object that has been terminating for an hour when the doctor comes: controllers have had their time.
+    pub aged: Vec<Value>,
+    /// What must be gone once the first remedy has worked.
+    pub gone: Vec<Value>,
+}
+
+/// What a plan says of a delete that gets stuck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreseen {
+    /// Something stays stuck: exit code 2.
+    Stuck,
+    /// The API server refuses it: exit code 2, too.
+    Refused,
+}
+
+impl Incident<'_> {
+    /// Plays it: the plan names the cause, nothing is healthy before it is, and the first remedy heals it.
+    #[track_caller]
+    pub fn play(&self) {
+        if !self.delete.is_empty() {
+            self.plan();
+            self.delete();
+        }
+        if self.collected {
+            self.cluster.settled();
+        }
+        for object in &self.aged {
+            is_terminating(self.cluster, object);
+            aged(self.cluster, object, 3600);
+        }
+        let finding = self.diagnosis();
+        let commands = follow(self.cluster, &finding, 0);
+        self.healed(&commands);
+    }
+
+    fn plan(&self) {
+        let args: Vec<&str> = ["plan"].into_iter().chain(self.delete.iter().map(String::as_str)).collect();
+        let ran = self.cluster.gc(&args);
+        let said = format!("exit code {:?}\n{}\n{}", ran.code, ran.stdout, ran.stderr);
+        assert_eq!(ran.code, Some(2), "the plan: {said}");
+        self.names_the_cause("the plan", &said);
+    }
+
+    fn delete(&self) {
+        let flags: Vec<String> = self.delete.iter().map(|flag| flag.replace("--propagation=", "--cascade=")).collect();
+        let ran = Command::new("kubectl")
+            .args(["delete", "--wait=false"])
+            .args(&flags)
+            .env("KUBECONFIG", self.cluster.kubeconfig(ADMIN))
+            .output()
+            .unwrap_or_else(|error| panic!("kubectl delete: {error}"));
+        let refused = self.plan == Foreseen::Refused;
+        assert_eq!(
+            ran.status.success(),
+            !refused,
+            "kubectl delete {flags:?}: {}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+    }
+
+    /// The first finding, once there is one.
+    #[track_caller]
+    fn diagnosis(&self) -> Value {
+        let look = || {
+            let ran = self.examine(&["-o", "json"]);
+            let found = Found::of(&ran);
+            let findings: Vec<&Value> = found.findings().collect();
+            let first = findings.iter().find(|finding| finding["severity"] != "Info");
+            first.map(|first| (*first).clone()).ok_or_else(|| Retry::Later(format!("no finding: {:#}", found.document)))
+        };
+        let text = self.examine(&[]);
+        assert!(!text.stdout.contains(HEALTHY), "it is called healthy: {}", text.stdout);
+        let finding = poll(PATIENCE, look).unwrap_or_else(|error| panic!("{error}"));
+        self.names_the_cause("the finding", &format!("{finding:#}"));
+        finding
+    }
+
+    fn examine(&self, more: &[&str]) -> Ran {
+        let args: Vec<&str> =
+            ["doctor"].into_iter().chain(self.doctor.iter().map(String::as_str)).chain(more.iter().copied()).collect();
+        self.cluster.gc(&args)
+    }
+
+    #[track_caller]
+    fn names_the_cause(&self, who: &str, said: &str) {
+        for name in &self.cause {
+            assert!(said.contains(name), "{who} does not name {name}:\n{said}");
+        }
+    }
+
+    #[track_caller]
+    fn healed(&self, commands: &[String]) {
+        let left = || -> Vec<String> {
+            let paths = self.gone.iter().map(|object| self.cluster.path_of(object));
+            paths.filter(|path| self.cluster.get(path).is_some()).collect()
+        };
+        let result = poll(PATIENCE, || match left() {
+            left if left.is_empty() => Ok(()),
+            left => Err(Retry::Later(format!("still there: {left:?}"))),
+        });
+        result.unwrap_or_else(|error| panic!("{commands:?} did not heal it: {error}\n{}", self.examine(&[]).stdout));
+        self.becomes_healthy();
+    }
+
+    /// What a remedy frees may leave another problem, whose first remedy is followed, too.
+    #[track_caller]
+    fn becomes_healthy(&self) {
+        for _ in 0..ROUNDS {
+            let ran = self.examine(&["-o", "json"]);
+            if ran.code == Some(1) && ran.stderr.contains("not found") {
+                return;
+            }
+            let found = Found::of(&ran);
+            let Some(next) = found.findings().find(|finding| finding["severity"] != "Info") else { return };
+            follow(self.cluster, next, 0);
+        }
+        panic!("it is not healthy after {ROUNDS} more remedies:\n{}", self.examine(&[]).stdout);
+    }
+}

@@ -1,0 +1,70 @@
+//! Pods that no kubelet ends.
+
+use serde_json::{Value, json};
+
+use super::{Incident, cluster, incident, namespace};
+use crate::{doctor::kit::lease, plan::trial::Trial};
+
+fn pod(trial: &Trial<'_>, name: &str, node: &str, volumes: &Value) -> Value {
+    trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": trial.namespace},
+        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 1, "volumes": volumes,
+            "containers": [{"name": "main", "image": "main"}]},
+    }))
+}
+
+/// A Node whose kubelet reported for the last time an hour ago.
+fn dead_node(trial: &Trial<'_>) -> String {
+    let name = trial.global("dead");
+    let node = trial.cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
+    let ready = json!([{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]);
+    trial.cluster.patch(&format!("{}/status", trial.cluster.path_of(&node)), &json!({"status": {"conditions": ready}}));
+    lease(trial.cluster, "kube-node-lease", &name, 3600, 40);
+    name
+}
+
+pub fn on_a_node_that_is_not_ready() {
+    let trial = Trial::on(cluster(), "not-ready", "Background");
+    let node = dead_node(&trial);
+    let lost = pod(&trial, "lost", &node, &json!([]));
+    Incident { aged: vec![lost.clone()], gone: vec![lost], ..incident(&trial, &["pods/lost"], &[&node]) }.play();
+}
+
+/// The pod garbage collector doesn't run in this cluster.
+pub fn on_a_node_that_does_not_exist() {
+    let trial = Trial::on(cluster(), "no-node", "Background");
+    let node = trial.global("missing");
+    let lost = pod(&trial, "lost", &node, &json!([]));
+    Incident { aged: vec![lost.clone()], gone: vec![lost], ..incident(&trial, &["pods/lost"], &[&node]) }.play();
+}
+
+pub fn in_a_namespace() {
+    let trial = Trial::on(cluster(), "dead-node", "Background");
+    let node = dead_node(&trial);
+    let lost = pod(&trial, "lost", &node, &json!([]));
+    let target = format!("namespaces/{}", trial.namespace);
+    Incident {
+        doctor: vec![target.clone()],
+        aged: vec![lost],
+        gone: vec![namespace(&trial.namespace)],
+        ..incident(&trial, &[&target], &["lost", &node])
+    }
+    .play();
+}
+
+/// The pod that uses the claim can't end: its kubelet is dead.
+pub fn a_claim_in_use() {
+    let trial = Trial::on(cluster(), "in-use", "Background");
+    let node = dead_node(&trial);
+    let claim = trial.cluster.create(json!({
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": trial.namespace, "finalizers": ["kubernetes.io/pvc-protection"]},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }));
+    let lost = pod(&trial, "lost", &node, &json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]));
+    let delete = ["pods/lost", "persistentvolumeclaims/data"];
+    Incident { aged: vec![lost.clone()], gone: vec![lost, claim], ..incident(&trial, &delete, &[&node]) }.play();
+}
