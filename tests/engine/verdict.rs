@@ -75,7 +75,8 @@ fn a_verdict_is_the_worst_of_its_reasons() {
             "Application a fin=resources-finalizer.argocd.argoproj.io",
             "Application/a",
             Background,
-            "depends: depends Application/a, objects-deleted Application/a; external Application/a; unsure",
+            "depends?: depends Application/a, gap Application/a, objects-deleted Application/a; \
+             external Application/a; unsure",
         ),
         (
             "PersistentVolumeClaim data\nPersistentVolume pv\nfacts PersistentVolume/pv Delete ns/data Bound",

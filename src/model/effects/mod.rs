@@ -1,6 +1,7 @@
 //! Effects of a delete outside the owner graph: in a cloud, on storage, on objects without owner references.
 //!
-//! The tables are in [`finalizers`], `add_ons` and [`policies`]; [`crate::plan`] applies them to a plan. Every entry has a source.
+//! The tables are in [`finalizers`], `add_ons` and [`policies`]; [`crate::plan`] applies them to a plan. Every entry
+//! has a source.
 
 mod add_ons;
 pub mod finalizers;

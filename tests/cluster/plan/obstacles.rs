@@ -355,6 +355,7 @@ fn a_webhook_that_a_delete_takes_down() {
     let place = trial.namespace.as_str();
     let service = cluster.create(json!({"apiVersion": "v1", "kind": "Service",
         "metadata": {"name": "missing", "namespace": place}, "spec": {"ports": [{"port": 443}]}}));
+    trial.includes(service["spec"]["clusterIP"].as_str().unwrap_or_default());
     cluster.create(json!({
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",

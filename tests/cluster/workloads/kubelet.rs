@@ -170,8 +170,8 @@ impl Kubelet {
 
 /// The node on which a pod is to run.
 fn wanted_node(pod: &Value) -> Option<String> {
-    let of_daemon_set = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/\
-        matchFields/0/values/0";
+    let of_daemon_set = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/\
+        nodeSelectorTerms/0/matchFields/0/values/0";
     let wanted = pod["metadata"]["annotations"][NODE].as_str();
     wanted.or_else(|| pod.pointer(of_daemon_set).and_then(Value::as_str)).map(str::to_owned)
 }
