@@ -53,7 +53,7 @@ impl Cause {
     /// Who deletes the object then, as a remark on an object that still exists.
     pub(crate) fn awaited(&self) -> Option<&'static str> {
         match self {
-            Cause::NodeGone(_) => Some("the pod garbage collector deletes it 40 to 60 s after its Node"),
+            Cause::NodeGone(_) => Some("the pod garbage collector deletes it 40 to 80 s after its Node"),
             Cause::AccountGone(_) => Some("the controller of tokens deletes it"),
             Cause::ServiceGone(_) => Some("the endpoints controller deletes it"),
             _ => None,

@@ -70,7 +70,7 @@ impl World<'_, '_> {
         self.context.assume == Assume::None || self.context.terminating_for(pod).is_some_and(|seconds| seconds > 0)
     }
 
-    /// Sends the scheduled DELETEs: 40 to 60 seconds after the Node, long after everything else. Returns whether
+    /// Sends the scheduled DELETEs: 40 to 80 seconds after the Node, long after everything else. Returns whether
     /// anything was written.
     pub(super) fn delete_late(&mut self) -> bool {
         let before = self.log.len();

@@ -32,8 +32,9 @@ const REST: Duration = Duration::from_secs(11);
 /// The same before anything is deleted, once every workload is up.
 const UP: Duration = Duration::from_secs(6);
 /// The pod garbage collector looks every 20 seconds for Nodes that don't exist, and waits 40 seconds for each
-/// (pkg/controller/podgc/gc_controller.go: gcCheckPeriod, quarantineTime).
-const POD_COLLECTION: Duration = Duration::from_secs(66);
+/// (pkg/controller/podgc/gc_controller.go: gcCheckPeriod, quarantineTime): it sees a Node's end at its next look, and
+/// acts at the first look after the 40 seconds, up to 80 seconds after the delete.
+const POD_COLLECTION: Duration = Duration::from_secs(100);
 /// Longer if something is not as predicted: controllers try again after a back-off.
 const PATIENCE: Duration = Duration::from_secs(45);
 /// How long a workload may take to come up.
