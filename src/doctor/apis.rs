@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     command_line::{ShellCommand, is_label},
-    model::{Coordinate, GapKind, ListRecord, ObjectId, Origin, Presence, Resource, Symbol, facts::Backend},
+    model::{Coordinate, GapKind, ListRecord, ObjectId, Origin, Resource, Symbol, facts::Backend},
 };
 
 use super::{
@@ -194,10 +194,7 @@ fn definition(case: &Case<'_>, resource: &Resource) -> Option<ObjectId> {
     let snapshot = case.snapshot();
     let name = snapshot.strings.find(&resource.full_name())?;
     let definitions = case.stage.built_in.definitions?;
-    match snapshot.look_up(Coordinate { resource: definitions, namespace: Symbol::EMPTY, name }) {
-        Presence::Present(id) => Some(id),
-        _ => None,
-    }
+    snapshot.look_up(Coordinate { resource: definitions, namespace: Symbol::EMPTY, name }).object()
 }
 
 /// Built-in resources that etcd stores under another name (`SpecialDefaultResourcePrefixes` of the API server).

@@ -7,10 +7,7 @@ use crate::{
     command_line::ShellCommand,
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
-    simulate::{
-        ProjectedOutcome,
-        obstacles::{WebhookCall, of_controller_manager},
-    },
+    simulate::{ProjectedOutcome, liveness::of_controller_manager, obstacles::WebhookCall},
     tree::ResolvedReference,
     wording::age,
 };

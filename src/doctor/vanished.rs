@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     graph::OwnerGraph,
-    model::{Coordinate, NamedEvent, ObjectId, Presence, ResourceId, Snapshot, Symbol},
+    model::{NamedEvent, ObjectId, Presence, ResourceId, Snapshot},
     wording::{age, count},
 };
 
@@ -58,12 +58,7 @@ impl Teller<'_> {
         let mut lines = Vec::new();
         let found = |group: &str, kind: &str, name: &str| {
             let resource = snapshot.resources.by_group_kind(group, kind)?;
-            let presence = match snapshot.strings.find(name) {
-                Some(name) => snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name }),
-                None if snapshot.covers(resource, None) => Presence::Absent,
-                None => Presence::Unknown,
-            };
-            Some(presence)
+            Some(snapshot.locate(resource, "", name).map_or_else(|presence| presence, |at| snapshot.look_up(at)))
         };
         if !self.what.namespace.is_empty() {
             match found("", "Namespace", self.what.namespace) {

@@ -61,6 +61,16 @@ pub enum Presence {
     Unknown,
 }
 
+impl Presence {
+    /// The object, if it is known to exist.
+    pub(crate) fn object(self) -> Option<ObjectId> {
+        match self {
+            Presence::Present(object) => Some(object),
+            Presence::Absent | Presence::Unknown => None,
+        }
+    }
+}
+
 /// The objects of one cluster or dump. Only reading changes a snapshot; the effects of a delete are an overlay
 /// ([`crate::simulate`]).
 #[derive(Clone, Debug)]
@@ -127,6 +137,16 @@ impl Snapshot {
         match self.covered.get(&coordinate.resource) {
             Some(cover) if cover.everywhere || cover.namespaces.contains(&coordinate.namespace) => Presence::Absent,
             _ => Presence::Unknown,
+        }
+    }
+
+    /// The coordinate of an object that text names. If nothing that was read has such a name, there is none: `Absent`
+    /// if the list is complete, otherwise `Unknown`.
+    pub(crate) fn locate(&self, resource: ResourceId, namespace: &str, name: &str) -> Result<Coordinate, Presence> {
+        match (self.strings.find(namespace), self.strings.find(name)) {
+            (Some(namespace), Some(name)) => Ok(Coordinate { resource, namespace, name }),
+            _ if self.covers(resource, None) => Err(Presence::Absent),
+            _ => Err(Presence::Unknown),
         }
     }
 

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::Verdict,
-    model::{Coordinate, ObjectId, Presence, Reference, ResourceId, Symbol, effects::EffectKind},
+    model::{ObjectId, Reference, ResourceId, Symbol, effects::EffectKind},
     server::OwnDelete,
     simulate::{Cause, Cut, Needs, Request, SimContext},
 };
@@ -226,13 +226,10 @@ impl KeepPlanner<'_, '_> {
         if found.terminating() && goes {
             return Some(Unkeepable::Terminating);
         }
-        if let Some(namespaces) = self.context.built_in.namespaces.filter(|_| !found.namespace.is_empty()) {
-            let coordinate = Coordinate { resource: namespaces, namespace: Symbol::EMPTY, name: found.namespace };
-            if let Presence::Present(namespace) = snapshot.look_up(coordinate)
-                && (removals.dying.contains(&namespace) || goes && snapshot.object(namespace).terminating())
-            {
-                return Some(Unkeepable::Namespace(namespace));
-            }
+        if let Some(namespace) = self.context.namespace_named(found.namespace)
+            && (removals.dying.contains(&namespace) || goes && snapshot.object(namespace).terminating())
+        {
+            return Some(Unkeepable::Namespace(namespace));
         }
         let definition = removals.instances.get(&found.resource).map(|definition| Unkeepable::Definition(*definition));
         definition.or_else(|| removals.without_reference.get(&object).map(|by| Unkeepable::WithContents(*by)))

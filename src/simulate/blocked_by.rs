@@ -2,10 +2,11 @@
 
 use super::{
     blockers::{BlockedBy, State},
-    controllers::{Controllers, Liveness},
+    controllers::Controllers,
+    liveness::Liveness,
     world::NAMESPACE_FINALIZER,
 };
-use crate::model::{Coordinate, ObjectId, Presence, Snapshot, Symbol, effects::known_finalizer};
+use crate::model::{ObjectId, Presence, Snapshot, Symbol, effects::known_finalizer};
 
 /// At most this many different controllers are named in one sentence.
 const NAMED: usize = 2;
@@ -108,14 +109,7 @@ impl BlockedBy {
 /// Whether no Node has this name, as far as they were read.
 fn is_missing(snapshot: &Snapshot, node: &str) -> bool {
     let Some(nodes) = snapshot.resources.by_group_kind("", "Node") else { return false };
-    match snapshot.strings.find(node) {
-        Some(name) => {
-            let at = Coordinate { resource: nodes, namespace: Symbol::EMPTY, name };
-            snapshot.look_up(at) == Presence::Absent
-        }
-        // No object that was read has this name.
-        None => snapshot.covers(nodes, None),
-    }
+    snapshot.locate(nodes, "", node).map_or_else(|presence| presence, |at| snapshot.look_up(at)) == Presence::Absent
 }
 
 /// What has to happen before some objects are deleted.

@@ -6,13 +6,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Address, NodeId},
-    model::{Coordinate, ObjectId, Presence, Symbol, effects::When},
+    model::{ObjectId, Symbol, effects::When},
     server::{OwnDelete, Stored},
 };
 
 use super::{
-    actors::{Assumption, kubelet::Kubelet, of_controller_manager},
-    controllers::{Controllers, FinalizerController, Liveness, Question, finalizer_controller},
+    actors::{Assumption, is_removed_by_controller_manager, kubelet::Kubelet},
+    controllers::{Controllers, FinalizerController, Question, finalizer_controller},
+    liveness::Liveness,
     world::{Assume, Needs, SimContext, World},
 };
 
@@ -223,7 +224,7 @@ fn inspect_terminating(
                     controllers.insert(object, finalizer, controller);
                     continue;
                 };
-                if world.manager_away() && of_controller_manager(text) {
+                if world.manager_away() && is_removed_by_controller_manager(text) {
                     causes.push(State::Stuck);
                 } else if world.doubtful.contains(&object) {
                     causes.push(State::Unknown);
@@ -350,9 +351,8 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
 }
 
 fn is_namespace_terminating(world: &World<'_, '_>, name: Symbol) -> bool {
-    let Some(resource) = world.context.built_in.namespaces else { return false };
-    let found = world.context.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name });
-    matches!(found, Presence::Present(id) if world.stored(id).is_none_or(|stored| stored.terminating))
+    let namespace = world.context.namespace_named(name);
+    namespace.is_some_and(|id| world.stored(id).is_none_or(|stored| stored.terminating))
 }
 
 /// The state of a live object that others wait for: nothing deletes it, unless that is unknown.

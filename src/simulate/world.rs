@@ -139,6 +139,12 @@ impl<'a> SimContext<'a> {
         self.snapshot.resources.by_group_plural(&facts.group, &facts.plural)
     }
 
+    /// The Namespace of this name, if it exists; `None` for cluster-scoped objects.
+    pub(crate) fn namespace_named(&self, name: Symbol) -> Option<ObjectId> {
+        let resource = self.built_in.namespaces.filter(|_| !name.is_empty())?;
+        self.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name }).object()
+    }
+
     /// The CustomResourceDefinition of a resource, which is named `<plural>.<group>`.
     pub(crate) fn definition_of(&self, resource: ResourceId) -> Option<ObjectId> {
         let definitions = self.built_in.definitions?;

@@ -8,7 +8,7 @@ use crate::{
         case::{Case, FindingsBuilder},
         liveness::of_kubelet,
     },
-    model::{Coordinate, ObjectId, Presence, Symbol, effects::Severity},
+    model::{ObjectId, Presence, effects::Severity},
     simulate::Liveness,
     wording::age,
 };
@@ -65,10 +65,10 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
 fn node_exists(case: &Case<'_>, findings: &mut FindingsBuilder, node: &str) -> Presence {
     let snapshot = case.snapshot();
     let Some(resource) = case.stage.built_in.nodes else { return Presence::Unknown };
-    let Some(name) = snapshot.strings.find(node) else {
-        return if snapshot.covers(resource, None) { Presence::Absent } else { Presence::Unknown };
+    let coordinate = match snapshot.locate(resource, "", node) {
+        Ok(coordinate) => coordinate,
+        Err(presence) => return presence,
     };
-    let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
     if !snapshot.was_looked_up(coordinate) {
         findings.wanted.needs.absences.insert(coordinate);
     }

@@ -10,7 +10,7 @@ mod notes;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, Symbol},
+    model::ObjectId,
     simulate::{Needs, SimContext},
 };
 
@@ -87,11 +87,7 @@ impl<'s, 'a> SideEffects<'s, 'a> {
     fn in_deleted_namespace(&self, object: ObjectId) -> bool {
         let context = self.context;
         let namespace = context.snapshot.object(object).namespace;
-        let (false, Some(resource)) = (namespace.is_empty(), context.built_in.namespaces) else { return false };
-        match context.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name: namespace }) {
-            Presence::Present(namespace) => self.survival(namespace) == Survival::Removed,
-            _ => false,
-        }
+        context.namespace_named(namespace).is_some_and(|namespace| self.survival(namespace) == Survival::Removed)
     }
 }
 

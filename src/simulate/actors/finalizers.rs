@@ -16,7 +16,7 @@ use crate::{
 use super::{ActorResult, Assumption};
 
 /// Whether kube-controller-manager removes a finalizer.
-pub(crate) fn of_controller_manager(finalizer: &str) -> bool {
+pub(crate) fn is_removed_by_controller_manager(finalizer: &str) -> bool {
     matches!(
         finalizer,
         "kubernetes.io/pvc-protection"
@@ -36,7 +36,9 @@ impl World<'_, '_> {
             // The object may be removed with its last finalizer.
             let Some(stored) = self.stored(object) else { return ActorResult::Done };
             let Some(finalizer) = self.context.snapshot.strings.find(known.finalizer) else { continue };
-            if !stored.has_finalizer(finalizer) || self.manager_away() && of_controller_manager(known.finalizer) {
+            if !stored.has_finalizer(finalizer)
+                || self.manager_away() && is_removed_by_controller_manager(known.finalizer)
+            {
                 continue;
             }
             match self.is_removal_due(object, known.when) {

@@ -1,7 +1,7 @@
 //! The kubelet, which ends a pod after its grace period (R9.6) if its Node exists.
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, ResourceId, Symbol},
+    model::{Coordinate, ObjectId, ResourceId, Symbol},
     server::DeleteOptions,
     simulate::{
         cause::Cause,
@@ -47,10 +47,7 @@ impl World<'_, '_> {
 
     /// The cluster-scoped object of this name before anything was deleted.
     fn before(&self, resource: Option<ResourceId>, name: Symbol) -> Option<ObjectId> {
-        match self.context.snapshot.look_up(Coordinate { resource: resource?, namespace: Symbol::EMPTY, name }) {
-            Presence::Present(object) => Some(object),
-            Presence::Absent | Presence::Unknown => None,
-        }
+        self.context.snapshot.look_up(Coordinate { resource: resource?, namespace: Symbol::EMPTY, name }).object()
     }
 
     /// Which kubelet would end a pod in its grace period.

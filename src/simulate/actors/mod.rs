@@ -12,14 +12,14 @@ use std::collections::{BTreeSet, VecDeque};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, Symbol},
+    model::{Coordinate, ObjectId},
     server::OwnDelete,
 };
 
 use super::{cause::Cause, world::World};
 
 pub(crate) use content::ContentOrder;
-pub(crate) use finalizers::of_controller_manager;
+pub(crate) use finalizers::is_removed_by_controller_manager;
 pub(crate) use pod_gc::PodsOfNode;
 
 /// Something that a plan assumes other actors do.
@@ -124,9 +124,7 @@ impl World<'_, '_> {
         {
             for claim in pod.claims.iter().filter_map(|claim| snapshot.strings.find(claim)) {
                 let coordinate = Coordinate { resource: claims, namespace: object.namespace, name: claim };
-                if let Presence::Present(claim) = snapshot.look_up(coordinate) {
-                    noticed.push(claim);
-                }
+                noticed.extend(snapshot.look_up(coordinate).object());
             }
         }
         if Some(object.resource) == context.built_in.claims
@@ -140,14 +138,7 @@ impl World<'_, '_> {
             let waiting = context.of_resource(volumes).iter().filter(|id| terminating(self, **id));
             noticed.extend(waiting.filter(is_bound));
         }
-        if !object.namespace.is_empty()
-            && let Some(namespaces) = context.built_in.namespaces
-        {
-            let coordinate = Coordinate { resource: namespaces, namespace: Symbol::EMPTY, name: object.namespace };
-            if let Presence::Present(namespace) = snapshot.look_up(coordinate) {
-                noticed.push(namespace);
-            }
-        }
+        noticed.extend(context.namespace_named(object.namespace));
         // A definition waits for its last instance.
         noticed.extend(context.definition_of(object.resource));
         for id in noticed {

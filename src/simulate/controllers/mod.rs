@@ -1,7 +1,6 @@
 //! Whether the controller that removes a finalizer runs: judged by its workload, its pods and its Lease, not by its
 //! name. One judge for plans and for the doctor.
 
-mod leases;
 mod workloads;
 
 use std::{
@@ -19,50 +18,11 @@ use crate::model::{
 
 use super::{
     BlockedBy,
+    liveness::{Liveness, of_lease},
     world::{Needs, SimContext},
 };
 
-pub(crate) use leases::of_lease;
 use workloads::Readiness;
-
-/// Whether a component seems to be running, and the evidence.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Liveness {
-    /// There is evidence that it doesn't run.
-    Away(String),
-    /// There is evidence that it runs.
-    Alive(String),
-    /// Everything was read, and nothing tells which component it is.
-    Nobody(String),
-    /// The evidence contradicts itself, or the component may run where it can't be seen.
-    Unknown(String),
-    /// The possible evidence could not be read.
-    Unread(String),
-}
-
-impl Liveness {
-    /// The evidence in words.
-    pub fn evidence(&self) -> &str {
-        match self {
-            Liveness::Away(words)
-            | Liveness::Alive(words)
-            | Liveness::Nobody(words)
-            | Liveness::Unknown(words)
-            | Liveness::Unread(words) => words,
-        }
-    }
-
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Liveness::Away(_) => "away",
-            Liveness::Alive(_) => "alive",
-            Liveness::Nobody(_) => "nobody",
-            Liveness::Unknown(_) => "unknown",
-            Liveness::Unread(_) => "unread",
-        }
-    }
-}
 
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

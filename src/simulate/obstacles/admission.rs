@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::{
     model::{
-        Coordinate, ObjectId, Presence, Resource, ResourceId, Snapshot, Symbol,
+        ObjectId, Resource, ResourceId, Snapshot,
         facts::{LabelSelector, Webhook},
     },
     server::OwnDelete,
@@ -162,7 +162,7 @@ pub(super) fn called_by(
         // Other cluster-scoped objects are never exempt (`namespace/matcher.go: MatchNamespaceSelector`).
         Some(true)
     } else {
-        namespace_named(context, namespace).map(|namespace| selects(snapshot, selector, namespace))
+        context.namespace_named(namespace).map(|namespace| selects(snapshot, selector, namespace))
     };
     match chosen {
         Some(true) => Called::Yes,
@@ -177,12 +177,4 @@ fn selects(snapshot: &Snapshot, selector: &LabelSelector, object: ObjectId) -> b
         let key = snapshot.strings.find(key)?;
         labels.iter().find(|(own, _)| *own == key).map(|(_, value)| snapshot.text(*value))
     })
-}
-
-fn namespace_named(context: &SimContext<'_>, name: Symbol) -> Option<ObjectId> {
-    let coordinate = Coordinate { resource: context.built_in.namespaces?, namespace: Symbol::EMPTY, name };
-    match context.snapshot.look_up(coordinate) {
-        Presence::Present(namespace) => Some(namespace),
-        _ => None,
-    }
 }

@@ -50,13 +50,11 @@ pub(crate) fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: 
     let snapshot = context.snapshot;
     let Some((namespace, name)) = backend.and_then(Backend::service) else { return Reach::Outside };
     let Some(resource) = context.built_in.services else { return Reach::Unknown };
-    let find = |text: &str| snapshot.strings.find(text);
-    let (Some(namespace), Some(name)) = (find(namespace), find(name)) else {
-        // No object that was read has that name.
-        let absent = snapshot.covers(resource, None);
-        return if absent { Reach::Unreachable(Lack::Service) } else { Reach::Unknown };
+    let coordinate = match snapshot.locate(resource, namespace, name) {
+        Ok(coordinate) => coordinate,
+        Err(Presence::Absent) => return Reach::Unreachable(Lack::Service),
+        Err(_) => return Reach::Unknown,
     };
-    let coordinate = Coordinate { resource, namespace, name };
     let service = match snapshot.look_up(coordinate) {
         Presence::Unknown => {
             needs.look_ups.insert(coordinate);
@@ -79,7 +77,7 @@ pub(crate) fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: 
             return Reach::Unknown;
         }
     }
-    endpoints(context, namespace, name, needs).map_or(Reach::Unknown, |ready| match ready {
+    endpoints(context, coordinate.namespace, coordinate.name, needs).map_or(Reach::Unknown, |ready| match ready {
         (0, _) => Reach::Unreachable(Lack::Endpoint),
         (_, pods) => Reach::Served { service, pods },
     })
@@ -114,10 +112,7 @@ fn endpoints(
         pods.extend(facts.pods.iter().filter_map(|pod| {
             let coordinate =
                 Coordinate { resource: context.built_in.pods?, namespace, name: snapshot.strings.find(pod)? };
-            match snapshot.look_up(coordinate) {
-                Presence::Present(pod) => Some(pod),
-                _ => None,
-            }
+            snapshot.look_up(coordinate).object()
         }));
     }
     if unread && ready == 0 {

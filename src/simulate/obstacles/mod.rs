@@ -7,19 +7,20 @@ mod admission;
 mod apis;
 mod backend;
 mod found;
-mod liveness;
 mod policies;
 mod refused;
 
 use crate::model::ObjectId;
 
-use super::world::{Needs, SimContext};
+use super::{
+    liveness::{Liveness, of_controller_manager},
+    world::{Needs, SimContext},
+};
 
 pub use admission::Operation;
 pub(crate) use admission::{WebhookCall, webhook_calls};
 pub(crate) use backend::{Reach, reach};
 pub use found::{Obstacle, ObstacleKind};
-pub(crate) use liveness::{lease_named, lease_says, of_controller_manager};
 pub(crate) use refused::RefusedWrite;
 
 use admission::Admission;
@@ -42,7 +43,7 @@ impl<'a> Obstacles<'a> {
         let mut needs = Needs::default();
         let admission = Admission::of(context, &mut needs);
         let manager_away = match of_controller_manager(context, now, &mut needs) {
-            (Some(lease), super::Liveness::Away(why)) => Some((lease, why)),
+            (Some(lease), Liveness::Away(why)) => Some((lease, why)),
             _ => None,
         };
         Obstacles { admission, apis: Apis::default(), manager_away, needs }

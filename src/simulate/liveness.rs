@@ -1,13 +1,11 @@
-//! Whether a component seems to be running, by its Lease.
+//! Whether a component seems to be running: the evidence, and what a Lease shows.
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, facts::LeaseFacts},
-    simulate::{
-        Liveness,
-        world::{Needs, SimContext},
-    },
+    model::{ObjectId, Presence, facts::LeaseFacts},
     wording::age,
 };
+
+use super::world::{Needs, SimContext};
 
 /// A Lease whose holder missed its renewal by this many seconds is abandoned; less may be clock skew or a retried
 /// renewal.
@@ -15,8 +13,47 @@ const SLACK: i64 = 30;
 /// The duration of a Lease that doesn't specify one, in seconds.
 const USUAL_LEASE: i64 = 40;
 
+/// Whether a component seems to be running, and the evidence.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Liveness {
+    /// There is evidence that it doesn't run.
+    Away(String),
+    /// There is evidence that it runs.
+    Alive(String),
+    /// Everything was read, and nothing tells which component it is.
+    Nobody(String),
+    /// The evidence contradicts itself, or the component may run where it can't be seen.
+    Unknown(String),
+    /// The possible evidence could not be read.
+    Unread(String),
+}
+
+impl Liveness {
+    /// The evidence in words.
+    pub fn evidence(&self) -> &str {
+        match self {
+            Liveness::Away(words)
+            | Liveness::Alive(words)
+            | Liveness::Nobody(words)
+            | Liveness::Unknown(words)
+            | Liveness::Unread(words) => words,
+        }
+    }
+
+    /// The name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Liveness::Away(_) => "away",
+            Liveness::Alive(_) => "alive",
+            Liveness::Nobody(_) => "nobody",
+            Liveness::Unknown(_) => "unknown",
+            Liveness::Unread(_) => "unread",
+        }
+    }
+}
+
 /// Whether the holder of a Lease is alive at this time, in Unix seconds.
-pub(crate) fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
+fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Liveness {
     let (Some(renewed), Some(now)) = (facts.renewed, now) else {
         return Liveness::Unknown(format!("{what} has no renew time"));
     };
@@ -26,6 +63,21 @@ pub(crate) fn lease_says(facts: &LeaseFacts, now: Option<i64>, what: &str) -> Li
     } else {
         Liveness::Alive(format!("{what} was renewed {} ago", age((now - renewed).max(0))))
     }
+}
+
+/// Whether the holder of a Lease is alive at this time.
+pub(crate) fn of_lease(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    lease: ObjectId,
+    now: Option<i64>,
+    what: &str,
+) -> Liveness {
+    let Some(facts) = context.snapshot.facts.lease(lease) else {
+        needs.evidence.insert(lease);
+        return Liveness::Unread(format!("{what} could not be read"));
+    };
+    lease_says(facts, now, what)
 }
 
 /// The controller manager, by the Lease of its leader.
@@ -49,20 +101,15 @@ pub(crate) fn of_controller_manager(
 pub(crate) fn lease_named(context: &SimContext<'_>, namespace: &str, name: &str, needs: &mut Needs) -> Presence {
     let snapshot = context.snapshot;
     let Some(resource) = context.built_in.leases else { return Presence::Unknown };
-    let find = |text: &str| snapshot.strings.find(text);
-    match (find(namespace), find(name)) {
-        (Some(namespace), Some(name)) => {
-            let coordinate = Coordinate { resource, namespace, name };
-            let presence = snapshot.look_up(coordinate);
-            if presence == Presence::Absent && !snapshot.was_looked_up(coordinate) {
-                needs.absences.insert(coordinate);
-            }
-            presence
-        }
-        // No object that was read has that name.
-        _ if snapshot.covers(resource, None) => Presence::Absent,
-        _ => Presence::Unknown,
+    let coordinate = match snapshot.locate(resource, namespace, name) {
+        Ok(coordinate) => coordinate,
+        Err(presence) => return presence,
+    };
+    let presence = snapshot.look_up(coordinate);
+    if presence == Presence::Absent && !snapshot.was_looked_up(coordinate) {
+        needs.absences.insert(coordinate);
     }
+    presence
 }
 
 #[cfg(test)]
