@@ -63,7 +63,8 @@ impl Resource {
         DELETABLE_VERBS.into_iter().filter(|verb| !self.has_verb(verb)).collect()
     }
 
-    fn ignored_by_collector(&self) -> bool {
+    /// Whether these are events, of either API group. The collector ignores them.
+    pub(crate) fn is_events(&self) -> bool {
         self.plural == "events" && matches!(self.group.as_str(), "" | "events.k8s.io")
     }
 }
@@ -145,7 +146,7 @@ impl Resources {
             .map(|(index, (resource, picked))| {
                 if picked.index() != index {
                     Some(NotWatched::OtherVersion(all[picked.index()].version.clone()))
-                } else if resource.ignored_by_collector() {
+                } else if resource.is_events() {
                     Some(NotWatched::Ignored)
                 } else {
                     let missing = resource.missing_verbs();

@@ -1,6 +1,6 @@
 //! Builds a plan: simulates a delete and compares the end with the beginning.
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -22,14 +22,20 @@ use super::{
 pub fn plan(context: &SimContext<'_>, request: &Request) -> Plan {
     let (mut world, refused) = begin(context, request, InitialListOrder::default());
     world.settle();
-    let mut plan = build_plan(world, request, refused);
+    let mut plan = build_plan(world, request, refused, &OnceCell::new());
     add_side_effects(context, &mut plan);
     plan
 }
 
-/// The plan of a simulation that has settled.
-pub(super) fn build_plan(mut world: World<'_, '_>, request: &Request, refused: Refused) -> Plan {
-    OutcomeBuilder::new(&mut world, request).build_plan(request.clone(), refused)
+/// The plan of a simulation that has settled. `healthy` keeps the same simulation without obstacles, for all plans of one
+/// request.
+pub(super) fn build_plan<'s, 'a>(
+    mut world: World<'s, 'a>,
+    request: &Request,
+    refused: Refused,
+    healthy: &OnceCell<World<'s, 'a>>,
+) -> Plan {
+    OutcomeBuilder::new(&mut world, request).build_plan(request.clone(), refused, healthy)
 }
 
 /// Turns the end of a simulation into outcomes.
@@ -53,7 +59,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         OutcomeBuilder { world, blockers, uncertain, unfinished, without_delete }
     }
 
-    fn build_plan(self, request: Request, refused: Refused) -> Plan {
+    fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
         let changes = changes_by_object(&self.world.log);
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
         for object in self.world.touched() {
@@ -83,8 +89,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
-        let healthy = self.world.met_obstacles().then(|| without_obstacles(self.world.context, &request));
-        let obstacles = self.world.obstacles(healthy.as_ref());
+        let context = self.world.context;
+        let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
+        let obstacles = self.world.obstacles(healthy);
         let mut needs = self.world.needs.clone();
         needs.add(&self.world.obstacle_needs);
         Plan {

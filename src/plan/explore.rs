@@ -5,6 +5,7 @@
 //! its budget of steps allows, most promising ones first, and reports if the budget was too small to be confident.
 
 use std::{
+    cell::OnceCell,
     collections::BTreeMap,
     hash::{Hash, Hasher},
 };
@@ -69,7 +70,7 @@ fn search(context: &SimContext<'_>, request: &Request) -> Plan {
     world.settle();
     let order_sensitive = order_sensitive(&world, request);
     if order_sensitive.is_empty() && request.start != Start::Restarted {
-        return build_plan(world, request, refused);
+        return build_plan(world, request, refused, &OnceCell::new());
     }
     if request.start == Start::Sweep {
         return search_parts(&start, world, request, &order_sensitive);
@@ -114,7 +115,7 @@ fn search_parts(start: &World<'_, '_>, end: World<'_, '_>, request: &Request, or
     for node in start.collector.to_orphan.iter() {
         queued.entry(parts.of(node)).or_default().1.push(node);
     }
-    let mut main = build_plan(end, request, Refused::new());
+    let mut main = build_plan(end, request, Refused::new(), &OnceCell::new());
     // The objects that a sweep can't finish are already in the main plan.
     let request = &Request { start: Start::AtRest, ..request.clone() };
     let mut spent = 0;
@@ -172,6 +173,8 @@ struct Search<'q, 's, 'a> {
     context: &'s SimContext<'a>,
     request: &'q Request,
     refused: Refused,
+    /// The same delete in a cluster without obstacles, simulated at most once.
+    healthy: OnceCell<World<'s, 'a>>,
     main: Plan,
     /// Objects whose outcomes may differ in another order.
     order_sensitive: FxHashSet<ObjectId>,
@@ -191,12 +194,14 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
     /// A search that starts with the end of the likeliest order.
     fn new(mut end: World<'s, 'a>, request: &'q Request, refused: Refused, order_sensitive: Vec<ObjectId>) -> Self {
         let blockers = Blockers::at_end_of(&mut end, &[]);
+        let healthy = OnceCell::new();
         Search {
             context: end.context,
             request,
             order_sensitive: with_all_affected(&end, &blockers, order_sensitive),
-            main: build_plan(end, request, refused.clone()),
+            main: build_plan(end, request, refused.clone(), &healthy),
             refused,
+            healthy,
             others: Vec::new(),
             seen: FxHashSet::default(),
             new_ends: 0,
@@ -354,7 +359,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         if !self.seen.insert(world.end_hash()) {
             return;
         }
-        let other = build_plan(world, self.request, self.refused.clone());
+        let other = build_plan(world, self.request, self.refused.clone(), &self.healthy);
         self.main.needs.add(&other.needs);
         self.main.assumptions.extend(other.assumptions.iter().cloned());
         if !same_ends(&self.main, &other) && !self.others.iter().any(|known| same_ends(known, &other)) {

@@ -146,7 +146,7 @@ pub fn gate_violations(
     });
     let deny_effects = gates.deny_effects.iter().map(|class| denied_effects(snapshot, plan, unlisted_contents, *class));
     // Events only tell about other objects, and expire.
-    let counts = |resource: ResourceId| !is_events(&snapshot.resources, resource);
+    let counts = |resource: ResourceId| !snapshot.resources.get(resource).is_events();
     let counted = going.iter().copied().filter(|id| counts(snapshot.object(*id).resource));
     let max = gates.max.map(|max| violation(Gate::Max(max), counted, &unnamed, counts));
     let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
@@ -174,7 +174,7 @@ fn denied_effects(
         let resources = unlisted_contents.iter().flat_map(|of| &of.unlisted);
         unlisted.extend(resources.map(|unlisted| (unlisted.resource, unlisted.count)));
     }
-    let applies = |resource: ResourceId| !is_events(&snapshot.resources, resource);
+    let applies = |resource: ResourceId| !snapshot.resources.get(resource).is_events();
     GateViolation { unread, ..violation(Gate::DenyEffect(class), objects, &unlisted, applies) }
 }
 
@@ -228,11 +228,6 @@ fn unnamed(snapshot: &Snapshot, plan: &Plan, unlisted_contents: &[UnlistedConten
 
 /// Whether two resources share their storage: versions of one resource, or the events of both API groups.
 fn same_storage(resources: &Resources, one: ResourceId, other: ResourceId) -> bool {
-    resources.picked(one) == resources.picked(other) || is_events(resources, one) && is_events(resources, other)
-}
-
-/// Whether these are events, of either API group.
-fn is_events(resources: &Resources, id: ResourceId) -> bool {
-    let resource = resources.get(id);
-    resource.plural == "events" && matches!(resource.group.as_str(), "" | "events.k8s.io")
+    resources.picked(one) == resources.picked(other)
+        || resources.get(one).is_events() && resources.get(other).is_events()
 }

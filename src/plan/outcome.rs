@@ -108,6 +108,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether it stays terminating until a controller removes a finalizer, which is not known to run.
+    pub(crate) fn depends_on_controller(&self) -> bool {
+        self.state == Some(State::Unknown)
+            && self.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
+    }
+
     /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.
     pub fn may_be_removed(&self) -> bool {
         let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound | Uncertainty::Assumption));

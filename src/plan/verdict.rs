@@ -2,7 +2,7 @@
 
 use crate::{
     model::{ObjectId, Snapshot, effects::EffectKind},
-    simulate::{BlockedBy, ObstacleKind, State},
+    simulate::{ObstacleKind, State},
 };
 
 use super::{
@@ -167,11 +167,6 @@ impl VerdictReason {
     pub fn new(kind: ReasonKind, result: VerdictResult, message: impl Into<String>) -> Self {
         VerdictReason { kind, result, objects: Vec::new(), message: Some(message.into()) }
     }
-
-    /// The same about these objects.
-    pub fn about(self, objects: Vec<ObjectId>) -> Self {
-        VerdictReason { objects, ..self }
-    }
 }
 
 /// How many objects of a plan are what.
@@ -293,7 +288,7 @@ fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
     };
     let all = || plan.outcomes.iter().chain(&plan.stays);
     // Objects that only wait for others are in the state of those.
-    let depends = all().any(|outcome| outcome.state == Some(State::Unknown) && is_held_by_finalizer(outcome));
+    let depends = all().any(Outcome::depends_on_controller);
     let mut by_state: [Vec<ObjectId>; 3] = Default::default();
     for outcome in all() {
         let place = match outcome.state {
@@ -311,10 +306,6 @@ fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
         about(ReasonKind::Waits, VerdictResult::Waits, waits),
     ];
     reasons.into_iter().flatten()
-}
-
-fn is_held_by_finalizer(outcome: &Outcome) -> bool {
-    outcome.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
 }
 
 fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = VerdictReason> {

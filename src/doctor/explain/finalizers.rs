@@ -32,7 +32,7 @@ pub enum Remover {
     /// A known controller that is assumed to run (§9.5).
     Known(&'static str),
     /// The controller of an add-on, which runs if the add-on is installed.
-    AddOn(Option<&'static str>),
+    AddOn(&'static str),
     /// Unknown.
     Unknown,
 }
@@ -67,9 +67,9 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
         _ if matches!(finalizer, Symbol::FOREGROUND | Symbol::ORPHAN) => Remover::Collector,
         _ if finalizer == Symbol::DEFINITION => Remover::CleanUp,
         Some(known) if known.when != When::Elsewhere => Remover::Known(known.by),
-        Some(known) => Remover::AddOn(Some(known.by)),
+        Some(known) => Remover::AddOn(known.by),
         None => match add_on(text, &resource.group, &resource.kind) {
-            Some(add_on) => Remover::AddOn(Some(add_on.name)),
+            Some(add_on) => Remover::AddOn(add_on.name),
             None => Remover::Unknown,
         },
     }
@@ -93,7 +93,7 @@ pub(super) fn story(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId,
             let question = Question { object, finalizer, exact: true };
             let controller = finalizer_controller(case.stage, &mut wanted.needs, &question);
             match by {
-                Remover::AddOn(Some(by)) => format!("{by} must remove it; {}", controller.story()),
+                Remover::AddOn(by) => format!("{by} must remove it; {}", controller.story()),
                 _ if matches!(controller.liveness, Liveness::Alive(_)) => controller.story(),
                 _ => format!("no controller is known to remove it; {}", controller.story()),
             }

@@ -37,7 +37,7 @@ impl Output for SweepView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let verdict = verdict(&self.0).after(losses_first(&self.0, VerdictResult::Unsure));
+        let verdict = verdict(&self.0).after(losses_first(&self.0, &self.0.verdict(), VerdictResult::Unsure));
         text::write_below(&self.0, verdict, options, out)
     }
 }

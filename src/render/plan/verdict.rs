@@ -191,7 +191,7 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
         let sentence = format!("this delete does not change {}{already}.", listed(view, targets));
         return VerdictText::new(word(VerdictResult::Nothing), Tone::Warning, sentence);
     }
-    let losses = losses_first(view, result);
+    let losses = losses_first(view, verdict, result);
     let course = course(view, verdict);
     // Without losses and doubts, the word is the verb of a shorter sentence.
     if losses.is_empty() && result == VerdictResult::Deletes && view.plan.summary.deleted > 0 {
@@ -209,8 +209,8 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
 }
 
 /// The losses as the beginning of a longer sentence.
-pub(super) fn losses_first(view: &PlanView<'_>, result: VerdictResult) -> Vec<Run> {
-    let mut sentence = losses(view, &view.verdict(), result);
+pub(super) fn losses_first(view: &PlanView<'_>, verdict: &Verdict, result: VerdictResult) -> Vec<Run> {
+    let mut sentence = losses(view, verdict, result);
     if !sentence.is_empty() {
         sentence.push(Run::plain(" "));
     }
@@ -417,11 +417,11 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
 /// The word if objects wait and none is stuck; it depends on whether the controllers that they wait for are known to
 /// run.
 pub(super) fn waiting_word<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> &'static str {
-    let depends = |outcome: &Outcome| {
-        outcome.state == Some(State::Unknown)
-            && outcome.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
-    };
-    word(if outcomes.into_iter().any(depends) { VerdictResult::Depends } else { VerdictResult::Waits })
+    word(if outcomes.into_iter().any(Outcome::depends_on_controller) {
+        VerdictResult::Depends
+    } else {
+        VerdictResult::Waits
+    })
 }
 
 /// Who has to do what before the waiting objects are deleted, as a clause after "until".
