@@ -15,11 +15,16 @@ const MOST_DRAFTS: usize = 20_000;
 impl Account {
     /// What can be told by now. Call it after events and answers, and when it is [due](Self::due).
     pub fn advance(&mut self, now: Millis) -> Vec<Happening> {
-        let mut told = Vec::new();
         if !self.begun {
-            return told;
+            return Vec::new();
         }
         self.tell_again(now);
+        self.tell_drafts(now)
+    }
+
+    /// Tells the drafts of which everything is known, or which have waited long enough.
+    fn tell_drafts(&mut self, now: Millis) -> Vec<Happening> {
+        let mut told = Vec::new();
         while let Some(draft) = self.drafts.front() {
             let now = if self.drafts.len() > MOST_DRAFTS { Millis::MAX } else { now };
             let Some(known) = self.known(draft, now) else { break };
@@ -37,15 +42,7 @@ impl Account {
 
     /// Tells the rest with what is known.
     pub fn finish(&mut self) -> Vec<Happening> {
-        let mut told = Vec::new();
-        while self.begun
-            && let Some(draft) = self.drafts.pop_front()
-        {
-            if let Some(known) = self.known(&draft, Millis::MAX) {
-                self.emit(draft, known, &mut told);
-            }
-        }
-        told
+        if self.begun { self.tell_drafts(Millis::MAX) } else { Vec::new() }
     }
 
     /// When [`Account::advance`] has something to do even without events.
@@ -71,8 +68,7 @@ impl Account {
             let since = object.terminating_since.unwrap_or(now);
             let change = Change::StillTerminating { since, holds: self.objects.holds(&uid, object) };
             let pause = STILL.checked_shl(object.times_told).unwrap_or(LONGEST_STILL).clamp(STILL, LONGEST_STILL);
-            let draft = self.draft_about(&uid, Body::Changed(Box::new(change)), Vec::new(), now);
-            self.push(draft);
+            self.tell_change(&uid, change, now);
             if let Some(object) = self.objects.get_mut(&uid) {
                 object.times_told = (object.times_told + 1).min(20);
             }

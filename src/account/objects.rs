@@ -156,7 +156,7 @@ pub(super) struct Objects {
 
 /// What takes its content with it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Container {
+pub(super) enum Container {
     Namespace(Arc<str>),
     Kind(u32),
 }
@@ -297,16 +297,16 @@ impl Objects {
                 let owners = self.get(dependent).map(|dependent| &dependent.owners);
                 owners.is_some_and(|owners| owners.iter().any(|owner| *owner.uid == *uid && owner.blocks))
             };
-            let mut blocking: Vec<&Arc<str>> = self.dependents(uid).filter(blocks).collect();
+            let blocking: Vec<&Arc<str>> = self.dependents(uid).filter(blocks).collect();
             holds.blocking_count = blocking.len();
-            holds.blocking = self.named(&mut blocking);
+            holds.blocking = self.named(&blocking);
         }
         holds.content = self.content(object);
         holds
     }
 
     /// The first of these objects, by kind and name.
-    fn named(&self, uids: &mut [&Arc<str>]) -> Vec<Identity> {
+    fn named(&self, uids: &[&Arc<str>]) -> Vec<Identity> {
         let mut identities: Vec<Identity> =
             uids.iter().filter_map(|uid| Some(self.identity(uid, self.get(uid)?))).collect();
         identities.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
@@ -314,20 +314,25 @@ impl Objects {
         identities
     }
 
-    /// The known content of a namespace, or the known instances of a CRD.
-    pub(super) fn content(&self, object: &Object) -> Option<Content> {
+    /// How many objects are known in a namespace, or of a CRD's kind, and where those are that something holds.
+    pub(super) fn contained(&self, object: &Object) -> Option<(usize, Option<Container>)> {
         let kind = self.kinds.get(&object.kind)?;
-        let (objects, container) = if kind.is_namespaces() {
-            (self.namespaces.get(&object.name).copied().unwrap_or(0), Container::Namespace(object.name.clone()))
-        } else if kind.is_definitions() {
+        if kind.is_namespaces() {
+            let objects = self.namespaces.get(&object.name).copied().unwrap_or(0);
+            return Some((objects, Some(Container::Namespace(object.name.clone()))));
+        }
+        kind.is_definitions().then(|| {
             let instances = self.kinds.iter().find(|(_, kind)| kind.full_name == *object.name);
-            let Some((id, kind)) = instances else { return Some(Content::default()) };
-            (kind.objects, Container::Kind(*id))
-        } else {
-            return None;
-        };
-        let mut held: Vec<&Arc<str>> = self.held.get(&container).into_iter().flatten().collect();
-        Some(Content { objects, held: self.named(&mut held) })
+            instances.map_or((0, None), |(id, kind)| (kind.objects, Some(Container::Kind(*id))))
+        })
+    }
+
+    /// The known content of a namespace, or the known instances of a CRD.
+    fn content(&self, object: &Object) -> Option<Content> {
+        let (objects, container) = self.contained(object)?;
+        let held = container.and_then(|container| self.held.get(&container));
+        let held: Vec<&Arc<str>> = held.into_iter().flatten().collect();
+        Some(Content { objects, held: self.named(&held) })
     }
 
     /// Whether the resource with this name was ever listed completely and is not failing.

@@ -1,9 +1,6 @@
 //! Why an object goes: what the collector does with it, given what is known of its owners.
 
-use crate::{
-    collector::{self, Decision, decide},
-    model::{Reference, Strings},
-};
+use crate::collector;
 
 use super::happening::{Owner, OwnerState, Policy, Reason};
 
@@ -37,8 +34,7 @@ pub(super) fn reason(owners: Vec<Owner>) -> Reason {
     let classes: Vec<Option<collector::OwnerState>> = owners.iter().map(Owner::class).collect();
     // One solid owner is enough, whatever the others are.
     let known: Vec<collector::OwnerState> = classes.iter().copied().flatten().collect();
-    let keeps = decides_to_keep(&owners, &known);
-    if keeps && known.contains(&collector::OwnerState::Solid) {
+    if known.contains(&collector::OwnerState::Solid) {
         return Reason::OwnerExists { owners };
     }
     if classes.contains(&None) {
@@ -48,19 +44,4 @@ pub(super) fn reason(owners: Vec<Owner>) -> Reason {
     }
     let waits = |owner: &Owner| owner.state == OwnerState::Waiting || owner.has_policy(Policy::Foreground);
     if owners.iter().any(waits) { Reason::OwnerWaits { owners } } else { Reason::OwnersGone { owners } }
-}
-
-/// Whether the collector keeps an object with owners of these states.
-fn decides_to_keep(owners: &[Owner], known: &[collector::OwnerState]) -> bool {
-    let mut strings = Strings::default();
-    let mut reference = |owner: &Owner| Reference {
-        api_version: strings.intern(&owner.api_version),
-        kind: strings.intern(&owner.kind),
-        name: strings.intern(&owner.name),
-        uid: strings.intern(&owner.uid),
-        controller: None,
-        block_owner_deletion: None,
-    };
-    let classes: Vec<_> = owners.iter().zip(known).map(|(owner, class)| (reference(owner), *class)).collect();
-    matches!(decide(&classes, false, &[]), Decision::Keep | Decision::Strip(_))
 }

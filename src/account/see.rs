@@ -37,7 +37,7 @@ impl Account {
         }
         let definition = self.objects.kinds.get(&object.kind).is_some_and(super::Kind::is_definitions);
         let by_namespace = matches!(self.concern.scope, super::Scope::Namespace(_));
-        definition && by_namespace && self.objects.content(object).is_some_and(|content| content.objects > 0)
+        definition && by_namespace && self.objects.contained(object).is_some_and(|(objects, _)| objects > 0)
     }
 
     /// Whether a new object belongs to the scope, by itself or by an owner.
@@ -161,17 +161,17 @@ impl Account {
     /// The deletion of an object is requested.
     fn request_deletion(&mut self, uid: &Arc<str>, told: bool, now: Millis) {
         let Some(object) = self.objects.get(uid) else { return };
-        let references = object.owners.to_vec();
-        let body = Body::Requested {
-            policy: object.policy.unwrap_or(Policy::Background),
-            holds: Box::new(self.objects.holds(uid, object)),
-        };
+        let requested = told.then(|| {
+            let policy = object.policy.unwrap_or(Policy::Background);
+            let body = Body::Requested { policy, holds: Box::new(self.objects.holds(uid, object)) };
+            (body, object.owners.to_vec())
+        });
         if let Some(kind) = self.objects.kinds.get(&object.kind)
             && (kind.is_namespaces() || kind.is_definitions())
         {
             self.containers.set((kind.is_namespaces(), object.name.clone()), true);
         }
-        if told {
+        if let Some((body, references)) = requested {
             let draft = self.draft_about(uid, body, references, now);
             self.push(draft);
             self.still.push(Reverse((now + STILL, uid.clone())));
@@ -243,7 +243,7 @@ impl Account {
         }
     }
 
-    fn tell_change(&mut self, uid: &Arc<str>, change: Change, now: Millis) {
+    pub(super) fn tell_change(&mut self, uid: &Arc<str>, change: Change, now: Millis) {
         let draft = self.draft_about(uid, Body::Changed(Box::new(change)), Vec::new(), now);
         self.push(draft);
     }

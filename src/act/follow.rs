@@ -292,10 +292,8 @@ impl Follower<'_> {
         let needs = &self.judgement.needs;
         let look_ups: Vec<_> =
             needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
-        let unknown = |id: &ObjectId| self.snapshot.facts.get(*id).is_none();
-        let facts: Vec<ObjectId> = needs.facts.union(&needs.evidence).copied().filter(unknown).collect();
-        let nobody_known = |id: &ObjectId| self.snapshot.facts.setters(*id).is_none();
-        let setters: Vec<ObjectId> = needs.setters.iter().copied().filter(nobody_known).collect();
+        let facts: Vec<ObjectId> = needs.facts.union(&needs.evidence).copied().collect();
+        let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
         if !look_ups.is_empty() {
             self.connection.look_up(self.snapshot, &look_ups).await;
         }

@@ -68,8 +68,7 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
 /// An archive that was changed or cut off.
 pub(super) fn objects(archive: &Archive) -> Result<Vec<Archived>, OperationError> {
     let objects: Vec<Value> = archive.objects()?.collect::<Result<_, ArchiveError>>()?;
-    let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
-    read.collect::<Result<_, _>>().map_err(|malformed| OperationError::Malformed(malformed.to_string()))
+    Archived::all(objects).map_err(|malformed| OperationError::Malformed(malformed.to_string()))
 }
 
 /// What the arguments ask for.

@@ -46,8 +46,19 @@ impl Connection {
         accept: &str,
         read: impl FnOnce(&Answer, RawObject<'_>) -> Result<T, Malformed>,
     ) -> Result<T, Failure> {
-        let (namespace, name) = (snapshot.text(at.namespace), snapshot.text(at.name));
-        let url = path::of_object(snapshot.resources.get(at.resource), namespace, name).ok_or(Failure::InvalidName)?;
+        let resource = snapshot.resources.get(at.resource);
+        self.get_named(resource, snapshot.text(at.namespace), snapshot.text(at.name), accept, read).await
+    }
+
+    async fn get_named<T>(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        accept: &str,
+        read: impl FnOnce(&Answer, RawObject<'_>) -> Result<T, Malformed>,
+    ) -> Result<T, Failure> {
+        let url = path::of_object(resource, namespace, name).ok_or(Failure::InvalidName)?;
         let answer = self.get(&url, accept).await?;
         let metadata = answer.read_object()?;
         if metadata.uid.is_empty() || metadata.name != name || metadata.namespace != namespace {
@@ -66,16 +77,11 @@ impl Connection {
         namespace: &str,
         name: &str,
     ) -> Result<Option<RawObject<'static>>, String> {
-        let url = path::of_object(resource, namespace, name).ok_or_else(|| Failure::InvalidName.to_string())?;
-        let answer = match self.get(&url, METADATA).await {
-            Err(failure) if failure.proves_absence() => return Ok(None),
-            answer => answer.map_err(|failure| failure.to_string())?,
-        };
-        let metadata = answer.read_object().map_err(|malformed| Failure::from(malformed).to_string())?;
-        if metadata.uid.is_empty() || metadata.name != name || metadata.namespace != namespace {
-            return Err(Failure::Malformed("not the requested object".to_owned()).to_string());
+        match self.get_named(resource, namespace, name, METADATA, |_, metadata| Ok(metadata.into_owned())).await {
+            Ok(found) => Ok(Some(found)),
+            Err(failure) if failure.proves_absence() => Ok(None),
+            Err(failure) => Err(failure.to_string()),
         }
-        Ok(Some(metadata.into_owned()))
     }
 
     /// GETs the object that is now at the coordinate of an object in the snapshot.

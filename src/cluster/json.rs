@@ -248,11 +248,32 @@ impl<'a> Item<'a> {
 /// The field manager that created the object of a watch event, from the `managedFields` of its first state; empty if it
 /// has none.
 pub(super) fn creator(event: &[u8]) -> String {
-    let event: serde_json::Value = serde_json::from_slice(event).unwrap_or_default();
-    let entries = event.pointer("/object/metadata/managedFields").and_then(serde_json::Value::as_array);
-    let of_object = |entry: &&serde_json::Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
-    let first = entries.into_iter().flatten().find(of_object);
-    first.and_then(|entry| entry["manager"].as_str()).unwrap_or_default().to_owned()
+    // Only what is needed: the fields of each manager are most of the metadata.
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Event {
+        object: Object,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Object {
+        metadata: Metadata,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default, rename_all = "camelCase")]
+    struct Metadata {
+        managed_fields: Option<Vec<Entry>>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Entry {
+        manager: Option<String>,
+        subresource: Option<String>,
+    }
+    let event: Event = serde_json::from_slice(event).unwrap_or_default();
+    let mut entries = event.object.metadata.managed_fields.into_iter().flatten();
+    let first = entries.find(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
+    first.and_then(|entry| entry.manager).unwrap_or_default()
 }
 
 fn unix_seconds(time: Text<'_>) -> Result<i64, Malformed> {

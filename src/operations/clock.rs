@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Session;
+use super::{Session, session::Source};
 
 /// The time of what a session has read, in Unix seconds; of a dump, only the earliest that it can be.
-pub(super) fn now(session: &Session) -> Option<i64> {
+pub(super) fn now<S: Source + ?Sized>(session: &Session<S>) -> Option<i64> {
     if session.is_live() { Some(jiff::Timestamp::now().as_second()) } else { session.snapshot.time() }
 }
 

@@ -112,7 +112,7 @@ fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> B
         want("get", "");
         // If it is unknown whether it exists, it may have to be created.
         let create = matches!(restored.outcome, Outcome::WouldBeCreated | Outcome::Failed(_) | Outcome::Blocked(_));
-        let closes = plan.closing.range((id, 0)..=(id, usize::MAX)).next().is_some();
+        let closes = plan.closing_of(id).next().is_some();
         if create {
             want("create", "");
         }

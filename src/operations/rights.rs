@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use crate::{
     cluster::Scope,
     model::{Resource, Resources},
     restore::{Item, Owner, RestorePlan},
 };
+
+use super::rbac::{self, Rule};
 
 /// What a rule is about: resources of one group, in one namespace or everywhere.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,9 +80,8 @@ impl Rights {
 
     /// Adds the rights to list events.
     pub fn read_events(&mut self, resources: &Resources) {
-        let events = resources.iter().filter(|(_, resource)| resource.group.is_empty() && resource.plural == "events");
-        for (_, resource) in events {
-            self.allow("", resource, &[], &["list"]);
+        if let Some(events) = resources.by_group_plural("", "events") {
+            self.allow("", resources.get(events), &[], &["list"]);
         }
     }
 
@@ -102,7 +101,7 @@ impl Rights {
             let namespace = place(&archived.place.namespace);
             if let Some(resource) = find(archived.place.group(), &archived.place.kind) {
                 self.allow(&namespace, resource, &[], &["create", "get"]);
-                if plan.closing.range((id, 0)..=(id, usize::MAX)).next().is_some() {
+                if plan.closing_of(id).next().is_some() {
                     self.allow(&namespace, resource, &[], &["patch"]);
                 }
                 if status.is_some() && resource.has_status {
@@ -137,43 +136,10 @@ impl Rights {
                 resource_names: names,
                 verbs,
             };
-            let role = Role {
-                api_version: "rbac.authorization.k8s.io/v1",
-                kind: if namespace.is_empty() { "ClusterRole" } else { "Role" },
-                metadata: Metadata { name, namespace: Some(namespace).filter(|namespace| !namespace.is_empty()) },
-                rules: rules.into_iter().map(rule).collect(),
-            };
-            // Strings and lists of strings can't fail.
-            serde_yaml::to_string(&role).unwrap_or_default()
+            rbac::role(name, namespace, rules.into_iter().map(rule).collect())
         });
         documents.collect::<Vec<_>>().join("---\n")
     }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Role<'a> {
-    api_version: &'static str,
-    kind: &'static str,
-    metadata: Metadata<'a>,
-    rules: Vec<Rule<'a>>,
-}
-
-#[derive(Serialize)]
-struct Metadata<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rule<'a> {
-    api_groups: [&'a str; 1],
-    resources: Vec<&'a str>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    resource_names: &'a [String],
-    verbs: Vec<&'a str>,
 }
 
 #[cfg(test)]

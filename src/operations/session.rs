@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    clock::{Clock as _, SystemClock},
+    clock,
     targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError},
 };
 
@@ -147,8 +147,7 @@ impl<S: Source + ?Sized> Session<S> {
     /// The time until which controllers have had time to act on what is in the snapshot, in Unix seconds: now, or when
     /// the dump was taken, less the minute that the pod garbage collector takes.
     pub fn settled_at(&self) -> Option<i64> {
-        let now = if self.is_live() { Some(SystemClock::start().now()) } else { self.snapshot.time() };
-        now.map(|now| now - 60)
+        clock::now(self).map(|now| now - 60)
     }
 
     /// Reads what a simulation lacked. Returns whether anything new is known.

@@ -27,8 +27,8 @@ pub fn plan(context: &SimContext<'_>, request: &Request) -> Plan {
     plan
 }
 
-/// The plan of a simulation that has settled. `healthy` keeps the same simulation without obstacles, for all plans of one
-/// request.
+/// The plan of a simulation that has settled. `healthy` keeps the same simulation without obstacles, for all plans of
+/// one request.
 pub(super) fn build_plan<'s, 'a>(
     mut world: World<'s, 'a>,
     request: &Request,

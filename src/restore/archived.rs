@@ -87,6 +87,14 @@ pub struct Archived {
 }
 
 impl Archived {
+    /// Reads all objects of an archive.
+    ///
+    /// # Errors
+    /// The first that is not a valid object.
+    pub fn all(objects: impl IntoIterator<Item = Value>) -> Result<Vec<Self>, Malformed> {
+        objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole)).collect()
+    }
+
     /// Reads an object; `number` is its position in the archive, counted from one.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Plans a restore: what to create, in which order and with which fields, so that the objects of an archive exist
 //! again.
 //!
-//! Pure: [`RestorePlan::new`] turns archived objects into requests, [`differences`] compares them with existing
+//! Pure: [`RestorePlan::of`] turns archived objects into requests, [`differences`] compares them with existing
 //! objects, and [`Outcome`] is the result for each object. `act/restore` sends the requests and interprets the answers.
 
 mod adopted;

@@ -128,13 +128,15 @@ pub struct RestorePlan {
 }
 
 impl RestorePlan {
+    /// The references of an object, by their index, that are added once all objects exist.
+    pub fn closing_of(&self, item: ItemId) -> impl Iterator<Item = usize> + '_ {
+        self.closing.range((item, 0)..=(item, usize::MAX)).map(|(_, index)| *index)
+    }
+
     /// Plans the restore of these objects; with `all`, also of those that controllers recreate.
-    ///
-    /// # Errors
-    /// An item is not a valid object, or two have the same uid.
-    pub fn new(objects: impl IntoIterator<Item = Value>, all: bool) -> Result<Self, Malformed> {
-        let read = objects.into_iter().enumerate().map(|(index, whole)| Archived::new(index + 1, whole));
-        Self::of(read.collect::<Result<_, _>>()?, &RestoreOptions { all, ..RestoreOptions::default() })
+    #[cfg(test)]
+    pub(crate) fn new(objects: impl IntoIterator<Item = Value>, all: bool) -> Result<Self, Malformed> {
+        Self::of(Archived::all(objects)?, &RestoreOptions { all, ..RestoreOptions::default() })
     }
 
     /// Plans the restore of these objects, or of some of them.

@@ -180,9 +180,8 @@ impl Run<'_> {
     /// because the owner may not exist yet.
     fn lacks_references(&self, item: ItemId, there: &Value) -> bool {
         let written: Vec<&Value> = there["metadata"]["ownerReferences"].as_array().into_iter().flatten().collect();
-        let mut closing = self.plan.closing.range((item, 0)..=(item, usize::MAX));
-        closing.any(|(_, index)| {
-            let archived = &self.item(item).archived.references[*index].written;
+        self.plan.closing_of(item).any(|index| {
+            let archived = &self.item(item).archived.references[index].written;
             !written
                 .iter()
                 .any(|reference| ["apiVersion", "kind", "name"].iter().all(|part| reference[*part] == archived[*part]))

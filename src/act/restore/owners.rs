@@ -100,16 +100,15 @@ impl Run<'_> {
             Found::NotThere(why) => return Ok(Err(why)),
         };
         let uid = update::uid(&there);
-        if matches!(owner, Owner::NotAsked(_)) && uid != reference.uid && !is_copy_of(&there, &reference.uid) {
-            return Ok(Err(format!("a different {place} exists now")));
+        let is_other = match owner {
+            Owner::NotAsked(_) => uid != reference.uid && !is_copy_of(&there, &reference.uid),
+            Owner::Archived(_) | Owner::LeftOut(_) | Owner::Elsewhere => wanted.is_some_and(|wanted| wanted != uid),
+        };
+        if is_other && matches!(owner, Owner::Archived(_)) {
+            return Err(Stop::Failed(format!("its owner {place} was replaced: run this again")));
         }
-        if wanted.is_some_and(|wanted| wanted != uid) {
-            return match owner {
-                Owner::Archived(_) => Err(Stop::Failed(format!("its owner {place} was replaced: run this again"))),
-                Owner::LeftOut(_) | Owner::NotAsked(_) | Owner::Elsewhere => {
-                    Ok(Err(format!("a different {place} exists now")))
-                }
-            };
+        if is_other {
+            return Ok(Err(format!("a different {place} exists now")));
         }
         if is_terminating(&there) {
             // The collector deletes the dependents of a deleted owner.

@@ -1,6 +1,6 @@
 //! The minimal permissions of a sweep (§10).
 
-use serde::Serialize;
+use crate::operations::rbac::{self, Rule};
 
 /// What the ClusterRole is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,28 +17,6 @@ pub enum Role {
 const VERBS: [&str; 5] = ["get", "list", "watch", "patch", "delete"];
 
 const NAME: &str = "kubectl-gc-sweep";
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ClusterRole {
-    api_version: &'static str,
-    kind: &'static str,
-    metadata: Metadata,
-    rules: Vec<Rule>,
-}
-
-#[derive(Serialize)]
-struct Metadata {
-    name: &'static str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Rule {
-    api_groups: [&'static str; 1],
-    resources: [&'static str; 1],
-    verbs: Vec<&'static str>,
-}
 
 /// The ClusterRole in YAML, for `kubectl apply -f -`. It never varies.
 pub fn role(of: Role) -> String {
@@ -58,18 +36,13 @@ pub fn role(of: Role) -> String {
          system:discovery and",
     );
     notes.push("# system:basic-user to system:authenticated, which covers every service account.");
-    let mut rules = vec![Rule { api_groups: ["*"], resources: ["*"], verbs: VERBS.to_vec() }];
+    let rule =
+        |group, resource, verbs| Rule { api_groups: [group], resources: vec![resource], resource_names: &[], verbs };
+    let mut rules = vec![rule("*", "*", VERBS.to_vec())];
     if of == Role::Watch {
-        rules.push(Rule { api_groups: [""], resources: ["events"], verbs: vec!["create"] });
+        rules.push(rule("", "events", vec!["create"]));
     }
-    let role = ClusterRole {
-        api_version: "rbac.authorization.k8s.io/v1",
-        kind: "ClusterRole",
-        metadata: Metadata { name: NAME },
-        rules,
-    };
-    // It consists of strings and lists of strings, so serialization can't fail.
-    let yaml = serde_yaml::to_string(&role).unwrap_or_default();
+    let yaml = rbac::role(NAME, "", rules);
     let does = format!(
         "# The permissions that {command} needs: read and watch everything, delete and patch the objects that \
          it collects."

@@ -7,12 +7,11 @@ mod tests;
 mod text;
 mod words;
 
-use crate::account::Happening;
-
 use super::style::Style;
 
 pub use document::document;
 pub use summary::summary;
+pub use text::text;
 
 /// How to write the lines.
 #[derive(Clone, Debug)]
@@ -23,9 +22,4 @@ pub struct AccountOptions<'a> {
     pub width: Option<usize>,
     pub style: &'a Style,
     pub zone: jiff::tz::TimeZone,
-}
-
-/// A happening as text, with its line break.
-pub fn text(happening: &Happening, options: &AccountOptions<'_>) -> String {
-    text::text(happening, options)
 }

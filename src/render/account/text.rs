@@ -19,7 +19,7 @@ const NAMED: usize = 6;
 /// What introduces a loop.
 const LOOP: &str = "LOOP:";
 
-pub(super) fn text(happening: &Happening, options: &AccountOptions<'_>) -> String {
+pub fn text(happening: &Happening, options: &AccountOptions<'_>) -> String {
     let words = Words { namespaces: options.namespaces, zone: &options.zone };
     let (time, line) = (words.time(happening.at), words.what(&happening.what));
     let line = visible(&line).into_owned();
