@@ -21,7 +21,7 @@ mod yaml;
 
 pub use error::ArchiveError;
 pub use header::{Header, LeftOut, ObjectName};
-pub use read::{Archive, Objects};
+pub use read::{Archive, Objects, header_of};
 pub use write::{ArchiveWriter, Saved};
 
 /// The format that this version writes, and the newest that it reads.

@@ -68,6 +68,12 @@ impl Archive {
     }
 }
 
+/// The header of the archive at a path, whatever comes after it; `None` if there is no archive.
+pub fn header_of(path: &Path) -> Option<Header> {
+    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    Scan::new(path, &file).ok()?.header().ok()
+}
+
 /// The objects of an archive. Ends after the first error.
 pub struct Objects<'a> {
     scan: Scan<'a>,

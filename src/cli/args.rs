@@ -140,7 +140,7 @@ pub enum Command {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Source")]
 pub struct SourceArgs {
-    /// Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated
+    /// Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated
     #[arg(long, value_name = "FILE|FOLDER|-")]
     pub from: Vec<String>,
     /// Treat the dump as complete: objects that it lacks do not exist

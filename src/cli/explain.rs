@@ -12,6 +12,7 @@ use crate::{
 };
 
 use super::{
+    archived,
     args::{ExplainArgs, GlobalArgs},
     doctor::again,
     exit::Exit,
@@ -54,6 +55,10 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
     let out = printer.print(&view, || heading(snapshot, namespace.as_deref(), &args.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    let there = targets.iter().filter(|_| !session.is_live());
+    for command in there.filter_map(|id| archived::bring_back(&args.source.from, snapshot, *id)) {
+        report.notes.push(format!("note: this restores it from the archive: {command}"));
+    }
     for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {
         let name = snapshot.text(gone.coordinate.name);
         let kind = &snapshot.resources.get(gone.coordinate.resource).kind;

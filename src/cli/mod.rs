@@ -2,6 +2,7 @@
 
 mod account;
 mod archive;
+mod archived;
 pub mod args;
 mod colour;
 pub mod completion;

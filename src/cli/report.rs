@@ -1,6 +1,9 @@
 //! A command's output, collected before anything is printed, so nothing is ever printed in part.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    iter,
+};
 
 use crate::{
     model::{Gap, Snapshot},
@@ -8,7 +11,7 @@ use crate::{
     render::{gaps, go_quote::visible, header::header, words::wrapped},
 };
 
-use super::exit::Exit;
+use super::{archived, exit::Exit};
 
 /// A command's output and how it ended.
 #[derive(Debug)]
@@ -65,10 +68,14 @@ pub(super) fn print_data(data: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// The first line of every text, which names the source, and an empty line. `more` is added to the first line.
+/// The first line of every text, which names the source, a line for each archive, and an empty line. `more` is added to
+/// the first line.
 pub(super) fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
-    let text = format!("{}{more}", header(snapshot, namespace, from));
-    let lines = wrapped(text.split(' '), terminal_width().unwrap_or(usize::MAX));
+    let first = format!("{}{more}", header(snapshot, namespace, from));
+    let archives = archived::told(from);
+    let width = terminal_width().unwrap_or(usize::MAX);
+    let lines = iter::once(first).chain(archives.iter().map(|archive| visible(archive).into_owned()));
+    let lines: Vec<String> = lines.flat_map(|line| wrapped(line.split(' '), width)).collect();
     (lines.join("\n") + "\n\n").into_bytes()
 }
 

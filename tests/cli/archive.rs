@@ -72,3 +72,29 @@ fn an_archive_is_of_a_cluster() {
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+const ARCHIVE: &str = concat!(
+    "# kubectl gc archive: whole objects, as they were in \"prod\" at 2026-01-31T08:00:00Z.\n",
+    "# Restore them with: kubectl gc restore FILE\n",
+    r#"# kubectl-gc-archive: {"format":1,"time":"2026-01-31T08:00:00Z","context":"prod","targets":[{"apiVersion":"v1","#,
+    r#""kind":"ConfigMap","namespace":"shop","name":"a","uid":"u"}],"propagation":"Background","objects":1}"#,
+    "\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: shop, uid: u}\n",
+);
+
+#[test]
+fn an_archive_that_is_read_is_called_one_and_says_how_its_object_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "a.yaml", ARCHIVE);
+    let ran = gc(&["explain", "cm/a", "-n", "shop", "--from", &file]);
+    let told = format!(
+        "{file} is an archive: objects as they were in prod at 2026-01-31T08:00:00Z, before a delete (background) of \
+         ConfigMap/a in namespace shop. They may be gone by now.\n"
+    );
+    assert_eq!(ran.out.lines().nth(1), Some(told.trim_end()), "{}", ran.out);
+    let command = format!("kubectl gc restore --context=prod {file} configmaps/a");
+    assert_eq!(ran.err, format!("note: this restores it from the archive: {command}\n"));
+    // A dump is no archive.
+    let dump = write(folder.path(), "dump.yaml", ARCHIVE.split_once("---\n").unwrap().1);
+    let ran = gc(&["explain", "cm/a", "-n", "shop", "--from", &dump]);
+    assert_eq!((ran.out.contains("archive"), ran.err.as_str()), (false, ""), "{}", ran.out);
+}
