@@ -74,7 +74,7 @@ yaml\t''
 name\t'TYPE/NAME, one per line'
 dot\t'For Graphviz'
 wide\t'Text with more columns'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l from -d 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -134,7 +134,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s o -l outp
 yaml\t''
 name\t'TYPE/NAME of the objects that would be deleted, one per line'
 wide\t'Text with more columns'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l from -d 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -334,7 +334,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l metrics-
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l workers -d 'How many objects to process at once' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l qps -d 'Limit of requests per second; 0: no limit. Watches do not count' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l burst -d 'How many requests may be sent at once after a pause' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l from -d 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -384,7 +384,7 @@ yaml\t''
 name\t'TYPE/NAME of the affected objects, one per line'
 wide\t'Text with more columns'
 remedies\t'A shell script of all fixes; read it before you run it'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l from -d 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -426,7 +426,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s f -l f
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 wide\t'Text with rules, uids and all remedies'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l from -d 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -499,7 +499,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l
 yaml\t''
 name\t'Only the names, one per line'
 wide\t'All columns, one line per row'"
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from -d 'Read a dump or snapshot file, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l from -d 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"

@@ -60,6 +60,9 @@ pub(super) fn tell(global: &GlobalArgs, source: &SourceArgs, error: OperationErr
     }
     let mut report = Report::of(text).with_gaps(&snapshot.gaps);
     report.notes.push(format!("error: {}", describe_error(&error)));
+    if session.is_live() {
+        report.notes.push("note: --from=FILE looks into an archive or a snapshot from before".to_owned());
+    }
     report.exit = Exit::Failed;
     Ok(report)
 }

@@ -29,6 +29,7 @@ pub fn an_object_that_is_not_there() {
         let ran = cluster.gc(&[command, "cm/runner-7", "-n", namespace]);
         assert_eq!(ran.code, Some(1), "{}", ran.stdout);
         assert!(ran.stderr.contains("configmaps \"runner-7\" not found"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("--from=FILE looks into an archive"), "{}", ran.stderr);
         let told = [
             format!("ConfigMap/runner-7 in namespace {namespace} does not exist."),
             format!("It existed, with uid {}: 1 object names it as owner (ConfigMap/below).", uid(&gone)),
