@@ -307,11 +307,10 @@ impl Objects {
 
     /// The first of these objects, by kind and name.
     fn named(&self, uids: &[&Arc<str>]) -> Vec<Identity> {
-        let mut identities: Vec<Identity> =
-            uids.iter().filter_map(|uid| Some(self.identity(uid, self.get(uid)?))).collect();
-        identities.sort_by(|a, b| (&a.kind, &a.namespace, &a.name).cmp(&(&b.kind, &b.namespace, &b.name)));
-        identities.truncate(NAMED);
-        identities
+        let kind = |object: &Object| self.kinds.get(&object.kind).map(|kind| kind.kind.as_str());
+        let mut objects: Vec<(&str, &Object)> = uids.iter().filter_map(|uid| Some((&***uid, self.get(uid)?))).collect();
+        objects.sort_by_key(|(_, object)| (kind(object), &*object.namespace, &*object.name));
+        objects.into_iter().take(NAMED).map(|(uid, object)| self.identity(uid, object)).collect()
     }
 
     /// How many objects are known in a namespace, or of a CRD's kind, and where those are that something holds.

@@ -127,6 +127,7 @@ pub fn blast_radius(
     let simulate = |session: &mut Session| {
         let graph = OwnerGraph::new(&session.snapshot);
         let context = SimContext::new(&session.snapshot, &graph, assume).at(session.settled_at());
+        let context = context.with_obstacles(now(session));
         Ok::<_, OperationError>(plan::blast_radius(&context, namespace, propagation))
     };
     let (rows, _) = complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.fetch(needs)))?;

@@ -27,7 +27,7 @@ pub use note::{Note, NoteKind};
 pub use outcome::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Summary, Uncertainty};
 pub(crate) use possible_deletions::measures_only;
 pub use possible_deletions::{may_hide, removed};
-pub use radius::{EffectCounts, Radius, blast_radius};
+pub use radius::{EffectCounts, Radius, RadiusObstacle, blast_radius};
 pub use reaction::{Afterwards, OutsideEffect};
 pub(crate) use side_effects::{adopters_of, effects_of};
 pub use tracker::PlanTracker;

@@ -5,11 +5,11 @@ use serde::Serialize;
 use crate::{
     model::{ObjectId, ResourceId, Symbol, effects::Severity},
     server::Propagation,
-    simulate::{Needs, Request, SimContext},
+    simulate::{Needs, ObstacleKind, Request, SimContext},
     tree::roots::roots,
 };
 
-use super::{OutsideEffect, Summary, plan};
+use super::{OutsideEffect, Plan, Summary, Verdict, VerdictResult, plan};
 
 /// What deleting one root would do.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,18 @@ pub struct Radius {
     pub summary: Summary,
     pub certain: bool,
     pub effects: EffectCounts,
+    /// The verdict on this delete.
+    pub verdict: VerdictResult,
+    /// The worst that is in its way or that it takes down.
+    pub obstacle: Option<RadiusObstacle>,
+}
+
+/// What is in the way of a delete, or what the delete takes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadiusObstacle {
+    pub kind: ObstacleKind,
+    /// It works now: the delete removes its backend.
+    pub taken_down: bool,
 }
 
 /// How many effects outside the graph there are, by severity.
@@ -35,7 +47,7 @@ impl EffectCounts {
     }
 }
 
-/// Plans the delete of every root in scope, the worst first, and says what should be read to be certain. A root that
+/// Plans the delete of every root in scope, the worst first, with everything that is in its way, and says what should be read to be certain. A root that
 /// the API server refuses to delete is omitted.
 pub fn blast_radius(
     context: &SimContext<'_>,
@@ -48,17 +60,31 @@ pub fn blast_radius(
     for root in roots(snapshot, context.graph, namespace) {
         let plan = plan(context, &Request::delete(vec![root.object], propagation));
         if plan.refused.is_empty() {
-            let effects = EffectCounts::of(&plan.effects);
-            rows.push(Radius { object: root.object, summary: plan.summary, certain: plan.certain(), effects });
+            rows.push(Radius {
+                object: root.object,
+                summary: plan.summary,
+                certain: plan.certain(),
+                effects: EffectCounts::of(&plan.effects),
+                verdict: Verdict::of(snapshot, &plan, &[], &[]).result,
+                obstacle: obstacle(&plan),
+            });
         }
         needs.look_ups.extend(plan.needs.look_ups);
+        needs.evidence.extend(plan.needs.evidence);
         // Every Pod is a root or has one, and its facts are read anyway: a Node's needn't be.
         let is_node = |resource: ResourceId| Some(resource) == context.built_in.nodes;
         needs.facts.extend(plan.needs.facts.into_iter().filter(|id| !is_node(snapshot.object(*id).resource)));
     }
     rows.sort_by_key(|row: &Radius| {
         let Summary { stuck, deleted, terminating, detached, orphaned, .. } = row.summary;
-        std::cmp::Reverse((stuck, row.effects.error, deleted + terminating, detached + orphaned))
+        let obstacle = row.obstacle.map(|obstacle| !obstacle.taken_down);
+        std::cmp::Reverse((stuck, obstacle, row.effects.error, deleted + terminating, detached + orphaned))
     });
     (rows, needs)
+}
+
+/// What hinders a delete comes before what it takes down.
+fn obstacle(plan: &Plan) -> Option<RadiusObstacle> {
+    let worst = plan.obstacles.iter().min_by_key(|obstacle| (obstacle.prevents.is_empty(), obstacle.kind))?;
+    Some(RadiusObstacle { kind: worst.kind, taken_down: worst.taken_down })
 }

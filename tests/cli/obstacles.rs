@@ -97,3 +97,23 @@ fn a_webhook_that_answers_may_refuse() {
     let allows = "the webhook guard.odd.test of ValidatingWebhookConfiguration/guard allows these deletes and changes";
     assert!(plan["assumes"].as_array().is_some_and(|assumes| assumes.iter().any(|one| one == allows)), "{plan:#}");
 }
+
+/// A plan without a target meets the same obstacles as the plan of each root.
+#[test]
+fn the_overview_of_roots_names_what_is_in_the_way() {
+    let all = plan("-A", 2);
+    let rows = all["rows"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["object"]["name"] == name).unwrap_or_else(|| panic!("{all:#}"));
+    assert_eq!(row("hook")["obstacle"]["takenDown"], true, "{all:#}");
+    assert_eq!(row("menu").get("obstacle"), None, "{all:#}");
+    // Without an endpoint, nobody can delete a ConfigMap.
+    let broken = BACKEND.replace("conditions: {ready: true}", "conditions: {ready: false}");
+    let ran = run_with("plan -n shop --from - --assume-complete", &broken);
+    let line = ran.out.lines().find(|line| line.contains("ConfigMap/menu")).unwrap_or_else(|| panic!("{ran}"));
+    assert!(line.ends_with("0 deleted; prevented by ValidatingWebhookConfiguration/guard"), "{ran}");
+    let ran = run_with("plan -n shop --from - --assume-complete -o json", &broken);
+    let all: Value = serde_json::from_str(&ran.out).unwrap();
+    let menu = all["rows"].as_array().unwrap().iter().find(|row| row["object"]["name"] == "menu").unwrap();
+    let told = (&menu["verdict"], &menu["obstacle"]["obstacle"], &menu["summary"]["deleted"]);
+    assert_eq!(told, (&"refused".into(), &"webhook-unreachable".into(), &0.into()), "{all:#}");
+}

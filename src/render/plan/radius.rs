@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::{
     document::{Head, ObjectJson},
     model::Snapshot,
-    plan::{EffectCounts, Radius},
+    plan::{EffectCounts, Radius, RadiusObstacle},
     render::{
         go_quote::visible,
         lines::{self, Line},
@@ -49,6 +49,23 @@ struct RadiusJson<'a> {
     certain: bool,
     summary: SummaryJson,
     effects: EffectCounts,
+    verdict: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<ObstacleJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ObstacleJson<'a> {
+    obstacle: &'static str,
+    object: ObjectJson<'a>,
+    taken_down: bool,
+}
+
+impl<'a> ObstacleJson<'a> {
+    fn of(snapshot: &'a Snapshot, RadiusObstacle { kind, taken_down }: RadiusObstacle) -> Self {
+        ObstacleJson { obstacle: kind.name(), object: ObjectJson::of(snapshot, kind.object()), taken_down }
+    }
 }
 
 impl<'a> BlastRadius<'a> {
@@ -68,6 +85,10 @@ impl<'a> BlastRadius<'a> {
     fn line(&self, row: &Radius) -> Line {
         let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
         let mut remarks = vec![(tone, in_short(row.summary))];
+        if let Some(obstacle) = row.obstacle {
+            let verb = if obstacle.taken_down { "takes down" } else { "prevented by" };
+            remarks.push((Tone::Error, format!("{verb} {}", self.snapshot.short_name(obstacle.kind.object()))));
+        }
         if row.effects.error > 0 {
             remarks.push((Tone::Error, format!("{} lost outside the cluster", row.effects.error)));
         } else if row.effects.warning > 0 {
@@ -91,6 +112,8 @@ impl Output for BlastRadius<'_> {
             certain: row.certain,
             summary: SummaryJson::of(row.summary),
             effects: row.effects,
+            verdict: row.verdict.name(),
+            obstacle: row.obstacle.map(|obstacle| ObstacleJson::of(self.snapshot, obstacle)),
         };
         BlastRadiusDocument {
             head: Head::new("BlastRadius", &self.snapshot.gaps),
