@@ -47,8 +47,8 @@ impl EffectCounts {
     }
 }
 
-/// Plans the delete of every root in scope, the worst first, with everything that is in its way, and says what should be
-/// read to be certain. A root that the API server refuses to delete is omitted.
+/// Plans the delete of every root in scope, the worst first, with everything that is in its way, and says what should
+/// be read to be certain. A root that the API server refuses to delete is omitted.
 pub fn blast_radius(
     context: &SimContext<'_>,
     namespace: Option<Symbol>,
