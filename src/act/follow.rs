@@ -297,10 +297,14 @@ impl Follower<'_> {
         if !look_ups.is_empty() {
             self.connection.look_up(self.snapshot, &look_ups).await;
         }
-        let known = |snapshot: &Snapshot| (snapshot.facts.len(), snapshot.facts.setters_len());
+        let known = |snapshot: &Snapshot| (snapshot.facts.learned(), snapshot.facts.setters_len());
         let before = known(self.snapshot);
+        let kubelets: Vec<ObjectId> = needs.kubelets.iter().copied().collect();
         if !facts.is_empty() {
             self.connection.fetch_facts(self.snapshot, &facts).await;
+        }
+        if !kubelets.is_empty() {
+            self.connection.fetch_kubelets(self.snapshot, &kubelets).await;
         }
         if !setters.is_empty() {
             self.connection.fetch_setters(self.snapshot, &setters).await;

@@ -54,11 +54,14 @@ pub(super) fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Op
 fn everything(snapshot: &Snapshot) -> Needs {
     let mut needs = Needs::default();
     let graph = OwnerGraph::new(snapshot);
+    let nodes = snapshot.resources.by_group_kind("", "Node");
     for (id, object) in snapshot.objects() {
         let resource = snapshot.resources.get(object.resource);
         let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
         let is_account = || resource.group.is_empty() && resource.kind == "ServiceAccount";
-        if has_facts(&resource.group, &resource.kind, finalizers) || is_account() {
+        if Some(object.resource) == nodes {
+            needs.kubelets.insert(id);
+        } else if has_facts(&resource.group, &resource.kind, finalizers) || is_account() {
             needs.facts.insert(id);
         }
         for reference in &object.owners {

@@ -52,6 +52,21 @@ impl Connection {
     pub async fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         self.fetch_pods_of_nodes(snapshot, objects).await;
         self.fetch_tokens_of_accounts(snapshot, objects).await;
+        let nodes = snapshot.resources.by_group_kind("", "Node");
+        let others: Vec<ObjectId> =
+            objects.iter().copied().filter(|id| Some(snapshot.object(*id).resource) != nodes).collect();
+        self.fetch_whole_facts(snapshot, &others).await;
+    }
+
+    /// Reads whether the kubelets of these Nodes report.
+    pub async fn fetch_kubelets(&self, snapshot: &mut Snapshot, nodes: &[ObjectId]) {
+        let is_unread = |id: &ObjectId| snapshot.facts.node(*id).is_none_or(|facts| facts.kubelet.is_none());
+        let unread: Vec<ObjectId> = nodes.iter().copied().filter(is_unread).collect();
+        self.fetch_whole_facts(snapshot, &unread).await;
+    }
+
+    /// Reads facts from whole objects.
+    async fn fetch_whole_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         let asked = &*snapshot;
         let answers = futures::stream::iter(plan(asked, objects)).map(async |request| match request {
             Request::One(id) => vec![(id, self.fetch_one(asked, id).await)],
@@ -99,7 +114,11 @@ fn plan<'s>(snapshot: &'s Snapshot, objects: &[ObjectId]) -> Vec<Request<'s>> {
         let object = snapshot.object(*id);
         let resource = snapshot.resources.get(object.resource);
         let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
-        if snapshot.facts.get(*id).is_none() && has_facts(&resource.group, &resource.kind, finalizers) {
+        let is_read = match snapshot.facts.get(*id) {
+            Some(Fact::Node(facts)) => facts.kubelet.is_some(),
+            fact => fact.is_some(),
+        };
+        if !is_read && has_facts(&resource.group, &resource.kind, finalizers) {
             batches.entry((object.resource, object.namespace)).or_default().push(*id);
         }
     }

@@ -15,7 +15,10 @@ impl Connection {
         else {
             return;
         };
-        let is_wanted = |id: &&ObjectId| snapshot.object(**id).resource == nodes && snapshot.facts.get(**id).is_none();
+        let is_wanted = |id: &&ObjectId| {
+            snapshot.object(**id).resource == nodes
+                && snapshot.facts.node(**id).is_none_or(|facts| facts.pods.is_none())
+        };
         let wanted: Vec<(ObjectId, String)> = objects
             .iter()
             .filter(is_wanted)
@@ -34,7 +37,7 @@ impl Connection {
         let mut gaps = Gaps::default();
         for (id, name, uids) in answers {
             match uids {
-                Ok(pods) => snapshot.learn(id, Fact::Node(NodeFacts { pods })),
+                Ok(pods) => snapshot.learn(id, Fact::Node(NodeFacts { pods: Some(pods), kubelet: None })),
                 Err(error) => gaps.add("pods".to_owned(), "", &format!("spec.nodeName={name}"), error.to_string()),
             }
         }
@@ -81,7 +84,7 @@ mod tests {
         let ids = [add("n1"), add("n2")];
         let mut snapshot = builder.build();
         connection.await.fetch_facts(&mut snapshot, &ids).await;
-        assert_eq!(snapshot.facts.node(ids[0]), Some(&NodeFacts { pods: vec!["u-a".to_owned()] }));
+        assert_eq!(snapshot.facts.node(ids[0]), Some(&NodeFacts { pods: Some(vec!["u-a".to_owned()]), kubelet: None }));
         assert_eq!(snapshot.facts.node(ids[1]), None);
         let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
         assert_eq!(gaps.len(), 1);

@@ -68,6 +68,10 @@ impl Source for Cluster {
         self.runtime.block_on(self.connection.fetch_facts(snapshot, objects));
     }
 
+    fn fetch_kubelets(&self, snapshot: &mut Snapshot, nodes: &[ObjectId]) {
+        self.runtime.block_on(self.connection.fetch_kubelets(snapshot, nodes));
+    }
+
     fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         self.runtime.block_on(self.connection.fetch_setters(snapshot, objects));
     }

@@ -47,6 +47,9 @@ pub trait Source {
 
     fn fetch_facts(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
 
+    /// Reads whether the kubelets of these Nodes report.
+    fn fetch_kubelets(&self, _snapshot: &mut Snapshot, _nodes: &[ObjectId]) {}
+
     fn fetch_setters(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
 
     /// Reads objects again. Returns whether any has changed: **ids may change then**.
@@ -153,7 +156,12 @@ impl<S: Source + ?Sized> Session<S> {
     /// Reads what a simulation lacked. Returns whether anything new is known.
     pub fn fetch(&mut self, needs: &Needs) -> bool {
         let known = |snapshot: &Snapshot| {
-            (snapshot.facts.len(), snapshot.facts.setters_len(), snapshot.len(), snapshot.confirmed_absent().count())
+            (
+                snapshot.facts.learned(),
+                snapshot.facts.setters_len(),
+                snapshot.len(),
+                snapshot.confirmed_absent().count(),
+            )
         };
         let before = known(&self.snapshot);
         // A look-up that failed before would fail again.
@@ -165,6 +173,10 @@ impl<S: Source + ?Sized> Session<S> {
         let facts: Vec<ObjectId> = needs.facts.union(&needs.evidence).copied().collect();
         if !facts.is_empty() {
             self.source.fetch_facts(&mut self.snapshot, &facts);
+        }
+        if !needs.kubelets.is_empty() {
+            let nodes: Vec<ObjectId> = needs.kubelets.iter().copied().collect();
+            self.source.fetch_kubelets(&mut self.snapshot, &nodes);
         }
         let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
         if !setters.is_empty() {

@@ -6,7 +6,7 @@ use super::{
     liveness::Liveness,
     world::NAMESPACE_FINALIZER,
 };
-use crate::model::{ObjectId, Presence, Snapshot, Symbol, effects::known_finalizer};
+use crate::model::{ObjectId, Presence, Snapshot, Symbol, effects::known_finalizer, facts::KubeletReport};
 
 /// At most this many different controllers are named in one sentence.
 const NAMED: usize = 2;
@@ -56,9 +56,18 @@ impl BlockedBy {
                     (State::Waiting, _) if has_no_node() => {
                         "the pod garbage collector deletes it: its node does not exist".to_owned()
                     }
+                    (State::Waiting, Some(node)) if report_of(snapshot, node) == Some(KubeletReport::OutOfService) => {
+                        format!("the pod garbage collector deletes it: its node {node} is out of service")
+                    }
                     (State::Waiting, _) => "in its grace period until the kubelet ends its containers".to_owned(),
+                    (State::Unknown, Some(node)) if report_of(snapshot, node) == Some(KubeletReport::NotReady) => {
+                        format!("its node {node} is not ready: its kubelet may not end it")
+                    }
                     (State::Unknown, Some(node)) => format!("in its grace period; its node {node} could not be read"),
                     (State::Unknown, None) => "in its grace period; its node is not known".to_owned(),
+                    (State::Stuck, Some(node)) if !is_missing(snapshot, node) => {
+                        format!("the kubelet of its node {node} does not report, so no kubelet ends it")
+                    }
                     (State::Stuck, Some(node)) => format!("its node {node} does not exist, so no kubelet ends it"),
                     (State::Stuck, None) => "it has no node, so no kubelet ends it".to_owned(),
                 }
@@ -95,6 +104,9 @@ impl BlockedBy {
                 let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
                 match node {
                     Some(node) if is_missing(snapshot, node) => Clause::PodGarbageCollector,
+                    Some(node) if report_of(snapshot, node) == Some(KubeletReport::OutOfService) => {
+                        Clause::PodGarbageCollectorOutOfService
+                    }
                     _ => Clause::KubeletEnds,
                 }
             }
@@ -104,6 +116,12 @@ impl BlockedBy {
             BlockedBy::Api(_) => Clause::Other(format!("the API {} answers", self.name(snapshot))),
         })
     }
+}
+
+/// What the kubelet of a Node reports, if that was read.
+fn report_of(snapshot: &Snapshot, node: &str) -> Option<KubeletReport> {
+    let at = snapshot.locate(snapshot.resources.by_group_kind("", "Node")?, "", node).ok()?;
+    snapshot.facts.node(snapshot.look_up(at).object()?)?.kubelet
 }
 
 /// Whether no Node has this name, as far as they were read.
@@ -118,6 +136,7 @@ enum Clause {
     ControllerRemoves(&'static str),
     KubeletEnds,
     PodGarbageCollector,
+    PodGarbageCollectorOutOfService,
     Other(String),
 }
 
@@ -130,6 +149,9 @@ impl Clause {
             Clause::KubeletEnds if objects == 1 => "the kubelet ends its containers".to_owned(),
             Clause::KubeletEnds => "the kubelet ends their containers".to_owned(),
             Clause::PodGarbageCollector => "the pod garbage collector deletes the pods of a missing Node".to_owned(),
+            Clause::PodGarbageCollectorOutOfService => {
+                "the pod garbage collector deletes the pods of a Node that is out of service".to_owned()
+            }
             Clause::Other(clause) => clause,
         }
     }

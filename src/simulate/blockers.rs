@@ -255,14 +255,17 @@ fn inspect_terminating(
                 }
                 State::Waiting
             }
-            Kubelet::Absent | Kubelet::Deleted(_) if world.is_left_by_pod_gc(object) || world.manager_away() => {
+            Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService
+                if world.is_left_by_pod_gc(object) || world.manager_away() =>
+            {
                 State::Stuck
             }
-            Kubelet::Absent | Kubelet::Deleted(_) => {
+            Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService => {
                 world.assumptions.insert(Assumption::PodGarbageCollector);
                 State::Waiting
             }
-            Kubelet::Unknown => State::Unknown,
+            Kubelet::Silent => State::Stuck,
+            Kubelet::NotReady | Kubelet::Unknown => State::Unknown,
         });
     }
     if world.held_by_spec(object) {

@@ -19,6 +19,7 @@ pub struct BuiltIn {
     pub accounts: Option<ResourceId>,
     pub jobs: Option<ResourceId>,
     pub leases: Option<ResourceId>,
+    pub api_services: Option<ResourceId>,
     pub definitions: Option<ResourceId>,
     pub volume_snapshots: Option<ResourceId>,
     pub snapshot_contents: Option<ResourceId>,
@@ -42,6 +43,7 @@ impl BuiltIn {
             accounts: core("ServiceAccount"),
             jobs: resources.by_group_kind("batch", "Job"),
             leases: resources.by_group_kind("coordination.k8s.io", "Lease"),
+            api_services: resources.by_group_kind("apiregistration.k8s.io", "APIService"),
             definitions: resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition"),
             // In any version.
             volume_snapshots: resources.by_group_kind(SNAPSHOTS, "VolumeSnapshot"),

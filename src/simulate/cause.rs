@@ -32,6 +32,8 @@ pub enum Cause {
     AccountGone(ObjectId),
     /// The endpoints controller, because this Service is gone: its Endpoints (R9.20).
     ServiceGone(ObjectId),
+    /// The API server, because no definition serves an APIService's version any more since this one is gone (R9.21).
+    DefinitionGone(ObjectId),
     /// The API server, because this Service is gone: its IPAddresses (R9.20).
     AddressReleased(ObjectId),
 }
@@ -47,7 +49,14 @@ impl Cause {
 
     /// Whether a controller deletes the object because another one, to which no reference leads, doesn't exist (§9.7).
     pub(crate) fn follows(&self) -> bool {
-        matches!(self, Cause::NodeGone(_) | Cause::AccountGone(_) | Cause::ServiceGone(_) | Cause::AddressReleased(_))
+        matches!(
+            self,
+            Cause::NodeGone(_)
+                | Cause::AccountGone(_)
+                | Cause::ServiceGone(_)
+                | Cause::DefinitionGone(_)
+                | Cause::AddressReleased(_)
+        )
     }
 
     /// Who deletes the object then, as a remark on an object that still exists.
@@ -56,6 +65,7 @@ impl Cause {
             Cause::NodeGone(_) => Some("the pod garbage collector deletes it 40 to 80 s after its Node"),
             Cause::AccountGone(_) => Some("the controller of tokens deletes it"),
             Cause::ServiceGone(_) => Some("the endpoints controller deletes it"),
+            Cause::DefinitionGone(_) => Some("the API server deletes it"),
             _ => None,
         }
     }
@@ -64,7 +74,10 @@ impl Cause {
     pub(crate) fn gone(&self) -> Option<ObjectId> {
         match self {
             Cause::NodeGone(node) => *node,
-            Cause::AccountGone(gone) | Cause::ServiceGone(gone) | Cause::AddressReleased(gone) => Some(*gone),
+            Cause::AccountGone(gone)
+            | Cause::ServiceGone(gone)
+            | Cause::DefinitionGone(gone)
+            | Cause::AddressReleased(gone) => Some(*gone),
             _ => None,
         }
     }

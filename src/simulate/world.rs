@@ -189,6 +189,8 @@ pub struct Needs {
     pub look_ups: FxHashSet<Coordinate>,
     /// Objects whose facts decide something.
     pub facts: BTreeSet<ObjectId>,
+    /// Nodes whose kubelet may have to end a pod. What is not known of them leaves outcomes certain.
+    pub kubelets: BTreeSet<ObjectId>,
     /// Coordinates whose owner is absent or has another uid according to a list, if that decides something. A list from
     /// a live cluster is outdated as soon as it is read: only a look-up proves absence (R8.7).
     pub absences: FxHashSet<Coordinate>,
@@ -202,6 +204,7 @@ impl Needs {
     pub fn add(&mut self, other: &Needs) {
         self.look_ups.extend(&other.look_ups);
         self.facts.extend(&other.facts);
+        self.kubelets.extend(&other.kubelets);
         self.absences.extend(&other.absences);
         self.setters.extend(&other.setters);
         self.evidence.extend(&other.evidence);

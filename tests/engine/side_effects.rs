@@ -7,8 +7,8 @@ use kubectl_gc::{
         Fact,
         effects::PolicyFacts,
         facts::{
-            AccountFacts, ClaimFacts, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts, SnapshotFacts,
-            TokenFacts, VolumeFacts,
+            AccountFacts, ClaimFacts, KubeletReport, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts,
+            SnapshotFacts, TokenFacts, VolumeFacts,
         },
     },
     plan::{Afterwards, Plan, explore},
@@ -44,7 +44,16 @@ fn fact(object: &str, words: &[&str]) -> Fact {
         }),
         "ServiceAccount" => Fact::Account(AccountFacts {}),
         "Secret" => Fact::Token(TokenFacts { account: words[0].to_owned(), uid: word(1) }),
-        "Node" => Fact::Node(NodeFacts { pods: words.iter().map(|uid| (*uid).to_owned()).collect() }),
+        "Node" => {
+            let kubelet = match words {
+                ["Silent"] => Some(KubeletReport::Silent),
+                ["NotReady"] => Some(KubeletReport::NotReady),
+                ["OutOfService"] => Some(KubeletReport::OutOfService),
+                _ => None,
+            };
+            let pods = kubelet.is_none().then(|| words.iter().map(|uid| (*uid).to_owned()).collect());
+            Fact::Node(NodeFacts { pods, kubelet })
+        }
         "Pod" => Fact::Pod(PodFacts { node: word(0), phase: word(1), grace: Some(30), ..PodFacts::default() }),
         "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0) }),
         "VolumeSnapshotContent" => Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: word(0) }),
@@ -568,6 +577,31 @@ fn policies_that_do_nothing_are_said_to() {
         explore(&stage, &request).notes.len()
     };
     assert_eq!([notes(5), notes(30), notes(60)], [0, 1, 1]);
+}
+
+/// S13, R9.7: who ends a pod, if its Node's kubelet doesn't.
+#[test]
+fn the_kubelet_of_a_node_may_not_end_pods() {
+    let (goes, stays) = ("ReplicaSet/rs Deleted, Pod/a Deleted", "ReplicaSet/rs Terminating(foregroundDeletion)");
+    let stays = format!("{stays}, Pod/a Terminating()");
+    for (report, targets, expected) in [
+        ("", "ReplicaSet/rs", format!("{goes}: []")),
+        ("Silent", "ReplicaSet/rs", format!("{stays}: [Stuck, Stuck]")),
+        (
+            "NotReady",
+            "ReplicaSet/rs",
+            "ReplicaSet/rs Terminating(foregroundDeletion)?, Pod/a Terminating()?: [Unknown, Unknown]".to_owned(),
+        ),
+        ("OutOfService", "ReplicaSet/rs", format!("{goes}: []")),
+        // The pod garbage collector ends the pods of a Node that is gone.
+        ("Silent", "ReplicaSet/rs Node/n1", format!("Node/n1 Deleted, {goes}: []")),
+    ] {
+        let text = format!("Node n1\nReplicaSet rs\nPod a node=n1 <- ReplicaSet/rs!\nfacts Node/n1 {report}");
+        let scene = scene(&text);
+        let plan = planned(&scene, targets, Foreground);
+        let states: Vec<_> = plan.outcomes.iter().filter_map(|outcome| outcome.state).collect();
+        assert_eq!(format!("{}: {states:?}", scene.describe(&plan)), expected, "{report} {targets}");
+    }
 }
 
 /// R9.19, R9.20: what controllers delete without an owner reference, and what is below that, has outcomes.

@@ -224,7 +224,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         option::of(short()).prop_map(|managed_by| Fact::Job(facts::JobFacts { managed_by })),
         Just(Fact::Account(facts::AccountFacts {})),
         (short(), option::of(short())).prop_map(|(account, uid)| Fact::Token(facts::TokenFacts { account, uid })),
-        vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods })),
+        vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods: Some(pods), kubelet: None })),
         option::of(short()).prop_map(|content| Fact::VolumeSnapshot(facts::SnapshotFacts { content })),
         option::of(short())
             .prop_map(|deletion_policy| Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy })),

@@ -19,8 +19,8 @@ use super::{effects::PolicyFacts, object::ObjectId};
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
 pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole, token};
 pub use running::{
-    AccountFacts, JobFacts, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts, SliceFacts, TokenFacts,
-    WorkloadFacts,
+    AccountFacts, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts, SliceFacts,
+    TokenFacts, WorkloadFacts,
 };
 pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
@@ -94,11 +94,17 @@ impl Fact {
 pub struct Facts {
     known: FxHashMap<ObjectId, Fact>,
     setters: FxHashMap<ObjectId, Box<[Setter]>>,
+    /// How often anything was learnt.
+    learned: u64,
 }
 
 impl Facts {
     /// Records the facts of an object.
     pub fn insert(&mut self, object: ObjectId, fact: Fact) {
+        self.learned += 1;
+        if let (Some(Fact::Node(known)), Fact::Node(facts)) = (self.known.get_mut(&object), &fact) {
+            return known.merge(facts.clone());
+        }
         self.known.insert(object, fact);
     }
 
@@ -124,6 +130,9 @@ impl Facts {
     pub(crate) fn forget_what_passes(&mut self) {
         self.known.retain(|_, fact| {
             let aggregated = matches!(fact, Fact::ApiService(facts) if facts.service.is_some());
+            if let Fact::Node(facts) = fact {
+                facts.kubelet = None;
+            }
             let passes = matches!(fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
             !(aggregated || passes)
         });
@@ -306,6 +315,11 @@ impl Facts {
             std::mem::take(&mut self.known).into_iter().filter_map(|(id, fact)| Some((to(id)?, fact))).collect();
         let setters = std::mem::take(&mut self.setters).into_iter();
         self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
+    }
+
+    /// Grows whenever facts are read.
+    pub(crate) fn learned(&self) -> u64 {
+        self.learned
     }
 
     pub fn len(&self) -> usize {

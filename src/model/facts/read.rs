@@ -4,16 +4,16 @@ use serde_json::Value;
 
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, Condition, Constraints, DefinitionFacts,
-    Fact, JobFacts, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NotReady, PodFacts,
-    PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeFacts,
-    Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NotReady,
+    PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts,
+    VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
 /// Whether all objects of a kind have facts.
 fn kind_has_facts(group: &str, kind: &str) -> bool {
     match group {
-        "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace"),
+        "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace" | "Node"),
         "admissionregistration.k8s.io" => {
             matches!(
                 kind,
@@ -81,6 +81,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("", "Pod") => Fact::Pod(pod(object)),
         ("", "PersistentVolume") => Fact::Volume(volume(object)),
         ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts { volume: object.name("/spec/volumeName") }),
+        ("", "Node") => Fact::Node(NodeFacts { pods: None, kubelet: Some(kubelet(object)) }),
         ("", "Service") => Fact::Service(ServiceFacts {
             kind: object.text("/spec/type"),
             cluster_ips: texts(object.0.pointer("/spec/clusterIPs")),
@@ -222,6 +223,21 @@ fn not_ready(pod: Whole<'_>) -> Option<NotReady> {
     let waiting = list(pod.0.pointer("/status/containerStatuses"))
         .find_map(|container| Whole(container).name("/state/waiting/reason"));
     Some(NotReady { since: Whole(condition).text("/lastTransitionTime").and_then(|time| unix_seconds(&time)), waiting })
+}
+
+fn kubelet(object: Whole<'_>) -> KubeletReport {
+    let is_ready = |condition: &&Value| condition["type"] == "Ready";
+    let ready = list(object.0.pointer("/status/conditions")).find(is_ready);
+    let ready = ready.map(|condition| Whole(condition).text("/status").unwrap_or_default());
+    let mut taints = list(object.0.pointer("/spec/taints"));
+    match ready.as_deref() {
+        Some("True") | None => KubeletReport::Ready,
+        Some(_) if taints.any(|taint| taint["key"] == "node.kubernetes.io/out-of-service") => {
+            KubeletReport::OutOfService
+        }
+        Some("Unknown") => KubeletReport::Silent,
+        Some(_) => KubeletReport::NotReady,
+    }
 }
 
 fn volume(object: Whole<'_>) -> VolumeFacts {

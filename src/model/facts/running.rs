@@ -41,12 +41,38 @@ impl PodFacts {
     }
 }
 
-/// The pods of a Node, read with one list instead of one by one.
+/// The pods of a Node, and whether its kubelet reports. Each is read only if it matters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct NodeFacts {
-    /// The pods' uids.
-    #[serde(default)]
-    pub pods: Vec<String>,
+    /// The pods' uids, read with one list instead of one by one; `None` if not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<Vec<String>>,
+    /// Whether its kubelet reports; `None` if not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kubelet: Option<KubeletReport>,
+}
+
+/// What the condition Ready of a Node says about its kubelet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum KubeletReport {
+    /// Ready is True, or not there.
+    Ready,
+    /// Ready is False: the kubelet reports, but may not be able to end pods.
+    NotReady,
+    /// Ready is Unknown: the kubelet has stopped reporting.
+    Silent,
+    /// Not Ready, and tainted `node.kubernetes.io/out-of-service`: the pod garbage collector ends its pods.
+    OutOfService,
+}
+
+impl NodeFacts {
+    /// Adds what else was read.
+    pub(super) fn merge(&mut self, other: NodeFacts) {
+        self.pods = other.pods.or(self.pods.take());
+        self.kubelet = other.kubelet.or(self.kubelet);
+    }
 }
 
 /// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet or DaemonSet.

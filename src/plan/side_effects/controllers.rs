@@ -11,7 +11,7 @@ use crate::{
         outcome::{Outcome, OutcomeKind, Plan},
         reaction::Afterwards,
     },
-    simulate::Needs,
+    simulate::{Needs, State},
 };
 
 use super::{SideEffects, Survival};
@@ -43,6 +43,7 @@ struct Recreator {
 pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
     let controllers = Controllers {
         side_effects,
+        staying: plan.outcomes.iter().filter_map(|outcome| Some((outcome.object, outcome.state?))).collect(),
         recreators: RefCell::default(),
         adopters: RefCell::default(),
         needs: RefCell::default(),
@@ -55,6 +56,8 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
 
 struct Controllers<'b, 's, 'a> {
     side_effects: &'b SideEffects<'s, 'a>,
+    /// Objects that stay terminating.
+    staying: FxHashMap<ObjectId, State>,
     /// Which controller recreates a deleted object; `None` if there is none.
     recreators: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
     /// Group and kind of the surviving objects of each namespace.
@@ -108,6 +111,9 @@ impl Controllers<'_, '_, '_> {
         if self.object(object).terminating() || self.side_effects.in_deleted_namespace(object) {
             return None;
         }
+        if (kept.is_some() || self.is_endpoints(object)) && self.is_stuck(object) {
+            return None;
+        }
         if let Some((.., by)) = kept {
             return Some(Afterwards::KeptUp { by });
         }
@@ -125,6 +131,11 @@ impl Controllers<'_, '_, '_> {
             Recreation::Certain => Afterwards::Recreated { by },
             Recreation::Possible => Afterwards::MayBeRecreated { by },
         })
+    }
+
+    /// Whether an object stays terminating for ever, so that no other takes its name.
+    fn is_stuck(&self, object: ObjectId) -> bool {
+        self.staying.get(&object) == Some(&State::Stuck)
     }
 
     fn is_endpoints(&self, object: ObjectId) -> bool {
@@ -194,6 +205,13 @@ impl Controllers<'_, '_, '_> {
             {
                 return None;
             }
+            // A StatefulSet needs the name. A DaemonSet counts a terminating pod as its pod on that Node.
+            ("", "Pod", "apps", "StatefulSet" | "DaemonSet") | ("", "Pod", "", "Node") | ("apps", "ReplicaSet", ..)
+                if self.is_stuck(object) =>
+            {
+                return None;
+            }
+            ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController" | "Node") => Recreation::Certain,
             ("apps", "ReplicaSet", "apps", "Deployment") if self.is_current(object, controller) => Recreation::Certain,
@@ -202,6 +220,23 @@ impl Controllers<'_, '_, '_> {
             }
             _ => Recreation::Possible,
         })
+    }
+
+    /// Whether the Node of a pod is deleted, or doesn't exist.
+    fn is_without_node(&self, pod: ObjectId) -> bool {
+        let context = self.side_effects.context;
+        let snapshot = context.snapshot;
+        let Some(facts) = snapshot.facts.pod(pod) else {
+            self.needs.borrow_mut().facts.insert(pod);
+            return false;
+        };
+        let (Some(node), Some(resource)) = (&facts.node, context.built_in.nodes) else { return false };
+        let Some(name) = snapshot.strings.find(node) else { return snapshot.covers(resource, None) };
+        match snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name }) {
+            Presence::Present(node) => self.side_effects.survival(node) == Survival::Removed,
+            Presence::Absent => true,
+            Presence::Unknown => false,
+        }
     }
 
     fn finished(&self, pod: ObjectId) -> bool {

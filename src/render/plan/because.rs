@@ -51,12 +51,17 @@ pub(in crate::render) fn because(
             "service-gone",
             format!("the endpoints controller deletes the Endpoints of Service {}", name_of(snapshot, *service)),
         ),
+        Cause::DefinitionGone(definition) => (
+            "definition-gone",
+            format!("no CRD serves its version any more once {} is gone", name_of(snapshot, *definition)),
+        ),
         Cause::AddressReleased(service) => {
             ("address-released", format!("the API server releases it with Service {}", name_of(snapshot, *service)))
         }
-        Cause::NodeGone(None) => {
-            ("node-gone", "the pod garbage collector deletes it, because its node does not exist".to_owned())
-        }
+        Cause::NodeGone(None) => (
+            "node-gone",
+            "the pod garbage collector deletes it, because its node does not exist, or is out of service".to_owned(),
+        ),
     };
     Because { reason, message }
 }

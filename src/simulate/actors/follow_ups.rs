@@ -16,6 +16,8 @@ impl World<'_, '_> {
         let resource = Some(self.context.snapshot.object(gone).resource);
         if resource == built_in.services {
             self.release_addresses(gone);
+        } else if resource == built_in.definitions {
+            self.schedule_api_services_of(gone);
         }
         if self.context.assume == Assume::None || self.manager_away() {
             return;
@@ -42,6 +44,35 @@ impl World<'_, '_> {
             let coordinate = Coordinate { resource, namespace: Symbol::EMPTY, name };
             if let Presence::Present(address) = snapshot.look_up(coordinate) {
                 self.actors.due.push_back((address, Cause::AddressReleased(service)));
+            }
+        }
+    }
+
+    /// The API server deletes the APIServices that it made for a definition, unless another definition serves the same
+    /// group and version.
+    fn schedule_api_services_of(&mut self, definition: ObjectId) {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let (Some(facts), Some(resource)) = (snapshot.facts.definition(definition), context.built_in.api_services)
+        else {
+            return;
+        };
+        let is_managed = |service: ObjectId| {
+            snapshot.object(service).labels.iter().any(|(key, value)| {
+                snapshot.text(*key) == "kube-aggregator.kubernetes.io/automanaged" && snapshot.text(*value) == "true"
+            })
+        };
+        for service in context.of_resource(resource).iter().copied().filter(|service| is_managed(*service)) {
+            let name = snapshot.text(snapshot.object(service).name);
+            let Some((version, _)) = name.split_once('.').filter(|(_, group)| *group == facts.group) else { continue };
+            let is_served = snapshot.resources.iter().any(|(id, other)| {
+                other.group == facts.group
+                    && other.version == version
+                    && other.plural != facts.plural
+                    && context.definition_of(snapshot.resources.picked(id)).is_some_and(|other| self.exists(other))
+            });
+            if !is_served {
+                self.actors.due.push_back((service, Cause::DefinitionGone(definition)));
             }
         }
     }

@@ -1,10 +1,11 @@
 //! The kubelet, which ends a pod after its grace period (R9.6) if its Node exists.
 
 use crate::{
-    model::{Coordinate, ObjectId, ResourceId, Symbol},
+    model::{Coordinate, ObjectId, ResourceId, Symbol, facts::KubeletReport},
     server::DeleteOptions,
     simulate::{
         cause::Cause,
+        liveness::{Liveness, of_lease},
         world::{Assume, World},
     },
 };
@@ -36,6 +37,17 @@ impl World<'_, '_> {
             Kubelet::Unknown => {
                 self.doubtful.insert(object);
             }
+            // It stays until its Node is back, or deleted.
+            Kubelet::Silent => return ActorResult::Done,
+            // The kubelet reports that it has a problem; whether it ends the pod is unknown.
+            Kubelet::NotReady => {
+                self.doubtful.insert(object);
+                return ActorResult::Done;
+            }
+            Kubelet::OutOfService => {
+                self.schedule_pod(object, None);
+                return ActorResult::Done;
+            }
             Kubelet::On(node) => {
                 self.assumptions.insert(Assumption::Kubelet { node });
             }
@@ -48,6 +60,26 @@ impl World<'_, '_> {
     /// The cluster-scoped object of this name before anything was deleted.
     fn before(&self, resource: Option<ResourceId>, name: Symbol) -> Option<ObjectId> {
         self.context.snapshot.look_up(Coordinate { resource: resource?, namespace: Symbol::EMPTY, name }).object()
+    }
+
+    /// What is known of the kubelet of a Node: by its condition, and by its Lease, which says more if no controller
+    /// manager keeps the condition up to date. `None` if it wasn't read.
+    fn report_of(&mut self, node: ObjectId) -> Option<KubeletReport> {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let Some(report) = snapshot.facts.node(node).and_then(|facts| facts.kubelet) else {
+            self.needs.kubelets.insert(node);
+            return None;
+        };
+        if report != KubeletReport::Ready {
+            return Some(report);
+        }
+        let lease = context.built_in.leases.and_then(|leases| {
+            let at = snapshot.locate(leases, "kube-node-lease", snapshot.text(snapshot.object(node).name)).ok()?;
+            snapshot.look_up(at).object()
+        });
+        let liveness = lease.map(|lease| of_lease(context, &mut self.needs, lease, context.time, "its lease"));
+        Some(if matches!(liveness, Some(Liveness::Away(_))) { KubeletReport::Silent } else { report })
     }
 
     /// Which kubelet would end a pod in its grace period.
@@ -64,7 +96,12 @@ impl World<'_, '_> {
             return if nodes_read { Kubelet::Absent } else { Kubelet::Unknown };
         };
         match self.find(nodes, Symbol::EMPTY, name) {
-            Some(Some(_)) => Kubelet::On(node),
+            Some(Some(id)) => match self.report_of(id) {
+                Some(KubeletReport::NotReady) => Kubelet::NotReady,
+                Some(KubeletReport::Silent) => Kubelet::Silent,
+                Some(KubeletReport::OutOfService) => Kubelet::OutOfService,
+                Some(KubeletReport::Ready) | None => Kubelet::On(node),
+            },
             Some(None) => self.before(nodes, name).map_or(Kubelet::Absent, Kubelet::Deleted),
             None => Kubelet::Unknown,
         }
@@ -76,6 +113,12 @@ impl World<'_, '_> {
 pub(crate) enum Kubelet {
     /// The kubelet of this existing Node.
     On(String),
+    /// The kubelet of this Node, which has a problem.
+    NotReady,
+    /// None: the kubelet of the Node has stopped reporting (S13).
+    Silent,
+    /// None: the Node is out of service. The pod garbage collector removes such pods (R9.7).
+    OutOfService,
     /// None: the Node doesn't exist (S13).
     Absent,
     /// None any more: the Node was deleted as well. The pod garbage collector removes such pods (R9.7).

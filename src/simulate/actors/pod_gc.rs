@@ -26,11 +26,11 @@ impl SimContext<'_> {
     pub(crate) fn pods_of_node(&self, node: ObjectId) -> PodsOfNode {
         let snapshot: &Snapshot = self.snapshot;
         let known = self.built_in.pods.is_some_and(|pods| self.fact_index.has_all_facts(snapshot, pods));
-        match snapshot.facts.node(node) {
-            Some(facts) if !known => {
+        match snapshot.facts.node(node).and_then(|facts| facts.pods.as_ref()) {
+            Some(uids) if !known => {
                 let found = |uid: &String| snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid));
-                let pods: Vec<ObjectId> = facts.pods.iter().filter_map(found).collect();
-                PodsOfNode { unseen: facts.pods.len() - pods.len(), pods, all: true }
+                let pods: Vec<ObjectId> = uids.iter().filter_map(found).collect();
+                PodsOfNode { unseen: uids.len() - pods.len(), pods, all: true }
             }
             _ => {
                 let pods = self.fact_index.pods_on(snapshot, snapshot.object(node).name).to_vec();

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use http::Method;
 use serde_json::{Value, json};
 
 use super::trial::{Trial, all_come_true, predict, three_ways_on, wait_for_items};
@@ -238,5 +239,67 @@ fn pods_of_jobs_lose_their_finalizer() {
             pods.iter().all(|pod| pod["metadata"]["finalizers"] == json!([TRACKING]))
         });
         vec!["job/own".to_owned(), "pod/managed".to_owned()]
+    });
+}
+
+/// R9.21: not while another definition serves the same group and version.
+#[test]
+fn an_api_service_follows_the_last_definition() {
+    // Kinds that come and go disturb the other tests' lists.
+    let cluster = Cluster::start(&Options::default());
+    cluster.start_controllers(CONTROLLERS);
+    let trial = Trial::on(&cluster, "api-services", "Background");
+    let group = format!("{}.test", trial.namespace);
+    let definition = |plural: &str, kind: &str| {
+        let name = format!("{plural}.{group}");
+        trial.cluster.create(json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": name},
+            "spec": {"group": group, "scope": "Namespaced",
+                "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
+                    {"type": "object"}}}]},
+        }));
+        trial.includes(&name);
+        format!("crd/{name}")
+    };
+    let targets = [definition("apples", "Apple"), definition("pears", "Pear")];
+    let service = format!("v1.{group}");
+    trial.includes(&service);
+    trial.cluster.wait_until("the APIService", std::time::Duration::from_secs(60), || {
+        let services = trial.cluster.list("/apis/apiregistration.k8s.io/v1/apiservices");
+        services.iter().any(|one| one["metadata"]["name"] == service)
+    });
+    let path = |kind: &str| format!("/apis/{group}/v1/namespaces/{}/{kind}", trial.namespace);
+    trial.cluster.wait_until("both kinds to be served", std::time::Duration::from_secs(60), || {
+        ["apples", "pears"].iter().all(|kind| trial.cluster.ask(&Method::GET, &path(kind), None).is_success())
+    });
+    let one = trial.cluster.gc(&["plan", "-o", "name", &targets[0]]);
+    assert_eq!(one.expect(0).lines().count(), 1, "{}", one.stdout);
+    let predicted = predict(vec![trial.deleting(targets.to_vec())]);
+    assert_eq!(predicted[0].outcome("APIService", &service), Some("Deleted"), "{}", predicted[0].plan["outcomes"]);
+    all_come_true(&predicted);
+}
+
+/// S13: a kubelet that has stopped reporting ends no pod; a Node that is out of service leaves that to the pod garbage
+/// collector (R9.7).
+#[test]
+fn pods_on_nodes_that_are_not_ready() {
+    three_ways_on(cluster(), "not-ready", |trial| {
+        let owner = trial.widget("root").create();
+        let references = json!({"ownerReferences": [super::draft::blocking(&owner)]});
+        for (name, taints) in [
+            ("silent", json!([])),
+            ("out", json!([{"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}])),
+        ] {
+            let node = node(trial, name);
+            let path = format!("/api/v1/nodes/{node}");
+            trial.cluster.patch(&path, &json!({"spec": {"taints": taints}}));
+            let condition = json!({"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"});
+            trial.cluster.patch(&format!("{path}/status"), &json!({"status": {"conditions": [condition]}}));
+            pod(trial, name, &node, &[], &references);
+        }
+        vec!["widget/root".to_owned()]
     });
 }

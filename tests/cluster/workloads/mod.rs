@@ -28,13 +28,11 @@ use report::{Figures, Report, by_cause};
 const WORKLOADS: u64 = 20;
 const SEED: u64 = 1000;
 /// Seeds whose plans are still wrong or miss something. The long tier plays them only if `SEED` says so.
-const OPEN: [(u64, &str); 6] = [
+const OPEN: [(u64, &str); 4] = [
     (1003, "a Job past its last try deletes its other pods"),
     (1018, "a Job past its last try deletes its other pods"),
-    (1021, "a DaemonSet doesn't create its pod again if its Node is gone"),
     (1025, "a webhook refuses UPDATE of ReplicaSets"),
     (1042, "a Job past its last try deletes its other pods"),
-    (1065, "the kubelet of a silent Node ends no pod"),
 ];
 /// Cases that share a cluster.
 const BATCH: u64 = 60;
