@@ -9,7 +9,7 @@ use crate::{
     server::Stored,
     simulate::{
         Assumption, Blockers, Cause, Change, Effect, InitialListOrder, Refused, Request, SimContext, Start, State,
-        World, begin, uncertain_objects, unfinished_by_sweep,
+        World, assumed_objects, begin, uncertain_objects, unfinished_by_sweep,
     },
 };
 
@@ -43,6 +43,9 @@ struct OutcomeBuilder<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
     blockers: Blockers,
     uncertain: FxHashSet<ObjectId>,
+    /// Objects whose outcomes rest on an assumption that may be wrong.
+    assumed: FxHashSet<ObjectId>,
+    assumptions: BTreeSet<Assumption>,
     /// Objects that a sweep examined but could not finish.
     unfinished: Vec<ObjectId>,
     /// The simulation without this delete, of what was already terminating; `None` if the delete touched nothing of
@@ -55,8 +58,11 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let unfinished = if request.start == Start::Sweep { unfinished_by_sweep(world) } else { Vec::new() };
         let blockers = Blockers::at_end_of(world, &unfinished);
         let uncertain = uncertain_objects(world, &blockers);
+        // A sweep does the collector's work itself, and reports what others have to do.
+        let (assumed, assumptions) =
+            if request.start == Start::AtRest { assumed_objects(world, &blockers) } else { Default::default() };
         let without_delete = without_the_delete(world, request);
-        OutcomeBuilder { world, blockers, uncertain, unfinished, without_delete }
+        OutcomeBuilder { world, blockers, uncertain, assumed, assumptions, unfinished, without_delete }
     }
 
     fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
@@ -76,10 +82,10 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         }
         let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
         let mut undecided: Vec<ObjectId> =
-            self.uncertain.iter().copied().filter(|object| !known.contains(object)).collect();
+            self.uncertain.union(&self.assumed).copied().filter(|object| !known.contains(object)).collect();
         undecided.sort_unstable();
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
-        known.extend(&self.uncertain);
+        known.extend(self.uncertain.union(&self.assumed));
         let stays = self
             .unfinished
             .iter()
@@ -89,6 +95,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
+        assumptions.extend(self.assumptions);
         let context = self.world.context;
         let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
         let obstacles = self.world.obstacles(healthy);
@@ -182,7 +189,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 
     fn uncertainty(&self, object: ObjectId) -> Option<Uncertainty> {
         let stopped = self.world.out_of_bounds.then_some(Uncertainty::Bound);
-        stopped.or(self.uncertain.contains(&object).then_some(Uncertainty::Gap))
+        let unread = self.uncertain.contains(&object).then_some(Uncertainty::Gap);
+        stopped.or(unread).or(self.assumed.contains(&object).then_some(Uncertainty::Assumption))
     }
 
     /// An object that stays terminating, unchanged, and what blocks it.
@@ -197,9 +205,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 
     /// An object that didn't change in the simulation, but might.
     fn undecided(&self, object: ObjectId) -> Option<Outcome> {
-        self.world
-            .exists(object)
-            .then(|| Outcome { uncertain: Some(Uncertainty::Gap), ..Outcome::untouched(self.world.context, object) })
+        let unread = self.uncertain.contains(&object);
+        let uncertain = Some(if unread { Uncertainty::Gap } else { Uncertainty::Assumption });
+        self.world.exists(object).then(|| Outcome { uncertain, ..Outcome::untouched(self.world.context, object) })
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod actors;
 mod answer;
+mod assumed;
 mod blocked_by;
 mod blockers;
 mod built_in;
@@ -47,6 +48,7 @@ pub use request::{Cut, Refused, Request, Start, WriteScope};
 pub use start::InitialListOrder;
 pub use world::{Assume, Needs, SimContext, World};
 
+pub(crate) use assumed::assumed_objects;
 pub(crate) use blockers::unfinished_by_sweep;
 pub(crate) use parts::Parts;
 pub(crate) use start::begin;

@@ -2,9 +2,10 @@
 
 use kubectl_gc::{
     graph::OwnerGraph,
+    model::{ObjectId, Snapshot},
     plan::{
-        EffectClass, FailOn, Gates, ReasonKind, Verdict, VerdictReason, VerdictResult, explore, gate_violations,
-        unlisted_contents,
+        EffectClass, FailOn, Gates, Plan, ReasonKind, Uncertainty, Verdict, VerdictReason, VerdictResult, explore,
+        gate_violations, unlisted_contents,
     },
     server::Propagation::{self, Background, Orphan},
     simulate::{Assume, Request, SimContext},
@@ -128,6 +129,144 @@ fn a_verdict_is_the_worst_of_its_reasons() {
     for (graph, targets, policy, expected) in rows {
         let found = describe(graph, targets, policy, ALL, Some(FailOn::Unsure), &[]);
         assert_eq!(found, expected, "{graph}");
+    }
+}
+
+/// Which outcomes rest on an assumption that may be wrong. Kubernetes' own controllers are no such assumption.
+#[test]
+fn what_rests_on_other_controllers_is_not_certain() {
+    let rows = [
+        (
+            "a workload with pods on a Node",
+            "Node worker\nDeployment d\nReplicaSet r <- Deployment/d!\n\
+             Pod p <- ReplicaSet/r!\nfacts Pod/p worker Running",
+            "Deployment/d",
+            "",
+        ),
+        (
+            "a claim",
+            "PersistentVolumeClaim data fin=kubernetes.io/pvc-protection\nPersistentVolume pv\nfacts \
+             PersistentVolume/pv Retain ns/data Bound",
+            "PersistentVolumeClaim/data",
+            "",
+        ),
+        ("a Namespace", "Namespace ns\nConfigMap c", "Namespace/ns", ""),
+        ("an unknown finalizer", "ConfigMap c fin=acme.io/x", "ConfigMap/c", ""),
+        (
+            "a cloud's controller",
+            "Service s fin=service.kubernetes.io/load-balancer-cleanup\nEndpoints e <- Service/s\nfacts Service/s \
+             LoadBalancer",
+            "Service/s",
+            "Service/s Deleted, Endpoints/e Deleted",
+        ),
+    ];
+    for (name, text, target, expected) in rows {
+        let scene = scene(text);
+        let graph = OwnerGraph::new(&scene.snapshot);
+        let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
+        let plan = explore(&stage, &Request::delete(vec![scene.id(target)], Background));
+        let assumed = plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some()).map(|outcome| {
+            assert_eq!(outcome.uncertain, Some(Uncertainty::Assumption), "{name}");
+            format!("{} {}", scene.snapshot.short_name(outcome.object), outcome.kind.name())
+        });
+        assert_eq!(assumed.collect::<Vec<_>>().join(", "), expected, "{name}");
+    }
+}
+
+/// Reads objects as a complete dump.
+fn dumped(name: &str, objects: &[String]) -> Snapshot {
+    let file = std::env::temp_dir().join(format!("kubectl-gc-{name}-{}.yaml", std::process::id()));
+    std::fs::write(&file, objects.join("---\n")).unwrap();
+    let snapshot = kubectl_gc::dump::read(&[file.display().to_string()], true).unwrap();
+    std::fs::remove_file(file).unwrap();
+    snapshot
+}
+
+/// An object of a dump. `more` is added to its metadata.
+fn object(kind: &str, name: &str, more: &str) -> String {
+    format!("{kind}\nmetadata: {{name: {name}, namespace: ns, uid: {name}{more}}}\n")
+}
+
+fn id(snapshot: &Snapshot, name: &str) -> ObjectId {
+    snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == name).unwrap().0
+}
+
+/// All outcomes that rest on an assumption.
+fn assumed(snapshot: &Snapshot, plan: &Plan) -> String {
+    let outcomes = plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Assumption));
+    let names = outcomes.map(|outcome| format!("{} {}", snapshot.short_name(outcome.object), outcome.kind.name()));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+const CONFIG_MAP: &str = "apiVersion: v1\nkind: ConfigMap";
+
+/// An add-on that may run where it can't be seen. If it must run in the cluster, it doesn't run.
+#[test]
+fn what_rests_on_an_add_on_elsewhere_is_not_certain() {
+    let application = "apiVersion: argoproj.io/v1alpha1\nkind: Application";
+    let machine = "apiVersion: machine.openshift.io/v1beta1\nkind: Machine";
+    let owned = |kind: &str, owner: &str| {
+        let api_version = if kind == "Machine" { "machine.openshift.io/v1beta1" } else { "argoproj.io/v1alpha1" };
+        format!(", ownerReferences: [{{apiVersion: {api_version}, kind: {kind}, name: {owner}, uid: {owner}}}]")
+    };
+    let workloads = ["apps/v1\nkind: Deployment", "apps/v1\nkind: StatefulSet", "apps/v1\nkind: DaemonSet"]
+        .iter()
+        .chain(&["coordination.k8s.io/v1\nkind: Lease"])
+        .enumerate()
+        .map(|(index, kind)| object(&format!("apiVersion: {kind}"), &format!("any{index}"), ""));
+    let objects: Vec<String> = workloads
+        .chain([
+            object(machine, "m", ", finalizers: [machine.machine.openshift.io]"),
+            object(CONFIG_MAP, "of-m", &owned("Machine", "m")),
+            object(application, "a", ", finalizers: [resources-finalizer.argocd.argoproj.io]"),
+            object(CONFIG_MAP, "of-a", &owned("Application", "a")),
+        ])
+        .collect();
+    let snapshot = dumped("add-ons", &objects);
+    let graph = OwnerGraph::new(&snapshot);
+    let stage = SimContext::new(&snapshot, &graph, Assume::Known);
+    for (target, expected) in
+        [("Machine/m", "Machine/m Terminating, ConfigMap/of-m Unchanged"), ("Application/a", "")]
+    {
+        let plan = explore(&stage, &Request::delete(vec![id(&snapshot, target)], Background));
+        assert_eq!(assumed(&snapshot, &plan), expected, "{target}");
+        assert_eq!(plan.certain(), expected.is_empty(), "{target}");
+    }
+}
+
+/// R2.5: what the collector doesn't watch yet it doesn't free, and then deletes.
+#[test]
+fn an_orphan_of_a_young_kind_is_not_certain() {
+    let owned = |name: &str| format!(", ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: {name}, uid: {name}}}]");
+    let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+        metadata: {name: shops.acme.io, uid: crd, creationTimestamp: 2026-01-31T08:00:00Z}\n\
+        spec: {group: acme.io, names: {plural: shops, kind: Shop}, scope: Namespaced, versions: [{name: v1}]}\n";
+    let mut snapshot = dumped(
+        "young",
+        &[
+            definition.to_owned(),
+            object(CONFIG_MAP, "root", ""),
+            object("apiVersion: acme.io/v1\nkind: Shop", "young", &owned("root")),
+            object(CONFIG_MAP, "old", &owned("root")),
+        ],
+    );
+    let root = id(&snapshot, "ConfigMap/root");
+    let created: i64 = 1_769_846_400;
+    for (now, policy, expected) in [
+        (Some(created + 12), Orphan, "Shop/young Orphaned"),
+        (Some(created + 34), Orphan, "Shop/young Orphaned"),
+        (Some(created + 35), Orphan, ""),
+        (Some(created + 12), Background, ""),
+        // A dump was read at some time before.
+        (None, Orphan, ""),
+    ] {
+        snapshot.read_at = now;
+        let graph = OwnerGraph::new(&snapshot);
+        let stage = SimContext::new(&snapshot, &graph, Assume::Known);
+        let plan = explore(&stage, &Request::delete(vec![root], policy));
+        assert_eq!(assumed(&snapshot, &plan), expected, "{now:?} {policy:?}");
+        let named = plan.assumptions.iter().any(|assumption| assumption.to_string().contains("watches Shop"));
+        assert_eq!(named, !expected.is_empty());
     }
 }
 

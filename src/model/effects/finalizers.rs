@@ -17,6 +17,16 @@ pub struct KnownFinalizer {
     pub source: &'static str,
 }
 
+impl KnownFinalizer {
+    /// Whether its controller is a part of Kubernetes, which runs wherever the collector does: not a cloud's, a volume
+    /// driver's or an add-on's.
+    pub(crate) fn is_kubernetes_own(&self) -> bool {
+        const OTHERS: [&str; 2] =
+            ["service.kubernetes.io/load-balancer-cleanup", "external-provisioner.volume.kubernetes.io/finalizer"];
+        self.when != When::Elsewhere && !OTHERS.contains(&self.finalizer)
+    }
+}
+
 /// What the controller waits for before it removes its finalizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {

@@ -91,6 +91,9 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Unchanged if outcome.order.is_some() && outcome.uncertain.is_none() => {
             "loses a finalizer, and is not deleted".to_owned()
         }
+        OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Assumption) => {
+            "depends on what a controller does".to_owned()
+        }
         OutcomeKind::Unchanged => unread(view, outcome.object),
     };
     let lost = side_effects::losses(view, outcome).join("; ");
@@ -98,6 +101,8 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let remark = side_effects::remarks(view, outcome).into_iter().fold(remark, joined);
     match outcome.uncertain {
         Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
+        // The word says it.
+        Some(Uncertainty::Assumption) if outcome.state == Some(State::Unknown) => remark,
         Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),
         _ => remark,
     }

@@ -335,8 +335,12 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
 /// assumed, and all of that in words.
 pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     let because_of = |wanted: &[Uncertainty]| {
-        let uncertain = view.plan.outcomes.iter().filter_map(|outcome| outcome.uncertain);
-        uncertain.filter(|uncertainty| wanted.contains(uncertainty)).count()
+        // That objects depend on their controllers is already said.
+        let depends = |outcome: &&Outcome| {
+            outcome.uncertain == Some(Uncertainty::Assumption) && outcome.state == Some(State::Unknown)
+        };
+        let uncertain = view.plan.outcomes.iter().filter(|outcome| !depends(outcome));
+        uncertain.filter_map(|outcome| outcome.uncertain).filter(|uncertainty| wanted.contains(uncertainty)).count()
     };
     let varying = because_of(&[Uncertainty::Order]);
     let unread = because_of(&[Uncertainty::Gap, Uncertainty::Bound]);
@@ -351,8 +355,7 @@ pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
             &format!(" {} not certain, because something could not be read or simulated to the end.", outcomes(unread));
     }
     if assumed > 0 {
-        unsure += &format!(" {} not certain, because they rest on an assumption.", outcomes(assumed))
-            .replace("outcome is not certain, because they rest", "outcome is not certain, because it rests");
+        unsure += &format!(" {} on an assumption that may be wrong.", count(assumed, "outcome rests", "outcomes rest"));
     }
     (varying, unread + assumed, unsure)
 }
@@ -406,7 +409,9 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         ReasonKind::Order => format!("{outcomes} {depends} on the order of events"),
         ReasonKind::Gap => format!("{outcomes} {depends} on something that could not be read"),
         ReasonKind::Bound => format!("{outcomes} could not be simulated to the end"),
-        ReasonKind::Assumption => format!("{outcomes} {depends} on an assumption"),
+        ReasonKind::Assumption => {
+            format!("{} on an assumption that may be wrong", count(number, "outcome rests", "outcomes rest"))
+        }
         ReasonKind::UnknownEffect => {
             format!("what is lost with {} could not be read", by_kind(view, reason.objects.iter().copied()))
         }

@@ -41,6 +41,8 @@ pub enum Assumption {
     Admission { by: String },
     /// The namespace controller reads this aggregated API before it loses its backend.
     ApiLasts { api: String },
+    /// The collector already watches a kind that is served since so many seconds (R2.5).
+    Watched { kind: String, seconds: i64 },
 }
 
 impl std::fmt::Display for Assumption {
@@ -62,6 +64,11 @@ impl std::fmt::Display for Assumption {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")
             }
             Assumption::Admission { by } => write!(f, "{by} allows these deletes and changes"),
+            Assumption::Watched { kind, seconds } => write!(
+                f,
+                "the collector already watches {kind}, a kind that is served since {seconds} s (it learns of new kinds \
+                 every 30 s)"
+            ),
             Assumption::NamespaceController => {
                 f.write_str("the namespace controller deletes the content of a Terminating namespace")
             }

@@ -17,3 +17,4 @@ mod targets;
 mod three_ways;
 pub mod trial;
 pub mod workloads;
+mod young;

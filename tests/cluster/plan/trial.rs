@@ -12,6 +12,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The pod garbage collector deletes the pods of a Node a minute later.
 const UNTIL_TRUE: Duration = Duration::from_mins(2);
 
+/// How long a plan may be uncertain because the collector may not watch a new kind yet (R2.5).
+const UNTIL_OLD: Duration = Duration::from_mins(1);
+
 /// The three propagation policies.
 pub const POLICIES: [&str; 3] = ["Background", "Foreground", "Orphan"];
 
@@ -180,11 +183,12 @@ pub fn predict<'c>(cases: Vec<Case<'c>>) -> Vec<Prediction<'c>> {
     cases.into_iter().zip(plans).map(predicted).collect()
 }
 
-/// Runs `plan`. Another test may remove its kind meanwhile; that is a gap, and `plan` runs again.
+/// Runs `plan`. Another test may remove its kind meanwhile; that is a gap, and `plan` runs again. So it does while a
+/// kind is too young for the plan to be certain.
 #[track_caller]
 fn plan(cluster: &Cluster, args: &[String]) -> Value {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let plan = poll(PATIENCE, || {
+    let plan = poll(PATIENCE + UNTIL_OLD, || {
         let ran = cluster.gc(&args);
         assert!(!ran.stdout.is_empty(), "kubectl gc {}: {:?}\n{}", args.join(" "), ran.code, ran.stderr);
         let plan = ran.json();
@@ -192,9 +196,14 @@ fn plan(cluster: &Cluster, args: &[String]) -> Value {
         let prevents = |obstacle: &Value| obstacle["prevents"].as_array().is_some_and(|prevents| !prevents.is_empty());
         let prevented = plan["obstacles"].as_array().into_iter().flatten().any(prevents);
         ran.expect(if stuck || prevented { 2 } else { 0 });
-        if plan["complete"] == true { Ok(plan) } else { Err(Retry::Later(plan["gaps"].to_string())) }
+        let young = plan["assumes"].to_string().contains("the collector already watches");
+        match plan["complete"] == true {
+            true if young => Err(Retry::Later(plan["assumes"].to_string())),
+            true => Ok(plan),
+            false => Err(Retry::Later(plan["gaps"].to_string())),
+        }
     });
-    plan.unwrap_or_else(|gaps| panic!("kubectl gc {}: gaps: {gaps}", args.join(" ")))
+    plan.unwrap_or_else(|why| panic!("kubectl gc {}: {why}", args.join(" ")))
 }
 
 /// Deletes and compares, reporting all errors at once. Waits until everything is as predicted, and checks that it stays

@@ -1,0 +1,108 @@
+//! Which outcomes rest on an assumption that may be wrong: on controllers that are no part of Kubernetes and were not
+//! seen running, and on a collector that may not watch a young kind yet.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    collector::Reason,
+    model::{Coordinate, ObjectId, Presence, ResourceId, Symbol, effects::known_finalizer},
+};
+
+use super::{
+    actors::Assumption,
+    blockers::{BlockedBy, Blockers, State},
+    cause::Cause,
+    uncertainty::with_all_affected,
+    world::{SimContext, World},
+};
+
+/// The collector looks for new kinds every 30 seconds (R2.5), and then lists their objects.
+const COLLECTOR_LEARNS_WITHIN: i64 = 35;
+
+/// Objects whose outcomes rest on assumptions that may be wrong, and those assumptions that the simulation itself
+/// didn't record.
+pub(crate) fn assumed_objects(
+    world: &World<'_, '_>,
+    blockers: &Blockers,
+) -> (FxHashSet<ObjectId>, BTreeSet<Assumption>) {
+    let mut assumptions = BTreeSet::new();
+    let mut open: Vec<ObjectId> = awaiting_others(world, blockers);
+    for change in &world.log {
+        match &change.cause {
+            Cause::KnownFinalizer(finalizer) if !is_kubernetes_own(world.context, change.object, *finalizer) => {
+                open.push(change.object);
+            }
+            // Nothing is freed whose kind isn't watched yet: it is deleted later, because its owner is gone.
+            Cause::Collector(Reason::OwnerOrphans(_)) => {
+                if let Some(assumption) = world.context.young_kind(change.object) {
+                    assumptions.insert(assumption);
+                    open.push(change.object);
+                }
+            }
+            _ => {}
+        }
+    }
+    // An owner doesn't wait for dependents that the collector doesn't see.
+    for object in world.touched() {
+        let waits = world.stored(object).is_some_and(|stored| stored.waiting());
+        let unseen = blockers.waits_for(object).iter().filter_map(|other| world.context.young_kind(*other));
+        for assumption in unseen.filter(|_| waits) {
+            assumptions.insert(assumption);
+            open.push(object);
+        }
+    }
+    (with_all_affected(world, blockers, open), assumptions)
+}
+
+/// Objects that are deleted once a controller acts that is not known to run.
+fn awaiting_others(world: &World<'_, '_>, blockers: &Blockers) -> Vec<ObjectId> {
+    let is_finalizer = |blocker: &BlockedBy| {
+        matches!(blocker, BlockedBy::Finalizer(finalizer)
+            if !finalizer.is_collectors_finalizer() && *finalizer != Symbol::DEFINITION)
+    };
+    let depends = |object: &ObjectId| {
+        blockers.own_state(*object) == Some(State::Unknown)
+            && !world.doubtful.contains(object)
+            && blockers.holders(*object).iter().any(is_finalizer)
+    };
+    world.touched().into_iter().filter(depends).collect()
+}
+
+/// Whether a finalizer is removed by a controller that is a part of Kubernetes.
+fn is_kubernetes_own(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> bool {
+    let snapshot = context.snapshot;
+    let resource = snapshot.resources.get(snapshot.object(object).resource);
+    known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind)
+        .is_some_and(|known| known.is_kubernetes_own())
+}
+
+impl SimContext<'_> {
+    /// That the collector already watches an object's kind, if the kind is so young that it may not. A dump is read
+    /// later: its kinds are old.
+    fn young_kind(&self, object: ObjectId) -> Option<Assumption> {
+        let now = self.snapshot.read_at?;
+        let resource = self.snapshot.object(object).resource;
+        let seconds = now - self.served_since(resource)?;
+        let kind = self.snapshot.resources.get(resource).kind.clone();
+        (seconds < COLLECTOR_LEARNS_WITHIN).then_some(Assumption::Watched { kind, seconds: seconds.max(0) })
+    }
+
+    /// When a resource began to be served at the earliest: its CustomResourceDefinition or its APIService was created
+    /// then. `None` for built-in resources, and if that could not be read.
+    fn served_since(&self, resource: ResourceId) -> Option<i64> {
+        let resources = &self.snapshot.resources;
+        let found = resources.get(resource);
+        let definition = (self.built_in.definitions, format!("{}.{}", found.plural, found.group));
+        let service = resources.by_group_kind("apiregistration.k8s.io", "APIService");
+        let service = (service, format!("{}.{}", found.version, found.group));
+        let created = [definition, service].into_iter().filter_map(|(resource, name)| {
+            let name = self.snapshot.strings.find(&name)?;
+            let at = Coordinate { resource: resource?, namespace: Symbol::EMPTY, name };
+            let Presence::Present(object) = self.snapshot.look_up(at) else { return None };
+            self.snapshot.object(object).created
+        });
+        created.max()
+    }
+}
