@@ -21,6 +21,7 @@ mod probe_tests;
 mod request;
 mod restore;
 mod sweep;
+mod unpatchable;
 mod update;
 
 pub use access::{Access, Denied, Verdicts, review};
@@ -34,3 +35,4 @@ pub use sweep::{
     CompletedWrite, Failed, QueueName, Settings, SweepObserver, SweepStatus, Sweeper, SyncStatus, WatchObserver, What,
     WriteFailure, keep_sweeping,
 };
+pub(crate) use unpatchable::unpatchable;

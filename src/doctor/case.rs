@@ -1,6 +1,6 @@
 //! The input of a diagnosis, and how sentences name objects.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     command_line::Kubectl,
@@ -38,6 +38,8 @@ pub struct Case<'a> {
     pub kubectl: &'a Kubectl,
     /// The collector's events about owners in other namespaces, if they were read.
     pub events: &'a [OwnerEvent],
+    /// By uid: why the API server refuses any change of an object as invalid; `None` if it would accept one.
+    pub unpatchable: &'a FxHashMap<Symbol, Option<String>>,
     /// What the probe object showed about the collector, if a probe was requested.
     pub probed: Option<Probed>,
 }

@@ -55,6 +55,7 @@ codes! {
     StuckOnProtected, "stuck-on-protected", Error, "a foreground delete waits for a dependent that the API server \
         refuses to delete";
     StuckUnwatched, "stuck-unwatched", Error, "a delete waits for the collector, which does not watch this kind";
+    StuckOnSchema, "stuck-on-schema", Error, "a delete waits for a change that an object's CRD no longer allows";
     NamespaceMissing, "namespace-missing", Error, "objects are in a namespace that does not exist";
     DependentsRecreated, "dependents-recreated", Warning,
         "a client keeps creating dependents that a foreground delete waits for";

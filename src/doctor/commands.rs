@@ -44,6 +44,11 @@ impl Commands<'_> {
         Some(self.about("get", id)?.args(["-o", "yaml", "--show-managed-fields"]))
     }
 
+    /// Opens an object in an editor.
+    pub fn edit(self, id: ObjectId) -> Option<ShellCommand> {
+        self.about("edit", id)
+    }
+
     /// Scales a workload up, so that it runs.
     pub fn scale_up(self, id: ObjectId) -> Option<ShellCommand> {
         Some(self.about("scale", id)?.arg("--replicas=1"))

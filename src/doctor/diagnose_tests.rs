@@ -23,6 +23,7 @@ fn found(world: World) -> Vec<Finding> {
         made: &[],
         kubectl: &PLAIN,
         events: &[],
+        unpatchable: &Default::default(),
         probed: None,
     };
     diagnose(&case).findings

@@ -79,6 +79,8 @@ impl Remedy {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadsNeeded {
     pub needs: Needs,
+    /// Objects that the collector should change: whether the API server accepts that.
+    pub patches: BTreeSet<ObjectId>,
 }
 
 /// The findings, the worst first.

@@ -15,6 +15,7 @@ mod identity;
 mod limit;
 mod liveness;
 mod references;
+mod schema;
 mod stuck;
 mod vanished;
 mod webhooks;
@@ -52,6 +53,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let turns = collector::turns(case);
     identity::namespaces(case, &turns, &mut findings);
     webhooks::gather(case, &turns, &mut findings);
+    schema::gather(case, &turns, &mut findings);
     collector::gather(case, &turns, &mut findings);
     events::gather(case, &mut findings);
     stuck::progress::gather(case, &mut findings);

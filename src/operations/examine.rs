@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     command_line::Kubectl,
@@ -65,6 +65,7 @@ pub struct Examination<'s> {
     asked: ExaminationScope,
     fresh: FxHashSet<Symbol>,
     made: Vec<RecreatedDependent>,
+    unpatchable: FxHashMap<Symbol, Option<String>>,
 }
 
 /// The scope of an examination: nothing else is read again or waited for.
@@ -87,7 +88,8 @@ impl<'s> Examination<'s> {
         let events = session.owner_events();
         // In a dump, the origin is unknown.
         let kubectl = if session.is_live() { kubectl } else { Kubectl::default() };
-        Examination { session, clock, events, probed, kubectl, asked, fresh: FxHashSet::default(), made: Vec::new() }
+        let (fresh, made, unpatchable) = Default::default();
+        Examination { session, clock, events, probed, kubectl, asked, fresh, made, unpatchable }
     }
 
     /// Explains these objects, as far as they exist at the last look, with their findings.
@@ -205,16 +207,25 @@ impl<'s> Examination<'s> {
         let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
         let projection = Projection::of(&stage);
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        let Examination { asked: ExaminationScope { limit, .. }, made, events, probed, kubectl, .. } = self;
-        let (fresh, probed) = (&fresh, *probed);
-        work(&Case { stage: &stage, projection: &projection, now, live, fresh, limit, made, kubectl, events, probed })
+        let Examination { asked: ExaminationScope { limit, .. }, made, events, probed, kubectl, unpatchable, .. } =
+            self;
+        let (stage, projection, fresh, probed) = (&stage, &projection, &fresh, *probed);
+        work(&Case { stage, projection, now, live, fresh, limit, made, kubectl, events, unpatchable, probed })
     }
 
     /// Reads what is wanted. Returns whether that made a difference.
     fn read(&mut self, wanted: &ReadsNeeded) -> bool {
         let moved = self.session.confirm(&wanted.needs.absences);
         // If an absence was wrong, objects may have other ids now.
-        moved || self.session.fetch(&wanted.needs)
+        if moved {
+            return true;
+        }
+        let before = self.unpatchable.len();
+        for object in &wanted.patches {
+            let uid = self.session.snapshot.object(*object).uid;
+            self.unpatchable.entry(uid).or_insert_with(|| self.session.unpatchable(*object));
+        }
+        self.session.fetch(&wanted.needs) || self.unpatchable.len() > before
     }
 
     /// Reads objects again that were not yet read again in this look. Returns whether any had changed.

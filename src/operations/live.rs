@@ -11,6 +11,7 @@ use tokio::{runtime::Runtime, sync::watch};
 use crate::{
     act::{
         Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete, follow, probe,
+        unpatchable,
     },
     cluster::{Connection, LostWatch, Watches},
     collector::live::KindId,
@@ -83,6 +84,10 @@ impl Source for Cluster {
             snapshot.update(seen);
         }
         changed
+    }
+
+    fn unpatchable(&self, snapshot: &Snapshot, object: ObjectId) -> Option<String> {
+        self.runtime.block_on(unpatchable(&self.connection, snapshot, object))
     }
 
     fn owner_events(&self) -> Result<Vec<OwnerEvent>, String> {

@@ -57,6 +57,11 @@ pub trait Source {
         false
     }
 
+    /// Why the API server refuses any change of this object as invalid; see [`crate::act::unpatchable`].
+    fn unpatchable(&self, _snapshot: &Snapshot, _object: ObjectId) -> Option<String> {
+        None
+    }
+
     /// The collector's events about owners in other namespaces.
     ///
     /// # Errors
@@ -151,6 +156,11 @@ impl<S: Source + ?Sized> Session<S> {
     /// the dump was taken, less the minute that the pod garbage collector takes.
     pub fn settled_at(&self) -> Option<i64> {
         clock::now(self).map(|now| now - 60)
+    }
+
+    /// See [`Source::unpatchable`].
+    pub(crate) fn unpatchable(&self, object: ObjectId) -> Option<String> {
+        self.source.unpatchable(&self.snapshot, object)
     }
 
     /// Reads what a simulation lacked. Returns whether anything new is known.

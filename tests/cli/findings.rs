@@ -12,8 +12,8 @@ use super::{
 
 const PAGE: &str = "docs/findings.md";
 
-/// Codes that only a live cluster can produce, because they need a test object or events.
-const ONLY_LIVE: [&str; 3] = ["collector-refused", "collector-stopped", "owner-namespace-event"];
+/// Codes that only a live cluster can produce, because they need a test object, events, or an answer of the API server.
+const ONLY_LIVE: [&str; 4] = ["stuck-on-schema", "collector-refused", "collector-stopped", "owner-namespace-event"];
 
 /// A code, as `doctor --list-codes` prints it.
 struct Listed {

@@ -59,6 +59,7 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
         made: &[],
         kubectl: &PLAIN,
         events: &[],
+        unpatchable: &Default::default(),
         probed: None,
     };
     diagnose(&case)

@@ -45,6 +45,7 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         made: &[],
         kubectl: &PLAIN,
         events: &[],
+        unpatchable: &Default::default(),
         probed: None,
     };
     explain(&case, objects, &[]).explanations

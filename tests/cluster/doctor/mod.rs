@@ -16,6 +16,7 @@ mod limits;
 mod namespaces;
 mod pods;
 mod references;
+mod schema;
 mod spoiled;
 mod stuck;
 mod vanished;
@@ -128,6 +129,7 @@ fn clusters_that_ail() {
         ("a_namespace_names_the_webhook_that_holds_it", causes::a_namespace_names_the_webhook_that_holds_it),
         ("a_controller_is_judged_by_its_workload", controllers::a_controller_is_judged_by_its_workload),
         ("objects_that_cannot_be_decoded", spoiled::objects_that_cannot_be_decoded),
+        ("objects_that_became_invalid", schema::objects_that_became_invalid),
     ]);
 }
 

@@ -1,0 +1,29 @@
+//! Whether the API server accepts changes of an object: objects may no longer satisfy the schema of their CRD.
+
+use http::{Method, StatusCode};
+use serde_json::json;
+
+use crate::{
+    cluster::{Connection, path},
+    model::{ObjectId, Snapshot},
+};
+
+use super::{
+    request::{JSON, MERGE_PATCH, once_as},
+    update::metadata_patch,
+};
+
+/// The annotation that a dry run adds. A patch without any change would not be validated like one with a change.
+const ANNOTATION: &str = "kubectl-gc/dry-run";
+
+/// Why the API server refuses to change an object's metadata, as invalid: asks with a dry run, which stores nothing.
+/// `None` if it would accept a change, or if that could not be found out.
+pub(crate) async fn unpatchable(connection: &Connection, snapshot: &Snapshot, id: ObjectId) -> Option<String> {
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let path = path::of_object(resource, snapshot.text(object.namespace), snapshot.text(object.name))?;
+    let body = metadata_patch(snapshot.text(object.uid), None, json!({"annotations": {ANNOTATION: "true"}}));
+    let url = format!("{path}?dryRun=All&fieldManager=kubectl-gc");
+    let failure = once_as(connection, &Method::PATCH, &url, Some((MERGE_PATCH, &body)), JSON).await.err()?;
+    (failure.status() == Some(StatusCode::UNPROCESSABLE_ENTITY)).then(|| failure.to_string())
+}
