@@ -71,6 +71,7 @@ fn main() {
                 made: &[],
                 kubectl: &kubectl_gc::command_line::PLAIN,
                 events: &[],
+                unpatchable: &Default::default(),
                 probed: None,
                 limit: &Limit::Everything,
             };

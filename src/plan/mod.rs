@@ -28,7 +28,7 @@ pub use outcome::{After, Alternative, JointEnd, Outcome, OutcomeKind, Plan, Summ
 pub(crate) use possible_deletions::measures_only;
 pub use possible_deletions::{may_hide, removed};
 pub use radius::{EffectCounts, Radius, RadiusObstacle, blast_radius};
-pub use reaction::{Afterwards, OutsideEffect};
+pub use reaction::{Afterwards, ClaimsOfSet, OutsideEffect};
 pub(crate) use side_effects::{adopters_of, effects_of};
 pub use tracker::PlanTracker;
 pub use unlisted_contents::{Unlisted, UnlistedContents, unlisted, unlisted_contents};

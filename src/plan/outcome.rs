@@ -9,8 +9,7 @@ use crate::{
 
 use super::{
     note::Note,
-    reaction::{Afterwards, OutsideEffect},
-    verdict::VerdictReason,
+    reaction::{Afterwards, ClaimsOfSet, OutsideEffect},
 };
 
 /// What happens to an object: the first kind that fits.
@@ -191,6 +190,8 @@ pub struct Plan {
     pub effects: Vec<OutsideEffect>,
     /// The same of a Namespace's contents that are deleted only after its pods, and have no outcomes.
     pub effects_later: Vec<OutsideEffect>,
+    /// What becomes of the claims of deleted StatefulSets.
+    pub claims: Vec<ClaimsOfSet>,
     /// Parts of the request that have no effect.
     pub notes: Vec<Note>,
     /// How many event orders were simulated.
@@ -199,8 +200,6 @@ pub struct Plan {
     pub controllers: Controllers,
     /// What the plan assumes other actors do.
     pub assumptions: BTreeSet<Assumption>,
-    /// Reasons of the verdict beyond outcomes and effects: webhooks, APIs, policies, the collector.
-    pub reasons: Vec<VerdictReason>,
     /// Targets that the API server refuses to delete, and why (R1.25, R1.27).
     pub refused: Refused,
     /// What is broken, or what this delete breaks, and what that prevents.

@@ -31,6 +31,24 @@ impl OutsideEffect {
     }
 }
 
+/// What becomes of the claims of a deleted StatefulSet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimsOfSet {
+    pub set: ObjectId,
+    /// Whether `whenDeleted` is `Delete`; `None` if that, and which claims are its own, could not be read.
+    pub deletes: Option<bool>,
+    pub kept: Vec<ObjectId>,
+    pub deleted: Vec<ObjectId>,
+    /// Deleted or kept, depending on something uncertain.
+    pub unsure: Vec<ObjectId>,
+}
+
+impl ClaimsOfSet {
+    pub(super) fn is_empty(&self) -> bool {
+        self.kept.is_empty() && self.deleted.is_empty() && self.unsure.is_empty()
+    }
+}
+
 /// What a living controller does in response to an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Afterwards {

@@ -164,7 +164,7 @@ pub struct VerdictReason {
 
 impl VerdictReason {
     /// A reason that concerns the whole delete.
-    pub fn new(kind: ReasonKind, result: VerdictResult, message: impl Into<String>) -> Self {
+    fn new(kind: ReasonKind, result: VerdictResult, message: impl Into<String>) -> Self {
         VerdictReason { kind, result, objects: Vec::new(), message: Some(message.into()) }
     }
 }
@@ -198,14 +198,14 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The verdict on a plan. Reasons that others found are in [`Plan::reasons`].
+    /// The verdict on a plan.
     pub fn of(
         snapshot: &Snapshot,
         plan: &Plan,
         unlisted_contents: &[UnlistedContents],
         gate_violations: &[GateViolation],
     ) -> Self {
-        let mut reasons = plan.reasons.clone();
+        let mut reasons = Vec::new();
         if !gate_violations.is_empty() {
             reasons.push(VerdictReason {
                 kind: ReasonKind::Gate,

@@ -1,5 +1,5 @@
-//! Lines of a name with remarks beside it: trees and plans. In a terminal, lines fit its width if possible: names are
-//! cut in the middle, remarks wrap.
+//! Lines of a name with remarks beside it: trees and plans. In a terminal, lines fit its width if possible: remarks
+//! wrap, and start below a name that leaves them no room. Names are never shortened, so that they can be copied.
 
 use std::io::{self, Write};
 
@@ -9,14 +9,12 @@ use super::{
     go_quote::visible,
     output::TextOptions,
     style::{Style, Tone},
-    words::{self, middle_cut},
+    words,
 };
 
-/// No name is cut to fewer columns.
-const LEAST_NAME: usize = 16;
 /// The column after the names starts here at the latest, however long a name is.
 const MOST_ALIGNED: usize = 64;
-/// In lines with a column, remarks wrap and names aren't cut as long as remarks have this much room.
+/// In lines with a column, remarks wrap and stand beside the name as long as they have this much room.
 const ROOM_FOR_REMARKS: usize = 28;
 /// Long words are broken if at least this much room is left; with less, the text would be unreadable anyway.
 const LEAST_BROKEN: usize = 16;
@@ -159,23 +157,29 @@ fn write_one(
 ) -> io::Result<()> {
     let width = width.map_or(usize::MAX, |width| width.saturating_sub(margin));
     let fits = line.first() + line.column_width() + line.remarks_width() <= width;
-    // Columns stay aligned, so a name may not push them; remarks alone may start further right.
-    let room = match (line.is_bare(), fits && line.column.is_none()) {
-        _ if width == usize::MAX => usize::MAX,
-        (true, _) => width,
-        (false, true) => usize::MAX,
-        (false, false) => at,
-    };
-    let name = middle_cut(&line.name, room.saturating_sub(line.guide.width()).max(LEAST_NAME));
-    let used = line.guide.width() + name.width();
-    let mut gap = at.saturating_sub(used);
-    if fits && line.column.is_none() {
-        gap = gap.min(width - line.remarks_width() - used);
-    }
-    let mut text =
-        format!("{}{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &line.guide), style.paint(line.tone, &name));
+    let used = line.first();
+    let mut text = format!(
+        "{}{}{}",
+        " ".repeat(margin),
+        style.paint(Tone::Quiet, &line.guide),
+        style.paint(line.tone, &line.name)
+    );
     if line.is_bare() {
         return writeln!(out, "{text}");
+    }
+    let beside = fits && line.column.is_none();
+    let guide = continued(&line.guide);
+    // Columns stay aligned, so a name may not push them; remarks alone may start further right.
+    let used = if beside || used <= at {
+        used
+    } else {
+        writeln!(out, "{text}")?;
+        text = format!("{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &guide));
+        guide.width()
+    };
+    let mut gap = at.saturating_sub(used);
+    if beside {
+        gap = gap.min(width - line.remarks_width() - used);
     }
     text.push_str(&" ".repeat(gap));
     if let Some((tone, column)) = &line.column {
@@ -190,7 +194,6 @@ fn write_one(
     }
     writeln!(out, "{}", text.trim_end())?;
     for remark in remarks {
-        let guide = continued(&line.guide);
         let padding = " ".repeat(before - guide.width());
         writeln!(out, "{}{}{padding}{remark}", " ".repeat(margin), style.paint(Tone::Quiet, &guide))?;
     }
@@ -283,17 +286,24 @@ mod tests {
     }
 
     #[test]
-    fn names_are_cut_rather_than_columns_moved() {
+    fn names_are_whole_and_columns_aligned() {
         let lines = [
             line("", "a-name-that-is-too-long-for-it", Some("gone "), &["why"]),
-            line("", "short", Some("stays"), &[]),
+            line("└─ ", "short", Some("stays"), &[]),
         ];
         assert_eq!(written(&lines, Some(42))[0], "a-name-that-is-too-long-for-it  gone   why");
-        let cut = ["a-name-that-is…oo-long-for-it  gone   why", "short                          stays"];
-        assert_eq!(written(&lines, Some(41)), cut);
+        let broken = [
+            "a-name-that-is-too-long-for-it",
+            "                               gone   why",
+            "└─ short                       stays",
+        ];
+        assert_eq!(written(&lines, Some(41)), broken);
         for width in [0, 1, 20, 30] {
-            assert_eq!(written(&lines, Some(width)).len(), 2);
+            assert_eq!(written(&lines, Some(width))[0], "a-name-that-is-too-long-for-it");
         }
+        let below = [line("├─ ", "a-name-that-is-too-long-for-it", None, &["one", "two"]), lines[1].clone()];
+        let broken = ["├─ a-name-that-is-too-long-for-it", "│                one; two", "└─ short         stays"];
+        assert_eq!(written(&below, Some(30)), broken);
     }
 
     #[test]

@@ -171,7 +171,7 @@ impl<'a> ResourcesView<'a> {
         self.counts?.get(&id).copied()
     }
 
-    /// Repeated columns become headings, so that little is cut on a terminal of 80 columns.
+    /// Repeated columns become headings, so that nearly all rows fit a terminal of 80 columns.
     fn write_grouped(&self, rows: &[Row<'_>], width: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
         let mut columns = vec![Column::name("NAME"), Column::text("NAMESPACED"), Column::name("KIND")];
         columns.extend(self.counts.map(|_| Column::number("OBJECTS")));
@@ -196,7 +196,7 @@ impl<'a> ResourcesView<'a> {
             writeln!(out, "  {header}")?;
             for (heading, lines) in grouped(rows) {
                 writeln!(out, "{}", visible(&heading))?;
-                for line in lines {
+                for line in lines.iter().flat_map(|row| row.lines()) {
                     writeln!(out, "  {line}")?;
                 }
             }

@@ -1,13 +1,12 @@
-//! Tables as kubectl prints them: columns without borders, one line per row.
+//! Tables as kubectl prints them: columns without borders, one line per row. Names are never shortened.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use unicode_width::UnicodeWidthStr;
 
-use super::{go_quote::visible, words::middle_cut};
+use super::go_quote::visible;
 
 /// The gap between columns.
 const GAP: usize = 2;
-/// No column is cut to fewer columns of text.
+/// No column is narrowed to fewer columns of text.
 const LEAST: usize = 8;
 
 /// A column, by its heading.
@@ -16,58 +15,65 @@ pub struct Column {
     pub heading: &'static str,
     /// Numbers are right-aligned.
     pub number: bool,
-    /// Whether texts are cut in the middle if there is no room for them.
-    pub cut: bool,
+    /// Whether a row continues on the next line after a text that has no room.
+    pub breaks: bool,
 }
 
 impl Column {
-    /// A column of texts that are never cut.
+    /// A column of texts, as wide as the widest.
     pub const fn text(heading: &'static str) -> Self {
-        Column { heading, number: false, cut: false }
+        Column { heading, number: false, breaks: false }
     }
 
-    /// A column of names, cut in the middle if there is no room for them.
+    /// A column of names: a row continues on the next line after a name that has no room.
     pub const fn name(heading: &'static str) -> Self {
-        Column { heading, number: false, cut: true }
+        Column { heading, number: false, breaks: true }
     }
 
     /// A column of numbers.
     pub const fn number(heading: &'static str) -> Self {
-        Column { heading, number: true, cut: false }
+        Column { heading, number: true, breaks: false }
     }
 }
 
-/// The lines of a table: the heading, then one for each row. If a width is given, names are cut so that lines fit it.
-/// Control characters are escaped.
+/// The rows of a table: the heading, then the others. If a width is given, rows with names that have no room are broken
+/// into several lines. Control characters are escaped.
 pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize>) -> Vec<String> {
     for cell in rows.iter_mut().flatten() {
         *cell = visible(cell).into_owned();
     }
     let widths = widths(columns, &rows);
-    if let Some(over) = width.and_then(|width| total(&widths).checked_sub(width)).filter(|over| *over > 0) {
-        let room = narrowed(columns, &widths, over);
-        for row in &mut rows {
-            for ((cell, column), room) in row.iter_mut().zip(columns).zip(&room) {
-                if column.cut {
-                    *cell = middle_cut(cell, *room);
-                }
-            }
-        }
-    }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
-    table.set_header(columns.iter().map(|column| column.heading));
-    table.add_rows(rows);
-    for (column, description) in table.column_iter_mut().zip(columns) {
-        column.set_padding((0, GAP as u16));
-        if description.number {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().map(|line| line.trim_end().to_owned()).collect()
+    let over = width.map_or(0, |width| total(&widths).saturating_sub(width));
+    let widths = narrowed(columns, &widths, over);
+    let headings = columns.iter().map(|column| column.heading.to_owned()).collect();
+    std::iter::once(headings).chain(rows).map(|row: Vec<String>| written(columns, &widths, &row, width)).collect()
 }
 
-/// The width of the table if nothing is cut.
+/// One row, broken before and after cells that are wider than their columns.
+fn written(columns: &[Column], widths: &[usize], row: &[String], room: Option<usize>) -> String {
+    let mut text = String::new();
+    let mut start = 0;
+    let mut used = 0;
+    for ((cell, column), width) in row.iter().zip(columns).zip(widths) {
+        let before = if column.number { width.saturating_sub(cell.width()) } else { 0 };
+        if !cell.is_empty() {
+            let end = start + before + cell.width();
+            let over = if cell.width() > *width { room.map_or(0, |room| end.saturating_sub(room)) } else { 0 };
+            let at = (start + before).saturating_sub(over);
+            if used > 0 && used + GAP > at {
+                text.push('\n');
+                used = 0;
+            }
+            text.push_str(&" ".repeat(at - used));
+            text.push_str(cell);
+            used = at + cell.width();
+        }
+        start += width + GAP;
+    }
+    text
+}
+
+/// The width of the table if every row has one line.
 pub fn natural_width(columns: &[Column], rows: &[Vec<String>]) -> usize {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| visible(cell).into_owned()).collect()).collect();
@@ -87,12 +93,14 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-/// The widths after narrowing the widest cuttable columns, until `over` columns are saved or nothing more can be cut.
+/// The widths after narrowing the widest columns of names, until `over` columns are saved or no column can be narrowed.
 fn narrowed(columns: &[Column], widths: &[usize], mut over: usize) -> Vec<usize> {
     let mut widths = widths.to_vec();
     while over > 0 {
-        let cuttable = |(index, width): &(usize, &mut usize)| columns[*index].cut && **width > LEAST;
-        let Some((_, widest)) = widths.iter_mut().enumerate().filter(cuttable).max_by_key(|(_, width)| **width) else {
+        let narrows = |(index, width): &(usize, &mut usize)| {
+            columns[*index].breaks && **width > LEAST.max(columns[*index].heading.width())
+        };
+        let Some((_, widest)) = widths.iter_mut().enumerate().filter(narrows).max_by_key(|(_, width)| **width) else {
             break;
         };
         *widest -= 1;
@@ -118,14 +126,20 @@ mod tests {
     }
 
     #[test]
-    fn cuts_names_and_nothing_else() {
-        let long = [["a-name-that-does-not-fit", "1", "this stays as it is"]];
+    fn names_without_room_have_lines_of_their_own() {
+        let long = [["a-name-that-does-not-fit", "1", "this stays as it is"], ["short", "20", ""]];
         assert_eq!(natural_width(&COLUMNS, &rows(&long)), 54);
         assert_eq!(lines(&COLUMNS, rows(&long), Some(54))[1], "a-name-that-does-not-fit        1  this stays as it is");
-        assert_eq!(lines(&COLUMNS, rows(&long), Some(45))[1], "a-name-…not-fit        1  this stays as it is");
-        for too_narrow in [0, 1, 20, 37] {
-            assert_eq!(lines(&COLUMNS, rows(&long), Some(too_narrow))[1], "a-na…fit        1  this stays as it is");
+        let broken = [
+            "NAME      OBJECTS  WHY",
+            "a-name-that-does-not-fit\n                1  this stays as it is",
+            "short          20",
+        ];
+        for narrow in [0, 1, 20, 37] {
+            assert_eq!(lines(&COLUMNS, rows(&long), Some(narrow)), broken);
         }
+        let wider = "a-name-that-does-not-fit       1  this stays as it is";
+        assert_eq!(lines(&COLUMNS, rows(&long), Some(53))[1], wider);
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Wording: plurals, counts by kind, cutting, wrapping, ages.
+//! Wording: plurals, counts by kind, wrapping.
 
 use std::collections::BTreeMap;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::go_quote::visible;
 use crate::model::{ObjectId, Resource, ResourceId, Snapshot};
@@ -44,27 +44,6 @@ pub fn full_name(snapshot: &Snapshot, id: ObjectId) -> String {
     let name = format!("{}{dot}{}/{}", resource.kind.to_lowercase(), resource.group, snapshot.text(object.name));
     // One per line, whatever the name contains.
     visible(&name).into_owned()
-}
-
-/// The text with its middle cut out, so that it fits `room` columns.
-pub fn middle_cut(text: &str, room: usize) -> String {
-    if text.width() <= room {
-        return text.to_owned();
-    }
-    let room = room.saturating_sub(1);
-    let head = take_columns(text.chars(), room.div_ceil(2));
-    let tail = take_columns(text.chars().rev(), room / 2);
-    format!("{head}…{}", tail.chars().rev().collect::<String>())
-}
-
-fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
-    let mut used = 0;
-    chars
-        .take_while(|c| {
-            used += c.width().unwrap_or(0);
-            used <= room
-        })
-        .collect()
 }
 
 /// The words, wrapped at `width` columns if their lengths allow it.
@@ -111,14 +90,6 @@ mod tests {
         assert_eq!(plural_of("Endpoints", "endpoints"), "Endpoints");
         assert_eq!(plural_of("Person", "people"), "Persons");
         assert_eq!(plural_of("İ", "ix"), "İs");
-    }
-
-    #[test]
-    fn cuts_the_middle() {
-        assert_eq!(middle_cut("Pod/web-6d5f", 12), "Pod/web-6d5f");
-        assert_eq!(middle_cut("Pod/web-6d5f-x2lqp", 11), "Pod/w…x2lqp");
-        assert_eq!(middle_cut("日本語日本語", 7), "日…語");
-        assert_eq!(middle_cut("abc", 0), "…");
     }
 
     #[test]

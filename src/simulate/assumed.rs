@@ -44,8 +44,9 @@ pub(crate) fn assumed_objects(
             _ => {}
         }
     }
-    // An owner doesn't wait for dependents that the collector doesn't see.
-    for object in world.touched() {
+    // An owner doesn't wait for dependents that the collector doesn't see, if there is a collector.
+    let touched = if world.manager_away() { Vec::new() } else { world.touched() };
+    for object in touched {
         let waits = world.stored(object).is_some_and(|stored| stored.waiting());
         let unseen = blockers.waits_for(object).iter().filter_map(|other| world.context.young_kind(*other));
         for assumption in unseen.filter(|_| waits) {

@@ -6,12 +6,18 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{ObjectId, ResourceId, Snapshot, Symbol};
 
+use super::built_in::BuiltIn;
+
+/// Claims by namespace, and by their name without its number.
+type NumberedClaims = FxHashMap<Symbol, FxHashMap<String, Vec<ObjectId>>>;
+
 /// Lazily computed relations between objects.
 #[derive(Debug, Default)]
 pub(crate) struct FactIndex {
     volumes_by_claim: OnceLock<FxHashMap<(Symbol, Symbol), ObjectId>>,
     tokens: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
     pods_by_node: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
+    numbered: OnceLock<NumberedClaims>,
     all_facts: OnceLock<FxHashMap<ResourceId, bool>>,
 }
 
@@ -65,6 +71,36 @@ impl FactIndex {
             index
         });
         index.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    /// The claims in a namespace that are named `<beginning>-<number>`, by number.
+    pub(crate) fn numbered_claims(&self, snapshot: &Snapshot, namespace: Symbol, beginning: &str) -> &[ObjectId] {
+        self.numbered(snapshot).get(&namespace).and_then(|claims| claims.get(beginning)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a namespace has any such claim.
+    pub(crate) fn has_numbered_claims(&self, snapshot: &Snapshot, namespace: Symbol) -> bool {
+        self.numbered(snapshot).contains_key(&namespace)
+    }
+
+    fn numbered(&self, snapshot: &Snapshot) -> &NumberedClaims {
+        self.numbered.get_or_init(|| {
+            let resource = BuiltIn::of(&snapshot.resources).claims;
+            let claims = snapshot.objects().filter(|(_, object)| Some(object.resource) == resource);
+            let mut claims: Vec<(u32, ObjectId, String)> = claims
+                .filter_map(|(id, object)| {
+                    let (beginning, number) = snapshot.text(object.name).rsplit_once('-')?;
+                    Some((number.parse().ok()?, id, beginning.to_owned()))
+                })
+                .collect();
+            claims.sort_unstable();
+            let mut index = NumberedClaims::default();
+            for (_, id, beginning) in claims {
+                let of_namespace = index.entry(snapshot.object(id).namespace).or_default();
+                of_namespace.entry(beginning).or_default().push(id);
+            }
+            index
+        })
     }
 
     /// Whether the facts of all objects of a resource were read, in all namespaces.

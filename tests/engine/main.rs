@@ -23,6 +23,7 @@ mod removed;
 mod requests;
 mod rules;
 mod scene;
+mod set_claims;
 mod shrinking;
 mod side_by_side;
 mod side_effects;

@@ -4,8 +4,8 @@ use kubectl_gc::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{
-        EffectClass, FailOn, Gates, Plan, ReasonKind, Uncertainty, Verdict, VerdictReason, VerdictResult, explore,
-        gate_violations, unlisted_contents,
+        EffectClass, FailOn, Gates, Plan, Uncertainty, Verdict, VerdictResult, explore, gate_violations,
+        unlisted_contents,
     },
     server::Propagation::{self, Background, Orphan},
     simulate::{Assume, Request, SimContext},
@@ -15,21 +15,13 @@ use crate::side_effects::scene;
 
 /// `RESULT[?]: KIND objects, …`, with a question mark if it is not certain; then the violated gates, each with its
 /// objects: `; data-loss PersistentVolumeClaim/data`.
-fn describe(
-    graph: &str,
-    targets: &str,
-    policy: Propagation,
-    deny: &[EffectClass],
-    fail_on: Option<FailOn>,
-    more: &[VerdictReason],
-) -> String {
+fn describe(graph: &str, targets: &str, policy: Propagation, deny: &[EffectClass], fail_on: Option<FailOn>) -> String {
     let scene = scene(graph);
     let snapshot = &scene.snapshot;
     let graph = OwnerGraph::new(snapshot);
     let stage = SimContext::new(snapshot, &graph, Assume::Known);
     let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
-    let mut plan = explore(&stage, &Request::delete(targets, policy));
-    plan.reasons.extend(more.iter().cloned());
+    let plan = explore(&stage, &Request::delete(targets, policy));
     let mut unlisted = unlisted_contents(&stage, &plan);
     unlisted.iter_mut().flat_map(|of| &mut of.unlisted).for_each(|unlisted| unlisted.count = Some(0));
     let gates = Gates { deny_effects: deny.to_vec(), fail_on, ..Gates::default() };
@@ -127,7 +119,7 @@ fn a_verdict_is_the_worst_of_its_reasons() {
         ),
     ];
     for (graph, targets, policy, expected) in rows {
-        let found = describe(graph, targets, policy, ALL, Some(FailOn::Unsure), &[]);
+        let found = describe(graph, targets, policy, ALL, Some(FailOn::Unsure));
         assert_eq!(found, expected, "{graph}");
     }
 }
@@ -225,8 +217,7 @@ fn what_rests_on_an_add_on_elsewhere_is_not_certain() {
     let snapshot = dumped("add-ons", &objects);
     let graph = OwnerGraph::new(&snapshot);
     let stage = SimContext::new(&snapshot, &graph, Assume::Known);
-    for (target, expected) in
-        [("Machine/m", "Machine/m Terminating, ConfigMap/of-m Unchanged"), ("Application/a", "")]
+    for (target, expected) in [("Machine/m", "Machine/m Terminating, ConfigMap/of-m Unchanged"), ("Application/a", "")]
     {
         let plan = explore(&stage, &Request::delete(vec![id(&snapshot, target)], Background));
         assert_eq!(assumed(&snapshot, &plan), expected, "{target}");
@@ -237,7 +228,8 @@ fn what_rests_on_an_add_on_elsewhere_is_not_certain() {
 /// R2.5: what the collector doesn't watch yet it doesn't free, and then deletes.
 #[test]
 fn an_orphan_of_a_young_kind_is_not_certain() {
-    let owned = |name: &str| format!(", ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: {name}, uid: {name}}}]");
+    let owned =
+        |name: &str| format!(", ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: {name}, uid: {name}}}]");
     let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
         metadata: {name: shops.acme.io, uid: crd, creationTimestamp: 2026-01-31T08:00:00Z}\n\
         spec: {group: acme.io, names: {plural: shops, kind: Shop}, scope: Namespaced, versions: [{name: v1}]}\n";
@@ -280,7 +272,7 @@ fn what_is_lost_later_counts() {
         PersistentVolume pv
         facts Pod/held worker Running
         facts PersistentVolume/pv Delete ns/data Bound";
-    let found = describe(graph, "Namespace/ns", Background, &[EffectClass::DataLoss], Some(FailOn::Stuck), &[]);
+    let found = describe(graph, "Namespace/ns", Background, &[EffectClass::DataLoss], Some(FailOn::Stuck));
     assert_eq!(
         found,
         "stuck: stuck Namespace/ns Pod/held, data-loss PersistentVolumeClaim/data; data-loss \
@@ -291,7 +283,7 @@ fn what_is_lost_later_counts() {
 #[test]
 fn the_level_of_fail_on_includes_everything_worse() {
     let verdict = |graph: &str, fail_on| {
-        let found = describe(graph, "ConfigMap/c", Background, &[], Some(fail_on), &[]);
+        let found = describe(graph, "ConfigMap/c", Background, &[], Some(fail_on));
         found.contains("; ")
     };
     let argo = "ConfigMap c fin=argoproj.io/x";
@@ -301,20 +293,4 @@ fn the_level_of_fail_on_includes_everything_worse() {
     let unsure = "unread Secret\nConfigMap c";
     assert!(!verdict(unsure, FailOn::Stuck) && !verdict(unsure, FailOn::Waits) && verdict(unsure, FailOn::Unsure));
     assert!(!verdict("ConfigMap c", FailOn::Unsure));
-}
-
-/// Reasons that others add decide like all others, whatever the outcomes are.
-#[test]
-fn further_reasons_count() {
-    let reason = |kind, result| VerdictReason::new(kind, result, "because of the test");
-    let rows = [
-        (reason(ReasonKind::Webhook, VerdictResult::Refused), "refused: webhook"),
-        (reason(ReasonKind::Collector, VerdictResult::Stuck), "stuck: collector; waits"),
-        (reason(ReasonKind::Api, VerdictResult::Unsure), "unsure?: api"),
-        (reason(ReasonKind::Api, VerdictResult::Deletes), "deletes: api"),
-    ];
-    for (reason, expected) in rows {
-        let fail_on = (reason.result == VerdictResult::Stuck).then_some(FailOn::Waits);
-        assert_eq!(describe("ConfigMap c", "ConfigMap/c", Background, ALL, fail_on, &[reason]), expected);
-    }
 }

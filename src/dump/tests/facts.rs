@@ -80,7 +80,10 @@ fn dumps_provide_facts_and_snapshot_files_keep_them() {
     assert!(!file.contains("hidden"));
     for snapshot in [&plain, &read(&file)] {
         let facts = &snapshot.facts;
-        assert_eq!(facts.workload(id(snapshot, "uid-web")), Some(&WorkloadFacts { wanted: Some(2), ready: 1 }));
+        assert_eq!(
+            facts.workload(id(snapshot, "uid-web")),
+            Some(&WorkloadFacts { wanted: Some(2), ready: 1, claims: None })
+        );
         let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
         assert_eq!(facts.lease(id(snapshot, "uid-acme")), Some(&lease));
         assert_eq!(facts.slice(id(snapshot, "uid-web-1")), Some(&SliceFacts { ready: 1, pods: Vec::new() }));

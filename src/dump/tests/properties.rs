@@ -243,7 +243,12 @@ fn fact() -> impl Strategy<Value = Fact> {
         ),
         (option::of(short()), any::<Option<i64>>(), any::<Option<i64>>())
             .prop_map(|(holder, seconds, renewed)| Fact::Lease(facts::LeaseFacts { holder, seconds, renewed })),
-        any::<(Option<i64>, i64)>().prop_map(|(wanted, ready)| Fact::Workload(facts::WorkloadFacts { wanted, ready })),
+        (any::<(Option<i64>, i64)>(), option::of((vec(short(), 0..2), any::<bool>()))).prop_map(
+            |((wanted, ready), claims)| {
+                let claims = claims.map(|(names, deleted)| facts::ClaimTemplates { names, deleted });
+                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims })
+            }
+        ),
         (any::<u64>(), vec(short(), 0..2)).prop_map(|(ready, pods)| Fact::Slice(facts::SliceFacts { ready, pods })),
         (short(), short(), option::of(backend()), any::<Option<bool>>(), short()).prop_map(
             |(group, version, service, available, reason)| Fact::ApiService(facts::ApiServiceFacts {

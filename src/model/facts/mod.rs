@@ -19,8 +19,8 @@ use super::{effects::PolicyFacts, object::ObjectId};
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
 pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole, token};
 pub use running::{
-    AccountFacts, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts, SliceFacts,
-    TokenFacts, WorkloadFacts,
+    AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts,
+    SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};

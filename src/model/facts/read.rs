@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, Condition, Constraints, DefinitionFacts,
-    Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts, NodeFacts, NotReady,
-    PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts,
-    VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
+    DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
+    NodeFacts, NotReady, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
+    TokenFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
@@ -107,12 +107,14 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => {
             object.0.get("status")?;
             let ready = object.number("/status/readyReplicas").unwrap_or(0);
-            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready })
+            let claims = (kind == "StatefulSet").then(|| claim_templates(object));
+            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready, claims })
         }
         ("apps", "DaemonSet") => {
             object.0.get("status")?;
             let ready = object.number("/status/numberReady").unwrap_or(0);
-            Fact::Workload(WorkloadFacts { wanted: object.number("/status/desiredNumberScheduled"), ready })
+            let wanted = object.number("/status/desiredNumberScheduled");
+            Fact::Workload(WorkloadFacts { wanted, ready, claims: None })
         }
         ("batch", "Job") => {
             let managed_by = object.name("/spec/managedBy").filter(|name| name != JobFacts::BUILT_IN);
@@ -196,6 +198,16 @@ fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
 
 fn texts(value: Option<&Value>) -> Vec<String> {
     list(value).filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+/// Without a policy, claims are kept (`getPersistentVolumeClaimRetentionPolicy`).
+fn claim_templates(set: Whole<'_>) -> ClaimTemplates {
+    let templates = list(set.0.pointer("/spec/volumeClaimTemplates"));
+    let policy = set.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted");
+    ClaimTemplates {
+        names: templates.filter_map(|template| Whole(template).text("/metadata/name")).collect(),
+        deleted: policy.as_deref() == Some("Delete"),
+    }
 }
 
 fn pod(object: Whole<'_>) -> PodFacts {

@@ -76,13 +76,27 @@ impl NodeFacts {
 }
 
 /// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadFacts {
     /// `spec.replicas`, or a DaemonSet's `status.desiredNumberScheduled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<i64>,
     /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
     pub ready: i64,
+    /// A StatefulSet's claims.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<ClaimTemplates>,
+}
+
+/// What a StatefulSet says of its claims. They are named `<template>-<StatefulSet>-<ordinal>`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimTemplates {
+    /// The names in `spec.volumeClaimTemplates`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// Whether `spec.persistentVolumeClaimRetentionPolicy.whenDeleted` is `Delete`.
+    pub deleted: bool,
 }
 
 /// Who handles a Job's pods.

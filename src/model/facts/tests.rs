@@ -12,8 +12,8 @@ fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
 
 #[test]
 fn workloads_have_ready_pods() {
-    let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready }));
-    for kind in ["Deployment", "StatefulSet", "ReplicaSet"] {
+    let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready, claims: None }));
+    for kind in ["Deployment", "ReplicaSet"] {
         let object = json!({"spec": {"replicas": 3}, "status": {"replicas": 3, "readyReplicas": 2}});
         assert_eq!(read("apps", kind, &object), workload(Some(3), 2));
         assert_eq!(read("apps", kind, &json!({"spec": {}, "status": {}})), workload(None, 0));
@@ -21,6 +21,22 @@ fn workloads_have_ready_pods() {
     }
     let object = json!({"spec": {}, "status": {"desiredNumberScheduled": 5, "numberReady": 4}});
     assert_eq!(read("apps", "DaemonSet", &object), workload(Some(5), 4));
+}
+
+#[test]
+fn a_stateful_set_keeps_its_claims_unless_it_says_otherwise() {
+    let claims = |spec: Value| match read("apps", "StatefulSet", &json!({"spec": spec, "status": {}})) {
+        Some(Fact::Workload(facts)) => facts.claims.map(|claims| (claims.names.join(" "), claims.deleted)),
+        other => panic!("{other:?}"),
+    };
+    let policy = |when: &str| json!({"whenDeleted": when, "whenScaled": "Delete"});
+    assert_eq!(claims(json!({})), Some((String::new(), false)));
+    let templates = json!([{"metadata": {"name": "data"}}, {"metadata": {"name": "log"}}, {}]);
+    assert_eq!(claims(json!({"volumeClaimTemplates": templates})), Some(("data log".to_owned(), false)));
+    let kept = json!({"volumeClaimTemplates": templates, "persistentVolumeClaimRetentionPolicy": policy("Retain")});
+    assert_eq!(claims(kept), Some(("data log".to_owned(), false)));
+    let deleted = json!({"persistentVolumeClaimRetentionPolicy": policy("Delete")});
+    assert_eq!(claims(deleted), Some((String::new(), true)));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod controllers;
 mod effects;
 mod nodes;
 mod notes;
+mod stateful_sets;
 
 use rustc_hash::FxHashMap;
 
@@ -37,6 +38,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     let afterwards = controllers::afterwards(&mut side_effects, plan);
     side_effects.effects(plan);
     side_effects.freed_pods(plan);
+    plan.claims = side_effects.claims_of_sets(plan);
     let SideEffects { needs, effects, .. } = side_effects;
     for (outcome, afterwards) in plan.outcomes.iter_mut().zip(afterwards) {
         outcome.afterwards = afterwards;

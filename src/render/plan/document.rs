@@ -16,6 +16,7 @@ use super::{
     gates::GateJson,
     keep::{self, KeptJson},
     obstacles::ObstacleJson,
+    set_claims::ClaimsJson,
     side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
     unlisted_contents::{AlsoDeletesJson, DeletedLaterJson, also_deletes, deleted_later},
     verdict::VerdictJson,
@@ -60,6 +61,8 @@ pub struct SweepDocument<'a> {
 struct CourseJson<'a> {
     outcomes: Vec<OutcomeJson<'a>>,
     effects: Vec<EffectJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    claims: Vec<ClaimsJson<'a>>,
     notes: Vec<NoteJson<'a>>,
     summary: SummaryJson,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -213,6 +216,7 @@ impl<'a> CourseJson<'a> {
         CourseJson {
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             effects: view.plan.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
+            claims: view.plan.claims.iter().map(|claims| ClaimsJson::of(view.snapshot, claims)).collect(),
             notes: view
                 .plan
                 .notes

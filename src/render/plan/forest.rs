@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, Snapshot},
+    model::{ObjectId, Snapshot, effects::EffectKind},
     plan::Outcome,
     simulate::{Cause, State},
 };
@@ -37,8 +37,9 @@ pub(super) struct Row<'a> {
 /// The lines of a plan. With `fold`, long runs of similar objects become one line.
 pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
     let (roots, children) = arrange(view);
+    let losses = above_losses(view, &children);
     let mut rows = Vec::new();
-    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &roots, 0, fold))];
+    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &losses, &roots, 0, fold))];
     // Depth first without recursion: each level is a list of rows in reverse order.
     while let Some((depth, level)) = open.last_mut() {
         let depth = *depth;
@@ -49,7 +50,7 @@ pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
         let below = children.get(&row.object).filter(|_| row.more == 0);
         rows.push(row);
         if let Some(below) = below {
-            open.push((depth + 1, siblings(view, &children, below, depth + 1, fold)));
+            open.push((depth + 1, siblings(view, &children, &losses, below, depth + 1, fold)));
         }
     }
     rows
@@ -103,10 +104,27 @@ fn below_another(view: &PlanView<'_>, object: ObjectId) -> bool {
     owners.into_iter().any(|owner| owner != object && view.outcome(owner).is_some())
 }
 
-/// The lines of siblings, in reverse order: stuck ones first, then by kind, outcome and name; similar ones folded.
+/// The objects that lose data, and all that they are listed below.
+fn above_losses(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId>>) -> FxHashSet<ObjectId> {
+    let parents: FxHashMap<ObjectId, ObjectId> =
+        children.iter().flat_map(|(above, below)| below.iter().map(|object| (*object, *above))).collect();
+    let mut found = FxHashSet::default();
+    let losses = view.plan.effects.iter().filter(|effect| effect.kind == EffectKind::DataDestroyed);
+    for effect in losses {
+        let mut next = Some(effect.object);
+        while let Some(object) = next.filter(|object| found.insert(*object)) {
+            next = parents.get(&object).copied();
+        }
+    }
+    found
+}
+
+/// The lines of siblings, in reverse order: lost data first, then stuck objects, then by kind, outcome and name;
+/// similar ones folded.
 fn siblings<'a>(
     view: &PlanView<'a>,
     children: &FxHashMap<ObjectId, Vec<ObjectId>>,
+    losses: &FxHashSet<ObjectId>,
     objects: &[ObjectId],
     depth: u32,
     fold: bool,
@@ -128,6 +146,7 @@ fn siblings<'a>(
             // Only roots are in several namespaces, except for dependents across namespaces.
             let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
             (
+                !losses.contains(&row.object),
                 !stuck,
                 namespace,
                 object.resource,

@@ -11,6 +11,7 @@ mod names;
 mod obstacles;
 mod radius;
 mod sections;
+mod set_claims;
 mod side_effects;
 mod side_effects_document;
 mod sweep;

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     command_line::{ShellCommand, object_word},
     model::{ObjectId, Symbol},
-    plan::Summary,
+    plan::{NoteKind, Summary},
     render::{go_quote::visible, output::TextOptions, style::Tone, words::wrapped},
     server::Propagation,
     simulate::{Assumption, BlockedBy},
@@ -17,7 +17,7 @@ use crate::{
 use super::{
     PlanView, keep,
     names::{name, stuck},
-    obstacles, side_effects, unlisted_contents,
+    obstacles, set_claims, side_effects, unlisted_contents,
 };
 
 /// The width of the labels, in columns.
@@ -93,6 +93,7 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
     let sections = [
         ("Kept", keep::describe(view).into_iter().map(Said::text).collect()),
         ("Outside", side_effects::outside(view, fold).into_iter().map(Said::text).collect()),
+        ("Claims", set_claims::describe(view).into_iter().map(Said::text).collect()),
         ("Note", side_effects::notes(view).into_iter().map(Said::text).collect()),
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
         ("Also", unlisted_contents::also(view).into_iter().map(Said::text).collect()),
@@ -172,7 +173,10 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         if view.to_be_done {
             return Vec::new();
         }
-        return delete_command(view, request.propagation).into_iter().collect();
+        return match saved_in_vain(view) {
+            Some(what) => save_first(view, what),
+            None => delete_command(view, request.propagation).into_iter().collect(),
+        };
     }
     let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
     let better = view.instead.iter().find(|(propagation, summary)| {
@@ -260,6 +264,41 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
     said
 }
 
+/// What the user wants to keep with a policy that keeps none of it.
+fn saved_in_vain(view: &PlanView<'_>) -> Option<&'static str> {
+    let note = view.plan.notes.iter().find(|note| note.kind.saves_nothing(view.plan.request.propagation))?;
+    Some(if note.kind == NoteKind::DefinitionIgnoresPolicy {
+        "the instances of a CRD"
+    } else {
+        "what is in a namespace"
+    })
+}
+
+/// How to save what no policy keeps.
+fn save_first(view: &PlanView<'_>, what: &str) -> Vec<Said> {
+    let targets = &view.plan.request.targets;
+    let words: Option<Vec<String>> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
+    let (Some(words), [first, rest @ ..]) = (words, targets.as_slice()) else { return Vec::new() };
+    if !rest.is_empty() {
+        return vec![Said::text(format!("plan each target by itself: no policy keeps {what}"))];
+    }
+    let file = format!("--archive={}.yaml", view.snapshot.text(view.snapshot.object(*first).name));
+    let command = view.kubectl.plugin("delete").args(words).arg(&file);
+    vec![
+        Said::text(format!("no policy keeps {what}. This command saves everything first, then deletes it:")),
+        Said::command(&command),
+    ]
+}
+
+/// Whether the API server ignores the policy for every target.
+fn is_policy_ignored(view: &PlanView<'_>) -> bool {
+    let is_ignored = |target: &ObjectId| {
+        let mut notes = view.plan.notes.iter().filter(|note| note.object == *target);
+        notes.any(|note| note.kind == NoteKind::DefinitionIgnoresPolicy)
+    };
+    view.plan.request.targets.iter().all(is_ignored)
+}
+
 /// The planned delete as a kubectl command; `None` if an object's name is one that no API server accepts.
 fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said> {
     let (targets, keep) = (&view.plan.request.targets, keep::flags(view));
@@ -274,7 +313,8 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     });
     let policy = format!("{policy}={}", propagation.name().to_lowercase());
     let each = if keep.is_empty() { "each target" } else { "all targets in one command" };
-    let flags: Vec<String> = [policy].into_iter().chain(keep).chain(grace).collect();
+    let policy = (!is_policy_ignored(view)).then_some(policy);
+    let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).collect();
     let mut namespaces: Vec<&str> =
         targets.iter().map(|target| view.snapshot.text(view.snapshot.object(*target).namespace)).collect();
     namespaces.retain(|namespace| !namespace.is_empty());

@@ -19,7 +19,7 @@ use super::{
     because::{Because, because},
     forest::{Row, rows},
     names::name,
-    sections,
+    sections, side_effects,
     verdict::{self, VerdictText},
 };
 
@@ -66,7 +66,7 @@ pub(super) fn write_rows(
         let tone = if row.more > 0 { Tone::Quiet } else { Tone::Plain };
         let column = Some((row.word.tone(), format!("{:<word$}", row.word.text())));
         let remarks = remarks(view, row, options.wide).into_iter();
-        let remarks = remarks.map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect();
+        let remarks = remarks.map(|(tone, remark)| (tone, visible(&remark).into_owned())).collect();
         lines.push(Line { guide, tone, name, column, remarks });
     }
     let width = options.width.map(|width| width.saturating_sub(MARGIN));
@@ -74,18 +74,22 @@ pub(super) fn write_rows(
 }
 
 /// The remarks on a line; wide output adds the reason and the uid.
-fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<String> {
-    let mut remarks: Vec<String> = (!row.detail.is_empty()).then(|| row.detail.clone()).into_iter().collect();
+fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<(Tone, String)> {
+    let lost = side_effects::losses(view, row.outcome).join("; ");
+    let (lost, rest) = match row.detail.strip_prefix(&lost) {
+        Some(rest) => (lost, rest.trim_start_matches("; ")),
+        None => (String::new(), row.detail.as_str()),
+    };
+    let mut remarks = vec![(Tone::Error, lost), (Tone::Plain, rest.to_owned())];
+    remarks.retain(|(_, remark)| !remark.is_empty());
     if wide {
         if let Some(cause) = &row.outcome.because {
             let Because { reason, message } = because(view.snapshot, row.object, cause, view.plan.request.propagation);
-            remarks.push(if row.detail.contains(&message) {
-                format!("[{reason}]")
-            } else {
-                format!("[{reason}] {message}")
-            });
+            let known = row.detail.contains(&message);
+            let because = if known { format!("[{reason}]") } else { format!("[{reason}] {message}") };
+            remarks.push((Tone::Plain, because));
         }
-        remarks.push(format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid)));
+        remarks.push((Tone::Plain, format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid))));
     }
     remarks
 }

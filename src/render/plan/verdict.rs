@@ -12,7 +12,7 @@ use crate::{
         output::TextOptions,
         style::Tone,
     },
-    simulate::{BlockedBy, State, until_who_is_done},
+    simulate::{BlockedBy, Cause, State, until_who_is_done},
     wording::{count, thousands},
 };
 
@@ -180,6 +180,9 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
         None if nothing => VerdictResult::Nothing,
         None => VerdictResult::Deletes,
     };
+    // A doubt doesn't hide a loss.
+    let loses_data = verdict.reasons_of(ReasonKind::DataLoss).next().is_some();
+    let result = if result == VerdictResult::Unsure && loses_data { VerdictResult::DataLoss } else { result };
     let targets = &view.plan.request.targets;
     if nothing {
         let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
@@ -229,12 +232,13 @@ fn losses(view: &PlanView<'_>, verdict: &Verdict, result: VerdictResult) -> Vec<
     let is = |kind: OutcomeKind| {
         targets.iter().all(|target| view.outcome(*target).is_some_and(|outcome| outcome.kind == kind))
     };
+    let what = format!("{}{}", listed(view, targets), with_instances(view));
     let begin = match targets.len() {
         0 => String::new(),
-        _ if word(result) == "DELETES" => format!("{}: ", listed(view, targets)),
-        _ if is(OutcomeKind::Deleted) => format!("deletes {}: ", listed(view, targets)),
-        1 if is(OutcomeKind::Terminating) => format!("{} stays Terminating: ", listed(view, targets)),
-        _ if is(OutcomeKind::Terminating) => format!("{} stay Terminating: ", listed(view, targets)),
+        _ if word(result) == "DELETES" => format!("{what}: "),
+        _ if is(OutcomeKind::Deleted) => format!("deletes {what}: "),
+        1 if is(OutcomeKind::Terminating) => format!("{what} stays Terminating: "),
+        _ if is(OutcomeKind::Terminating) => format!("{what} stay Terminating: "),
         _ => String::new(),
     };
     let mut runs = vec![Run::plain(begin)];
@@ -244,6 +248,15 @@ fn losses(view: &PlanView<'_>, verdict: &Verdict, result: VerdictResult) -> Vec<
         runs.push(Run::plain(if index == last { "." } else { ", " }));
     }
     runs
+}
+
+/// The instances that go with deleted CRDs: ` with 12 Shops`.
+fn with_instances(view: &PlanView<'_>) -> String {
+    let is_instance =
+        |outcome: &&Outcome| matches!(outcome.because, Some(Cause::Definition(_))) && outcome.kind.removes();
+    let instances = view.plan.outcomes.iter().filter(is_instance).map(|outcome| outcome.object);
+    let kinds = by_kind(view, instances);
+    if kinds.is_empty() { kinds } else { format!(" with {kinds}") }
 }
 
 /// The tone of what is lost; `None` if the reason isn't about a loss.

@@ -13,6 +13,7 @@ mod obstacles;
 mod outside;
 mod owners;
 mod pods;
+mod set_claims;
 mod targets;
 mod three_ways;
 pub mod trial;

@@ -20,6 +20,11 @@ fn pod(node: Option<&str>) -> Value {
 
 /// A StatefulSet of two pods, with a claim each that is deleted with the StatefulSet.
 pub fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
+    stateful_set_with(trial, node, "Delete")
+}
+
+/// A StatefulSet of two pods, with a claim each; `when_deleted` says what becomes of these.
+pub fn stateful_set_with(trial: &Trial<'_>, node: Option<&str>, when_deleted: &str) -> Vec<String> {
     let labels = json!({"app": "db"});
     trial.cluster.create(json!({
         "apiVersion": "apps/v1",
@@ -29,7 +34,7 @@ pub fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
             "replicas": 2,
             "serviceName": "db",
             "podManagementPolicy": "Parallel",
-            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete", "whenScaled": "Retain"},
+            "persistentVolumeClaimRetentionPolicy": {"whenDeleted": when_deleted, "whenScaled": "Retain"},
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": pod(node)},
             "volumeClaimTemplates": [{
@@ -43,7 +48,7 @@ pub fn stateful_set(trial: &Trial<'_>, node: Option<&str>) -> Vec<String> {
     let is_owned = |claim: &Value| claim["metadata"]["ownerReferences"].is_array();
     wait_until("the claims to be owned", PATIENCE, || {
         let claims = trial.cluster.list(&claims);
-        claims.len() == 2 && claims.iter().all(is_owned)
+        claims.len() == 2 && (when_deleted == "Retain" || claims.iter().all(is_owned))
     });
     vec!["statefulset/db".to_owned()]
 }

@@ -1,0 +1,69 @@
+//! What becomes of the claims of deleted StatefulSets. Their owner references decide; the policy says why
+//! (`isClaimOwnerUpToDate` in Kubernetes' `stateful_set_utils.go`).
+
+use crate::{
+    model::ObjectId,
+    plan::{
+        outcome::{Outcome, Plan},
+        reaction::ClaimsOfSet,
+    },
+    simulate::SimContext,
+};
+
+use super::{SideEffects, Survival, may_be_removed};
+
+impl SideEffects<'_, '_> {
+    /// The claims of every StatefulSet that the plan deletes, or may delete. A StatefulSet without claims has no entry.
+    pub(super) fn claims_of_sets(&mut self, plan: &Plan) -> Vec<ClaimsOfSet> {
+        let (Some(sets), Some(_)) = (self.context.built_in.stateful_sets, self.context.built_in.claims) else {
+            return Vec::new();
+        };
+        let is_set = |outcome: &&Outcome| {
+            may_be_removed(outcome) && self.context.snapshot.object(outcome.object).resource == sets
+        };
+        let sets: Vec<ObjectId> = plan.outcomes.iter().filter(is_set).map(|outcome| outcome.object).collect();
+        let claims: Vec<ClaimsOfSet> = sets.into_iter().map(|set| self.claims_of(set)).collect();
+        claims.into_iter().filter(|of| !of.is_empty() || of.deletes.is_none() && self.may_have_claims(of.set)).collect()
+    }
+
+    /// Whether the namespace of a StatefulSet may contain a claim with an ordinal.
+    fn may_have_claims(&self, set: ObjectId) -> bool {
+        let SimContext { snapshot, built_in, fact_index, .. } = self.context;
+        let namespace = snapshot.object(set).namespace;
+        let is_read = built_in.claims.is_some_and(|claims| snapshot.covers(claims, Some(namespace)));
+        !is_read || fact_index.has_numbered_claims(snapshot, namespace)
+    }
+
+    fn claims_of(&mut self, set: ObjectId) -> ClaimsOfSet {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let found = snapshot.object(set);
+        let facts = snapshot.facts.workload(set).and_then(|facts| facts.claims.as_ref());
+        if facts.is_none() {
+            self.needs.facts.insert(set);
+        }
+        let name = snapshot.text(found.name);
+        let names = facts.into_iter().flat_map(|facts| &facts.names).map(|template| format!("{template}-{name}"));
+        let mut claims: Vec<ObjectId> = names
+            .flat_map(|name| context.fact_index.numbered_claims(snapshot, found.namespace, &name))
+            .copied()
+            .collect();
+        let dependents = context.graph.dependents(set.into()).iter().copied();
+        let owned = dependents.filter(|id| Some(snapshot.object(*id).resource) == context.built_in.claims);
+        for claim in owned {
+            if !claims.contains(&claim) {
+                claims.push(claim);
+            }
+        }
+        let (kept, deleted, unsure) = Default::default();
+        let mut of = ClaimsOfSet { set, deletes: facts.map(|facts| facts.deleted), kept, deleted, unsure };
+        for claim in claims {
+            match self.survival(claim) {
+                Survival::Survives => of.kept.push(claim),
+                Survival::Removed => of.deleted.push(claim),
+                Survival::MayBeRemoved => of.unsure.push(claim),
+            }
+        }
+        of
+    }
+}
