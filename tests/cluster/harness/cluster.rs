@@ -41,6 +41,7 @@ pub fn shared() -> &'static Cluster {
         let others =
             [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION, controllers::POD_GC];
         cluster.try_start_controllers(&[&others, controllers::WORKLOADS].concat())?;
+        cluster.kinds_grow_old();
         Ok(cluster)
     });
     match &*SHARED {

@@ -36,6 +36,8 @@ pub const POD_GC: &str = "pod-garbage-collector-controller";
 const FAILED: &str = "the controller manager could not be started";
 /// The collector refreshes discovery every 30 seconds.
 const NEW_KIND: Duration = Duration::from_mins(1);
+/// Plans call kinds young for 35 seconds.
+const OLD_KIND: Duration = Duration::from_secs(36);
 /// Generous, so that no test fails because the machine is busy.
 const START: Duration = Duration::from_mins(5);
 /// The collector's queues, without their prefix.
@@ -203,6 +205,15 @@ impl Cluster {
         self.wait_until("the collector to forget a probe", START, || {
             !self.collector_graph(&[uid(object)]).contains(uid(&probe))
         });
+    }
+
+    /// Waits until every CRD is so old that the collector certainly watches its kind, so that plans are certain (R2.5).
+    pub fn kinds_grow_old(&self) {
+        let definitions = self.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+        let created = definitions.iter().filter_map(|object| object["metadata"]["creationTimestamp"].as_str());
+        let newest = created.filter_map(|time| time.parse::<jiff::Timestamp>().ok()).max();
+        let age = newest.map(|newest| jiff::Timestamp::now().duration_since(newest).unsigned_abs());
+        std::thread::sleep(age.map_or(Duration::ZERO, |age| OLD_KIND.saturating_sub(age)));
     }
 
     #[track_caller]

@@ -229,7 +229,11 @@ impl Bench {
         let command = format!("kubectl gc {}", args.join(" "));
         let ran = self.cluster.gc(&args);
         assert!(matches!(ran.code, Some(0 | 2)), "{command}: {:?}\n{}{}", ran.code, ran.stdout, ran.stderr);
-        let plan = ran.json();
+        let mut plan = ran.json();
+        if plan["assumes"].to_string().contains("the collector already watches") {
+            self.cluster.kinds_grow_old();
+            plan = self.cluster.gc(&args).json();
+        }
         assert_eq!(plan["complete"], true, "{command}: {}", plan["gaps"]);
         Some(Prediction { case, place: place.clone(), plan, command })
     }
