@@ -90,20 +90,24 @@ impl SimContext<'_> {
         (seconds < COLLECTOR_LEARNS_WITHIN).then_some(Assumption::Watched { kind, seconds: seconds.max(0) })
     }
 
-    /// When a resource began to be served at the earliest: its CustomResourceDefinition or its APIService was created
-    /// then. `None` for built-in resources, and if that could not be read.
+    /// When a resource began to be served at the earliest: its CustomResourceDefinition or the APIService of an
+    /// aggregated API was created then. `None` for built-in resources, and if that could not be read.
     fn served_since(&self, resource: ResourceId) -> Option<i64> {
         let resources = &self.snapshot.resources;
         let found = resources.get(resource);
-        let definition = (self.built_in.definitions, format!("{}.{}", found.plural, found.group));
-        let service = resources.by_group_kind("apiregistration.k8s.io", "APIService");
-        let service = (service, format!("{}.{}", found.version, found.group));
-        let created = [definition, service].into_iter().filter_map(|(resource, name)| {
+        let named = |resource: Option<ResourceId>, name: String| {
             let name = self.snapshot.strings.find(&name)?;
             let at = Coordinate { resource: resource?, namespace: Symbol::EMPTY, name };
             let Presence::Present(object) = self.snapshot.look_up(at) else { return None };
-            self.snapshot.object(object).created
-        });
-        created.max()
+            Some(object)
+        };
+        let definition = named(self.built_in.definitions, format!("{}.{}", found.plural, found.group));
+        let services = resources.by_group_kind("apiregistration.k8s.io", "APIService");
+        let service = named(services, format!("{}.{}", found.version, found.group));
+        // The API server registers an APIService without a Service for each of its own groups when it starts.
+        let is_aggregated =
+            |id: &ObjectId| self.snapshot.facts.api_service(*id).is_some_and(|facts| facts.service.is_some());
+        let created = definition.into_iter().chain(service.filter(is_aggregated));
+        created.filter_map(|id| self.snapshot.object(id).created).max()
     }
 }

@@ -233,10 +233,20 @@ fn an_orphan_of_a_young_kind_is_not_certain() {
     let definition = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
         metadata: {name: shops.acme.io, uid: crd, creationTimestamp: 2026-01-31T08:00:00Z}\n\
         spec: {group: acme.io, names: {plural: shops, kind: Shop}, scope: Namespaced, versions: [{name: v1}]}\n";
+    let service = |name: &str, spec: &str| {
+        format!(
+            "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\n\
+             metadata: {{name: {name}, uid: {name}, creationTimestamp: 2026-01-31T08:00:00Z}}\nspec: {{{spec}}}\n"
+        )
+    };
     let mut snapshot = dumped(
         "young",
         &[
             definition.to_owned(),
+            // The API server's own, as old as the server.
+            service("v1.", "version: v1"),
+            service("v1.pond.io", "group: pond.io, version: v1, service: {namespace: ns, name: pond}"),
+            object("apiVersion: pond.io/v1\nkind: Fish", "aggregated", &owned("root")),
             object(CONFIG_MAP, "root", ""),
             object("apiVersion: acme.io/v1\nkind: Shop", "young", &owned("root")),
             object(CONFIG_MAP, "old", &owned("root")),
@@ -245,8 +255,8 @@ fn an_orphan_of_a_young_kind_is_not_certain() {
     let root = id(&snapshot, "ConfigMap/root");
     let created: i64 = 1_769_846_400;
     for (now, policy, expected) in [
-        (Some(created + 12), Orphan, "Shop/young Orphaned"),
-        (Some(created + 34), Orphan, "Shop/young Orphaned"),
+        (Some(created + 12), Orphan, "Fish/aggregated Orphaned, Shop/young Orphaned"),
+        (Some(created + 34), Orphan, "Fish/aggregated Orphaned, Shop/young Orphaned"),
         (Some(created + 35), Orphan, ""),
         (Some(created + 12), Background, ""),
         // A dump was read at some time before.
@@ -258,6 +268,8 @@ fn an_orphan_of_a_young_kind_is_not_certain() {
         let plan = explore(&stage, &Request::delete(vec![root], policy));
         assert_eq!(assumed(&snapshot, &plan), expected, "{now:?} {policy:?}");
         let named = plan.assumptions.iter().any(|assumption| assumption.to_string().contains("watches Shop"));
+        let aggregated = plan.assumptions.iter().any(|assumption| assumption.to_string().contains("watches Fish"));
+        assert_eq!(aggregated, named);
         assert_eq!(named, !expected.is_empty());
     }
 }
