@@ -158,10 +158,11 @@ impl PassReport<'_> {
         let begun = Instant::now();
         let document = document(pass, &plan.plan)?;
         let mut progress = FollowReporter::new(begun);
+        // The sweep changes which objects have which ids.
+        let namespace = namespace(&pass.session);
         let SweepResult { followed, failing } =
             pass.carry_out(plan, &order.load, &mut |event| progress.describe(event));
         progress.end();
-        let namespace = namespace(&pass.session);
         let kubectl = self.global.connection.kubectl();
         let view = DeletionView {
             propagation: Propagation::Background,
