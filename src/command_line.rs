@@ -203,9 +203,12 @@ impl Kubectl {
         ShellCommand::new("kubectl").args(["gc", verb]).args(&self.flags)
     }
 
-    /// A shell function that makes every `kubectl` in a script use this cluster.
+    /// A shell function that makes every `kubectl` in a script use this cluster. kubectl accepts no flags before a
+    /// plugin's name.
     pub fn shell_function(&self) -> ShellCommand {
-        ShellCommand::of_syntax("kubectl() { command kubectl").args(&self.flags).syntax("\"$@\"; }")
+        let begin = "kubectl() { if [ \"$1\" = gc ]; then command kubectl \"$@\"";
+        let plugin = ShellCommand::of_syntax(begin).args(&self.flags);
+        plugin.syntax("; else command kubectl").args(&self.flags).syntax("\"$@\"; fi; }")
     }
 }
 

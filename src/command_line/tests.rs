@@ -200,6 +200,7 @@ mod in_shells {
             PLAIN.verb("get").arg("a;b").and(PLAIN.verb("create").arg("-f").file("-c")),
             ShellCommand::new("printf").args(["%s", body]).syntax("> out"),
             PLAIN.verb("get").arg("> out").syntax("> other"),
+            PLAIN.plugin("sweep").arg("a"),
         ];
         let script: String = script.iter().map(|line| format!("{line}\n")).collect();
         let calls = calls("sh", folder.path(), &script).expect("a shell");
@@ -207,7 +208,8 @@ mod in_shells {
             calls,
             [
                 ["--context=$(touch pwned)", "get", "a;b"].as_slice(),
-                &["--context=$(touch pwned)", "create", "-f", "./-c"]
+                &["--context=$(touch pwned)", "create", "-f", "./-c"],
+                &["gc", "sweep", "a", "--context=$(touch pwned)"],
             ]
         );
         assert_eq!(fs::read_to_string(folder.path().join("out")).unwrap(), body);

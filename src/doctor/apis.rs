@@ -8,11 +8,13 @@ use serde_json::json;
 use crate::{
     command_line::{ShellCommand, is_label},
     model::{Coordinate, GapKind, ListRecord, ObjectId, Origin, Resource, Symbol, facts::Backend},
+    simulate::obstacles::{Lack, Reach, reach},
 };
 
 use super::{
     case::{Case, FindingsBuilder},
     code::Code,
+    commands::one_after_another,
     finding::{Finding, Remedy},
 };
 
@@ -59,6 +61,17 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
             facts.message.trim_end_matches('.').to_owned()
         };
         let hang = hang(case, &namespaces);
+        let look = Remedy::new("check its backend", look(case, facts.service.as_ref()));
+        // Its manifest is a file that `kubectl apply` accepts.
+        let unregister = Remedy::new(
+            "unregister the API, and keep a copy of its APIService: until you apply that again, nobody can read or \
+             change its objects; those that it stores elsewhere are kept",
+            case.commands()
+                .saved(id)
+                .zip(one_after_another(case.commands().delete(&[id], "background", &[])))
+                .map(|(save, delete)| save.and(delete)),
+        );
+        let remedies = in_order(lacks_service(case, findings, facts.service.as_ref()), look, unregister);
         findings.findings.push(Finding {
             code: Code::ApiUnavailable,
             severity: Code::ApiUnavailable.severity(),
@@ -71,17 +84,22 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
             objects: vec![id],
             references: Vec::new(),
             related: namespaces,
-            remedies: vec![
-                Remedy::new("check its backend", look(case, facts.service.as_ref())),
-                Remedy::new(
-                    "if the API is no longer needed, delete its APIService; objects that it stores elsewhere \
-                     are kept",
-                    case.commands().delete(&[id], "background", &[]),
-                ),
-            ],
+            remedies,
         });
         explained.insert(group_version);
     }
+}
+
+/// Whether the Service of a backend doesn't exist: then there is nothing to repair, only to install again.
+fn lacks_service(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backend>) -> bool {
+    reach(case.stage, backend, &mut findings.wanted.needs) == Reach::Unreachable(Lack::Service)
+}
+
+/// A look at a backend, and what does without it, which costs something: a person has to choose that. The look comes
+/// first unless there is nothing to look at.
+fn in_order(lacks_service: bool, look: Remedy, without: Remedy) -> Vec<Remedy> {
+    let without = without.deciding(true);
+    if lacks_service { vec![without, look] } else { vec![look, without] }
 }
 
 /// What happens to namespaces as long as a resource can't be read (R9.11).
@@ -161,15 +179,17 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     findings.explained.extend(&terminating);
     let related = hanging_namespaces(case, findings);
     let full = resource.full_name();
-    let mut remedies = vec![Remedy::new("restore the conversion webhook", look(case, backend.as_ref()))];
-    if let Some(id) = definition {
+    let look = Remedy::new("restore the conversion webhook", look(case, backend.as_ref()));
+    let without = definition.and_then(|id| {
         let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-        remedies.push(Remedy::new(
-            "convert without a webhook: fields that exist in only one version are missing in the other until \
-             the webhook is configured again",
-            case.commands().merge(id, &none),
-        ));
-    }
+        Some(case.commands().saved(id)?.and(case.commands().merge(id, &none)?))
+    });
+    let without = Remedy::new(
+        "convert without a webhook, and keep a copy of the CRD: what only one version has is missing in the other, and \
+         is lost in each object that is changed meanwhile",
+        without,
+    );
+    let remedies = in_order(lacks_service(case, findings, backend.as_ref()), look, without);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
         code: Code::ConversionBroken,

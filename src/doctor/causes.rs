@@ -2,7 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{ObjectId, ResourceId};
+use crate::{
+    model::{ObjectId, ResourceId},
+    simulate::obstacles::WebhookCall,
+};
 
 use super::{
     case::{Case, some_of},
@@ -12,7 +15,7 @@ use super::{
 };
 
 /// Connects findings with their causes, and marks remedies that start deletions.
-pub(super) fn connect(case: &Case<'_>, findings: &mut [Finding]) {
+pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut [Finding]) {
     let webhooks: FxHashMap<String, usize> = findings
         .iter()
         .enumerate()
@@ -24,9 +27,9 @@ pub(super) fn connect(case: &Case<'_>, findings: &mut [Finding]) {
         let causes = match findings[place].code {
             code if is_cause(code) => continue,
             Code::NamespaceStuck => {
-                [of_namespace(findings, place), refusing(case, findings, place, &webhooks)].concat()
+                [of_namespace(findings, place), refusing(case, calls, findings, place, &webhooks)].concat()
             }
-            _ => refusing(case, findings, place, &webhooks),
+            _ => refusing(case, calls, findings, place, &webhooks),
         };
         // Each cause is then reported whatever the scope.
         let sufferers = findings[place].objects.clone();
@@ -48,7 +51,14 @@ pub(super) fn connect(case: &Case<'_>, findings: &mut [Finding]) {
 
 /// Whether findings with this code prevent writes or reads, and so cause others.
 fn is_cause(code: Code) -> bool {
-    matches!(code, Code::WebhookUnreachable | Code::ApiUnavailable | Code::ConversionBroken | Code::UndecodableObject)
+    matches!(
+        code,
+        Code::WebhookUnreachable
+            | Code::PolicyRefuses
+            | Code::ApiUnavailable
+            | Code::ConversionBroken
+            | Code::UndecodableObject
+    )
 }
 
 /// A remedy that lets the collector write again decides about existing objects that it then deletes.
@@ -76,7 +86,13 @@ fn of_namespace(findings: &[Finding], place: usize) -> Vec<usize> {
 }
 
 /// The findings about webhooks that refuse a remedy's requests.
-fn refusing(case: &Case<'_>, findings: &[Finding], place: usize, webhooks: &FxHashMap<String, usize>) -> Vec<usize> {
+fn refusing(
+    case: &Case<'_>,
+    calls: &[WebhookCall<'_>],
+    findings: &[Finding],
+    place: usize,
+    webhooks: &FxHashMap<String, usize>,
+) -> Vec<usize> {
     if webhooks.is_empty() {
         return Vec::new();
     }
@@ -91,7 +107,7 @@ fn refusing(case: &Case<'_>, findings: &[Finding], place: usize, webhooks: &FxHa
     let mut causes: Vec<usize> = Vec::new();
     for resource in resources {
         for operation in &operations {
-            let calls = asked(case, snapshot.resources.get(resource), operation).into_iter();
+            let calls = asked(calls, snapshot.resources.get(resource), operation);
             // Whether selectors match can't be seen here; what nothing else explains is worth the doubt.
             let calls = calls.filter(|call| !call.webhook.selective || finding.code == Code::NamespaceStuck);
             causes.extend(calls.filter_map(|call| {
@@ -128,7 +144,7 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &[usi
     let mut remedies: Vec<Remedy> = Vec::new();
     for cause in causes {
         let cause = &findings[*cause];
-        // The first remedy of a webhook is enough; of an API, it only looks.
+        // The first remedy of a webhook is enough; of an API, somebody has to choose.
         let taken = if cause.code == Code::WebhookUnreachable { 1 } else { cause.remedies.len() };
         let first = cause.remedies.iter().take(taken);
         remedies.extend(first.map(|remedy| Remedy { what: format!("first {}", remedy.what), ..remedy.clone() }));

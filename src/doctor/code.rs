@@ -73,6 +73,8 @@ codes! {
     ApiUnavailable, "api-unavailable", Error, "an aggregated API does not answer";
     ConversionBroken, "conversion-broken", Error, "a CRD's conversion webhook fails";
     WebhookUnreachable, "webhook-unreachable", Error, "a required admission webhook is unreachable";
+    PolicyRefuses, "policy-refuses", Error, "an admission policy refuses what the collector or the namespace \
+        controller must do";
     UndecodableObject, "undecodable-object", Error, "a stored object cannot be decoded";
     ListUnreadable, "list-unreadable", Warning, "a list fails";
     OwnerNamespaceEvent, "owner-namespace-event", Info, "the collector reported an owner in another namespace";

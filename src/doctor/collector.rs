@@ -17,6 +17,7 @@ use super::{
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
+    sweep,
     webhooks::asked,
 };
 
@@ -149,7 +150,7 @@ fn just_defined(case: &Case<'_>) -> FxHashSet<ResourceId> {
 }
 
 /// Reports all overdue writes that no other finding explains.
-pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
+pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let young = just_defined(case);
     let said = |turn: &Turn| {
@@ -174,7 +175,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
     let code = if works { Code::CollectorRefused } else { Code::CollectorIdle };
     let objects = suffering(&left);
     let related = waiting(&left, &objects);
-    let suspects: Vec<String> = if works { suspects(case, &left) } else { Vec::new() };
+    let suspects: Vec<String> = if works { suspects(case, calls, &left) } else { Vec::new() };
     let why = if works {
         format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
     } else {
@@ -285,7 +286,12 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     let mut remedies = if works {
         vec![Remedy::new("find out why: this sends the same request as a dry run", tried(case, turns))]
     } else {
-        vec![Remedy::new("check that kube-controller-manager is running", [case.kubectl.verb("get").args(SEE_MANAGER)])]
+        let mut remedies = sweep::remedies(case, turns);
+        remedies.push(Remedy::new(
+            "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
+            [case.kubectl.verb("get").args(SEE_MANAGER)],
+        ));
+        remedies
     };
     if !foreground.is_empty() {
         remedies.push(Remedy::new(
@@ -301,10 +307,9 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
             .push(Remedy::new("remove the dependents' references by hand, then remove the owner's finalizer", free));
     }
     if !dangling.is_empty() {
-        remedies.push(Remedy::new(
-            "delete the objects that the collector should have deleted",
-            commands.delete(&dangling, "background", &[]),
-        ));
+        let delete = commands.delete(&dangling, "background", &[]);
+        let delete = Remedy::new("delete the objects that the collector should have deleted", delete);
+        remedies.push(delete.deciding(true));
     }
     remedies
 }
@@ -389,6 +394,8 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
             ),
         ),
     };
+    let mut remedies = sweep::remedies(case, turns);
+    remedies.push(remedy);
     Finding {
         code: Code::CollectorStopped,
         severity: Severity::Error,
@@ -398,17 +405,17 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
         references: Vec::new(),
         related: waiting(turns, &objects),
         objects,
-        remedies: vec![remedy],
+        remedies,
     }
 }
 
 /// Webhooks that are called before these writes: one of them may refuse.
-fn suspects(case: &Case<'_>, turns: &[Turn]) -> Vec<String> {
+fn suspects(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for turn in turns {
         let resource: &Resource = case.snapshot().resources.get(case.snapshot().object(turn.object).resource);
-        for WebhookCall { configuration, webhook, .. } in asked(case, resource, turn.write.operation()) {
-            let name = format!("{} of {}", webhook.name, case.name(configuration, None));
+        for WebhookCall { configuration, webhook, .. } in asked(calls, resource, turn.write.operation()) {
+            let name = format!("{} of {}", webhook.name, case.name(*configuration, None));
             if !names.contains(&name) {
                 names.push(name);
             }

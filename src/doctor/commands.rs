@@ -75,16 +75,26 @@ impl Commands<'_> {
     /// Saves, deletes and recreates an object, which then has a new uid. The file has a name of its own, so that no
     /// other object's copy overwrites the only one.
     pub fn make_again(self, id: ObjectId) -> Option<ShellCommand> {
+        let file = self.file_of(id) + ".json";
+        let save = self.about("get", id)?.args(["-o", "json"]).syntax(">").file(&file);
+        let delete = self.about("delete", id)?.arg("--cascade=background");
+        Some(save.and(delete).and(self.kubectl.verb("create").arg("-f").file(&file)))
+    }
+
+    /// Saves an object to a file of its own.
+    pub fn saved(self, id: ObjectId) -> Option<ShellCommand> {
+        Some(self.get(id)?.syntax(">").file(&(self.file_of(id) + ".yaml")))
+    }
+
+    /// The name of a file for an object, without an extension.
+    fn file_of(self, id: ObjectId) -> String {
         let object = self.snapshot.object(id);
         let names = [object.namespace, object.name]
             .map(|symbol| self.snapshot.text(symbol))
             .into_iter()
             .filter(|name| !name.is_empty());
         let plural = &self.snapshot.resources.get(object.resource).plural;
-        let file = names.fold(plural.clone(), |file, name| format!("{file}-{name}")) + ".json";
-        let save = self.about("get", id)?.args(["-o", "json"]).syntax(">").file(&file);
-        let delete = self.about("delete", id)?.arg("--cascade=background");
-        Some(save.and(delete).and(self.kubectl.verb("create").arg("-f").file(&file)))
+        names.fold(plural.clone(), |file, name| format!("{file}-{name}"))
     }
 
     /// Deletes objects, one command per kind and namespace, but no living Events: they expire by themselves, and tell
@@ -217,7 +227,7 @@ pub(super) fn one_after_another(commands: impl IntoIterator<Item = ShellCommand>
 }
 
 /// The items in order, in batches of at most [`LONGEST`] bytes or of one item.
-fn in_batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+pub(super) fn in_batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut batches: Vec<Vec<T>> = Vec::new();
     let mut room = 0;
     for item in items {

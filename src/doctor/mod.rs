@@ -14,9 +14,11 @@ pub mod finding;
 mod identity;
 mod limit;
 mod liveness;
+mod policies;
 mod references;
 mod schema;
 mod stuck;
+mod sweep;
 mod vanished;
 mod webhooks;
 
@@ -27,7 +29,7 @@ mod diagnose_tests;
 #[cfg(test)]
 mod limit_tests;
 
-use crate::model::effects::Severity;
+use crate::{model::effects::Severity, simulate::obstacles::webhook_calls};
 
 pub use case::{Case, Probed, RecreatedDependent};
 pub use code::Code;
@@ -52,18 +54,25 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     // itself.
     let turns = collector::turns(case);
     identity::namespaces(case, &turns, &mut findings);
-    webhooks::gather(case, &turns, &mut findings);
+    let calls = webhook_calls(case.stage, &mut findings.wanted.needs);
+    webhooks::gather(case, &calls, &turns, &mut findings);
+    policies::gather(case, &turns, &mut findings);
     schema::gather(case, &turns, &mut findings);
-    collector::gather(case, &turns, &mut findings);
+    collector::gather(case, &calls, &turns, &mut findings);
     events::gather(case, &mut findings);
     stuck::progress::gather(case, &mut findings);
     let FindingsBuilder { mut findings, wanted, made, .. } = findings;
     for finding in &mut findings {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
     }
-    causes::connect(case, &mut findings);
+    causes::connect(case, &calls, &mut findings);
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     Diagnosis { findings, wanted, made }
+}
+
+/// The deletions in scope that go on, and that these findings are not about.
+pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
+    stuck::progress::untold(case, findings, &mut ReadsNeeded::default())
 }
 
 /// The worst first; then those with more affected objects.

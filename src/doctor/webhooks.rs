@@ -4,10 +4,7 @@ use serde_json::json;
 
 use crate::{
     model::{ObjectId, Resource, effects::Severity},
-    simulate::{
-        Needs,
-        obstacles::{Reach, WebhookCall, reach, webhook_calls},
-    },
+    simulate::obstacles::{Called, Reach, WebhookCall, reach, selects_namespace},
     wording::count,
 };
 
@@ -16,21 +13,30 @@ use super::{
     code::Code,
     collector::{Turn, Write},
     finding::{Finding, Remedy},
+    limit::Limit,
 };
 
 /// The webhooks that are called before an operation on a resource.
-pub(super) fn asked<'a>(case: &Case<'a>, resource: &Resource, operation: &str) -> Vec<WebhookCall<'a>> {
-    let mut all = webhook_calls(case.stage, &mut Needs::default());
-    all.retain(|asked| asked.webhook.matches(resource, operation));
-    all
+pub(super) fn asked<'c, 'a>(
+    calls: &'c [WebhookCall<'a>],
+    resource: &Resource,
+    operation: &str,
+) -> impl Iterator<Item = &'c WebhookCall<'a>> {
+    calls.iter().filter(move |asked| asked.webhook.matches(resource, operation))
+}
+
+/// Whether a webhook can be called for anything in scope: its selector may name other namespaces only.
+fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -> bool {
+    let (Limit::Namespace(namespace), Some(selector)) = (case.limit, &asked.webhook.namespaces) else { return true };
+    // Other cluster-scoped objects are never exempt.
+    concerned.iter().any(|resource| !resource.namespaced && resource.kind != "Namespace")
+        || selects_namespace(case.stage, selector, *namespace) != Some(false)
 }
 
 /// Finds webhooks that can't be reached, and which writes of the collector they prevent.
-pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
+pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
-    for asked in
-        webhook_calls(case.stage, &mut findings.wanted.needs).into_iter().filter(|asked| asked.webhook.required)
-    {
+    for asked in calls.iter().filter(|asked| asked.webhook.required) {
         let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation());
         let concerned: Vec<&Resource> = snapshot
             .resources
@@ -38,16 +44,19 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
             .map(|(_, resource)| resource)
             .filter(|resource| matches(resource, Write::Delete) || matches(resource, Write::References))
             .collect();
-        if concerned.is_empty() {
+        if concerned.is_empty() || !concerns(case, asked, &concerned) {
             continue;
         }
         let backend = asked.webhook.backend.as_ref();
         let Reach::Unreachable(lack) = reach(case.stage, backend, &mut findings.wanted.needs) else { continue };
         let why = lack.describe(backend);
         let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
-        let held: Vec<&Turn> = turns.iter().filter(|turn| matches(resource_of(turn.object), turn.write)).collect();
+        let refuses = |turn: &&Turn| {
+            matches(resource_of(turn.object), turn.write) && asked.called_for(case.stage, turn.object) != Called::No
+        };
+        let held: Vec<&Turn> = turns.iter().filter(refuses).collect();
         findings.refused.extend(held.iter().map(|turn| turn.object));
-        let finding = finding(case, &asked, &why, &concerned, &held);
+        let finding = finding(case, asked, &why, &concerned, &held);
         findings.findings.push(finding);
     }
 }

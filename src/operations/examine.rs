@@ -8,7 +8,7 @@ use crate::{
     command_line::Kubectl,
     doctor::{
         Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, ReadsNeeded, RecreatedDependent,
-        diagnose, explain,
+        diagnose, explain, in_progress,
     },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
@@ -165,8 +165,14 @@ impl<'s> Examination<'s> {
             finding.objects.retain(|id| lasts(snapshot.object(*id).uid));
         }
         diagnosis.findings.retain(|finding| {
-            !finding.objects.is_empty() || lasting.contains(&(finding.code, finding.cause.clone(), Symbol::EMPTY))
+            let lasts = || lasting.contains(&(finding.code, finding.cause.clone(), Symbol::EMPTY));
+            finding.code != Code::DeletionInProgress && (!finding.objects.is_empty() || lasts())
         });
+        // What an object waits for may change with every look. Nothing is well before it is gone.
+        if self.asked.only.is_empty() || self.asked.only.contains(&Code::DeletionInProgress) {
+            let going_on = self.with_case(|case| in_progress(case, &diagnosis.findings));
+            diagnosis.findings.extend(going_on);
+        }
         diagnosis
     }
 

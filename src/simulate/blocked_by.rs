@@ -6,7 +6,11 @@ use super::{
     liveness::Liveness,
     world::NAMESPACE_FINALIZER,
 };
-use crate::model::{ObjectId, Presence, Snapshot, Symbol, effects::known_finalizer, facts::KubeletReport};
+use crate::model::{
+    GapKind, ObjectId, Presence, Snapshot, Symbol,
+    effects::known_finalizer,
+    facts::{Backend, KubeletReport},
+};
 
 /// At most this many different controllers are named in one sentence.
 const NAMED: usize = 2;
@@ -76,7 +80,11 @@ impl BlockedBy {
                 [] => "the namespace controller must delete its content".to_owned(),
                 others => format!("{} in its spec.finalizers", others.join(", ")),
             },
-            BlockedBy::Unreadable(_) => format!("{} cannot be listed", self.name(snapshot)),
+            BlockedBy::Unreadable(gap) => {
+                let webhook = definition_without_conversion(snapshot, gap).and_then(|id| converter(snapshot, id));
+                let why = webhook.map(|webhook| format!(": its conversion webhook, {webhook}, fails"));
+                format!("{} cannot be listed{}", self.name(snapshot), why.unwrap_or_default())
+            }
             BlockedBy::Webhook(..) => format!("webhook {} must allow it and does not answer", self.name(snapshot)),
             BlockedBy::Policy(_) => format!("the policy {} refuses it", self.name(snapshot)),
             BlockedBy::Api(_) => format!("APIService {} does not answer", self.name(snapshot)),
@@ -122,6 +130,21 @@ impl BlockedBy {
 fn report_of(snapshot: &Snapshot, node: &str) -> Option<KubeletReport> {
     let at = snapshot.locate(snapshot.resources.by_group_kind("", "Node")?, "", node).ok()?;
     snapshot.facts.node(snapshot.look_up(at).object()?)?.kubelet
+}
+
+/// The CRD whose conversion webhook fails, by the index of the gap.
+pub(super) fn definition_without_conversion(snapshot: &Snapshot, gap: usize) -> Option<ObjectId> {
+    let gap = snapshot.gaps.get(gap).filter(|gap| gap.reason.kind() == GapKind::Conversion)?;
+    let definitions = snapshot.resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition")?;
+    snapshot.look_up(snapshot.locate(definitions, "", &gap.resource).ok()?).object()
+}
+
+/// The backend of a CRD's conversion webhook, if it was read.
+pub(crate) fn converter(snapshot: &Snapshot, definition: ObjectId) -> Option<String> {
+    Some(match snapshot.facts.definition(definition)?.conversion.as_ref()? {
+        Backend::Service { namespace, name } => format!("service {namespace}/{name}"),
+        Backend::Url(url) => url.clone(),
+    })
 }
 
 /// Whether no Node has this name, as far as they were read.

@@ -12,6 +12,7 @@ use crate::{
 
 use super::{
     actors::{Assumption, is_removed_by_controller_manager, kubelet::Kubelet},
+    blocked_by::definition_without_conversion,
     controllers::{Controllers, FinalizerController, Question, finalizer_controller},
     liveness::Liveness,
     world::{Assume, Needs, SimContext, World},
@@ -204,6 +205,7 @@ fn inspect_terminating(
                 holders.push(BlockedBy::Finalizer(finalizer));
                 let instances = instances_of(world, object);
                 if world.context.conversion_fails(object) {
+                    read_conversion(world, object);
                     causes.push(State::Stuck);
                 }
                 match instances {
@@ -278,14 +280,21 @@ fn inspect_terminating(
         if content.iter().any(is_pod) && !content.iter().any(|id| is_pod(id) && world.refused.contains_key(id)) {
             content.retain(|id| world.context.rules(*id).graceful);
         }
-        let unreadable: Vec<BlockedBy> =
-            world.context.snapshot.unreadable_by_all().map(BlockedBy::Unreadable).collect();
+        let snapshot = world.context.snapshot;
         let api = world.held_by_api.get(&object).copied();
+        // The same cause has one name.
+        let facts = api.and_then(|api| snapshot.facts.api_service(api));
+        let of_api = facts.map(|facts| format!("{}/{}", facts.group, facts.version));
+        let is_other = |gap: &usize| of_api.as_ref() != Some(&snapshot.gaps[*gap].resource);
+        let unreadable: Vec<usize> = snapshot.unreadable_by_all().filter(is_other).collect();
+        for definition in unreadable.iter().filter_map(|gap| definition_without_conversion(snapshot, *gap)) {
+            read_conversion(world, definition);
+        }
         if content.is_empty() || !unreadable.is_empty() || api.is_some() {
             causes.push(State::Stuck);
         }
         holders.extend(api.map(BlockedBy::Api));
-        holders.extend(unreadable);
+        holders.extend(unreadable.into_iter().map(BlockedBy::Unreadable));
         waits_for.extend(content);
         if !world.manager_away() {
             world.assumptions.insert(Assumption::NamespaceController);
@@ -312,6 +321,13 @@ fn inspect_terminating(
         causes = vec![State::Unknown];
     }
     (waits_for, holders, causes.into_iter().max())
+}
+
+/// Asks for the conversion webhook of a CRD, so that what blocks can be named.
+fn read_conversion(world: &mut World<'_, '_>, definition: ObjectId) {
+    if world.context.snapshot.facts.definition(definition).is_none() {
+        world.needs.facts.insert(definition);
+    }
 }
 
 /// The state of an object that only a finalizer of this controller blocks.

@@ -9,8 +9,8 @@ use std::{
 /// Scenarios that run in parallel.
 const AT_ONCE: usize = 6;
 
-/// Runs scenarios in parallel, because each mostly waits; only the scenario in `SCENARIO`, if it is set. Panics with
-/// the names of all that fail.
+/// Runs scenarios in parallel, because each mostly waits; only those in `SCENARIO`, if it is set: names with commas
+/// between them. Panics with the names of all that fail.
 #[track_caller]
 pub fn side_by_side(scenarios: &[(&'static str, fn())]) {
     let scenarios: Vec<_> = scenarios.iter().map(|(name, scenario)| (*name, move || scenario())).collect();
@@ -25,7 +25,7 @@ pub fn play_all(scenarios: &[(&'static str, impl Fn() + Sync)]) {
     let work = || {
         let mut failed = Vec::new();
         while let Some((name, scenario)) = scenarios.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let wanted = only.as_deref().is_none_or(|only| only == *name);
+            let wanted = only.as_deref().is_none_or(|only| only.split(',').any(|only| only == *name));
             // The panic message is already printed.
             if wanted && panic::catch_unwind(AssertUnwindSafe(scenario)).is_err() {
                 failed.push(*name);

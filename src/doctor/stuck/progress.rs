@@ -8,6 +8,7 @@ use crate::{
     doctor::{
         Code, Finding,
         case::{Case, FindingsBuilder},
+        finding::ReadsNeeded,
     },
     model::{ObjectId, ResourceId, Symbol},
     simulate::{BlockedBy, Blockers, Controllers, State},
@@ -23,22 +24,25 @@ type Group = (ResourceId, State, Vec<String>, bool);
 
 /// Finds terminating objects in scope that no finding is about.
 pub(in crate::doctor) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
+    let untold = untold(case, &findings.findings, &mut findings.wanted);
+    findings.findings.extend(untold);
+}
+
+/// Findings about the terminating objects in scope that these findings are not about.
+pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &mut ReadsNeeded) -> Vec<Finding> {
     let snapshot = case.snapshot();
-    let reported = findings.findings.iter().filter(|finding| case.limit.takes(snapshot, finding));
+    let reported = findings.iter().filter(|finding| case.limit.takes(snapshot, finding));
     let told: FxHashSet<ObjectId> =
         reported.flat_map(|finding| finding.objects.iter().chain(&finding.related)).copied().collect();
     let is_untold = |id: &ObjectId| {
-        snapshot.object(*id).terminating()
-            && !told.contains(id)
-            && !case.fresh.contains(id)
-            && case.limit.asks_about(snapshot, *id)
+        snapshot.object(*id).terminating() && !told.contains(id) && case.limit.asks_about(snapshot, *id)
     };
     let untold: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(is_untold).collect();
     if untold.is_empty() {
-        return;
+        return Vec::new();
     }
     let (now, needs) = Blockers::now(case.stage);
-    findings.wanted.needs.add(&needs);
+    wanted.needs.add(&needs);
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     for id in untold {
         let progress = Progress::of(case, &now, id);
@@ -51,11 +55,12 @@ pub(in crate::doctor) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder)
         );
         groups.entry(group).or_default().push(id);
     }
-    for ((resource, state, names, alone), objects) in groups {
+    let finding = |((resource, state, names, alone), objects): (Group, Vec<ObjectId>)| {
         let cause =
             format!("{} {} {} {alone}", snapshot.resources.get(resource).full_name(), state.name(), names.join(" "));
-        findings.findings.push(finding(case, &now, cause, state, objects));
-    }
+        finding(case, &now, cause, state, objects)
+    };
+    groups.into_iter().map(finding).collect()
 }
 
 /// What an object waits for.

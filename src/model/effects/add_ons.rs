@@ -294,6 +294,11 @@ impl AddOn {
         !self.workloads.is_empty()
     }
 
+    /// How its workload is usually called.
+    pub(crate) fn usual_name(&self) -> Option<&'static str> {
+        self.workloads.first().copied()
+    }
+
     /// Whether a workload of this name may be its controller.
     pub(crate) fn may_be_called(&self, name: &str) -> bool {
         self.beginnings.iter().any(|beginning| name.starts_with(beginning))

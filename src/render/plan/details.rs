@@ -184,7 +184,7 @@ fn mismatched_reference(view: &PlanView<'_>, outcome: &Outcome) -> Option<String
     if !matches!(outcome.because, Some(Cause::Collector(_))) {
         return None;
     }
-    let fault = faults(view, outcome.object).find(|standing| {
+    let (fault, reference) = faults(view, outcome.object).find(|(standing, _)| {
         matches!(
             standing,
             ReferenceStatus::OtherNamespace
@@ -193,7 +193,7 @@ fn mismatched_reference(view: &PlanView<'_>, outcome: &Outcome) -> Option<String
                 | ReferenceStatus::ListKind
         )
     })?;
-    Some(format!("{}: treated as gone", in_words(fault)))
+    Some(format!("{}: treated as gone", in_words(view, fault, reference)))
 }
 
 /// The owners that could not be read, of an object whose outcome depends on them (R10.2).
@@ -234,31 +234,44 @@ fn held_by_others(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
 /// collector does (R3.16).
 fn immune(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let fault = faults(view, object)
-        .find(|standing| matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope));
-    let immune = fault.map(|fault| format!(", which the collector never deletes: {}", in_words(fault)));
+        .find(|(standing, _)| matches!(standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope));
+    let words = |(standing, reference)| in_words(view, standing, reference);
+    let immune = fault.map(|fault| format!(", which the collector never deletes: {}", words(fault)));
     let doubted = || {
-        let fault = faults(view, object).find(|standing| *standing == ReferenceStatus::ListKind)?;
-        view.graph.doubts_missing_apis().then(|| format!(", which this sweep does not change: {}", in_words(fault)))
+        let fault = faults(view, object).find(|(standing, _)| *standing == ReferenceStatus::ListKind)?;
+        view.graph.doubts_missing_apis().then(|| format!(", which this sweep does not change: {}", words(fault)))
     };
     immune.or_else(doubted)
 }
 
-fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = ReferenceStatus> + 'v {
+fn faults<'v>(view: &'v PlanView<'_>, object: ObjectId) -> impl Iterator<Item = (ReferenceStatus, &'v Reference)> + 'v {
     let holder = view.snapshot.object(object);
     let standing = |reference| ResolvedReference::of(view.snapshot, view.graph, holder, reference).standing;
-    holder.owners.iter().map(standing).filter(|standing| !standing.valid())
+    holder
+        .owners
+        .iter()
+        .map(move |reference| (standing(reference), reference))
+        .filter(|(standing, _)| !standing.valid())
 }
 
-fn in_words(standing: ReferenceStatus) -> &'static str {
-    match standing {
+fn in_words(view: &PlanView<'_>, standing: ReferenceStatus, reference: &Reference) -> String {
+    let text = |symbol| view.snapshot.text(symbol);
+    let words = match standing {
         ReferenceStatus::OtherNamespace => "owner in another namespace",
         ReferenceStatus::OtherName => "owner reference with the wrong name",
         ReferenceStatus::OtherKind => "owner reference with the wrong kind",
         ReferenceStatus::ListKind => "owner reference to a list kind",
-        ReferenceStatus::NotServed => "its owner's kind is not served",
-        ReferenceStatus::InvalidScope => "it is cluster-scoped, but its owner is namespaced",
+        ReferenceStatus::NotServed => {
+            let (kind, version) = (text(reference.kind), text(reference.api_version));
+            return format!("its owner {kind}/{} is of a kind that {version} does not serve", text(reference.name));
+        }
+        ReferenceStatus::InvalidScope => {
+            let (kind, name) = (text(reference.kind), text(reference.name));
+            return format!("it is cluster-scoped, but its owner {kind}/{name} is namespaced");
+        }
         _ => "its owner reference is invalid",
-    }
+    };
+    words.to_owned()
 }
 
 fn is_namespace(view: &PlanView<'_>, outcome: &Outcome) -> bool {

@@ -10,7 +10,7 @@ use crate::{
     plan::{NoteKind, Summary},
     render::{go_quote::visible, output::TextOptions, style::Tone, words::wrapped},
     server::Propagation,
-    simulate::{Assumption, BlockedBy},
+    simulate::{Assumption, BlockedBy, converter},
     wording::{count, thousands},
 };
 
@@ -236,10 +236,17 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
             known.push(what);
             let object = name(view, outcome.object, None);
             match holder {
-                BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => said.push(format!(
-                    "find out why the API server cannot read the instances of {object} (a conversion webhook?), \
-                     then plan again"
-                )),
+                BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => {
+                    said.push(match converter(view.snapshot, outcome.object) {
+                        Some(webhook) => {
+                            format!("repair the conversion webhook of {object}, {webhook}, then plan again")
+                        }
+                        None => format!(
+                            "find out why the API server cannot read the instances of {object} (a conversion \
+                             webhook?), then plan again"
+                        ),
+                    });
+                }
                 BlockedBy::Finalizer(Symbol::DEFINITION) => {}
                 BlockedBy::Finalizer(_) => {
                     said.push(format!(

@@ -308,7 +308,10 @@ fn without_evidence(
             "no evidence: the cluster has no workload of {}, which may run outside of it",
             add_on.name
         )),
-        (Some(add_on), _) => Liveness::Away(format!("the cluster has no workload of {}", add_on.name)),
+        (Some(add_on), _) => {
+            let usually = add_on.usual_name().map(|name| format!(" (usually {name})")).unwrap_or_default();
+            Liveness::Away(format!("the cluster has no workload of {}{usually}", add_on.name))
+        }
         (None, AddedBy::Unread) => Liveness::Unread("who added it could not be read".to_owned()),
         (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
         (None, AddedBy::Anyone(manager)) => {

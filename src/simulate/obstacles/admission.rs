@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::{
     model::{
-        ObjectId, Resource, ResourceId, Snapshot,
+        ObjectId, Resource, ResourceId, Snapshot, Symbol,
         facts::{LabelSelector, Webhook},
     },
     server::OwnDelete,
@@ -71,6 +71,16 @@ pub(crate) fn webhook_calls<'a>(context: &SimContext<'a>, needs: &mut Needs) -> 
     all
 }
 
+impl WebhookCall<'_> {
+    /// Whether a webhook whose rules match is called for an object (R9.31).
+    pub(crate) fn called_for(&self, context: &SimContext<'_>, object: ObjectId) -> Called {
+        match called_by(context, object, self.webhook.objects.as_ref(), self.webhook.namespaces.as_ref()) {
+            Called::Yes if self.webhook.depends_on_unread() => Called::Perhaps,
+            called => called,
+        }
+    }
+}
+
 /// A webhook, and whether it can be reached, which is found out once it matters.
 #[derive(Debug)]
 pub(crate) struct Hook<'a> {
@@ -132,17 +142,6 @@ impl<'a> Admission<'a> {
     }
 }
 
-impl Hook<'_> {
-    /// Whether a webhook whose rules match is called for an object (R9.31).
-    pub(crate) fn called_for(&self, context: &SimContext<'_>, object: ObjectId) -> Called {
-        let webhook = self.call.webhook;
-        match called_by(context, object, webhook.objects.as_ref(), webhook.namespaces.as_ref()) {
-            Called::Yes if webhook.depends_on_unread() => Called::Perhaps,
-            called => called,
-        }
-    }
-}
-
 /// Whether selectors choose an object.
 pub(super) fn called_by(
     context: &SimContext<'_>,
@@ -162,13 +161,26 @@ pub(super) fn called_by(
         // Other cluster-scoped objects are never exempt (`namespace/matcher.go: MatchNamespaceSelector`).
         Some(true)
     } else {
-        context.namespace_named(namespace).map(|namespace| selects(snapshot, selector, namespace))
+        selects_namespace(context, selector, namespace)
     };
     match chosen {
         Some(true) => Called::Yes,
         Some(false) => Called::No,
         None => Called::Perhaps,
     }
+}
+
+/// Whether a selector chooses the namespace with this name; `None` if its labels decide that and were not read.
+pub(crate) fn selects_namespace(context: &SimContext<'_>, selector: &LabelSelector, name: Symbol) -> Option<bool> {
+    let snapshot = context.snapshot;
+    if let Some(namespace) = context.namespace_named(name) {
+        return Some(selects(snapshot, selector, namespace));
+    }
+    // The API server keeps this label right (`registry/core/namespace/strategy.go: Canonicalize`).
+    let (by_name, others): (Vec<_>, Vec<_>) =
+        selector.0.iter().cloned().partition(|requirement| requirement.key == "kubernetes.io/metadata.name");
+    let by_name = LabelSelector(by_name).matches(|_| Some(snapshot.text(name)));
+    (!by_name || others.is_empty()).then_some(by_name)
 }
 
 fn selects(snapshot: &Snapshot, selector: &LabelSelector, object: ObjectId) -> bool {

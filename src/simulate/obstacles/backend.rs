@@ -3,7 +3,7 @@
 use crate::{
     model::{
         Coordinate, ObjectId, Presence, Symbol,
-        facts::{Backend, SliceFacts},
+        facts::{ApiServiceFacts, Backend, SliceFacts},
     },
     simulate::world::{Needs, SimContext},
 };
@@ -42,6 +42,17 @@ impl Lack {
             Lack::Service => format!("its service {service} does not exist"),
             Lack::Endpoint => format!("its service {service} has no endpoint that is ready"),
         }
+    }
+}
+
+/// Why an API doesn't answer, by the condition of its APIService: a clause that names its Service.
+pub(super) fn why_unavailable(facts: &ApiServiceFacts) -> String {
+    let message = facts.message.trim_end_matches('.');
+    match facts.service.as_ref().and_then(Backend::service) {
+        // `available_controller.go: sync`.
+        Some(_) if facts.reason == "ServiceNotFound" => Lack::Service.describe(facts.service.as_ref()),
+        Some((namespace, name)) => format!("{message} (its service is {namespace}/{name})"),
+        None => message.to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     admission::{Hook, Operation},
-    backend::{Lack, Reach},
+    backend::{Lack, Reach, why_unavailable},
     refused::RefusedBy,
 };
 
@@ -138,7 +138,7 @@ impl World<'_, '_> {
             }
             let facts = context.snapshot.facts.api_service(api.service);
             let why = match &api.reach {
-                Reach::Unreachable(_) => facts.map(|facts| facts.message.trim_end_matches('.').to_owned()),
+                Reach::Unreachable(_) => facts.map(why_unavailable),
                 _ => Some(self.lack(facts.and_then(|facts| facts.service.as_ref()), &api.reach)),
             };
             let kind = ObstacleKind::ApiUnavailable { service: api.service };

@@ -18,9 +18,10 @@ use super::{
 };
 
 pub use admission::Operation;
-pub(crate) use admission::{WebhookCall, webhook_calls};
-pub(crate) use backend::{Reach, reach};
+pub(crate) use admission::{Called, WebhookCall, selects_namespace, webhook_calls};
+pub(crate) use backend::{Lack, Reach, reach};
 pub use found::{Obstacle, ObstacleKind};
+pub(crate) use policies::{BoundPolicy, bound_policies};
 pub(crate) use refused::RefusedWrite;
 
 use admission::Admission;

@@ -20,7 +20,7 @@ pub(crate) struct BoundPolicy<'a> {
 }
 
 /// Every policy with each of its bindings that denies.
-pub(super) fn bound_policies<'a>(context: &SimContext<'a>, needs: &mut Needs) -> Vec<BoundPolicy<'a>> {
+pub(crate) fn bound_policies<'a>(context: &SimContext<'a>, needs: &mut Needs) -> Vec<BoundPolicy<'a>> {
     let snapshot: &'a Snapshot = context.snapshot;
     let kind = |kind| snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind);
     let (Some(policies), Some(bindings)) =

@@ -34,7 +34,7 @@ impl World<'_, '_> {
         let mut refused = None;
         for place in obstacles.admission.by_rules(context.snapshot, resource, operation) {
             let hook = &obstacles.admission.hooks[*place as usize];
-            let called = hook.called_for(context, object);
+            let called = hook.call.called_for(context, object);
             if called == Called::No || !self.exists(hook.call.configuration) {
                 continue;
             }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Found, examine, follow,
     kit::{aged, is_gone, is_terminating, names, words},
-    mends, mends_with,
+    mends, paste,
     webhooks::webhooks_that_cannot_be_asked,
 };
 use crate::{
@@ -131,8 +131,12 @@ fn an_api_that_is_away(cluster: &Cluster) {
         "away.test/v1 is served by the service default/away, which does not answer: service/away in \"default\" is not \
             present."
     );
-    follow(cluster, finding, 0);
-    mends_with(cluster, &[], "api-unavailable", "v1.away.test", 1);
+    // Its Service doesn't exist: there is nothing to look at, and a person decides whether the API is needed.
+    assert_eq!(finding["remedies"][0]["decides"], true, "{finding:#}");
+    follow(cluster, finding, 1);
+    mends(cluster, &[], "api-unavailable", "v1.away.test");
+    // What was saved can be applied again.
+    paste(cluster, "kubectl create --dry-run=server -f apiservices-v1.away.test.yaml");
     is_gone(cluster, &doomed);
 }
 
@@ -191,9 +195,10 @@ pub fn a_kind_that_cannot_be_converted() {
         words(finding, "consequence").ends_with("and so is every instance, because the CRD is being deleted."),
         "{finding:#}"
     );
-    // The first remedy only inspects: it changes nothing.
-    follow(&cluster, finding, 0);
-    mends_with(&cluster, &[], "conversion-broken", "jars.odd.test", 1);
+    // The second remedy only inspects: it changes nothing. The first changes what the objects look like.
+    follow(&cluster, finding, 1);
+    assert_eq!(finding["remedies"][0]["decides"], true, "{finding:#}");
+    mends(&cluster, &[], "conversion-broken", "jars.odd.test");
     for gone in [&doomed, &changed] {
         is_gone(&cluster, gone);
     }

@@ -4,7 +4,7 @@ use std::{panic, process::Command, sync::LazyLock, thread};
 
 use serde_json::{Value, json};
 
-use super::{Found, PATIENCE, examine, follow, mends_with};
+use super::{Found, PATIENCE, examine, follow, mends};
 use crate::{
     harness::{ADMIN, COLLECTOR, Cluster, KINDS, Options, VIEWER, uid},
     plan::{
@@ -60,11 +60,18 @@ fn leave_work(trial: &Trial<'_>) -> [Value; 6] {
     [waiting, owner, below, freeing, freed, lost]
 }
 
+/// The name of an object if it still exists.
+fn now_named(cluster: &Cluster) -> impl Fn(&Value) -> Option<&str> {
+    |object| cluster.get(&cluster.path_of(object)).and(object["metadata"]["name"].as_str())
+}
+
 #[test]
 fn a_collector_that_does_not_run() {
     let cluster = alone();
     let (trial, other) = (Trial::on(&cluster, "idle", "Foreground"), Trial::on(&cluster, "idle-too", "Foreground"));
     let [waiting, owner, below, freeing, freed, lost] = leave_work(&trial);
+    let swept = Trial::on(&cluster, "swept", "Foreground");
+    let work = leave_work(&swept);
     let elsewhere = other.config_map("elsewhere").create();
     cluster.delete(&cluster.path_of(&elsewhere), Some("Foreground"), None);
     cluster.create(json!({
@@ -109,13 +116,28 @@ fn a_collector_that_does_not_run() {
     let left = cluster
         .list(&format!("/api/v1/namespaces/{}/configmaps?labelSelector=app.kubernetes.io/managed-by", trial.namespace));
     assert_eq!(left, [] as [Value; 0]);
-    follow(&cluster, stopped, 0);
+    assert_eq!(stopped["remedies"][0], idle["remedies"][0]);
+    follow(&cluster, stopped, 2);
 
-    // Follow the remedies until nothing is left to do.
-    for remedy in 0..idle["remedies"].as_array().map_or(0, Vec::len) {
+    // The first remedy finishes what was requested; what would start another delete is a decision.
+    let now = |object: &Value| cluster.get(&cluster.path_of(object));
+    let place = ["-n", &swept.namespace, "--only", "collector-idle"];
+    let found = examine(&cluster, &place);
+    let remedies = only(&found, "collector-idle")["remedies"].as_array().cloned().unwrap_or_default();
+    assert_eq!((&remedies[0]["decides"], &remedies[1]["decides"]), (&json!(null), &json!(true)), "{remedies:#?}");
+    assert!(words(&remedies[0], "what").ends_with("it deletes 1 existing object"), "{remedies:#?}");
+    follow(&cluster, only(&found, "collector-idle"), 0);
+    let left: Vec<&str> = work.iter().filter_map(now_named(&cluster)).collect();
+    assert_eq!(left, ["freed", "lost"]);
+    follow(&cluster, only(&found, "collector-idle"), 1);
+    let left: Vec<&str> = work.iter().filter_map(now_named(&cluster)).collect();
+    assert_eq!(left, ["freed"]);
+    none_of(&examine(&cluster, &place), "collector-idle");
+
+    // Without this plugin, follow the other remedies until nothing is left to do.
+    for remedy in 2..idle["remedies"].as_array().map_or(0, Vec::len) {
         follow(&cluster, idle, remedy);
     }
-    let now = |object: &Value| cluster.get(&cluster.path_of(object));
     for object in [&waiting, &owner, &freeing, &lost] {
         assert_eq!(now(object), None);
     }
@@ -218,7 +240,7 @@ fn an_owner_that_was_forgotten() {
     trial.cluster.settled();
     trial.cluster.patch(&trial.cluster.path_of(&held), &json!({"metadata": {"ownerReferences": null}}));
     trial.cluster.settled();
-    let finding = mends_with(trial.cluster, &["-n", &trial.namespace], "collector-idle", "owner", 1);
+    let finding = mends(trial.cluster, &["-n", &trial.namespace], "collector-idle", "owner");
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["owner"]));
     assert!(words(&finding, "consequence").contains("has lost track of these"), "{finding:#}");
 }

@@ -15,6 +15,7 @@ pub mod kit;
 mod limits;
 mod namespaces;
 mod pods;
+mod policies;
 mod references;
 mod schema;
 mod spoiled;
@@ -34,7 +35,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    harness::{ADMIN, Cluster, Ran},
+    harness::{ADMIN, Cluster, Ran, with_plugin},
     side_by_side::side_by_side,
 };
 
@@ -109,6 +110,7 @@ fn deletions_that_are_stuck() {
         ("a_pod_whose_node_is_gone", pods::a_pod_whose_node_is_gone),
         ("a_pod_whose_kubelet_is_away", pods::a_pod_whose_kubelet_is_away),
         ("a_pod_and_its_claim_that_wait_for_each_other", pods::a_pod_and_its_claim_that_wait_for_each_other),
+        ("a_policy_that_refuses_deletes", policies::a_policy_that_refuses_deletes),
         ("a_finalizer_in_the_spec_of_a_namespace", namespaces::a_finalizer_in_the_spec_of_a_namespace),
         ("a_namespace_that_nobody_empties", namespaces::a_namespace_that_nobody_empties),
         ("an_object_that_is_not_there", vanished::an_object_that_is_not_there),
@@ -151,6 +153,7 @@ pub fn paste(cluster: &Cluster, command: &str) -> String {
     let ran = Command::new("sh")
         .args(["-c", command])
         .env("KUBECONFIG", cluster.kubeconfig(ADMIN))
+        .env("PATH", with_plugin())
         .current_dir(cluster.folder())
         .output()
         .unwrap_or_else(|error| panic!("{command}: {error}"));

@@ -80,6 +80,12 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     cluster.create(webhook("outside", &json!({"url": "https://127.0.0.1:1/"}), &none));
     cluster.create(webhook("answers", &service(place, "answers"), &none));
     cluster.create(webhook("named-outside", &service(place, "outside"), &none));
+    // One for another namespace is none of this one's.
+    let only = json!({"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "default"}}});
+    let of_default = cluster.create(webhook("of-default", &service(place, "missing"), &only));
+    let about = |scope: &str| examine(cluster, &["-n", scope]).about("webhook-unreachable", "of-default").len();
+    assert_eq!((about(place), about("default")), (0, 1));
+    cluster.delete(&cluster.path_of(&of_default), None, None);
     // A warning only: its selectors match few objects, and as far as the doctor can see, the collector processes none
     // of them.
     cluster.create(webhook("selective", &service(place, "missing"), &none));

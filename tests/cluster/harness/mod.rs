@@ -30,7 +30,7 @@ pub use everything::Listed;
 pub use fixtures::KINDS;
 pub use objects::{owner_reference, uid};
 pub use proxy::{CountingProxy, Fault, Request, old_discovery};
-pub use run::Ran;
+pub use run::{Ran, with_plugin};
 pub use supervisor::Supervised;
 pub use terminal::Terminal;
 pub use wait::{Retry, poll, wait_until};

@@ -1,6 +1,8 @@
 //! Running the built `kubectl-gc` against a cluster.
 
 use std::{
+    env,
+    ffi::OsString,
     fs,
     io::Read,
     path::Path,
@@ -23,6 +25,13 @@ const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-gc");
 
 /// No command in a test takes longer, even on a busy machine. One that hangs must not block the test run.
 const DEADLINE: Duration = Duration::from_mins(10);
+
+/// A `PATH` in which kubectl finds the built program as its plugin.
+pub fn with_plugin() -> OsString {
+    let folder = Path::new(BINARY).parent().map(Path::to_path_buf);
+    let rest = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(folder.into_iter().chain(env::split_paths(&rest))).unwrap_or(rest)
+}
 
 /// The result of a run.
 #[derive(Debug)]

@@ -5,7 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{Incident, cluster, incident, namespace};
-use crate::{doctor::kit::is_terminating, harness::Cluster, plan::trial::Trial};
+use crate::{
+    doctor::kit::{ago, is_terminating},
+    harness::Cluster,
+    plan::trial::Trial,
+};
 
 /// Group, plural and kind of what the add-ons define.
 pub const KINDS: [(&str, &str, &str); 5] = [
@@ -102,6 +106,18 @@ pub fn without_a_ready_pod() {
     let trial = Trial::on(cluster(), "certificates", "Background");
     let elsewhere = trial.another_namespace();
     controller(trial.cluster, &elsewhere, "Deployment", "cert-manager", "cert-manager", 1);
+    // It is no longer starting: it never became ready within the hour since.
+    let cluster = trial.cluster;
+    for (group, version, kind) in [("apis/apps/v1", "apps/v1", "Deployment"), ("api/v1", "v1", "Pod")] {
+        let path = format!("/{group}/namespaces/{elsewhere}/{}s", kind.to_lowercase());
+        cluster.wait_until(kind, Duration::from_secs(60), || !cluster.list(&path).is_empty());
+        for mut object in cluster.list(&path) {
+            object["apiVersion"] = json!(version);
+            object["kind"] = json!(kind);
+            object["metadata"]["creationTimestamp"] = json!(ago(3600));
+            cluster.store(&object);
+        }
+    }
     let held = managed(&trial, "acme.cert-manager.io", "Challenge", "acme.cert-manager.io/finalizer");
     Incident {
         aged: vec![held.clone()],

@@ -24,6 +24,8 @@ pub struct Incident<'c> {
     pub cluster: &'c Cluster,
     /// Whether a collector runs there.
     pub collected: bool,
+    /// Controllers that were away, and come back after the delete.
+    pub come_back: &'static [&'static str],
     /// The targets and flags of the delete; none if the incident needs no delete.
     pub delete: Vec<String>,
     /// Names of the cause, which plan and doctor must mention.
@@ -54,6 +56,9 @@ impl Incident<'_> {
         if !self.delete.is_empty() {
             self.plan();
             self.delete();
+        }
+        if !self.come_back.is_empty() {
+            self.cluster.start_controllers(self.come_back);
         }
         if self.collected {
             self.cluster.settled();
@@ -103,6 +108,7 @@ impl Incident<'_> {
             first.map(|first| (*first).clone()).ok_or_else(|| Retry::Later(format!("no finding: {:#}", found.document)))
         };
         let text = self.examine(&[]);
+        assert!(self.gone.is_empty() || !self.left().is_empty(), "it was not staged: all is gone by itself");
         assert!(!text.stdout.contains(HEALTHY), "it is called healthy: {}", text.stdout);
         let finding = poll(PATIENCE, look).unwrap_or_else(|error| panic!("{error}"));
         self.names_the_cause("the finding", &format!("{finding:#}"));
@@ -122,13 +128,15 @@ impl Incident<'_> {
         }
     }
 
+    /// The paths of those of [`Self::gone`] that exist.
+    fn left(&self) -> Vec<String> {
+        let paths = self.gone.iter().map(|object| self.cluster.path_of(object));
+        paths.filter(|path| self.cluster.get(path).is_some()).collect()
+    }
+
     #[track_caller]
     fn healed(&self, commands: &[String]) {
-        let left = || -> Vec<String> {
-            let paths = self.gone.iter().map(|object| self.cluster.path_of(object));
-            paths.filter(|path| self.cluster.get(path).is_some()).collect()
-        };
-        let result = poll(PATIENCE, || match left() {
+        let result = poll(PATIENCE, || match self.left() {
             left if left.is_empty() => Ok(()),
             left => Err(Retry::Later(format!("still there: {left:?}"))),
         });

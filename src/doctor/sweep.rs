@@ -1,0 +1,82 @@
+//! Remedies that do the collector's work with this plugin, limited to the objects of a finding.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    command_line::{ShellCommand, object_word},
+    model::{ObjectId, Symbol},
+    simulate::ProjectedOutcome,
+    wording::count,
+};
+
+use super::{
+    case::Case,
+    collector::{Turn, Write},
+    commands::in_batches,
+    finding::Remedy,
+};
+
+/// What does the collector's work on these writes: first what finishes deletes that somebody requested, then what
+/// starts others, which needs a decision.
+pub(super) fn remedies(case: &Case<'_>, turns: &[Turn]) -> Vec<Remedy> {
+    let requested = |turn: &&Turn| turn.waiting.is_some() || turn.write == Write::Finalizer;
+    let of = |requests: bool| -> Vec<ObjectId> {
+        let turns = turns.iter().filter(|turn| requested(turn) == requests);
+        with_dependents(case, turns.flat_map(|turn| [Some(turn.object), turn.waiting]).flatten())
+    };
+    let (requested, others) = (of(true), of(false));
+    let finish = Remedy::new(
+        format!("do the collector's work: finish the deletes that wait for it; {}", harm(case, &requested)),
+        commands(case, &requested),
+    );
+    let others = Remedy::new(
+        format!("do the collector's work on objects with missing owners: {}", harm(case, &others)),
+        commands(case, &others),
+    );
+    vec![finish, others.deciding(true)]
+}
+
+/// These objects, and all below that the collector then deletes or changes, too; owners before their dependents.
+fn with_dependents(case: &Case<'_>, objects: impl Iterator<Item = ObjectId>) -> Vec<ObjectId> {
+    let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut all: Vec<ObjectId> = objects.filter(|id| seen.insert(*id)).collect();
+    let mut next = 0;
+    while let Some(object) = all.get(next).copied() {
+        next += 1;
+        let follows = |id: &ObjectId| *case.projection.outcome_of(*id) != ProjectedOutcome::Stays && seen.insert(*id);
+        all.extend(case.graph().dependents(object.into()).iter().copied().filter(follows));
+    }
+    all
+}
+
+/// How many existing objects are deleted.
+fn harm(case: &Case<'_>, objects: &[ObjectId]) -> String {
+    let goes = |id: &&ObjectId| !case.snapshot().object(**id).terminating() && case.projection.goes(**id);
+    match objects.iter().filter(goes).count() {
+        0 => "it deletes no other object".to_owned(),
+        some => format!("it deletes {}", count(some, "existing object", "existing objects")),
+    }
+}
+
+/// Sweeps of these objects, one for each namespace; cluster-scoped objects come last, because they have no namespaced
+/// owners.
+fn commands(case: &Case<'_>, objects: &[ObjectId]) -> Vec<ShellCommand> {
+    let snapshot = case.snapshot();
+    let mut by_namespace: BTreeMap<(bool, Symbol), Vec<String>> = BTreeMap::new();
+    for id in objects.iter().rev() {
+        let object = snapshot.object(*id);
+        let resource = snapshot.resources.get(object.resource);
+        let Some(word) = object_word(&resource.plural, &resource.group, snapshot.text(object.name)) else { continue };
+        by_namespace.entry((object.namespace.is_empty(), object.namespace)).or_default().push(word);
+    }
+    let batches = by_namespace
+        .into_iter()
+        .flat_map(|((_, place), words)| in_batches(words, |word| word.len() + 1).into_iter().map(move |b| (place, b)));
+    let sweep = |(namespace, words): (Symbol, Vec<String>)| {
+        let command = case.kubectl.plugin("sweep").args(words).in_namespace(snapshot.text(namespace))?;
+        Some(command.arg("--yes"))
+    };
+    batches.filter_map(sweep).collect()
+}

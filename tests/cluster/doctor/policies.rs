@@ -1,0 +1,54 @@
+//! Admission policies that refuse what the collector must do.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{
+    examine, follow,
+    kit::{is_gone, names, words},
+};
+use crate::{harness::uid, plan::trial::Trial};
+
+/// A policy for one namespace that refuses every deletion of a ConfigMap, and its binding.
+fn policy(namespace: &str) -> [Value; 2] {
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["configmaps"]});
+    let selector = json!({"matchLabels": {"kubernetes.io/metadata.name": namespace}});
+    let spec = json!({
+        "matchConstraints": {"resourceRules": [rule], "namespaceSelector": selector},
+        "validations": [{"expression": "false", "message": "nothing is deleted here"}],
+    });
+    let bound = json!({"policyName": namespace, "validationActions": ["Deny"]});
+    [("ValidatingAdmissionPolicy", spec), ("ValidatingAdmissionPolicyBinding", bound)].map(|(kind, spec)| {
+        json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": namespace},
+            "spec": spec})
+    })
+}
+
+/// It is no finding until it prevents something; then its first remedy is a decision.
+pub fn a_policy_that_refuses_deletes() {
+    let trial = Trial::new("kept-back", "Foreground");
+    let cluster = trial.cluster;
+    let owner = trial.widget("owner").create();
+    let below = trial.config_map("below").blocking(&owner).create();
+    cluster.seen_by_collector(&[uid(&below)]);
+    for object in &policy(&trial.namespace) {
+        cluster.create(object);
+    }
+    let path = format!("{}?dryRun=All", cluster.path_of(&below));
+    let refuses = || !cluster.ask(&Method::DELETE, &path, None).is_success();
+    cluster.wait_until("the policy to count", Duration::from_secs(30), refuses);
+    let args = ["-n", trial.namespace.as_str()];
+    assert_eq!(examine(cluster, &args).about("policy-refuses", &trial.namespace), [] as [&Value; 0]);
+    cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
+    cluster.settled();
+    let found = examine(cluster, &args);
+    let finding = found.one("policy-refuses", &trial.namespace);
+    assert_eq!(found.about("collector-idle", "owner"), [] as [&Value; 0], "it explains what the collector can't do");
+    assert_eq!(names(&finding["related"]).len(), 3, "the binding, the owner and its dependent: {finding:#}");
+    assert!(words(finding, "consequence").starts_with("Requests for ConfigMap/below in"), "{finding:#}");
+    assert_eq!(finding["remedies"][0]["decides"], true);
+    follow(cluster, finding, 0);
+    is_gone(cluster, &owner);
+}
