@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{ObjectId, ResourceId, Snapshot, Symbol};
 
@@ -19,6 +19,7 @@ pub(crate) struct FactIndex {
     pods_by_node: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     numbered: OnceLock<NumberedClaims>,
     all_facts: OnceLock<FxHashMap<ResourceId, bool>>,
+    waiting_claims: OnceLock<FxHashSet<Symbol>>,
 }
 
 impl FactIndex {
@@ -101,6 +102,16 @@ impl FactIndex {
             }
             index
         })
+    }
+
+    /// Whether the namespace contains a claim that was Terminating when the snapshot was taken: a pod whose facts were
+    /// not read may be what it waits for (S14).
+    pub(crate) fn has_waiting_claim(&self, snapshot: &Snapshot, claims: ResourceId, namespace: Symbol) -> bool {
+        let namespaces = self.waiting_claims.get_or_init(|| {
+            let waiting = snapshot.objects().filter(|(_, object)| object.resource == claims && object.terminating());
+            waiting.map(|(_, claim)| claim.namespace).collect()
+        });
+        namespaces.contains(&namespace)
     }
 
     /// Whether the facts of all objects of a resource were read, in all namespaces.

@@ -126,10 +126,16 @@ impl World<'_, '_> {
         let object = snapshot.object(gone);
         let terminating = |world: &Self, id: ObjectId| world.stored(id).is_some_and(|stored| stored.terminating);
         let mut noticed: Vec<ObjectId> = Vec::new();
-        if let Some(pod) = snapshot.facts.pod(gone)
-            && let Some(claims) = context.built_in.claims
+        if let Some(claims) = context.built_in.claims
+            && Some(object.resource) == context.built_in.pods
         {
-            for claim in pod.claims.iter().filter_map(|claim| snapshot.strings.find(claim)) {
+            let facts = snapshot.facts.pod(gone);
+            // A pod that is deleted by force needs no facts: only its claims do.
+            if facts.is_none() && context.fact_index.has_waiting_claim(snapshot, claims, object.namespace) {
+                self.needs.facts.insert(gone);
+            }
+            let names = facts.into_iter().flat_map(|facts| &facts.claims);
+            for claim in names.filter_map(|claim| snapshot.strings.find(claim)) {
                 let coordinate = Coordinate { resource: claims, namespace: object.namespace, name: claim };
                 noticed.extend(snapshot.look_up(coordinate).object());
             }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     draft::blocking,
-    trial::{Trial, three_ways},
+    trial::{Case, Trial, all_come_true, predict, three_ways},
 };
 
 const PROTECTION: &str = "kubernetes.io/pvc-protection";
@@ -95,4 +95,17 @@ fn a_pod_and_its_own_claim_can_wait_for_each_other() {
         claim(trial, &[blocking(&pod)]);
         vec!["pod/user".to_owned()]
     });
+}
+
+/// Nothing but the claim needs to know what the pod uses.
+#[test]
+fn a_claim_that_is_terminating_goes_with_a_pod_that_is_deleted_by_force() {
+    let trial = Trial::new("used-force", "Background");
+    let claim = claim(&trial, &[]);
+    user(&trial, Some(&trial.node()), &[]);
+    trial.cluster.delete(&trial.cluster.path_of(&claim), None, None);
+    let case = Case { flags: vec!["--force"], grace: Some(0), ..trial.deleting(vec!["pod/user".to_owned()]) };
+    let predicted = predict(vec![case]);
+    assert_eq!(predicted[0].outcome("PersistentVolumeClaim", "data"), Some("Deleted"), "{}", predicted[0].plan);
+    all_come_true(&predicted);
 }
