@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A cluster whose controller manager died an hour ago.
-fn dead() -> Cluster {
+pub fn dead() -> Cluster {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
     lease(&cluster, "kube-system", "kube-controller-manager", 3600, 15);

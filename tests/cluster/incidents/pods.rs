@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Incident, cluster, incident, namespace};
+use super::{Incident, cluster, collector::dead, incident, namespace};
 use crate::{doctor::kit::lease, plan::trial::Trial};
 
 fn pod(trial: &Trial<'_>, name: &str, node: &str, volumes: &Value) -> Value {
@@ -32,12 +32,14 @@ pub fn on_a_node_that_is_not_ready() {
     Incident { aged: vec![lost.clone()], gone: vec![lost], ..incident(&trial, &["pods/lost"], &[&node]) }.play();
 }
 
-/// The pod garbage collector doesn't run in this cluster.
+/// The pod garbage collector died with the controller manager.
 pub fn on_a_node_that_does_not_exist() {
-    let trial = Trial::on(cluster(), "no-node", "Background");
+    let cluster = dead();
+    let trial = Trial::on(&cluster, "no-node", "Background");
     let node = trial.global("missing");
     let lost = pod(&trial, "lost", &node, &json!([]));
-    Incident { aged: vec![lost.clone()], gone: vec![lost], ..incident(&trial, &["pods/lost"], &[&node]) }.play();
+    let incident = incident(&trial, &["pods/lost"], &[&node]);
+    Incident { collected: false, aged: vec![lost.clone()], gone: vec![lost], ..incident }.play();
 }
 
 pub fn in_a_namespace() {
