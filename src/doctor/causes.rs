@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, ResourceId},
-    simulate::obstacles::WebhookCall,
+    model::ObjectId,
+    simulate::obstacles::{Called, WebhookCall},
 };
 
 use super::{
@@ -97,19 +97,19 @@ fn refusing(
         return Vec::new();
     }
     let (snapshot, finding) = (case.snapshot(), &findings[place]);
-    let objects = finding.objects.iter().chain(&finding.related);
-    let mut resources: Vec<ResourceId> = objects.map(|id| snapshot.object(*id).resource).collect();
-    resources.sort_unstable();
-    resources.dedup();
     let mut operations: Vec<&str> = finding.remedies.iter().filter_map(operation).collect();
     operations.sort_unstable();
     operations.dedup();
     let mut causes: Vec<usize> = Vec::new();
-    for resource in resources {
+    for id in finding.objects.iter().chain(&finding.related) {
+        let resource = snapshot.resources.get(snapshot.object(*id).resource);
         for operation in &operations {
-            let calls = asked(calls, snapshot.resources.get(resource), operation);
-            // Whether selectors match can't be seen here; what nothing else explains is worth the doubt.
-            let calls = calls.filter(|call| !call.webhook.selective || finding.code == Code::NamespaceStuck);
+            let calls = asked(calls, resource, operation).filter(|call| match call.called_for(case.stage, *id) {
+                Called::Yes => true,
+                Called::No => false,
+                // What nothing else explains is worth the doubt.
+                Called::Perhaps => finding.code == Code::NamespaceStuck,
+            });
             causes.extend(calls.filter_map(|call| {
                 let uid = snapshot.text(snapshot.object(call.configuration).uid);
                 webhooks.get(&format!("{uid} {}", call.webhook.name)).copied()

@@ -3,7 +3,7 @@
 
 use std::{fs, process::Command};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     examine, follow,
@@ -21,20 +21,26 @@ pub fn a_namespace_names_the_webhook_that_holds_it() {
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let name = cluster.namespace("team");
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "left", "namespace": name}}));
-    let guard = cluster.create(json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "guard"},
-        "webhooks": [{
-            "name": "guard.acme.io",
-            "clientConfig": {"service": {"namespace": "default", "name": "guard"}},
-            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"],
-                "resources": ["configmaps"]}],
-            "failurePolicy": "Fail",
-            "sideEffects": "None",
-            "admissionReviewVersions": ["v1"],
-        }],
-    }));
+    let guards = |webhook: &str, selector: Value| {
+        cluster.create(json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": webhook},
+            "webhooks": [{
+                "name": format!("{webhook}.acme.io"),
+                "clientConfig": {"service": {"namespace": "default", "name": "guard"}},
+                "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"],
+                    "resources": ["configmaps"]}],
+                "namespaceSelector": selector,
+                "failurePolicy": "Fail",
+                "sideEffects": "None",
+                "admissionReviewVersions": ["v1"],
+            }],
+        }))
+    };
+    let guard = guards("guard", json!({}));
+    // It is as broken, and never asked about this namespace.
+    guards("elsewhere", json!({"matchLabels": {"guarded": "yes"}}));
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
     cluster.delete(&cluster.path_of(&namespace), Some("Background"), None);
     aged(&cluster, &namespace, 3600);
@@ -46,6 +52,7 @@ pub fn a_namespace_names_the_webhook_that_holds_it() {
             words(finding, "consequence").contains("webhook-unreachable (ValidatingWebhookConfiguration/guard)"),
             "{finding:#}"
         );
+        assert!(!words(finding, "consequence").contains("elsewhere"), "{finding:#}");
         assert!(names(&finding["related"]).contains(&"guard"), "{finding:#}");
         assert_eq!(found.about("webhook-unreachable", "guard").len(), 1, "{:#}", found.document);
         let remedies = finding["remedies"].as_array().cloned().unwrap_or_default();
