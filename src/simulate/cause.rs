@@ -32,6 +32,8 @@ pub enum Cause {
     AccountGone(ObjectId),
     /// The endpoints controller, because this Service is gone: its Endpoints (R9.20).
     ServiceGone(ObjectId),
+    /// The Job controller, because the Job has failed with the deletion of this pod (R9.22).
+    JobFailed { job: ObjectId, pod: ObjectId },
     /// The API server, because no definition serves an APIService's version any more since this one is gone (R9.21).
     DefinitionGone(ObjectId),
     /// The API server, because this Service is gone: its IPAddresses (R9.20).
@@ -43,11 +45,12 @@ impl Cause {
     pub(crate) fn above(&self) -> Option<ObjectId> {
         match self {
             Cause::Namespace(above) | Cause::Definition(above) => Some(*above),
+            Cause::JobFailed { pod, .. } => Some(*pod),
             _ => self.gone(),
         }
     }
 
-    /// Whether a controller deletes the object because another one, to which no reference leads, doesn't exist (§9.7).
+    /// Whether a controller deletes the object because another one, to which no reference leads, goes (§9.7).
     pub(crate) fn follows(&self) -> bool {
         matches!(
             self,
@@ -55,6 +58,7 @@ impl Cause {
                 | Cause::AccountGone(_)
                 | Cause::ServiceGone(_)
                 | Cause::DefinitionGone(_)
+                | Cause::JobFailed { .. }
                 | Cause::AddressReleased(_)
         )
     }

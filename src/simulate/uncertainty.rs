@@ -72,7 +72,7 @@ struct Links {
     /// The deleted Namespaces, by name.
     namespaces: FxHashMap<Symbol, ObjectId>,
     emptied_by: FxHashMap<ObjectId, ObjectId>,
-    /// What controllers delete because an object is gone.
+    /// What controllers delete because an object goes.
     follow_ups: FxHashMap<ObjectId, Vec<ObjectId>>,
 }
 
@@ -86,8 +86,12 @@ impl Links {
             follow_ups: FxHashMap::default(),
         };
         for change in &world.log {
-            if let Some(gone) = change.cause.gone() {
-                links.follow_ups.entry(gone).or_default().push(change.object);
+            let first = match change.cause {
+                Cause::JobFailed { pod, .. } => Some(pod),
+                ref cause => cause.gone(),
+            };
+            if let Some(first) = first {
+                links.follow_ups.entry(first).or_default().push(change.object);
             }
             match change.cause {
                 Cause::Collector(Reason::DependentsGone) => {

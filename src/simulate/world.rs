@@ -466,6 +466,7 @@ impl<'s, 'a> World<'s, 'a> {
             self.notice_waiters_of(object);
         } else if effect == Effect::Deleting {
             self.notice_pods_of_job(object);
+            self.count_failure(object);
         }
     }
 

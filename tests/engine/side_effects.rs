@@ -7,7 +7,7 @@ use kubectl_gc::{
         Fact,
         effects::PolicyFacts,
         facts::{
-            AccountFacts, ClaimFacts, KubeletReport, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts,
+            AccountFacts, ClaimFacts, JobFacts, KubeletReport, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts,
             SnapshotFacts, TokenFacts, VolumeFacts,
         },
     },
@@ -43,6 +43,11 @@ fn fact(object: &str, words: &[&str]) -> Fact {
             selects: true,
         }),
         "ServiceAccount" => Fact::Account(AccountFacts {}),
+        "Job" => Fact::Job(JobFacts {
+            managed_by: None,
+            failures_left: word(0).map(|left| left.parse().expect("a number")),
+            judges_failures: words.len() > 1,
+        }),
         "Secret" => Fact::Token(TokenFacts { account: words[0].to_owned(), uid: word(1) }),
         "Node" => {
             let kubelet = match words {
@@ -601,6 +606,28 @@ fn the_kubelet_of_a_node_may_not_end_pods() {
         let plan = planned(&scene, targets, Foreground);
         let states: Vec<_> = plan.outcomes.iter().filter_map(|outcome| outcome.state).collect();
         assert_eq!(format!("{}: {states:?}", scene.describe(&plan)), expected, "{report} {targets}");
+    }
+}
+
+/// R9.22: of three pods, one or two are deleted.
+#[test]
+fn a_job_that_fails_deletes_its_other_pods() {
+    let [one, two] = ["Pod/a Deleted", "Pod/a Deleted, Pod/b Deleted"];
+    for (facts, targets, expected) in [
+        ("facts Job/j 0", "Pod/a", format!("{two}, Pod/c Deleted")),
+        ("facts Job/j 1", "Pod/a", one.to_owned()),
+        ("facts Job/j 1", "Pod/a Pod/b", format!("{two}, Pod/c Deleted")),
+        ("facts Job/j 2", "Pod/a Pod/b", two.to_owned()),
+        ("facts Job/j -", "Pod/a Pod/b", two.to_owned()),
+        // One that has succeeded doesn't count, and one that has failed was counted.
+        ("facts Job/j 0\nfacts Pod/a n1 Succeeded", "Pod/a", one.to_owned()),
+        ("facts Job/j 0\nfacts Pod/b n1 Failed", "Pod/a", format!("{one}, Pod/c Deleted")),
+        ("facts Job/j 0 judges", "Pod/a", format!("{one}, Pod/b Unchanged?, Pod/c Unchanged?")),
+    ] {
+        let pods =
+            ["a", "b", "c"].map(|name| format!("Pod {name} node=n1 fin=batch.kubernetes.io/job-tracking <- Job/j+!\n"));
+        let scene = scene(&format!("Node n1\nJob j\n{}{facts}", pods.concat()));
+        assert_eq!(scene.describe(&planned(&scene, targets, Background)), expected, "{facts} {targets}");
     }
 }
 

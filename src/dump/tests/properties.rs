@@ -221,7 +221,11 @@ fn fact() -> impl Strategy<Value = Fact> {
         (option::of(short()), vec(short(), 0..2), any::<bool>()).prop_map(|(kind, cluster_ips, selects)| {
             Fact::Service(facts::ServiceFacts { kind, cluster_ips, selects })
         }),
-        option::of(short()).prop_map(|managed_by| Fact::Job(facts::JobFacts { managed_by })),
+        (option::of(short()), any::<(Option<i64>, bool)>()).prop_map(
+            |(managed_by, (failures_left, judges_failures))| {
+                Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures })
+            }
+        ),
         Just(Fact::Account(facts::AccountFacts {})),
         (short(), option::of(short())).prop_map(|(account, uid)| Fact::Token(facts::TokenFacts { account, uid })),
         vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods: Some(pods), kubelet: None })),

@@ -118,7 +118,19 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         }
         ("batch", "Job") => {
             let managed_by = object.name("/spec/managedBy").filter(|name| name != JobFacts::BUILT_IN);
-            Fact::Job(JobFacts { managed_by })
+            let over = |condition: &Value| {
+                matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
+            };
+            let finished = list(object.0.pointer("/status/conditions")).any(over);
+            let uncounted = list(object.0.pointer("/status/uncountedTerminatedPods/failed")).count();
+            let failed = object.number("/status/failed").unwrap_or(0).saturating_add_unsigned(uncounted as u64);
+            let limit = object.number("/spec/backoffLimit").filter(|_| !finished);
+            Fact::Job(JobFacts {
+                managed_by,
+                failures_left: limit.map(|limit| limit.saturating_sub(failed)),
+                judges_failures: object.0.pointer("/spec/podFailurePolicy").is_some()
+                    || object.text("/spec/podReplacementPolicy").as_deref() == Some("Failed"),
+            })
         }
         ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
             holder: object.name("/spec/holderIdentity"),

@@ -99,13 +99,20 @@ pub struct ClaimTemplates {
     pub deleted: bool,
 }
 
-/// Who handles a Job's pods.
+/// Who handles a Job's pods, and how many of them may fail.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobFacts {
     /// `spec.managedBy`, unless it is the built-in controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub managed_by: Option<String>,
+    /// `spec.backoffLimit` less the pods that have failed: one more failure ends the Job if this is 0. `None` if it has
+    /// finished, or if that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures_left: Option<i64>,
+    /// Whether a deleted pod may not count as failed: `spec.podFailurePolicy` or `spec.podReplacementPolicy` decides.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub judges_failures: bool,
 }
 
 impl JobFacts {

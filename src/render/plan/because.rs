@@ -51,6 +51,14 @@ pub(in crate::render) fn because(
             "service-gone",
             format!("the endpoints controller deletes the Endpoints of Service {}", name_of(snapshot, *service)),
         ),
+        Cause::JobFailed { job, pod } => (
+            "job-failed",
+            format!(
+                "Job {} fails with the deletion of Pod {}, and the Job controller deletes its other pods",
+                name_of(snapshot, *job),
+                name_of(snapshot, *pod)
+            ),
+        ),
         Cause::DefinitionGone(definition) => (
             "definition-gone",
             format!("no CRD serves its version any more once {} is gone", name_of(snapshot, *definition)),

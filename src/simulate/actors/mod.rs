@@ -4,6 +4,7 @@
 mod content;
 mod finalizers;
 mod follow_ups;
+mod jobs;
 pub(crate) mod kubelet;
 mod pod_gc;
 
@@ -92,6 +93,10 @@ pub struct Actors {
     pub(super) content_order: ContentOrder,
     /// Objects that the current pass over a Namespace's contents, or a CRD's instances, has yet to delete.
     content: FxHashMap<ObjectId, VecDeque<ObjectId>>,
+    /// How many pods of each Job were deleted, and so have failed.
+    failures: FxHashMap<ObjectId, i64>,
+    /// Those pods.
+    failed: FxHashSet<ObjectId>,
     /// The length of the log when the waiting objects were last tried.
     log_length_at_last_try: usize,
 }
@@ -160,16 +165,6 @@ impl World<'_, '_> {
             }
         }
         self.follow_up(gone);
-    }
-
-    /// A Job is terminating: marks its pods, which lose the Job controller's finalizer then (R9.8).
-    pub(super) fn notice_pods_of_job(&mut self, job: ObjectId) {
-        let context = self.context;
-        if Some(context.snapshot.object(job).resource) == context.built_in.jobs {
-            for pod in context.graph.dependents(job.into()) {
-                self.actors.notice(*pod);
-            }
-        }
     }
 
     /// Runs all actors on the marked objects. Waiting objects are tried again after the next writes.

@@ -1,0 +1,77 @@
+//! The Job controller: it lets go of the pods of a terminating Job, and deletes those of a Job that has failed.
+
+use crate::{
+    model::{ObjectId, Symbol},
+    simulate::{
+        cause::Cause,
+        world::{Assume, World},
+    },
+};
+
+/// The finalizer of pods that the Job controller has yet to count.
+const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+
+impl World<'_, '_> {
+    /// A Job is terminating: marks its pods, which lose the Job controller's finalizer then (R9.8).
+    pub(in crate::simulate) fn notice_pods_of_job(&mut self, job: ObjectId) {
+        let context = self.context;
+        if Some(context.snapshot.object(job).resource) == context.built_in.jobs {
+            for pod in context.graph.dependents(job.into()) {
+                self.actors.notice(*pod);
+            }
+        }
+    }
+
+    /// A pod is terminating. If it belongs to a Job, it has failed, and the Job may have failed with it (R9.22).
+    pub(in crate::simulate) fn count_failure(&mut self, pod: ObjectId) {
+        let context = self.context;
+        let (Some(job), Some(pods)) = (self.job_of_uncounted(pod), context.built_in.pods) else { return };
+        if context.assume == Assume::None || self.manager_away() || !self.actors.failed.insert(pod) {
+            return;
+        }
+        let facts = context.snapshot.facts.job(job);
+        let Some(facts) = facts else {
+            self.needs.facts.insert(job);
+            return;
+        };
+        let failures = self.actors.failures.entry(job).or_default();
+        *failures += 1;
+        // Once it has failed, it deletes nothing more.
+        if facts.managed_by.is_some() || facts.failures_left.is_none_or(|left| *failures != left + 1) {
+            return;
+        }
+        let orphans = self.stored(job).is_some_and(|job| job.has_finalizer(Symbol::ORPHAN));
+        for other in context.graph.dependents(job.into()) {
+            let found = context.snapshot.object(*other);
+            let is_active = found.resource == pods
+                && self.stored(*other).is_some_and(|stored| !stored.terminating)
+                && context.snapshot.facts.pod(*other).is_none_or(|facts| !facts.finished());
+            if !is_active || self.job_of(*other) != Some(job) {
+                continue;
+            }
+            // The Job may be gone before its controller looks at it.
+            if facts.judges_failures || orphans {
+                self.doubtful.insert(*other);
+            } else {
+                self.actors.due.push_back((*other, Cause::JobFailed { job, pod }));
+            }
+        }
+    }
+
+    /// The Job that controls a pod.
+    fn job_of(&self, pod: ObjectId) -> Option<ObjectId> {
+        let snapshot = self.context.snapshot;
+        let reference = snapshot.object(pod).owners.iter().find(|reference| reference.controller == Some(true))?;
+        let job = snapshot.by_uid(reference.uid)?;
+        (Some(snapshot.object(job).resource) == self.context.built_in.jobs && self.exists(job)).then_some(job)
+    }
+
+    /// The same for a pod that was neither counted nor deleted in the snapshot.
+    fn job_of_uncounted(&self, pod: ObjectId) -> Option<ObjectId> {
+        let snapshot = self.context.snapshot;
+        let object = snapshot.object(pod);
+        let is_tracked = object.finalizers.iter().any(|finalizer| snapshot.text(*finalizer) == TRACKING);
+        let is_finished = snapshot.facts.pod(pod).is_some_and(|facts| facts.finished());
+        self.job_of(pod).filter(|_| is_tracked && !is_finished && !object.terminating())
+    }
+}
