@@ -239,6 +239,8 @@ pub struct World<'s, 'a> {
     pub(crate) refused: BTreeMap<ObjectId, RefusedWrite>,
     /// Namespaces that can't be emptied because of an APIService.
     pub(crate) held_by_api: BTreeMap<ObjectId, ObjectId>,
+    /// Objects of which a write is allowed by a webhook that must answer, and nothing shows whether it does.
+    pub(crate) rests_on_webhook: FxHashSet<ObjectId>,
     /// What must be read to know the obstacles.
     pub(crate) obstacle_needs: Needs,
     /// Cuts that the user has yet to make, before the first DELETE.
@@ -281,6 +283,7 @@ impl<'s, 'a> World<'s, 'a> {
             heeds: context.obstacles.is_some(),
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
+            rests_on_webhook: FxHashSet::default(),
             obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),
             cuts: VecDeque::new(),
             requests: VecDeque::new(),

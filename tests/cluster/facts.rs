@@ -234,11 +234,14 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
         (&snapshot.facts, id(&snapshot, object))
     };
     let (known, deployment) = facts("deployments/deployment");
-    assert_eq!(known.workload(deployment), Some(&WorkloadFacts { wanted: Some(3), ready: 2, claims: None }));
+    assert_eq!(
+        known.workload(deployment),
+        Some(&WorkloadFacts { wanted: Some(3), ready: 2, claims: None, paused: false })
+    );
     let (known, set) = facts("replicasets/replicaset");
-    assert_eq!(known.workload(set), Some(&WorkloadFacts { wanted: Some(3), ready: 0, claims: None }));
+    assert_eq!(known.workload(set), Some(&WorkloadFacts { wanted: Some(3), ready: 0, claims: None, paused: false }));
     let (known, set) = facts("daemonsets/daemonset");
-    assert_eq!(known.workload(set), Some(&WorkloadFacts { wanted: Some(5), ready: 4, claims: None }));
+    assert_eq!(known.workload(set), Some(&WorkloadFacts { wanted: Some(5), ready: 4, claims: None, paused: false }));
     let (known, lease) = facts("leases/acme");
     let renewed = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
     assert_eq!(known.lease(lease), Some(&renewed));

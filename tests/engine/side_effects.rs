@@ -8,7 +8,7 @@ use kubectl_gc::{
         effects::PolicyFacts,
         facts::{
             AccountFacts, ClaimFacts, JobFacts, KubeletReport, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts,
-            SnapshotFacts, TokenFacts, VolumeFacts,
+            SnapshotFacts, TokenFacts, VolumeFacts, WorkloadFacts,
         },
     },
     plan::{Afterwards, Plan, explore},
@@ -43,6 +43,9 @@ fn fact(object: &str, words: &[&str]) -> Fact {
             selects: true,
         }),
         "ServiceAccount" => Fact::Account(AccountFacts {}),
+        "Deployment" => {
+            Fact::Workload(WorkloadFacts { wanted: None, ready: 0, paused: words.contains(&"paused"), claims: None })
+        }
         "Job" => Fact::Job(JobFacts {
             managed_by: None,
             failures_left: word(0).map(|left| left.parse().expect("a number")),
@@ -606,6 +609,24 @@ fn the_kubelet_of_a_node_may_not_end_pods() {
         let plan = planned(&scene, targets, Foreground);
         let states: Vec<_> = plan.outcomes.iter().filter_map(|outcome| outcome.state).collect();
         assert_eq!(format!("{}: {states:?}", scene.describe(&plan)), expected, "{report} {targets}");
+    }
+}
+
+/// R9.23: it scales another one up.
+#[test]
+fn a_paused_deployment_makes_no_replica_set() {
+    let web = "Deployment web\nReplicaSet new <- Deployment/web+!\nPod a <- ReplicaSet/new+!";
+    let old = "ReplicaSet old <- Deployment/web+!";
+    let paused = "facts Deployment/web paused";
+    for (text, targets, propagation, expected) in [
+        (format!("{web}\n{paused}"), "ReplicaSet/new", Background, ""),
+        (format!("{web}\n{old}\n{paused}"), "ReplicaSet/new", Background, "Pod/a recreated by Deployment/web"),
+        (format!("{web}\n{old}\n{paused}"), "ReplicaSet/new", Orphan, "Pod/a recreated by Deployment/web"),
+        (format!("{web}\n{old}\n{paused}"), "ReplicaSet/new ReplicaSet/old", Background, ""),
+        (format!("{web}\n{old}\n{paused}"), "Pod/a", Background, "Pod/a recreated by ReplicaSet/new"),
+    ] {
+        let scene = scene(&text);
+        assert_eq!(afterwards(&scene, &planned(&scene, targets, propagation)), expected, "{text}: {targets}");
     }
 }
 

@@ -3,7 +3,7 @@
 use kubectl_gc::model::{
     Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
     SnapshotBuilder,
-    facts::{DefinitionFacts, JobFacts, NamespaceFacts, PodFacts},
+    facts::{DefinitionFacts, JobFacts, NamespaceFacts, PodFacts, WorkloadFacts},
 };
 
 use super::{
@@ -99,6 +99,7 @@ fn fact(line: &Line) -> Option<Fact> {
             Some(Fact::Namespace(NamespaceFacts { finalizers, ..NamespaceFacts::default() }))
         }
         "Job" => Some(Fact::Job(JobFacts::default())),
+        "Deployment" => Some(Fact::Workload(WorkloadFacts::default())),
         "CustomResourceDefinition" => Some(Fact::Definition(DefinitionFacts {
             group: "acme.io".into(),
             kind: line.name.clone(),

@@ -250,7 +250,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         (any::<(Option<i64>, i64)>(), option::of((vec(short(), 0..2), any::<bool>()))).prop_map(
             |((wanted, ready), claims)| {
                 let claims = claims.map(|(names, deleted)| facts::ClaimTemplates { names, deleted });
-                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims })
+                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, paused: false })
             }
         ),
         (any::<u64>(), vec(short(), 0..2)).prop_map(|(ready, pods)| Fact::Slice(facts::SliceFacts { ready, pods })),

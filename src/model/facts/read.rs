@@ -108,13 +108,14 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             object.0.get("status")?;
             let ready = object.number("/status/readyReplicas").unwrap_or(0);
             let claims = (kind == "StatefulSet").then(|| claim_templates(object));
-            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready, claims })
+            let paused = object.0.pointer("/spec/paused") == Some(&Value::Bool(true));
+            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready, paused, claims })
         }
         ("apps", "DaemonSet") => {
             object.0.get("status")?;
             let ready = object.number("/status/numberReady").unwrap_or(0);
             let wanted = object.number("/status/desiredNumberScheduled");
-            Fact::Workload(WorkloadFacts { wanted, ready, claims: None })
+            Fact::Workload(WorkloadFacts { wanted, ready, paused: false, claims: None })
         }
         ("batch", "Job") => {
             let managed_by = object.name("/spec/managedBy").filter(|name| name != JobFacts::BUILT_IN);

@@ -83,6 +83,9 @@ pub struct WorkloadFacts {
     pub wanted: Option<i64>,
     /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
     pub ready: i64,
+    /// `spec.paused` of a Deployment.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
     /// A StatefulSet's claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimTemplates>,

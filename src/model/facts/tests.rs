@@ -12,7 +12,7 @@ fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
 
 #[test]
 fn workloads_have_ready_pods() {
-    let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready, claims: None }));
+    let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready, claims: None, paused: false }));
     for kind in ["Deployment", "ReplicaSet"] {
         let object = json!({"spec": {"replicas": 3}, "status": {"replicas": 3, "readyReplicas": 2}});
         assert_eq!(read("apps", kind, &object), workload(Some(3), 2));

@@ -121,6 +121,10 @@ impl Controllers<'_, '_, '_> {
             return self.service_of(object).map(|by| Afterwards::Recreated { by });
         }
         let Recreator { by, recreation } = self.recreator(object)?;
+        // Another ReplicaSet makes its pods.
+        if self.is(object, "apps", "ReplicaSet") && self.is_paused(by) {
+            return None;
+        }
         // Don't guess below an object that only may be recreated.
         let directly = self.controller_of(object) == Some(by);
         if recreation == Recreation::Possible && !directly {
@@ -214,6 +218,9 @@ impl Controllers<'_, '_, '_> {
             ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController" | "Node") => Recreation::Certain,
+            ("apps", "ReplicaSet", "apps", "Deployment") if self.is_paused(controller) => {
+                return self.sibling_grows(object, controller).then_some(Recreation::Certain);
+            }
             ("apps", "ReplicaSet", "apps", "Deployment") if self.is_current(object, controller) => Recreation::Certain,
             ("discovery.k8s.io", "EndpointSlice", "", "Service" | "Endpoints") if self.is_managed(object) => {
                 Recreation::Certain
@@ -256,6 +263,26 @@ impl Controllers<'_, '_, '_> {
         others.by_ref().all(|id| is_older_without_pods(id) && has_pods(object))
     }
 
+    /// Whether this is a paused Deployment. It creates no ReplicaSet, and scales those that it has (R9.23).
+    fn is_paused(&self, controller: ObjectId) -> bool {
+        if !self.is(controller, "apps", "Deployment") {
+            return false;
+        }
+        let facts = self.side_effects.context.snapshot.facts.workload(controller);
+        if facts.is_none() {
+            self.needs.borrow_mut().facts.insert(controller);
+        }
+        facts.is_some_and(|facts| facts.paused)
+    }
+
+    /// Whether a paused Deployment scales another ReplicaSet up for one that is removed: the newest, or the only one
+    /// that has pods.
+    fn sibling_grows(&self, removed: ObjectId, deployment: ObjectId) -> bool {
+        let siblings = self.side_effects.context.graph.dependents(deployment.into()).iter();
+        let is_set = |id: &&ObjectId| self.object(**id).resource == self.object(removed).resource;
+        siblings.filter(is_set).any(|id| *id != removed && self.side_effects.survival(*id) == Survival::Survives)
+    }
+
     /// Whether Kubernetes' own controllers manage this EndpointSlice.
     fn is_managed(&self, slice: ObjectId) -> bool {
         let snapshot = self.side_effects.context.snapshot;
@@ -276,12 +303,13 @@ impl Controllers<'_, '_, '_> {
         if after.terminating || after.owners.iter().any(|reference| reference.controller == Some(true)) {
             return None;
         }
-        // A surviving Deployment creates an identical ReplicaSet.
+        // A surviving Deployment creates an identical ReplicaSet; a paused one has another make other pods.
         if self.is(object, "", "Pod")
             && self.is(lost, "apps", "ReplicaSet")
             && let Some(Recreator { by, recreation: Recreation::Certain }) = self.recreator(lost)
         {
-            return Some(Afterwards::Adopted { by });
+            let is_paused = self.is_paused(by);
+            return Some(if is_paused { Afterwards::Recreated { by } } else { Afterwards::Adopted { by } });
         }
         let resource = self.resource(object);
         let by = adopters_of(&resource.group, &resource.kind);

@@ -2,7 +2,10 @@
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
-use super::report::{Figures, Report};
+use super::{
+    OPEN,
+    report::{Figures, Report},
+};
 
 /// The heading of the section, which is the last one.
 const HEADING: &str = "## Workloads with every controller";
@@ -44,6 +47,10 @@ fn section(server: &str, seed: u64, reports: &[Report]) -> String {
         text += &row(kind, &Figures::of(played.iter().copied().filter(|report| targets(report) == *kind)));
     }
     text += &row("all", &Figures::of(reports));
+    text += "\nNot right yet, of all seeds that were played:\n\n";
+    for (seed, why) in OPEN {
+        let _ = writeln!(text, "* {seed}: {why}");
+    }
     let _ = write!(
         text,
         "\n*Changed*: removed, created, marked for deletion, or with other finalizers or owner references.\n\
