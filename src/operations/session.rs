@@ -8,10 +8,7 @@ use crate::{
     simulate::Needs,
 };
 
-use super::{
-    clock,
-    targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError},
-};
+use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
 
 /// The input of every use case. A `&mut LiveSession` is also a `&mut Session`; only the former can write:
 ///
@@ -150,12 +147,6 @@ impl<S: Source + ?Sized> Session<S> {
         let unread = query.unread(&mut self.snapshot, &choice);
         self.source.look_up(&mut self.snapshot, &unread);
         query.resolve(&self.snapshot, &choice, within.as_deref())
-    }
-
-    /// The time until which controllers have had time to act on what is in the snapshot, in Unix seconds: now, or when
-    /// the dump was taken, less the minute that the pod garbage collector takes.
-    pub fn settled_at(&self) -> Option<i64> {
-        clock::now(self).map(|now| now - 60)
     }
 
     /// See [`Source::unpatchable`].

@@ -117,3 +117,41 @@ fn the_overview_of_roots_names_what_is_in_the_way() {
     let told = (&menu["verdict"], &menu["obstacle"]["obstacle"], &menu["summary"]["deleted"]);
     assert_eq!(told, (&"refused".into(), &"webhook-unreachable".into(), &0.into()), "{all:#}");
 }
+
+/// No object blocks it: the advice names what does.
+#[test]
+fn a_finalizer_in_the_spec_of_a_namespace_is_named_in_the_advice() {
+    let namespace = r#"{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "held", "uid": "u-held"},
+        "spec": {"finalizers": ["kubernetes", "acme.io/x"]}}"#;
+    let ran = run_with("plan ns/held --from - --assume-complete", namespace);
+    let advice = "the controller that removes acme.io/x from spec.finalizers of Namespace/held is running";
+    assert!(ran.code == 2 && ran.out.contains(advice) && !ran.out.contains("gc tree"), "{ran}");
+}
+
+/// R9.7: a pod that no kubelet ends goes once its dead Node is deleted, however long it has been terminating.
+#[test]
+fn a_stuck_pod_goes_with_its_dead_node() {
+    let dump = r#"
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: shop, uid: u-shop, creationTimestamp: "2026-01-01T15:00:00Z"}
+  spec: {finalizers: [kubernetes]}
+- apiVersion: v1
+  kind: Node
+  metadata: {name: n1, uid: u-node}
+  spec: {}
+  status: {conditions: [{type: Ready, status: Unknown}]}
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    {name: lost, namespace: shop, uid: u-pod, deletionTimestamp: "2026-01-01T14:00:00Z", deletionGracePeriodSeconds: 30}
+  spec: {nodeName: n1, terminationGracePeriodSeconds: 30, containers: []}
+  status: {phase: Running}
+"#;
+    let ran = run_with("plan node/n1 --from - --assume-complete -o json", dump);
+    let plan: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(outcomes(&plan), ["n1 Deleted", "lost Deleted"], "{plan:#}");
+}

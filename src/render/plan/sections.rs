@@ -10,7 +10,7 @@ use crate::{
     plan::{NoteKind, Summary},
     render::{go_quote::visible, output::TextOptions, style::Tone, words::wrapped},
     server::Propagation,
-    simulate::{Assumption, BlockedBy, converter},
+    simulate::{Assumption, BlockedBy, converter, foreign_spec_finalizers},
     wording::{count, thousands},
 };
 
@@ -263,8 +263,18 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
                     ));
                 }
                 BlockedBy::Unreadable(_) => said.push(format!("repair the conversion webhook of {what}")),
+                BlockedBy::SpecFinalizers => {
+                    let others = foreign_spec_finalizers(view.snapshot, outcome.object);
+                    said.extend((!others.is_empty()).then(|| {
+                        format!(
+                            "check that the controller that removes {} from spec.finalizers of {object} is running, \
+                             then {again} again",
+                            others.join(", ")
+                        )
+                    }));
+                }
                 // The obstacle's own remedy says more.
-                BlockedBy::SpecFinalizers | BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {}
+                BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {}
             }
         }
     }

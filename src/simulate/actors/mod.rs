@@ -54,7 +54,7 @@ impl std::fmt::Display for Assumption {
             }
             Assumption::Finalizer { finalizer, by } => write!(f, "{by} removes its finalizer {finalizer}"),
             Assumption::NotReplaced { controller } => {
-                write!(f, "{controller} is not deleted, and recreates nothing")
+                write!(f, "what {controller}, which is not deleted, recreates changes nothing else")
             }
             Assumption::NotAdopted => f.write_str("no controller adopts objects that have no owner any more"),
             Assumption::PodGarbageCollector => f.write_str(

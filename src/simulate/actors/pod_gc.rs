@@ -11,6 +11,10 @@ use crate::{
 
 use super::{Assumption, kubelet::Kubelet};
 
+/// The pod garbage collector deletes a pod at most so many seconds after its Node: it looks every 20 seconds, waits 40,
+/// and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
+const LATEST: i64 = 80;
+
 /// The pods on a Node, as far as they were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PodsOfNode {
@@ -50,7 +54,9 @@ impl World<'_, '_> {
 
     /// Schedules a pod whose Node is gone, or never existed.
     pub(super) fn schedule_pod(&mut self, pod: ObjectId, node: Option<ObjectId>) {
-        if self.exists(pod) && !self.is_left_by_pod_gc(pod) && !self.manager_away() {
+        // A Node that this delete removes says nothing about what the pod garbage collector did before.
+        let is_left = if node.is_some() { self.context.assume == Assume::None } else { self.is_left_by_pod_gc(pod) };
+        if self.exists(pod) && !is_left && !self.manager_away() {
             self.actors.late.push_back((pod, Cause::NodeGone(node)));
         }
     }
@@ -67,7 +73,7 @@ impl World<'_, '_> {
 
     /// Whether a pod whose Node doesn't exist should be gone by now: perhaps no pod garbage collector works.
     pub(crate) fn is_left_by_pod_gc(&self, pod: ObjectId) -> bool {
-        self.context.assume == Assume::None || self.context.terminating_for(pod).is_some_and(|seconds| seconds > 0)
+        self.context.assume == Assume::None || self.context.terminating_for(pod).is_some_and(|seconds| seconds > LATEST)
     }
 
     /// Sends the scheduled DELETEs: 40 to 80 seconds after the Node, long after everything else. Returns whether
