@@ -8,7 +8,7 @@ mod nodes;
 mod notes;
 mod stateful_sets;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
@@ -55,7 +55,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
 /// The effects of deleting these objects, which are already terminating, and what should be read to be certain.
 pub(crate) fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> (Vec<OutsideEffect>, Needs) {
     let survivals = objects.iter().map(|id| (*id, Survival::Removed)).collect();
-    let mut side_effects = SideEffects { context, survivals, needs: Needs::default(), effects: Vec::new() };
+    let mut side_effects = SideEffects::of(context, survivals);
     for object in objects {
         side_effects.add_effects_of(*object);
     }
@@ -67,6 +67,8 @@ pub(crate) fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> (Vec
 struct SideEffects<'s, 'a> {
     context: &'s SimContext<'a>,
     survivals: FxHashMap<ObjectId, Survival>,
+    /// Objects that something in the way of the delete keeps: a webhook, a policy, an API.
+    prevented: FxHashSet<ObjectId>,
     needs: Needs,
     effects: Vec<OutsideEffect>,
 }
@@ -74,7 +76,18 @@ struct SideEffects<'s, 'a> {
 impl<'s, 'a> SideEffects<'s, 'a> {
     fn new(context: &'s SimContext<'a>, plan: &Plan) -> Self {
         let survivals = plan.outcomes.iter().map(|outcome| (outcome.object, survival_of(outcome))).collect();
-        SideEffects { context, survivals, needs: Needs::default(), effects: Vec::new() }
+        let prevented = plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents).copied().collect();
+        SideEffects { prevented, ..SideEffects::of(context, survivals) }
+    }
+
+    fn of(context: &'s SimContext<'a>, survivals: FxHashMap<ObjectId, Survival>) -> Self {
+        SideEffects {
+            context,
+            survivals,
+            prevented: FxHashSet::default(),
+            needs: Needs::default(),
+            effects: Vec::new(),
+        }
     }
 
     fn survival(&self, object: ObjectId) -> Survival {

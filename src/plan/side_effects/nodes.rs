@@ -29,7 +29,7 @@ impl SideEffects<'_, '_> {
         let PodsOfNode { mut pods, unseen, all } = self.context.pods_of_node(node);
         let has_known = !pods.is_empty();
         // Most pods have outcomes of their own.
-        pods.retain(|pod| self.survival(*pod) != Survival::Removed);
+        pods.retain(|pod| self.survival(*pod) != Survival::Removed && !self.prevented.contains(pod));
         if !all {
             self.needs.facts.insert(node);
         }

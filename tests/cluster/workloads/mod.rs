@@ -28,10 +28,8 @@ use report::{Figures, Report, by_cause};
 const WORKLOADS: u64 = 20;
 const SEED: u64 = 1000;
 /// Seeds whose plans are still wrong or miss something. The long tier plays them only if `SEED` says so.
-const OPEN: [(u64, &str); 2] = [
-    (1304, "a ReplicaSet with fewer replicas adopts orphaned pods, and deletes some of them or of its own"),
-    (1449, "a policy refuses the pod garbage collector's delete; the Node's effect still says that the pod goes"),
-];
+const OPEN: [(u64, &str); 1] =
+    [(1304, "a ReplicaSet with fewer replicas adopts orphaned pods, and deletes some of them or of its own")];
 /// Cases that share a cluster.
 const BATCH: u64 = 60;
 
