@@ -14,14 +14,7 @@ use crate::{
     simulate::{Needs, State},
 };
 
-use super::{SideEffects, Survival};
-
-/// Objects that Kubernetes keeps in every namespace: kind, name and controller
-/// (pkg/controller/certificates/rootcacertpublisher, pkg/controller/serviceaccount/serviceaccounts_controller.go).
-const KEPT_IN_EVERY_NAMESPACE: &[(&str, &str, &str)] = &[
-    ("ConfigMap", "kube-root-ca.crt", "the root CA publisher"),
-    ("ServiceAccount", "default", "the service account controller"),
-];
+use super::{SideEffects, Survival, kept_up::kept_up_by};
 
 /// Whether a controller recreates a deleted object (§9.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,10 +83,6 @@ impl Controllers<'_, '_, '_> {
         resource.group == group && resource.kind == kind
     }
 
-    fn is_named(&self, id: ObjectId, name: &str) -> bool {
-        self.side_effects.context.snapshot.text(self.object(id).name) == name
-    }
-
     /// The object that the controller reference names.
     fn controller_of(&self, id: ObjectId) -> Option<ObjectId> {
         let reference = self.object(id).owners.iter().find(|reference| reference.controller == Some(true))?;
@@ -101,9 +90,9 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
-        let kept = KEPT_IN_EVERY_NAMESPACE
-            .iter()
-            .find(|(kind, name, _)| self.is_named(object, name) && self.is(object, "", kind));
+        let snapshot = self.side_effects.context.snapshot;
+        let Object { namespace, name, .. } = *self.object(object);
+        let kept = kept_up_by(self.resource(object), snapshot.text(namespace), snapshot.text(name));
         if kept.is_none() && self.controller_of(object).is_none() && !self.is_endpoints(object) {
             return None;
         }
@@ -114,7 +103,7 @@ impl Controllers<'_, '_, '_> {
         if (kept.is_some() || self.is_endpoints(object)) && self.is_stuck(object) {
             return None;
         }
-        if let Some((.., by)) = kept {
+        if let Some(by) = kept {
             return Some(Afterwards::KeptUp { by });
         }
         if self.is_endpoints(object) {

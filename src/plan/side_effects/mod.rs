@@ -4,6 +4,7 @@
 mod claims;
 mod controllers;
 mod effects;
+mod kept_up;
 mod nodes;
 mod notes;
 mod stateful_sets;

@@ -8,6 +8,7 @@ mod compare_tests;
 pub mod definitions;
 pub mod draft;
 mod finalizers;
+mod kept_up;
 mod namespaces;
 mod obstacles;
 mod outside;
