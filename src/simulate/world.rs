@@ -46,6 +46,8 @@ pub struct SimContext<'a> {
     pub assume: Assume,
     /// The time of the snapshot, in Unix seconds, if what is overdue matters.
     now: Option<i64>,
+    /// How many seconds a controller may be overdue before it is taken not to work.
+    pub(crate) patience: i64,
     pub built_in: BuiltIn,
     /// Relations between objects that only facts contain.
     pub(crate) fact_index: FactIndex,
@@ -71,6 +73,7 @@ impl<'a> SimContext<'a> {
             graph,
             assume,
             now: None,
+            patience: 0,
             built_in: BuiltIn::of(&snapshot.resources),
             fact_index: FactIndex::default(),
             obstacles: None,
@@ -96,6 +99,14 @@ impl<'a> SimContext<'a> {
     #[must_use]
     pub fn at(self, now: Option<i64>) -> Self {
         SimContext { now, time: now.or(self.time), ..self }
+    }
+
+    /// The same, where the slowest controller may still be about to act on what was just deleted: the pod garbage
+    /// collector deletes a pod at most 80 seconds after its Node. It looks every 20 seconds, waits 40, and looks again
+    /// (`gc_controller.go: gcCheckPeriod, quarantineTime`).
+    #[must_use]
+    pub fn with_patience(self) -> Self {
+        SimContext { patience: 80, ..self }
     }
 
     /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.

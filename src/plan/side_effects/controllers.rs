@@ -207,7 +207,9 @@ impl Controllers<'_, '_, '_> {
             ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController" | "Node") => Recreation::Certain,
-            ("apps", "ReplicaSet", "apps", "Deployment") if self.is_paused(controller) => {
+            ("apps", "ReplicaSet", "apps", "Deployment")
+                if self.side_effects.survival(controller) != Survival::Removed && self.is_paused(controller) =>
+            {
                 return self.sibling_grows(object, controller).then_some(Recreation::Certain);
             }
             ("apps", "ReplicaSet", "apps", "Deployment") if self.is_current(object, controller) => Recreation::Certain,

@@ -11,10 +11,6 @@ use crate::{
 
 use super::{Assumption, kubelet::Kubelet};
 
-/// The pod garbage collector deletes a pod at most so many seconds after its Node: it looks every 20 seconds, waits 40,
-/// and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
-const LATEST: i64 = 80;
-
 /// The pods on a Node, as far as they were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PodsOfNode {
@@ -73,7 +69,8 @@ impl World<'_, '_> {
 
     /// Whether a pod whose Node doesn't exist should be gone by now: perhaps no pod garbage collector works.
     pub(crate) fn is_left_by_pod_gc(&self, pod: ObjectId) -> bool {
-        self.context.assume == Assume::None || self.context.terminating_for(pod).is_some_and(|seconds| seconds > LATEST)
+        let context = self.context;
+        context.assume == Assume::None || context.terminating_for(pod).is_some_and(|seconds| seconds > context.patience)
     }
 
     /// Sends the scheduled DELETEs: 40 to 80 seconds after the Node, long after everything else. Returns whether

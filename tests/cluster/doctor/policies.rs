@@ -9,7 +9,10 @@ use super::{
     examine, follow,
     kit::{is_gone, names, words},
 };
-use crate::{harness::uid, plan::trial::Trial};
+use crate::{
+    harness::{COLLECTOR, Cluster, KINDS, Options, uid},
+    plan::trial::Trial,
+};
 
 /// A policy for one namespace that refuses every deletion of a ConfigMap, and its binding.
 fn policy(namespace: &str) -> [Value; 2] {
@@ -28,8 +31,11 @@ fn policy(namespace: &str) -> [Value; 2] {
 
 /// It is no finding until it prevents something; then its first remedy is a decision.
 pub fn a_policy_that_refuses_deletes() {
-    let trial = Trial::new("kept-back", "Foreground");
-    let cluster = trial.cluster;
+    // The cluster is its own: a policy with a selector also refuses deletes in Namespaces that are gone.
+    let cluster = &Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster.start_controllers(&[COLLECTOR]);
+    let trial = Trial::on(cluster, "kept-back", "Foreground");
     let owner = trial.widget("owner").create();
     let below = trial.config_map("below").blocking(&owner).create();
     cluster.seen_by_collector(&[uid(&below)]);

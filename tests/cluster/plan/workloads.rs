@@ -154,7 +154,7 @@ fn a_replica_set_below_a_deployment_that_makes_another() {
     let predicted = predict(cases.into());
     for one in &predicted {
         assert!(
-            assumes(&one.plan, "Deployment/web is not deleted"),
+            assumes(&one.plan, "what Deployment/web, which is not deleted, recreates"),
             "{}: {}",
             one.case.trial.policy,
             one.plan["assumes"]
@@ -201,7 +201,11 @@ fn pods_that_are_orphaned_below_a_deployment_are_adopted() {
     let set = replica_set(&trial);
     let predicted = predict(vec![trial.deleting(vec![format!("replicaset/{set}")])]);
     let (trial, plan) = (&predicted[0].case.trial, &predicted[0].plan);
-    assert!(assumes(plan, "adopts") && assumes(plan, "Deployment/web is not deleted"), "{}", plan["assumes"]);
+    assert!(
+        assumes(plan, "adopts") && assumes(plan, "what Deployment/web, which is not deleted, recreates"),
+        "{}",
+        plan["assumes"]
+    );
     assert_eq!(plan["summary"]["orphaned"], 2, "{}", plan["outcomes"]);
     let orphaned = plan["outcomes"].as_array().into_iter().flatten().filter(|outcome| outcome["outcome"] == "Orphaned");
     let whats: Vec<&Value> = orphaned.map(|outcome| &outcome["afterwards"][0]["what"]).collect();
