@@ -34,9 +34,10 @@ fn one(path: &str, header: &Header) -> String {
     format!("{path} is an archive: objects as they were{place} at {}{delete}. They may be gone by now.", header.time)
 }
 
-/// The command that brings an object of the first archive back, in the cluster it is from.
+/// The command that brings an object back from the only file that was read, if that is an archive.
 pub(super) fn bring_back(from: &[String], snapshot: &Snapshot, id: ObjectId) -> Option<ShellCommand> {
-    let (path, header) = from.iter().find_map(|path| Some((path, header_of(Path::new(path))?)))?;
+    let [path] = from else { return None };
+    let header = header_of(Path::new(path))?;
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
     let word = object_word(&resource.plural, &resource.group, snapshot.text(object.name))?;

@@ -107,7 +107,8 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
     let (snapshot, graph) = (case.snapshot(), case.graph());
     if object.finalizers.contains(&Symbol::ORPHAN) {
         let dependents = graph.dependents(id.into());
-        if dependents.is_empty() {
+        // Dependents in resources that could not be listed may have to be freed first.
+        if dependents.is_empty() && !snapshot.may_hide_dependents() {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
         turns.extend(dependents.iter().map(|dependent| Turn {

@@ -76,14 +76,15 @@ impl Commands<'_> {
     /// other object's copy overwrites the only one.
     pub fn make_again(self, id: ObjectId) -> Option<ShellCommand> {
         let file = self.file_of(id) + ".json";
-        let save = self.about("get", id)?.args(["-o", "json"]).syntax(">").file(&file);
+        let save = absent(&file).and(self.about("get", id)?.args(["-o", "json"]).syntax(">").file(&file));
         let delete = self.about("delete", id)?.arg("--cascade=background");
         Some(save.and(delete).and(self.kubectl.verb("create").arg("-f").file(&file)))
     }
 
-    /// Saves an object to a file of its own.
+    /// Saves an object to a file of its own, unless there is one: a second run must not overwrite the only copy.
     pub fn saved(self, id: ObjectId) -> Option<ShellCommand> {
-        Some(self.get(id)?.syntax(">").file(&(self.file_of(id) + ".yaml")))
+        let file = self.file_of(id) + ".yaml";
+        Some(absent(&file).and(self.get(id)?.syntax(">").file(&file)))
     }
 
     /// The name of a file for an object, without an extension.
@@ -249,4 +250,8 @@ pub(super) fn in_batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Ve
 /// The size of a step in a patch, including its comma.
 fn size_of(step: &Value) -> usize {
     step.to_string().len() + 1
+}
+/// Succeeds if there is no such file.
+fn absent(file: &str) -> ShellCommand {
+    ShellCommand::of_syntax("test ! -e").file(file)
 }

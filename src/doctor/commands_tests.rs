@@ -70,7 +70,8 @@ fn an_object_is_deleted_only_after_it_was_saved() {
     let id = world.add("shop", "ConfigMap/a", &[]);
     assert_eq!(
         command(world, |commands| commands.make_again(id)),
-        "kubectl --context=test get configmaps/a -n shop -o json > configmaps-shop-a.json && \
+        "test ! -e configmaps-shop-a.json && \
+         kubectl --context=test get configmaps/a -n shop -o json > configmaps-shop-a.json && \
          kubectl --context=test delete configmaps/a -n shop --cascade=background && \
          kubectl --context=test create -f configmaps-shop-a.json"
     );

@@ -1,6 +1,6 @@
 //! Which outcomes rest on an assumption that may be wrong: on controllers that are no part of Kubernetes and were not
-//! seen running, on a collector that may not watch a young kind yet, and on webhooks outside the cluster, of which
-//! nothing shows whether they answer.
+//! seen running, on a collector that may not watch a young kind yet, and on webhooks and kubelets of which nothing
+//! shows whether they answer.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub(crate) fn assumed_objects(
 ) -> (FxHashSet<ObjectId>, BTreeSet<Assumption>) {
     let mut assumptions = BTreeSet::new();
     let mut open: Vec<ObjectId> = awaiting_others(world, blockers);
-    open.extend(&world.rests_on_webhook);
+    open.extend(&world.rests_on_others);
     for change in &world.log {
         match &change.cause {
             Cause::KnownFinalizer(finalizer) if !is_kubernetes_own(world.context, change.object, *finalizer) => {

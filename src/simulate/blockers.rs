@@ -258,7 +258,7 @@ fn inspect_terminating(
                 State::Waiting
             }
             Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService if world.manager_away() => State::Stuck,
-            Kubelet::Absent | Kubelet::OutOfService if world.is_left_by_pod_gc(object) => State::Stuck,
+            Kubelet::Absent if world.is_left_by_pod_gc(object) => State::Stuck,
             Kubelet::Absent | Kubelet::Deleted(_) | Kubelet::OutOfService => {
                 world.assumptions.insert(Assumption::PodGarbageCollector);
                 State::Waiting

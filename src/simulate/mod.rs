@@ -47,6 +47,7 @@ pub use obstacles::{Obstacle, ObstacleKind, Operation};
 pub use projection::{ProjectedOutcome, Projection};
 pub use request::{Cut, Refused, Request, Start, WriteScope};
 pub use start::InitialListOrder;
+pub(crate) use world::SLOWEST_CONTROLLER;
 pub use world::{Assume, Needs, SimContext, World};
 
 pub(crate) use assumed::assumed_objects;

@@ -38,6 +38,10 @@ pub enum Assume {
     None,
 }
 
+/// The pod garbage collector is the slowest controller: it deletes a pod at most so many seconds after its Node. It
+/// looks every 20 seconds, waits 40, and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
+pub(crate) const SLOWEST_CONTROLLER: i64 = 80;
+
 /// Data shared by all simulations on one snapshot.
 #[derive(Debug)]
 pub struct SimContext<'a> {
@@ -101,12 +105,10 @@ impl<'a> SimContext<'a> {
         SimContext { now, time: now.or(self.time), ..self }
     }
 
-    /// The same, where the slowest controller may still be about to act on what was just deleted: the pod garbage
-    /// collector deletes a pod at most 80 seconds after its Node. It looks every 20 seconds, waits 40, and looks again
-    /// (`gc_controller.go: gcCheckPeriod, quarantineTime`).
+    /// The same, where the slowest controller may still be about to act on what was just deleted.
     #[must_use]
     pub fn with_patience(self) -> Self {
-        SimContext { patience: 80, ..self }
+        SimContext { patience: SLOWEST_CONTROLLER, ..self }
     }
 
     /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.
@@ -250,8 +252,9 @@ pub struct World<'s, 'a> {
     pub(crate) refused: BTreeMap<ObjectId, RefusedWrite>,
     /// Namespaces that can't be emptied because of an APIService.
     pub(crate) held_by_api: BTreeMap<ObjectId, ObjectId>,
-    /// Objects of which a write is allowed by a webhook that must answer, and nothing shows whether it does.
-    pub(crate) rests_on_webhook: FxHashSet<ObjectId>,
+    /// Objects whose outcome rests on something of which nothing shows what it does: a webhook that must answer, a
+    /// kubelet that isn't ready, a Job that judges failures.
+    pub(crate) rests_on_others: FxHashSet<ObjectId>,
     /// What must be read to know the obstacles.
     pub(crate) obstacle_needs: Needs,
     /// Cuts that the user has yet to make, before the first DELETE.
@@ -294,7 +297,7 @@ impl<'s, 'a> World<'s, 'a> {
             heeds: context.obstacles.is_some(),
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
-            rests_on_webhook: FxHashSet::default(),
+            rests_on_others: FxHashSet::default(),
             obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),
             cuts: VecDeque::new(),
             requests: VecDeque::new(),

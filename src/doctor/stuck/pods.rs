@@ -9,14 +9,14 @@ use crate::{
         liveness::of_kubelet,
     },
     model::{ObjectId, Presence, effects::Severity},
-    simulate::Liveness,
+    simulate::{Liveness, SLOWEST_CONTROLLER},
     wording::age,
 };
 
 use super::{Concern, waiting_for, waits};
 
 /// The pod garbage collector removes the pods of missing nodes within this time, in seconds (R9.7).
-const POD_COLLECTOR: i64 = 60;
+const POD_COLLECTOR: i64 = SLOWEST_CONTROLLER;
 /// A running kubelet needs this many seconds to confirm that containers have ended.
 const KUBELET: i64 = 30;
 
@@ -85,7 +85,7 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
     let after = longest.map_or_else(|| "after".to_owned(), |seconds| format!("{} after", age(seconds)));
     let they = if one { "It is" } else { "They are" };
     let until = match (gone, one) {
-        (true, _) => "The pod garbage collector, if it is running, deletes such pods within a minute",
+        (true, _) => "The pod garbage collector, if it is running, deletes such pods within 80 seconds",
         (_, true) => "Its containers may still be running there",
         _ => "Their containers may still be running there",
     };

@@ -256,10 +256,10 @@ fn kubelet(object: Whole<'_>) -> KubeletReport {
     let ready = ready.map(|condition| Whole(condition).text("/status").unwrap_or_default());
     let mut taints = list(object.0.pointer("/spec/taints"));
     match ready.as_deref() {
-        Some("True") | None => KubeletReport::Ready,
-        Some(_) if taints.any(|taint| taint["key"] == "node.kubernetes.io/out-of-service") => {
-            KubeletReport::OutOfService
-        }
+        Some("True") => KubeletReport::Ready,
+        // A Node without the condition isn't ready either (`pkg/util/node/node.go: IsNodeReady`).
+        _ if taints.any(|taint| taint["key"] == "node.kubernetes.io/out-of-service") => KubeletReport::OutOfService,
+        None => KubeletReport::Ready,
         Some("Unknown") => KubeletReport::Silent,
         Some(_) => KubeletReport::NotReady,
     }

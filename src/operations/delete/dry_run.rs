@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     act::{Answered, Deletion, Sent},
+    graph::OwnerGraph,
     model::ObjectId,
     plan::Plan,
     server::Propagation,
@@ -60,13 +61,19 @@ impl Delete {
     }
 
     /// The API server's objections to what the collector would change: references of dependents, and its finalizers on
-    /// the targets. Only custom resources may no longer satisfy their schema.
+    /// the targets and on what waits for dependents of its own. Only custom resources may no longer satisfy their
+    /// schema.
     fn refused_changes(&self, plan: &Plan) -> Vec<String> {
         let snapshot = &self.session.snapshot;
         let waits = plan.request.propagation != Propagation::Background;
+        let graph = OwnerGraph::new(snapshot);
+        // The collector deletes such dependents in the foreground, too.
+        let has_dependents = |id: ObjectId| !graph.dependents(id.into()).is_empty();
+        let in_foreground = plan.request.propagation == Propagation::Foreground;
         let changes = plan.outcomes.iter().filter(|outcome| {
             let is_changed = !outcome.kind.removes() && outcome.order.is_some();
-            is_changed || waits && plan.request.targets.contains(&outcome.object)
+            let is_target = plan.request.targets.contains(&outcome.object);
+            is_changed || waits && is_target || in_foreground && has_dependents(outcome.object)
         });
         let definitions = snapshot.resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition");
         let defined: BTreeSet<&str> = snapshot

@@ -92,7 +92,7 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
             "loses a finalizer, and is not deleted".to_owned()
         }
         OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Assumption) => {
-            "depends on what a controller does".to_owned()
+            "depends on something that cannot be foreseen".to_owned()
         }
         OutcomeKind::Unchanged => unread(view, outcome.object),
     };

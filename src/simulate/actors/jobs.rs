@@ -37,7 +37,7 @@ impl World<'_, '_> {
         let failures = self.actors.failures.entry(job).or_default();
         *failures += 1;
         // Once it has failed, it deletes nothing more.
-        if facts.managed_by.is_some() || facts.failures_left.is_none_or(|left| *failures != left + 1) {
+        if facts.managed_by.is_some() || facts.failures_left.is_none_or(|left| *failures - 1 != left) {
             return;
         }
         let orphans = self.stored(job).is_some_and(|job| job.has_finalizer(Symbol::ORPHAN));
@@ -51,7 +51,7 @@ impl World<'_, '_> {
             }
             // The Job may be gone before its controller looks at it.
             if facts.judges_failures || orphans {
-                self.doubtful.insert(*other);
+                self.rests_on_others.insert(*other);
             } else {
                 self.actors.due.push_back((*other, Cause::JobFailed { job, pod }));
             }

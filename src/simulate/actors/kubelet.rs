@@ -10,7 +10,11 @@ use crate::{
     },
 };
 
-use super::{ActorResult, Assumption};
+use super::{ActorResult, Assumption, pod_gc::Overdue};
+
+/// How many seconds this clock may be ahead of the cluster's, or the newest object of a dump ahead of its Leases: where
+/// the node lifecycle controller runs, the condition says `Unknown` long before.
+const CLOCK_MAY_BE_OFF: i64 = 300;
 
 impl World<'_, '_> {
     pub(super) fn end_pod(&mut self, object: ObjectId) -> ActorResult {
@@ -25,12 +29,12 @@ impl World<'_, '_> {
         match self.kubelet_of(object) {
             // R9.7: the pod garbage collector ends it, with or without a Node.
             Kubelet::Absent => {
-                self.schedule_pod(object, None);
+                self.schedule_pod(object, None, Overdue::IsLeft);
                 return ActorResult::Done;
             }
             // The deleted Node has scheduled it, unless its pods weren't read.
             Kubelet::Deleted(node) => {
-                self.schedule_pod(object, Some(node));
+                self.schedule_pod(object, Some(node), Overdue::SaysNothing);
                 return ActorResult::Done;
             }
             // Assume a kubelet, as nearly all pods have one, and mark what depends on it.
@@ -41,11 +45,11 @@ impl World<'_, '_> {
             Kubelet::Silent => return ActorResult::Done,
             // The kubelet reports that it has a problem; whether it ends the pod is unknown.
             Kubelet::NotReady => {
-                self.doubtful.insert(object);
+                self.rests_on_others.insert(object);
                 return ActorResult::Done;
             }
             Kubelet::OutOfService => {
-                self.schedule_pod(object, None);
+                self.schedule_pod(object, None, Overdue::SaysNothing);
                 return ActorResult::Done;
             }
             Kubelet::On(node) => {
@@ -78,7 +82,8 @@ impl World<'_, '_> {
             let at = snapshot.locate(leases, "kube-node-lease", snapshot.text(snapshot.object(node).name)).ok()?;
             snapshot.look_up(at).object()
         });
-        let liveness = lease.map(|lease| of_lease(context, &mut self.needs, lease, context.time, "its lease"));
+        let now = context.time.map(|now| now - CLOCK_MAY_BE_OFF);
+        let liveness = lease.map(|lease| of_lease(context, &mut self.needs, lease, now, "its lease"));
         Some(if matches!(liveness, Some(Liveness::Away(_))) { KubeletReport::Silent } else { report })
     }
 

@@ -42,7 +42,7 @@ pub enum Assumption {
     Admission { by: String },
     /// The namespace controller reads this aggregated API before it loses its backend.
     ApiLasts { api: String },
-    /// The collector already watches a kind that is served since so many seconds (R2.5).
+    /// The collector already watches a kind that is served for only so many seconds (R2.5).
     Watched { kind: String, seconds: i64 },
 }
 
@@ -54,7 +54,7 @@ impl std::fmt::Display for Assumption {
             }
             Assumption::Finalizer { finalizer, by } => write!(f, "{by} removes its finalizer {finalizer}"),
             Assumption::NotReplaced { controller } => {
-                write!(f, "what {controller}, which is not deleted, recreates changes nothing else")
+                write!(f, "{controller} stays and may create objects again; these change nothing else")
             }
             Assumption::NotAdopted => f.write_str("no controller adopts objects that have no owner any more"),
             Assumption::PodGarbageCollector => f.write_str(
@@ -67,8 +67,8 @@ impl std::fmt::Display for Assumption {
             Assumption::Admission { by } => write!(f, "{by} allows these deletes and changes"),
             Assumption::Watched { kind, seconds } => write!(
                 f,
-                "the collector already watches {kind}, a kind that is served since {seconds} s (it learns of new kinds \
-                 every 30 s)"
+                "the collector already watches {kind}, a kind that has been served for only {seconds} s (it learns of \
+                 new kinds every 30 s)"
             ),
             Assumption::NamespaceController => {
                 f.write_str("the namespace controller deletes the content of a Terminating namespace")

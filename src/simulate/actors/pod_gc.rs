@@ -11,6 +11,15 @@ use crate::{
 
 use super::{Assumption, kubelet::Kubelet};
 
+/// What it says about the pod garbage collector that a pod has been terminating for longer than it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Overdue {
+    /// Perhaps none works.
+    IsLeft,
+    /// The Node is only gone with this delete, or may have been put out of service a moment ago.
+    SaysNothing,
+}
+
 /// The pods on a Node, as far as they were read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PodsOfNode {
@@ -44,14 +53,16 @@ impl World<'_, '_> {
     /// Schedules the pods of a Node that is gone.
     pub(super) fn schedule_pods_of(&mut self, node: ObjectId) {
         for pod in self.context.pods_of_node(node).pods {
-            self.schedule_pod(pod, Some(node));
+            self.schedule_pod(pod, Some(node), Overdue::SaysNothing);
         }
     }
 
-    /// Schedules a pod whose Node is gone, or never existed.
-    pub(super) fn schedule_pod(&mut self, pod: ObjectId, node: Option<ObjectId>) {
-        // A Node that this delete removes says nothing about what the pod garbage collector did before.
-        let is_left = if node.is_some() { self.context.assume == Assume::None } else { self.is_left_by_pod_gc(pod) };
+    /// Schedules a pod whose Node is gone or out of service, or never existed.
+    pub(super) fn schedule_pod(&mut self, pod: ObjectId, node: Option<ObjectId>, overdue: Overdue) {
+        let is_left = match overdue {
+            Overdue::SaysNothing => self.context.assume == Assume::None,
+            Overdue::IsLeft => self.is_left_by_pod_gc(pod),
+        };
         if self.exists(pod) && !is_left && !self.manager_away() {
             self.actors.late.push_back((pod, Cause::NodeGone(node)));
         }
@@ -61,8 +72,8 @@ impl World<'_, '_> {
     pub(super) fn leave_to_pod_gc(&mut self, pod: ObjectId) {
         let is_bound = self.context.snapshot.facts.pod(pod).is_some_and(|facts| facts.node.is_some());
         match is_bound.then(|| self.kubelet_of(pod)) {
-            Some(Kubelet::Absent) => self.schedule_pod(pod, None),
-            Some(Kubelet::Deleted(node)) => self.schedule_pod(pod, Some(node)),
+            Some(Kubelet::Absent) => self.schedule_pod(pod, None, Overdue::IsLeft),
+            Some(Kubelet::Deleted(node)) => self.schedule_pod(pod, Some(node), Overdue::SaysNothing),
             _ => {}
         }
     }

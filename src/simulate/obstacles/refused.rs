@@ -40,7 +40,7 @@ impl World<'_, '_> {
             }
             let (reach, needs) = hook.reach(context);
             self.obstacle_needs.add(needs);
-            let outside = matches!(reach, Reach::Outside);
+            let is_served = matches!(reach, Reach::Served { .. });
             let unreachable = match reach {
                 Reach::Unreachable(_) => true,
                 Reach::Served { service, pods } => self.has_lost(*service, pods),
@@ -50,9 +50,9 @@ impl World<'_, '_> {
                 (true, true, Called::Yes) => refused = refused.or(Some(RefusedBy::Hook(*place))),
                 (true, false, _) => {}
                 _ => {
-                    // If it doesn't answer, `failurePolicy: Fail` refuses the write.
-                    if outside && hook.call.webhook.required {
-                        self.rests_on_webhook.insert(object);
+                    // If it is called and doesn't answer, `failurePolicy: Fail` refuses the write.
+                    if (unreachable || !is_served) && hook.call.webhook.required {
+                        self.rests_on_others.insert(object);
                     }
                     let configuration = context.snapshot.short_name(hook.call.configuration);
                     let by = format!("the webhook {} of {configuration}", hook.call.webhook.name);

@@ -154,7 +154,7 @@ fn a_replica_set_below_a_deployment_that_makes_another() {
     let predicted = predict(cases.into());
     for one in &predicted {
         assert!(
-            assumes(&one.plan, "what Deployment/web, which is not deleted, recreates"),
+            assumes(&one.plan, "Deployment/web stays and may create objects again"),
             "{}: {}",
             one.case.trial.policy,
             one.plan["assumes"]
@@ -202,7 +202,7 @@ fn pods_that_are_orphaned_below_a_deployment_are_adopted() {
     let predicted = predict(vec![trial.deleting(vec![format!("replicaset/{set}")])]);
     let (trial, plan) = (&predicted[0].case.trial, &predicted[0].plan);
     assert!(
-        assumes(plan, "adopts") && assumes(plan, "what Deployment/web, which is not deleted, recreates"),
+        assumes(plan, "adopts") && assumes(plan, "Deployment/web stays and may create objects again"),
         "{}",
         plan["assumes"]
     );
