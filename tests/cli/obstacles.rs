@@ -155,3 +155,63 @@ items:
     let plan: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(outcomes(&plan), ["n1 Deleted", "lost Deleted"], "{plan:#}");
 }
+
+/// A pod on a Node that is ready. Its Lease was renewed at this minute, the newest object was made at half past.
+fn renewed_at(minute: u32) -> String {
+    format!(
+        r#"
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Namespace
+  metadata: {{name: shop, uid: u-shop, creationTimestamp: "2026-01-01T15:30:00Z"}}
+  spec: {{finalizers: [kubernetes]}}
+- apiVersion: v1
+  kind: Node
+  metadata: {{name: n1, uid: u-node}}
+  spec: {{}}
+  status: {{conditions: [{{type: Ready, status: "True"}}]}}
+- apiVersion: coordination.k8s.io/v1
+  kind: Lease
+  metadata: {{name: n1, namespace: kube-node-lease, uid: u-lease}}
+  spec: {{holderIdentity: n1, leaseDurationSeconds: 40, renewTime: "2026-01-01T15:{minute:02}:00.000000Z"}}
+- apiVersion: v1
+  kind: Pod
+  metadata: {{name: web, namespace: shop, uid: u-pod}}
+  spec: {{nodeName: n1, terminationGracePeriodSeconds: 30, containers: []}}
+  status: {{phase: Running}}
+"#
+    )
+}
+
+/// Clocks differ, and the lists of a dump are not read at once: a Lease that is minutes old silences no kubelet.
+#[test]
+fn a_clock_that_is_off_silences_no_kubelet() {
+    for (minute, code, outcome) in [(27, 0, "web Deleted"), (10, 2, "web Terminating")] {
+        let ran = run_with("plan pod/web -n shop --from - --assume-complete -o json", &renewed_at(minute));
+        let plan: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((ran.code, outcomes(&plan)), (code, vec![outcome.to_owned()]), "{minute}: {plan:#}");
+    }
+}
+
+/// Whether `matchConditions` let it be called can't be judged: a webhook that can't answer leaves nothing certain.
+#[test]
+fn a_dead_webhook_with_conditions_leaves_nothing_certain() {
+    let rules = "rules: [{apiGroups: [\"\"], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]";
+    let condition = "matchConditions: [{name: x, expression: \"object.metadata.name != 'x'\"}]";
+    for (ready, certain) in [("true", true), ("false", false)] {
+        let dump = BACKEND.replace(rules, &format!("{rules}\n    {condition}"));
+        let dump = dump.replace("conditions: {ready: true}", &format!("conditions: {{ready: {ready}}}"));
+        assert!(dump.contains("matchConditions"));
+        let ran = run_with("plan cm/menu -n shop --from - --assume-complete -o json", &dump);
+        let plan: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(
+            (outcomes(&plan), plan["outcomes"][0]["certain"].as_bool()),
+            (vec!["menu Deleted".to_owned()], Some(certain)),
+            "{plan:#}"
+        );
+        let because = (!certain).then_some("assumption");
+        assert_eq!(plan["outcomes"][0]["uncertainBecause"].as_str(), because, "{plan:#}");
+    }
+}
