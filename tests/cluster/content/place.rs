@@ -50,7 +50,9 @@ impl Place {
     /// Whether this place may contain objects of a kind.
     pub fn lists(&self, kind: &Listed) -> bool {
         let is_own = |known: &Kind| kind.is_of(&json!({"apiVersion": self.api_version(known), "kind": known.name}));
-        KINDS.iter().chain(ABOVE.iter().map(|(_, kind)| kind)).any(is_own)
+        // R9.21: the APIServices of its group go with the last CRD.
+        let services = json!({"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService"});
+        kind.is_of(&services) || KINDS.iter().chain(ABOVE.iter().map(|(_, kind)| kind)).any(is_own)
     }
 
     /// The text without the place's prefix and group.
