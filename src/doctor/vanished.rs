@@ -58,7 +58,7 @@ impl Teller<'_> {
         let mut lines = Vec::new();
         let found = |group: &str, kind: &str, name: &str| {
             let resource = snapshot.resources.by_group_kind(group, kind)?;
-            Some(snapshot.locate(resource, "", name).map_or_else(|presence| presence, |at| snapshot.look_up(at)))
+            Some(snapshot.look_up_named(resource, "", name))
         };
         if !self.what.namespace.is_empty() {
             match found("", "Namespace", self.what.namespace) {

@@ -150,6 +150,11 @@ impl Snapshot {
         }
     }
 
+    /// [`Self::look_up`] of an object that text names.
+    pub(crate) fn look_up_named(&self, resource: ResourceId, namespace: &str, name: &str) -> Presence {
+        self.locate(resource, namespace, name).map_or_else(|presence| presence, |at| self.look_up(at))
+    }
+
     /// Whether all objects of a resource were listed, in one namespace or (`None`) in all.
     pub(crate) fn covers(&self, resource: ResourceId, namespace: Option<Symbol>) -> bool {
         self.covered.get(&self.resources.picked(resource)).is_some_and(|cover| {

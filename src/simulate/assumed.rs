@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     collector::Reason,
-    model::{Coordinate, ObjectId, Presence, ResourceId, Symbol, effects::known_finalizer},
+    model::{ObjectId, ResourceId, Symbol, effects::known_finalizer},
 };
 
 use super::{
@@ -97,12 +97,8 @@ impl SimContext<'_> {
     fn served_since(&self, resource: ResourceId) -> Option<i64> {
         let resources = &self.snapshot.resources;
         let found = resources.get(resource);
-        let named = |resource: Option<ResourceId>, name: String| {
-            let name = self.snapshot.strings.find(&name)?;
-            let at = Coordinate { resource: resource?, namespace: Symbol::EMPTY, name };
-            let Presence::Present(object) = self.snapshot.look_up(at) else { return None };
-            Some(object)
-        };
+        let named =
+            |resource: Option<ResourceId>, name: String| self.snapshot.look_up_named(resource?, "", &name).object();
         let definition = named(self.built_in.definitions, format!("{}.{}", found.plural, found.group));
         let services = resources.by_group_kind("apiregistration.k8s.io", "APIService");
         let service = named(services, format!("{}.{}", found.version, found.group));

@@ -128,15 +128,15 @@ impl BlockedBy {
 
 /// What the kubelet of a Node reports, if that was read.
 fn report_of(snapshot: &Snapshot, node: &str) -> Option<KubeletReport> {
-    let at = snapshot.locate(snapshot.resources.by_group_kind("", "Node")?, "", node).ok()?;
-    snapshot.facts.node(snapshot.look_up(at).object()?)?.kubelet
+    let nodes = snapshot.resources.by_group_kind("", "Node")?;
+    snapshot.facts.node(snapshot.look_up_named(nodes, "", node).object()?)?.kubelet
 }
 
 /// The CRD whose conversion webhook fails, by the index of the gap.
 pub(super) fn definition_without_conversion(snapshot: &Snapshot, gap: usize) -> Option<ObjectId> {
     let gap = snapshot.gaps.get(gap).filter(|gap| gap.reason.kind() == GapKind::Conversion)?;
     let definitions = snapshot.resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition")?;
-    snapshot.look_up(snapshot.locate(definitions, "", &gap.resource).ok()?).object()
+    snapshot.look_up_named(definitions, "", &gap.resource).object()
 }
 
 /// The backend of a CRD's conversion webhook, if it was read.
@@ -150,7 +150,7 @@ pub(crate) fn converter(snapshot: &Snapshot, definition: ObjectId) -> Option<Str
 /// Whether no Node has this name, as far as they were read.
 fn is_missing(snapshot: &Snapshot, node: &str) -> bool {
     let Some(nodes) = snapshot.resources.by_group_kind("", "Node") else { return false };
-    snapshot.locate(nodes, "", node).map_or_else(|presence| presence, |at| snapshot.look_up(at)) == Presence::Absent
+    snapshot.look_up_named(nodes, "", node) == Presence::Absent
 }
 
 /// What has to happen before some objects are deleted.

@@ -79,8 +79,7 @@ impl World<'_, '_> {
             return Some(report);
         }
         let lease = context.built_in.leases.and_then(|leases| {
-            let at = snapshot.locate(leases, "kube-node-lease", snapshot.text(snapshot.object(node).name)).ok()?;
-            snapshot.look_up(at).object()
+            snapshot.look_up_named(leases, "kube-node-lease", snapshot.text(snapshot.object(node).name)).object()
         });
         let now = context.time.map(|now| now - CLOCK_MAY_BE_OFF);
         let liveness = lease.map(|lease| of_lease(context, &mut self.needs, lease, now, "its lease"));
