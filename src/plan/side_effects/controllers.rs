@@ -229,8 +229,7 @@ impl Controllers<'_, '_, '_> {
             return false;
         };
         let (Some(node), Some(resource)) = (&facts.node, context.built_in.nodes) else { return false };
-        let Some(name) = snapshot.strings.find(node) else { return snapshot.covers(resource, None) };
-        match snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name }) {
+        match snapshot.look_up_named(resource, "", node) {
             Presence::Present(node) => self.side_effects.survival(node) == Survival::Removed,
             Presence::Absent => true,
             Presence::Unknown => false,

@@ -1,6 +1,8 @@
 //! What becomes of the claims of deleted StatefulSets. Their owner references decide; the policy says why
 //! (`isClaimOwnerUpToDate` in Kubernetes' `stateful_set_utils.go`).
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     model::ObjectId,
     plan::{
@@ -50,11 +52,8 @@ impl SideEffects<'_, '_> {
             .collect();
         let dependents = context.graph.dependents(set.into()).iter().copied();
         let owned = dependents.filter(|id| Some(snapshot.object(*id).resource) == context.built_in.claims);
-        for claim in owned {
-            if !claims.contains(&claim) {
-                claims.push(claim);
-            }
-        }
+        let mut seen: FxHashSet<ObjectId> = claims.iter().copied().collect();
+        claims.extend(owned.filter(|claim| seen.insert(*claim)));
         let (kept, deleted, unsure) = Default::default();
         let mut of = ClaimsOfSet { set, deletes: facts.map(|facts| facts.deleted), kept, deleted, unsure };
         for claim in claims {
