@@ -80,6 +80,7 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
             let (discovered, targets) = open(&args.targets)?;
             let mut rights = Rights::default();
             rights.read(&discovered.resources, &discovered.scope(&targets, ReadScope::Namespace)?, &READ);
+            rights.add(of_ignored(&discovered, &targets, &READ)?);
             ("tree", rights)
         }
         Command::Plan(args) => {
@@ -92,8 +93,9 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         }
         Command::Delete(args) => ("delete", of_delete(open(&args.targets)?, args)?),
         Command::Doctor(args) => {
-            let (discovered, _) = open(&scope(global, &args.targets))?;
+            let (discovered, targets) = open(&scope(global, &args.targets))?;
             let mut rights = everything(&discovered, &READ);
+            rights.add(of_ignored(&discovered, &targets, &READ)?);
             rights.read_events(&discovered.resources);
             if args.probe {
                 let namespace = discovered.namespace();
@@ -104,8 +106,9 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
             ("doctor", rights)
         }
         Command::Explain(args) => {
-            let (discovered, _) = open(&args.targets)?;
+            let (discovered, targets) = open(&args.targets)?;
             let mut rights = everything(&discovered, &READ);
+            rights.add(of_ignored(&discovered, &targets, &READ)?);
             rights.read_events(&discovered.resources);
             ("explain", rights)
         }
@@ -117,6 +120,22 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
     })
 }
 
+/// What the collector ignores is read only if it is a target.
+fn of_ignored(
+    discovered: &Discovered,
+    targets: &TargetConfig,
+    verbs: &[&'static str],
+) -> Result<Rights, OperationError> {
+    let mut rights = Rights::default();
+    let resources = &discovered.resources;
+    for (id, namespace, _) in discovered.named(targets)? {
+        if resources.not_watched(resources.picked(id)).is_some() {
+            rights.allow(&namespace, resources.get(id), &[], verbs);
+        }
+    }
+    Ok(rights)
+}
+
 /// A plan of objects in one namespace reads that namespace, and by name the nodes and volumes that the plan depends on:
 /// to find them, it is made with the rights of the user who asks. A foreground delete can be blocked from elsewhere.
 fn of_plan(
@@ -125,7 +144,7 @@ fn of_plan(
     propagation: Option<Propagation>,
     verbs: &[&'static str],
 ) -> Result<Rights, OperationError> {
-    let mut rights = Rights::default();
+    let mut rights = of_ignored(&discovered, targets, verbs)?;
     let namespace = match discovered.only_namespace(targets)? {
         Some(namespace) if propagation != Some(Propagation::Foreground) => namespace,
         _ => {

@@ -61,6 +61,9 @@ impl Connection {
         let url = path::of_object(resource, namespace, name).ok_or(Failure::InvalidName)?;
         let answer = self.get(&url, accept).await?;
         let metadata = answer.read_object()?;
+        if metadata.uid.is_empty() && metadata.name == name {
+            return Err(Failure::Malformed("it has no uid".to_owned()));
+        }
         if metadata.uid.is_empty() || metadata.name != name || metadata.namespace != namespace {
             return Err(Failure::Malformed("not the requested object".to_owned()));
         }

@@ -120,7 +120,9 @@ fn describe_nameless(object: &RawObject<'_>) -> String {
 impl Connection {
     /// Lists the resources in scope: each deletable resource once, metadata only. Objects of the resources in `whole`
     /// (ids in `resources`) are read with their facts ([`read_whole`](crate::model::facts::read_whole) says for which
-    /// kinds that is cheap). Objects get their ids in order of arrival; they are sorted at the end.
+    /// kinds that is cheap). The resources in `targets` are listed even if the collector ignores them (R2.2, R2.3),
+    /// each in its namespace or (`None`) in all: what isn't listed can't be called absent. Objects get their ids in
+    /// order of arrival; they are sorted at the end.
     ///
     /// If a list fails, a gap is recorded. If a cluster-wide list is forbidden, one namespace is listed instead
     /// ([`Connection::with_fallback_namespace`]), and a gap is recorded for the rest.
@@ -132,17 +134,25 @@ impl Connection {
         resources: Resources,
         scope: &Scope,
         whole: &[ResourceId],
+        targets: &[(ResourceId, Option<String>)],
     ) -> Result<Snapshot, ConnectError> {
-        let jobs: Vec<Job> = resources
-            .deletable()
-            .map(|(id, resource)| {
-                let namespace = match scope {
-                    Scope::Namespace(namespace) if resource.namespaced => Some(namespace.clone()),
-                    _ => None,
-                };
-                Job { id, resource: resource.clone(), namespace, whole: whole.contains(&id) }
-            })
-            .collect();
+        let job = |(id, resource): (ResourceId, &Resource)| {
+            let namespace = match scope {
+                Scope::Namespace(namespace) if resource.namespaced => Some(namespace.clone()),
+                _ => None,
+            };
+            Job { id, resource: resource.clone(), namespace, whole: whole.contains(&id) }
+        };
+        let mut jobs: Vec<Job> = resources.deletable().map(job).collect();
+        for (id, namespace) in targets {
+            let id = resources.picked(*id);
+            let (resource, namespace) = (resources.get(id), namespace.clone());
+            let is_new = resources.not_watched(id).is_some() && jobs.iter().all(|job| job.id != id);
+            if is_new && resource.has_verb("list") {
+                let namespace = namespace.filter(|_| resource.namespaced);
+                jobs.push(Job { id, resource: resource.clone(), namespace, whole: false });
+            }
+        }
         self.progress.started(jobs.len());
         let builder = SnapshotBuilder::new(self.origin(), resources);
         let shared = Mutex::new(Shared { builder, vanished: FxHashSet::default() });
@@ -295,7 +305,7 @@ mod tests {
         scope: Scope,
         answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
     ) -> Result<Snapshot, ConnectError> {
-        serve(answer).await.with_fallback_namespace("shop").read(resources(), &scope, &[]).await
+        serve(answer).await.with_fallback_namespace("shop").read(resources(), &scope, &[], &[]).await
     }
 
     fn names(snapshot: &Snapshot) -> Vec<String> {
@@ -332,7 +342,7 @@ mod tests {
         let resources = Resources::new(kinds.to_vec(), Vec::new());
         let webhooks =
             resources.by_group_kind("admissionregistration.k8s.io", "ValidatingWebhookConfiguration").unwrap();
-        serve(answer).await.read(resources, &Scope::Everything, &[webhooks]).await.unwrap()
+        serve(answer).await.read(resources, &Scope::Everything, &[webhooks], &[]).await.unwrap()
     }
 
     fn webhooks(names: &[&str], next: &str) -> Say {

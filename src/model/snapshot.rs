@@ -285,7 +285,7 @@ impl Snapshot {
 
     /// Whether a list or a group version is missing that may contain dependents.
     pub(crate) fn may_hide_dependents(&self) -> bool {
-        let failed = |list: &ListRecord| list.failure.is_some();
+        let failed = |list: &ListRecord| list.failure.is_some() && self.resources.not_watched(list.resource).is_none();
         self.lists.iter().any(failed) || self.undiscovered().next().is_some()
     }
 

@@ -1,7 +1,7 @@
 //! An account of what goes and why: watches, looks up owners, and tells what happens until the caller has enough.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     future::pending,
     pin::pin,
     sync::Arc,
@@ -123,6 +123,12 @@ impl Observation {
             monitors: Monitors::new(connection.clone()),
             followed: BTreeMap::new(),
             namespace: self.namespace.clone(),
+            kinds_of_targets: match &self.scope {
+                Scope::Targets(targets) => {
+                    targets.iter().map(|target| (target.api_version.clone(), target.kind.clone())).collect()
+                }
+                Scope::Everything | Scope::Namespace(_) => BTreeSet::new(),
+            },
             next_id: 0,
             resources: Arc::default(),
             gaps: Vec::new(),
@@ -159,6 +165,8 @@ struct Watching {
     monitors: Monitors,
     followed: BTreeMap<u32, Resource>,
     namespace: Option<String>,
+    /// The apiVersion and kind of each target: they are watched even if the collector ignores them.
+    kinds_of_targets: BTreeSet<(String, String)>,
     next_id: u32,
     resources: Arc<Resources>,
     gaps: Vec<Gap>,
@@ -300,8 +308,17 @@ impl Watching {
         }
         let undiscovered = |resource: &Resource| gaps.iter().any(|gap| gap.resource == resource.api_version());
         let same = |a: &Resource, b: &Resource| (&a.group, &a.version, &a.plural) == (&b.group, &b.version, &b.plural);
-        let wanted: Vec<Resource> =
-            resources.deletable().map(|(_, resource)| resource).filter(|one| self.wants(one)).cloned().collect();
+        let ignored_target = |resource: &Resource| {
+            ["list", "watch"].into_iter().all(|verb| resource.has_verb(verb))
+                && self.kinds_of_targets.contains(&(resource.api_version(), resource.kind.clone()))
+        };
+        let watched = |id| resources.not_watched(id).is_none();
+        let wanted: Vec<Resource> = resources
+            .iter()
+            .filter(|(id, resource)| watched(*id) && self.wants(resource) || ignored_target(resource))
+            .map(|(_, resource)| resource)
+            .cloned()
+            .collect();
         let is_gone = |one: &Resource| !undiscovered(one) && !wanted.iter().any(|wanted| same(wanted, one));
         let gone: Vec<u32> = self.followed.iter().filter(|(_, one)| is_gone(one)).map(|(id, _)| *id).collect();
         for id in gone {

@@ -248,11 +248,15 @@ impl LiveSession {
                     graph.see(kinds[object.resource.index()], &snapshot.raw(id));
                 }
             });
+            let ignored: Vec<bool> = snapshot.resources.iter().map(|(id, _)| !watched(id)).collect();
             let mut seen = watches.tap();
             let listening = tokio::spawn({
                 let sweeper = sweeper.clone();
                 async move {
                     while let Some(ObjectEvent { resource, object, gone }) = seen.recv().await {
+                        if ignored[resource.index()] {
+                            continue;
+                        }
                         sweeper.tell(|graph| {
                             if gone { graph.gone(&object.uid) } else { graph.see(kinds[resource.index()], &object) }
                         });

@@ -223,7 +223,9 @@ impl Discovered {
             |resource: &Resource| scope == ReadScope::Diagnosis && read_whole(&resource.group, &resource.kind);
         let whole: Vec<ResourceId> =
             resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
-        let mut snapshot = cluster.runtime.block_on(cluster.connection.read(resources, &lists, &whole))?;
+        let listed: Vec<(ResourceId, Option<String>)> =
+            query.iter().flat_map(TypedQuery::selected).map(|resource| (resource, namespace.clone())).collect();
+        let mut snapshot = cluster.runtime.block_on(cluster.connection.read(resources, &lists, &whole, &listed))?;
         snapshot.read_at = Some(SystemClock::start().now());
         add_gaps(&mut snapshot, gaps);
         if let Some(query) = &query {

@@ -25,7 +25,7 @@ fn what_changed_since_the_lists_is_seen() {
     let connection = connect(cluster, ADMIN, &runtime);
     let mut snapshot = runtime.block_on(async {
         let (resources, _) = connection.discover().await.expect("discovery");
-        connection.read(resources, &Scope::Namespace(trial.namespace.clone()), &[]).await.expect("a snapshot")
+        connection.read(resources, &Scope::Namespace(trial.namespace.clone()), &[], &[]).await.expect("a snapshot")
     });
     let paths = objects.each_ref().map(|object| cluster.path_of(object));
     let [counted, relabelled, doomed, gone, replaced] = &paths;

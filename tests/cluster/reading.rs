@@ -30,7 +30,7 @@ pub fn read_all(cluster: &Cluster, runtime: &Runtime) -> Snapshot {
     runtime.block_on(async {
         let (resources, gaps) = connection.discover().await.expect("discovery");
         assert!(gaps.is_empty(), "{gaps:?}");
-        let mut snapshot = connection.read(resources, &Scope::Everything, &[]).await.expect("a snapshot");
+        let mut snapshot = connection.read(resources, &Scope::Everything, &[], &[]).await.expect("a snapshot");
         let everything: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
         connection.fetch_facts(&mut snapshot, &everything).await;
         assert!(snapshot.complete(), "{:?}", snapshot.gaps);

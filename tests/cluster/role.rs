@@ -83,7 +83,7 @@ fn the_example_lets_a_sweep_do_all_it_does() {
 
     // The rights are enough to read everything, and to write events as the collector does.
     let (resources, _) = runtime.block_on(sweep.discover()).expect("discovery");
-    let snapshot = runtime.block_on(sweep.read(resources, &Scope::Everything, &[])).expect("a snapshot");
+    let snapshot = runtime.block_on(sweep.read(resources, &Scope::Everything, &[], &[])).expect("a snapshot");
     assert!(snapshot.complete(), "{:?}", snapshot.gaps);
     let mine = CLUSTER.create(
         json!({"apiVersion": "gc.test/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": namespace}}),

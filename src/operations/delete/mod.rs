@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::{
     act::Deletion,
-    model::{Coordinate, ObjectId, Presence, Snapshot, Symbol},
+    model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot, Symbol},
     plan::Consent,
     server::Propagation,
     simulate::{Assume, Request},
@@ -184,5 +184,11 @@ impl Proposal for Delete {
 
     fn world(&mut self) -> Option<&mut dyn World> {
         Some(&mut self.session)
+    }
+
+    /// Resources that the collector doesn't watch have no dependents. Those among the targets go by their uids,
+    /// whatever came since.
+    fn concerns(&self, resource: ResourceId) -> bool {
+        self.session.snapshot.resources.not_watched(resource).is_none()
     }
 }

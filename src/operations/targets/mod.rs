@@ -196,6 +196,15 @@ impl TypedQuery {
         objects.iter().map(|wanted| wanted.resource).chain(types.iter().map(|selected| selected.resource))
     }
 
+    /// The resources of which objects are selected, not named.
+    pub fn selected(&self) -> impl Iterator<Item = ResourceId> {
+        let types = match &self.what {
+            What::Objects(_) => &[][..],
+            What::Selection { types, .. } => types.as_slice(),
+        };
+        types.iter().map(|selected| selected.resource)
+    }
+
     /// The resource of each target, its namespace in the manifest, and its name; none if it isn't selected by name.
     pub fn named(&self) -> Vec<(ResourceId, Option<&str>, Option<&str>)> {
         match &self.what {

@@ -7,7 +7,9 @@ use rustc_hash::FxHashSet;
 use super::{
     Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypedQuery, What, Why,
 };
-use crate::model::{Coordinate, Object, ObjectId, Origin, Presence, ResourceId, Snapshot, Symbol, nearest::nearest};
+use crate::model::{
+    Coordinate, Gap, Object, ObjectId, Origin, Presence, ResourceId, Snapshot, Symbol, nearest::nearest,
+};
 
 impl TypedQuery {
     /// The targets, each once, in the given order.
@@ -165,7 +167,7 @@ impl<'a> Search<'a> {
         let mut unread = Vec::new();
         for SelectedType { resource, of_category } in types {
             let scope = self.scope(*resource);
-            if let Some(reason) = self.failure(*resource, scope) {
+            if let Some(reason) = self.failure(*resource, scope).or_else(|| self.unlisted(*resource, scope)) {
                 let (resource, namespace) = (self.resource_name(*resource), scope.map(str::to_owned));
                 if !of_category {
                     return Err(TargetError::Unread { resource, namespace, reason });
@@ -249,6 +251,26 @@ impl<'a> Search<'a> {
         let lists = self.snapshot.lists.iter();
         let mut failed = lists.filter(|list| resources.picked(list.resource) == resource && concerns(&list.namespace));
         failed.find_map(|list| list.failure.as_ref().map(ToString::to_string))
+    }
+
+    /// Why a cluster's objects of a resource are not known although no list of it failed: it has no list, or the
+    /// objects in it have no uid.
+    fn unlisted(&self, id: ResourceId, namespace: Option<&str>) -> Option<String> {
+        let resource = self.snapshot.resources.get(self.snapshot.resources.picked(id));
+        if matches!(self.snapshot.origin, Origin::Dump { .. }) {
+            return None;
+        }
+        if !self.covers(id, namespace) {
+            let verbs = resource.verbs.join(", ");
+            return Some(match resource.has_verb("list") {
+                true => "they were not read".to_owned(),
+                false => format!("the API server offers no list of them, only these verbs: {verbs}"),
+            });
+        }
+        let name = resource.full_name();
+        let in_scope =
+            |gap: &&Gap| gap.resource == name && gap.namespace.as_deref().is_none_or(|of| namespace == Some(of));
+        self.snapshot.gaps.iter().find(in_scope).map(|gap| gap.reason.to_string())
     }
 
     fn covers(&self, resource: ResourceId, namespace: Option<&str>) -> bool {

@@ -96,7 +96,7 @@ impl<'t> Carried<'t> {
         let connection = connect_with(&self.kubeconfig, &runtime);
         runtime.block_on(async {
             let (resources, _) = connection.discover().await.expect("discovery");
-            let mut snapshot = connection.read(resources, &Scope::Everything, &[]).await.expect("a snapshot");
+            let mut snapshot = connection.read(resources, &Scope::Everything, &[], &[]).await.expect("a snapshot");
             let watches = connection.watch(&snapshot);
             let propagation = match self.trial.policy {
                 "Foreground" => Propagation::Foreground,

@@ -38,7 +38,7 @@ impl Keeper {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let connection = connect(cluster, ADMIN, &runtime);
         let (resources, _) = runtime.block_on(connection.discover()).expect("discovery");
-        let snapshot = runtime.block_on(connection.read(resources, &Scope::Everything, &[])).expect("lists");
+        let snapshot = runtime.block_on(connection.read(resources, &Scope::Everything, &[], &[])).expect("lists");
         Keeper { runtime, connection, snapshot }
     }
 

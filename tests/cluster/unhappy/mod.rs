@@ -1,6 +1,7 @@
 //! Missing, forbidden, broken or mistyped input: the program reports what it knows, and claims nothing else.
 
 mod connections;
+mod every_type;
 mod lists;
 mod permissions;
 mod pipes;

@@ -5,6 +5,13 @@ const SHOP: &str = "
     deploy
     ns
     nodes
+    rc
+    ds
+    sts
+    rs
+    jobs
+    cronjobs
+    hpa
     secrets !forbidden
     ns shop
     ns prod
@@ -76,6 +83,11 @@ fn what_is_not_found_is_explained() {
         ("prod", "pods -l app=db", r#"no pods in namespace "prod" match -l app=db; one exists in namespace shop"#),
         ("none", "pods --all", r#"no pods in namespace "none" found; some exist in namespaces prod and shop"#),
         ("none", "jobs --all", r#"no jobs.batch in namespace "none" found; there is no such namespace"#),
+        (
+            "shop",
+            "svc --all",
+            r#"services in namespace "shop" could not be read (they were not read), so they cannot be selected"#,
+        ),
         ("shop", "nodes -l !x,y", "no nodes match -l '!x,y'"),
         ("shop", "pods,nodes -l x", r#"no pods or nodes in namespace "shop" match -l x"#),
         (
@@ -86,7 +98,8 @@ fn what_is_not_found_is_explained() {
         (
             "shop",
             "all -l x",
-            r#"no pods, replicationcontrollers, services, daemonsets.apps or 6 more in namespace "shop" match -l x"#,
+            "no pods, replicationcontrollers, services, daemonsets.apps or 6 more in namespace \"shop\" match -l x; \
+             services could not be read (they were not read)",
         ),
         (
             "shop",
@@ -106,7 +119,8 @@ fn what_is_not_found_is_explained() {
 
 #[test]
 fn members_of_a_category_that_cannot_be_read_are_passed_over() {
-    let some = snapshot(cluster(), "pods\n svc !forbidden\n pods shop/web app=web");
+    let others = "rc\n ds\n deploy\n rs\n sts\n jobs\n cronjobs\n hpa";
+    let some = snapshot(cluster(), &format!("pods\n{others}\n svc !forbidden\n pods shop/web app=web"));
     assert_eq!(resolve(&some, &one("shop"), "all -l app=web"), "pods:shop/web");
     assert_eq!(
         resolve(&some, &one("shop"), "all,svc -l app=web"),
