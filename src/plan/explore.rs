@@ -7,10 +7,10 @@
 use std::{
     cell::OnceCell,
     collections::BTreeMap,
-    hash::{Hash, Hasher},
+    hash::{DefaultHasher, Hash, Hasher},
 };
 
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::NodeId,
@@ -383,14 +383,13 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
 }
 
 impl World<'_, '_> {
-    /// A hash of the final state of all objects.
+    /// A hash of the final state of all objects. Their hashes are added up, so they must be independent: with FxHasher,
+    /// two objects that exchange their states have the same sum.
     fn end_hash(&self) -> u64 {
         let of_object = |object: ObjectId| {
-            let mut hasher = FxHasher::default();
+            let mut hasher = DefaultHasher::new();
             let stored = self.stored(object);
-            // FxHasher ignores leading zeros: without the first value, object 0 without any state would hash to
-            // nothing.
-            (1u8, object, stored.is_some()).hash(&mut hasher);
+            (object, stored.is_some()).hash(&mut hasher);
             if let Some(stored) = stored {
                 (stored.terminating, &stored.finalizers, &stored.owners).hash(&mut hasher);
             }

@@ -1,6 +1,13 @@
 //! Outcomes that depend on the order of events (§11), and some that only seem to.
 
-use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+use std::collections::BTreeSet;
+
+use kubectl_gc::{
+    graph::OwnerGraph,
+    plan::{OutcomeKind, explore},
+    server::Propagation::{self, Background, Foreground, Orphan},
+    simulate::{Assume, Request, SimContext},
+};
 
 use crate::scene::Scene;
 
@@ -173,6 +180,27 @@ fn every_order_has_its_end() {
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+}
+
+/// Each of four objects keeps a reference or loses it, whatever the others do (R5.2): all sixteen ends are found, and no
+/// two are taken for the same because they differ in equally many objects.
+#[test]
+fn objects_that_end_independently_end_in_every_combination() {
+    // Other objects before them change their numbers in the snapshot.
+    for others in 0..12 {
+        let mut graph: String = (0..others).map(|number| format!("Secret s{number}\n")).collect();
+        graph += "Shop root T fin=acme.io/hold\nShop other\n";
+        for number in 0..4 {
+            graph += &format!("ConfigMap c{number} <- Shop/other Shop/root\n");
+        }
+        let scene = Scene::new(&graph);
+        let owners = OwnerGraph::new(&scene.snapshot);
+        let context = SimContext::new(&scene.snapshot, &owners, Assume::Known);
+        let plan = explore(&context, &Request::delete(vec![scene.id("Shop/root")], Foreground));
+        let ends: BTreeSet<Vec<OutcomeKind>> =
+            plan.ends[0].iter().map(|end| end.iter().map(|(_, outcome)| outcome.kind).collect()).collect();
+        assert_eq!((plan.ends.len(), ends.len()), (1, 16), "{others} others: {ends:?}");
+    }
 }
 
 /// Several thousand dependents that each name their owner in two references (R4.11): there are too many orders to try,
