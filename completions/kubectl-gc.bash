@@ -214,6 +214,10 @@ _kubectl__gc() {
                     COMPREPLY=($(compgen -W "known none" -- "${cur}"))
                     return 0
                     ;;
+                --allow-incomplete)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
@@ -503,6 +507,10 @@ _kubectl__gc() {
                     return 0
                     ;;
                 --archive)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --allow-incomplete)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

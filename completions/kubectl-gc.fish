@@ -193,6 +193,7 @@ client\t'Only show what would happen'
 server\t'Send the requests to the API server as a dry run'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l confirm-above -d 'Confirm by typing the number of objects if there are more than this' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l archive -d 'Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted' -r -F
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l allow-incomplete -d 'Delete even if something that could not be read may change the outcome; TYPEs allow only these to be unread' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l wait -d 'Follow the cascade to its end; --wait=false only sends the deletes' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l timeout -d 'How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end' -r
@@ -234,7 +235,6 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s A -l al
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l now -d 'A grace period of one second'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l force -d 'No grace period: remove pods at once'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s y -l yes -d 'Do not ask'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l allow-incomplete -d 'Delete even if something that could not be read may change the outcome'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l ignore-not-found -d 'Ignore TARGETs that do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -249,6 +249,7 @@ foreground\t'Dependents first, then the owner'
 orphan\t'Only the owner; keep the dependents'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l assume -d 'What other controllers are assumed to do: known ones remove their finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive even if deleted objects could not all be read, and say so in the archive; TYPEs allow only these' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
 never\t''"
@@ -278,7 +279,6 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s v -l v
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l allow-incomplete -d 'Archive even if deleted objects could not all be read; the archive says so'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l namespace-map -d 'Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same' -r

@@ -20,6 +20,8 @@ use super::request::send_with_retry;
 
 /// The path of a SelfSubjectAccessReview.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+/// The path of a SelfSubjectReview.
+const WHO_AM_I: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 /// How many reviews are sent at once.
 const AT_ONCE: usize = 16;
 
@@ -82,6 +84,27 @@ pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTr
     }
     verdicts.denied.sort_by(|a, b| a.access.cmp(&b.access));
     verdicts
+}
+
+/// The name that the API server knows the user by; `None` if it doesn't say.
+pub async fn user_name(connection: &Connection) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Review {
+        status: Status,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Status {
+        user_info: UserInfo,
+    }
+    #[derive(Deserialize)]
+    struct UserInfo {
+        username: String,
+    }
+    let body = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+    let answer = send_with_retry(connection, &Method::POST, WHO_AM_I, Some(&body)).await.ok()?;
+    let review: Review = serde_json::from_slice(&answer.body).ok()?;
+    Some(review.status.user_info.username)
 }
 
 async fn ask_all<T>(

@@ -24,7 +24,7 @@ mod sweep;
 mod unpatchable;
 mod update;
 
-pub use access::{Access, Denied, Verdicts, review};
+pub use access::{Access, Denied, Verdicts, review, user_name};
 pub use delete::{Answered, Deletion, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};

@@ -30,7 +30,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
     let config = ArchiveConfig {
         propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),
         assume: args.assume.assume(),
-        allow_incomplete: args.allow_incomplete,
+        allow_incomplete: args.allow_incomplete.clone(),
     };
     let archived = archive(&mut session, &mut archiving, &config)?;
     Ok(describe(&session, &archived, &archiving, &global.connection.kubectl()))

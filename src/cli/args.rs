@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
     command_line::is_label,
-    operations::predict::NamedGates,
+    operations::{predict::NamedGates, unread::AllowIncomplete},
     plan::{EffectClass, FailOn},
     render::output::Format,
     simulate::Assume,
@@ -352,9 +352,10 @@ pub struct DeleteArgs {
     /// Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted
     #[arg(long, value_name = "FILE")]
     pub archive: Option<std::path::PathBuf>,
-    /// Delete even if something that could not be read may change the outcome
-    #[arg(long)]
-    pub allow_incomplete: bool,
+    /// Delete even if something that could not be read may change the outcome; TYPEs allow only these to be unread
+    #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = AllowIncomplete::parse)]
+    pub allow_incomplete: AllowIncomplete,
     /// Ignore TARGETs that do not exist
     #[arg(long)]
     pub ignore_not_found: bool,
@@ -386,9 +387,10 @@ pub struct ArchiveArgs {
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
-    /// Archive even if deleted objects could not all be read; the archive says so
-    #[arg(long)]
-    pub allow_incomplete: bool,
+    /// Archive even if deleted objects could not all be read, and say so in the archive; TYPEs allow only these
+    #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = AllowIncomplete::parse)]
+    pub allow_incomplete: AllowIncomplete,
     #[command(flatten)]
     pub role: RoleArgs,
 }

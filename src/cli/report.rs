@@ -86,11 +86,13 @@ pub(super) fn describe_error(error: &OperationError) -> String {
         OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
         }
-        // Reasons why objects can't be kept have one line each. The output of a credential plugin comes from this
-        // machine, and may have many lines.
-        OperationError::Connect(_) | OperationError::Unkeepable(_) | OperationError::Keep(_) => {
-            text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
-        }
+        // Reasons why objects can't be kept, and what could not be read, have one line each. The output of a credential
+        // plugin comes from this machine, and may have many lines.
+        OperationError::Connect(_)
+        | OperationError::Unkeepable(_)
+        | OperationError::Keep(_)
+        | OperationError::Incomplete(_)
+        | OperationError::MayLack { .. } => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
         _ => visible(&text).into_owned(),
     }
 }

@@ -14,17 +14,18 @@ use super::{
     archiving::{Archiving, Goes, goes, placed},
     complete::complete,
     predict::{PlanOptions, PlanResult, predict},
+    unread::AllowIncomplete,
 };
 
 /// How often to plan again because objects were replaced while the archive was written.
 const ROUNDS: usize = 4;
 
 /// How to archive.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ArchiveConfig {
     pub propagation: Propagation,
     pub assume: Assume,
-    pub allow_incomplete: bool,
+    pub allow_incomplete: AllowIncomplete,
 }
 
 /// The result of archiving.
@@ -44,6 +45,7 @@ pub fn archive(
     config: &ArchiveConfig,
 ) -> Result<Archived, OperationError> {
     let (path, options) = (archiving.path().to_owned(), PlanOptions::default());
+    let allowed = config.allow_incomplete.resolve(&session.snapshot.resources)?;
     let take = |session: &mut LiveSession| {
         let targets = session.targets.clone().unwrap_or_default();
         let PlanResult { plan, .. } =
@@ -52,7 +54,7 @@ pub fn archive(
             let graph = OwnerGraph::new(&session.snapshot);
             goes(&SimContext::new(&session.snapshot, &graph, config.assume), &plan)
         };
-        goes.require_complete(&path, config.allow_incomplete)?;
+        goes.require_complete(session, &plan, &path, &allowed)?;
         let gone = archiving.take(session, &goes)?;
         Ok((plan, goes, gone))
     };

@@ -14,12 +14,14 @@ use crate::{
     document::ObjectJson,
     model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
     plan::{Plan, may_hide, removed, unlisted},
-    render::gaps,
     server::OwnDelete,
     simulate::SimContext,
 };
 
-use super::{LiveSession, OperationError};
+use super::{
+    LiveSession, OperationError,
+    unread::{AllowIncomplete, Unread},
+};
 
 /// All objects that a delete removes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,13 +37,16 @@ pub struct Goes {
 impl Goes {
     /// # Errors
     /// If unread resources may contain more objects that will be deleted, unless that is allowed.
-    pub fn require_complete(&self, path: &str, allowed: bool) -> Result<(), OperationError> {
-        match gaps::describe(&self.hidden).filter(|_| !allowed) {
+    pub fn require_complete(
+        &self,
+        session: &LiveSession,
+        plan: &Plan,
+        path: &str,
+        allowed: &AllowIncomplete,
+    ) -> Result<(), OperationError> {
+        match Unread::of_gaps(session, plan, &self.hidden, allowed) {
             None => Ok(()),
-            Some(what) => {
-                let what = what.trim_end_matches('.').to_owned();
-                Err(OperationError::MayLack { path: path.to_owned(), what })
-            }
+            Some(unread) => Err(OperationError::MayLack { path: path.to_owned(), unread: Box::new(unread) }),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     wording::{count, named},
 };
 
-use super::targets::TargetError;
+use super::{targets::TargetError, unread::Unread};
 
 /// Why a command failed. [`kind`](Self::kind) groups the errors, [`hint`](Self::hint) says what to do about one.
 #[derive(Debug, thiserror::Error)]
@@ -47,9 +47,8 @@ pub enum OperationError {
     #[error("nothing was deleted: {0}")]
     Keep(#[from] KeepError),
     /// Unread objects may change what is deleted.
-    #[error("nothing was deleted: something that could not be read may change which objects are deleted.{}",
-        incomplete(*uncertain, unseen))]
-    Incomplete { uncertain: usize, unseen: Vec<String> },
+    #[error("nothing was deleted: what could not be read may change which objects are deleted:{}", .0.lines())]
+    Incomplete(Box<Unread>),
     /// Unread resources may contain dependents.
     #[error("nothing was changed: these could not be read and may contain dependents of the objects to be swept: {}",
         named(.0))]
@@ -85,8 +84,8 @@ pub enum OperationError {
     #[error("{}", not_archived(path, failures))]
     NotArchived { path: String, failures: Vec<(String, String)> },
     /// Unread resources may contain objects that will be deleted.
-    #[error("{path} was not written: {what}. The archive could lack deleted objects that could not be read")]
-    MayLack { path: String, what: String },
+    #[error("{path} was not written: it could lack objects that the delete removes:{}", .unread.lines())]
+    MayLack { path: String, unread: Box<Unread> },
     #[error("{path}: cannot be written: {source}")]
     Unwritable { path: String, source: std::io::Error },
     #[error("{0} exists")]
@@ -136,7 +135,7 @@ impl OperationError {
             | Self::Unwatchable { .. }
             | Self::Unkeepable(_)
             | Self::Keep(_) => ErrorKind::Refused,
-            Self::Incomplete { .. }
+            Self::Incomplete(_)
             | Self::UnseenDependents(_)
             | Self::MissedEvents { .. }
             | Self::NotArchived { .. }
@@ -158,7 +157,7 @@ impl OperationError {
     /// What to do about it, if the message doesn't say so. It follows the message's last punctuation.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Incomplete { .. } => " Make them readable, or use --allow-incomplete.",
+            Self::Incomplete(unread) | Self::MayLack { unread, .. } => return Some(unread.hint()),
             Self::UnseenDependents(_) => ". Make them readable, or limit the sweep with -n or TARGETs",
             Self::MissedEvents { unless: Some(flag), .. } => return Some(format!("; try again, or use {flag}")),
             Self::MissedEvents { unless: None, .. } | Self::Unsettled { .. } => "; try again",
@@ -166,7 +165,6 @@ impl OperationError {
             Self::NoTerminal => "; use --yes to skip the question",
             Self::OtherArchive(_) => "; give --archive another name",
             Self::NotArchived { .. } => ". Archiving needs the verb get on all of them",
-            Self::MayLack { .. } => "; --allow-incomplete archives the readable ones",
             Self::Exists(_) => ": use --force to replace it",
             Self::Serve(_) => "; choose another --metrics-bind-address, or leave it out",
             _ => return None,
@@ -186,17 +184,6 @@ macro_rules! boxed {
 }
 
 boxed!(Connect: ConnectError, Dump: DumpError, Target: TargetError, Archive: ArchiveError);
-
-fn incomplete(uncertain: usize, unseen: &[String]) -> String {
-    let mut why = String::new();
-    if uncertain > 0 {
-        why += &format!(" {} not certain.", count(uncertain, "outcome is", "outcomes are"));
-    }
-    if !unseen.is_empty() {
-        why += &format!(" {} may contain dependents.", named(unseen));
-    }
-    why
-}
 
 /// Objects that can't be archived, grouped by reason.
 fn not_archived(path: &str, failures: &[(String, String)]) -> String {
@@ -243,13 +230,6 @@ mod tests {
         let why = "nothing was changed: new pods may have been missed since they were listed (410 Gone); try again";
         assert_eq!(printed(&missed(None)), why);
         assert_eq!(printed(&missed(Some("--allow-incomplete"))), format!("{why}, or use --allow-incomplete"));
-        let incomplete = OperationError::Incomplete { uncertain: 2, unseen: vec!["secrets (forbidden)".to_owned()] };
-        assert_eq!(
-            printed(&incomplete),
-            "nothing was deleted: something that could not be read may change which objects are deleted. 2 \
-             outcomes are not certain. secrets (forbidden) may contain dependents. Make them readable, or use \
-             --allow-incomplete."
-        );
-        assert_eq!((incomplete.kind(), missed(None).kind()), (ErrorKind::Unknown, ErrorKind::Unknown));
+        assert_eq!(missed(None).kind(), ErrorKind::Unknown);
     }
 }

@@ -11,7 +11,7 @@ use tokio::{runtime::Runtime, sync::watch};
 use crate::{
     act::{
         Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete, follow, probe,
-        unpatchable,
+        unpatchable, user_name,
     },
     cluster::{Connection, LostWatch, Watches},
     collector::live::KindId,
@@ -141,6 +141,11 @@ impl LiveSession {
     /// Runs work that needs the connection and the snapshot.
     pub fn run<T>(&self, work: impl AsyncFnOnce(&Connection, &Snapshot) -> T) -> T {
         self.source.runtime.block_on(work(&self.source.connection, &self.snapshot))
+    }
+
+    /// The name that the API server knows the user by; `None` if it doesn't say.
+    pub fn user_name(&self) -> Option<String> {
+        self.run(async |connection, _| user_name(connection).await)
     }
 
     /// See [`Cluster::hear_interrupts`].

@@ -24,6 +24,7 @@ pub mod rights;
 pub mod session;
 pub mod sweep;
 pub mod targets;
+pub mod unread;
 
 pub use error::{ErrorKind, OperationError};
 pub use live::LiveSession;

@@ -14,6 +14,8 @@ use super::{
 pub(crate) struct Incomplete {
     /// How many outcomes are uncertain because of gaps, or because the search for other outcomes was cut short.
     pub uncertain: usize,
+    /// How many of these are uncertain because the search was cut short.
+    pub cut_short: usize,
     /// Lists that failed and may contain dependents of the deleted objects.
     pub unseen: Vec<Gap>,
 }
@@ -21,20 +23,21 @@ pub(crate) struct Incomplete {
 impl Incomplete {
     /// Finds what this plan lacks.
     pub(crate) fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
-        let uncertain = plan
-            .outcomes
-            .iter()
-            .filter(|outcome| matches!(outcome.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound)))
-            .count();
+        let because = |why: Uncertainty| plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(why)).count();
+        let cut_short = because(Uncertainty::Bound);
         let named = plan.outcomes.iter().map(|outcome| outcome.object);
         let concerned: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(named).collect();
-        Incomplete { uncertain, unseen: may_hide(snapshot, &concerned.into_iter().collect::<Vec<_>>()) }
+        Incomplete {
+            uncertain: because(Uncertainty::Gap) + cut_short,
+            cut_short,
+            unseen: may_hide(snapshot, &concerned.into_iter().collect::<Vec<_>>()),
+        }
     }
 
     /// The gaps that may change the plan, or that it depends on: if an outcome is uncertain, all of them; otherwise
     /// lists that may contain dependents of the deleted objects, and single objects that were looked up.
     pub(crate) fn gaps_that_matter(snapshot: &Snapshot, plan: &Plan) -> Vec<Gap> {
-        let Incomplete { uncertain, unseen } = Incomplete::of(snapshot, plan);
+        let Incomplete { uncertain, unseen, .. } = Incomplete::of(snapshot, plan);
         let of_list = |gap: &Gap| {
             snapshot.lists.iter().any(|list| {
                 list.failure.as_ref() == Some(&gap.reason)

@@ -182,8 +182,8 @@ fn every_order_has_its_end() {
     assert!(wrong.is_empty(), "{} of {} rows:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
 }
 
-/// Each of four objects keeps a reference or loses it, whatever the others do (R5.2): all sixteen ends are found, and no
-/// two are taken for the same because they differ in equally many objects.
+/// Each of four objects keeps a reference or loses it, whatever the others do: all sixteen ends are found, and no two
+/// are taken for the same because they differ in equally many objects.
 #[test]
 fn objects_that_end_independently_end_in_every_combination() {
     // Other objects before them change their numbers in the snapshot.

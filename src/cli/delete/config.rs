@@ -47,7 +47,7 @@ pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, O
         gates: args.gates.named(),
         dry_run: args.consent.dry_run != DryRunArg::None,
         archive: args.archive.clone(),
-        allow_incomplete: args.allow_incomplete,
+        allow_incomplete: args.allow_incomplete.clone(),
         confirm_above: args.confirm_above,
     };
     let targets = TargetArgs { ignore_not_found, ..args.targets.clone() };

@@ -19,6 +19,7 @@ use crate::{
         delete::{Archived, CarryOut, Delete, DeletePlan, DependentsTried},
         predict::PlanResult,
         question::Question,
+        unread::AllowIncomplete,
     },
     plan::{Incomplete, Summary},
     render::{
@@ -53,8 +54,8 @@ pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, Oper
         }
     } else {
         let missed = match args.allow_incomplete {
-            true => OnMissed::Recheck,
-            false => OnMissed::Refuse { unless: Some("--allow-incomplete") },
+            AllowIncomplete::Everything => OnMissed::Recheck,
+            _ => OnMissed::Refuse { unless: Some("--allow-incomplete") },
         };
         let policy = Policy { yes: args.consent.yes, missed };
         match approve(&mut delete, &mut view, &mut StdTerminal, policy, &mut notes)? {

@@ -14,6 +14,7 @@ use crate::{
 use super::super::{
     LiveSession, OperationError,
     archiving::{Archiving, goes},
+    unread::AllowIncomplete,
 };
 
 /// An archive of all objects that will be deleted.
@@ -70,13 +71,13 @@ impl Archived {
         session: &LiveSession,
         plan: &Plan,
         assume: Assume,
-        allow_incomplete: bool,
+        allow_incomplete: &AllowIncomplete,
     ) -> Result<bool, OperationError> {
         let goes = {
             let graph = OwnerGraph::new(&session.snapshot);
             goes(&SimContext::new(&session.snapshot, &graph, assume), plan)
         };
-        goes.require_complete(self.archiving.path(), allow_incomplete)?;
+        goes.require_complete(session, plan, self.archiving.path(), allow_incomplete)?;
         if self.saved && self.archiving.has(&session.snapshot, &goes.objects) {
             return Ok(false);
         }

@@ -5,21 +5,23 @@ use std::collections::BTreeSet;
 use crate::{
     act::{Access, review},
     model::{ObjectId, Snapshot},
-    plan::{Incomplete, Plan},
+    plan::Plan,
     simulate::Request,
 };
 
-use super::super::{LiveSession, OperationError, access::require_allowed};
+use super::super::{
+    LiveSession, OperationError,
+    access::require_allowed,
+    unread::{AllowIncomplete, Unread},
+};
 
 /// # Errors
 /// If unread objects may change what is deleted, unless that is allowed.
-pub(super) fn complete(snapshot: &Snapshot, plan: &Plan, allowed: bool) -> Result<(), OperationError> {
-    let missing = Incomplete::of(snapshot, plan);
-    if allowed || !missing.matters() {
-        return Ok(());
+pub(super) fn complete(session: &LiveSession, plan: &Plan, allowed: &AllowIncomplete) -> Result<(), OperationError> {
+    match Unread::of_plan(session, plan, allowed) {
+        Some(unread) => Err(OperationError::Incomplete(Box::new(unread))),
+        None => Ok(()),
     }
-    let unseen = missing.unseen.iter().map(ToString::to_string).collect();
-    Err(OperationError::Incomplete { uncertain: missing.uncertain, unseen })
 }
 
 /// # Errors

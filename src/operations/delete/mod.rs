@@ -26,6 +26,7 @@ use super::{
     approve::{Proposal, World},
     fingerprint::PlanFingerprint,
     predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
+    unread::AllowIncomplete,
 };
 
 /// How to delete.
@@ -41,7 +42,7 @@ pub struct DeleteConfig {
     pub dry_run: bool,
     /// The archive to write before anything is deleted.
     pub archive: Option<PathBuf>,
-    pub allow_incomplete: bool,
+    pub allow_incomplete: AllowIncomplete,
     /// For more objects than this, the user must type their number.
     pub confirm_above: usize,
 }
@@ -83,13 +84,18 @@ impl Delete {
     ///
     /// # Errors
     /// Why the archive can't be written, or the targets can't be read.
-    pub fn open(cluster: &ClusterConfig, targets: &TargetConfig, config: DeleteConfig) -> Result<Self, OperationError> {
+    pub fn open(
+        cluster: &ClusterConfig,
+        targets: &TargetConfig,
+        mut config: DeleteConfig,
+    ) -> Result<Self, OperationError> {
         let path = config.archive.as_deref().filter(|_| !config.dry_run);
         let archived = path.map(Archived::begin).transpose()?;
         // An earlier, interrupted run of this command may have deleted some targets already.
         let resumed = archived.as_ref().is_some_and(Archived::resumed);
         let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
         let discovered = Discovered::connect(cluster)?;
+        config.allow_incomplete = config.allow_incomplete.resolve(&discovered.resources)?;
         let options = PlanOptions::of(&discovered.resources, &config.keep, &config.gates)?;
         let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
         if !config.dry_run {
@@ -157,7 +163,7 @@ impl Proposal for Delete {
     fn check(&mut self, plan: &DeletePlan, notes: &mut Vec<String>) -> Result<(), OperationError> {
         let (snapshot, plan) = (&self.session.snapshot, &plan.result.plan);
         refuse_orphaning_in_vain(snapshot, plan)?;
-        checks::complete(snapshot, plan, self.config.allow_incomplete)?;
+        checks::complete(&self.session, plan, &self.config.allow_incomplete)?;
         notes.extend(checks::allowed(&self.session, &checks::requests(snapshot, &plan.request))?);
         Ok(())
     }
@@ -170,9 +176,9 @@ impl Proposal for Delete {
     }
 
     fn complete_archive(&mut self, plan: &DeletePlan) -> Result<bool, OperationError> {
-        let DeleteConfig { assume, allow_incomplete, .. } = self.config;
+        let DeleteConfig { assume, allow_incomplete, .. } = &self.config;
         let complete =
-            |archived: &mut Archived| archived.complete(&self.session, &plan.result.plan, assume, allow_incomplete);
+            |archived: &mut Archived| archived.complete(&self.session, &plan.result.plan, *assume, allow_incomplete);
         self.archived.as_mut().map_or(Ok(false), complete)
     }
 

@@ -1,5 +1,7 @@
 //! Deletes that the program refuses, before it changes anything.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::kit::Family;
@@ -134,14 +136,87 @@ fn what_may_be_hidden_has_to_be_allowed() {
     allow(cluster, namespace, NOBODY, rules);
     let ran = cluster.gc_as(NOBODY, &family.args(&["--yes"]));
     ran.expect(1);
-    assert!(
-        ran.stderr.contains("may contain dependents") && ran.stderr.contains("--allow-incomplete"),
-        "{}",
-        ran.stderr
-    );
+    let line = format!("\n  user nobody may not list secrets in namespace {namespace}\n");
+    assert!(ran.stderr.contains(&line) && ran.stderr.contains("--allow-incomplete\n"), "{}", ran.stderr);
     assert_eq!(family.there().len(), 2);
     cluster.gc_as(NOBODY, &family.args(&["--yes", "--allow-incomplete"])).expect(0);
     assert_eq!(family.there(), [""; 0]);
+}
+
+/// With the roles that Kubernetes brings along, a user lacks a few lists in the namespace itself, and all lists of
+/// cluster-scoped resources. Only the former may hide dependents.
+#[test]
+fn what_the_usual_roles_lack_is_named_and_allowed_by_type() {
+    for (role, lacked) in [
+        ("admin", &["csistoragecapacities.storage.k8s.io", "podtemplates", "widgets.gc.test"][..]),
+        (
+            "edit",
+            &[
+                "csistoragecapacities.storage.k8s.io",
+                "podtemplates",
+                "rolebindings.rbac.authorization.k8s.io",
+                "roles.rbac.authorization.k8s.io",
+                "widgets.gc.test",
+            ],
+        ),
+    ] {
+        let family = Family::of(role, 1);
+        let (cluster, namespace) = (family.cluster, family.namespace.as_str());
+        let user = format!("system:serviceaccount:{namespace}:{role}");
+        let name = json!({"name": role, "namespace": namespace});
+        cluster.create(json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": name}));
+        // What the role aggregates: the controller that does it doesn't run here.
+        for part in ["view", "edit", "admin"].iter().take(if role == "edit" { 2 } else { 3 }) {
+            let part = format!("system:aggregate-to-{part}");
+            cluster.create(json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "RoleBinding",
+                "metadata": {"name": part, "namespace": namespace},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": part},
+                "subjects": [{"kind": "ServiceAccount", "name": role, "namespace": namespace}],
+            }));
+        }
+        let run = |more: &str| {
+            let impersonated = format!("--as={user}");
+            cluster.gc(&family.args(&["--yes", &impersonated, more]))
+        };
+        cluster.wait_until("the role binding to work", Duration::from_secs(30), || {
+            let lacking = run("--dry-run=client").stderr;
+            lacking.contains("Could not list: csistoragecapacities.storage.k8s.io, podtemplates, ")
+                && lacking.contains("rolebindings") != (role == "admin")
+        });
+        for (allowed, hint) in [
+            ("--allow-incomplete=false".to_owned(), lacked.join(",")),
+            ("--allow-incomplete=PodTemplate".to_owned(), {
+                let rest = lacked.iter().filter(|one| **one != "podtemplates").copied();
+                ["podtemplates"].into_iter().chain(rest).collect::<Vec<_>>().join(",")
+            }),
+        ] {
+            let ran = run(&allowed);
+            ran.expect(1);
+            let (_, error) = ran.stderr.split_once("error: ").expect("it fails");
+            let may_not: Vec<String> = lacked
+                .iter()
+                .filter(|one| !(allowed.ends_with("PodTemplate") && **one == "podtemplates"))
+                .map(|one| format!("  user {user} may not list {one} in namespace {namespace}\n"))
+                .collect();
+            assert_eq!(
+                error,
+                format!(
+                    "nothing was deleted: what could not be read may change which objects are deleted:\n{}Ask for the \
+                     missing rights (--print-role prints all that this command needs), or go on without: \
+                     --allow-incomplete={hint}\n",
+                    may_not.concat()
+                )
+            );
+        }
+        let unknown = run("--allow-incomplete=podtemplets");
+        unknown.expect(1);
+        assert!(unknown.stderr.contains("did you mean podtemplates?"), "{}", unknown.stderr);
+        assert_eq!(family.there().len(), 2);
+        run(&format!("--allow-incomplete={}", lacked.join(","))).expect(0);
+        assert_eq!(family.there(), [""; 0]);
+    }
 }
 
 /// R1.30.

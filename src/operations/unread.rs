@@ -1,0 +1,229 @@
+//! What could not be read and may change what is deleted, and what of it the user accepts.
+
+use crate::{
+    model::{Gap, GapKind, Resources, Snapshot},
+    plan::{Incomplete, Plan},
+    render::go_quote::visible,
+    wording::count,
+};
+
+use super::{LiveSession, OperationError};
+
+/// At most this many lines say what is missing.
+const LINES: usize = 100;
+/// At most this many TYPEs are proposed for `--allow-incomplete`.
+const TYPES: usize = 12;
+
+/// `--allow-incomplete`: what may stay unread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AllowIncomplete {
+    #[default]
+    Nothing,
+    Everything,
+    /// Only these: TYPEs as in a TARGET, or `group/version` for what discovery could not describe.
+    These(Vec<String>),
+}
+
+impl AllowIncomplete {
+    /// The flag's value: a truth value as in other switches of kubectl, or TYPEs separated by commas.
+    ///
+    /// # Errors
+    /// An empty list.
+    pub fn parse(value: &str) -> Result<Self, String> {
+        match value.trim() {
+            "true" => Ok(Self::Everything),
+            "false" => Ok(Self::Nothing),
+            value => {
+                let types: Vec<String> =
+                    value.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
+                if types.is_empty() { Err("name at least one TYPE".to_owned()) } else { Ok(Self::These(types)) }
+            }
+        }
+    }
+
+    /// The full names of the resources that may stay unread.
+    ///
+    /// # Errors
+    /// A TYPE that the API server does not serve.
+    pub(super) fn resolve(&self, resources: &Resources) -> Result<Self, OperationError> {
+        let AllowIncomplete::These(types) = self else { return Ok(self.clone()) };
+        let resolve = |one: &String| match resources.find_type(one) {
+            _ if one.contains('/') => Ok(one.clone()),
+            Ok(resource) => Ok(resources.get(resource).full_name()),
+            Err(error) => Err(OperationError::Usage(format!("--allow-incomplete={one}: {error}"))),
+        };
+        types.iter().map(resolve).collect::<Result<_, _>>().map(Self::These)
+    }
+
+    /// Whether this may stay unread. Names are full names: see [`resolve`](Self::resolve).
+    pub(super) fn allows(&self, resource: &str) -> bool {
+        match self {
+            AllowIncomplete::Nothing => false,
+            AllowIncomplete::Everything => true,
+            AllowIncomplete::These(types) => types.iter().any(|one| one == resource),
+        }
+    }
+}
+
+/// What is missing, in words: one line each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    lines: Vec<String>,
+    /// What stands behind `--allow-incomplete` to accept it all.
+    allow: String,
+    /// Whether the user lacks a right.
+    forbidden: bool,
+}
+
+impl Unread {
+    /// Describes these gaps; `None` if all of them are allowed. Asks the API server for the user's name if that user
+    /// lacks a right.
+    pub(super) fn of_gaps(session: &LiveSession, plan: &Plan, gaps: &[Gap], allowed: &AllowIncomplete) -> Option<Self> {
+        let missing: Vec<&Gap> = gaps.iter().filter(|gap| !allowed.allows(&gap.resource)).collect();
+        if missing.is_empty() {
+            return None;
+        }
+        let forbidden = missing.iter().any(|gap| gap.reason.kind() == GapKind::Forbidden);
+        let user = if forbidden { session.user_name() } else { None };
+        let user = user.map_or_else(|| "you".to_owned(), |name| format!("user {name}"));
+        let namespace = session.namespace_of(&plan.request.targets);
+        let line = |gap: &&Gap| describe(&session.snapshot, gap, &user, namespace.as_deref());
+        let lines = missing.iter().map(|gap| visible(&line(gap)).into_owned()).collect();
+        // What was allowed already is repeated, so that the flag can be copied as it is.
+        let before: &[String] = if let AllowIncomplete::These(types) = allowed { types } else { &[] };
+        let mut allow: Vec<&str> = Vec::new();
+        for one in before.iter().map(String::as_str).chain(missing.iter().map(|gap| gap.resource.as_str())) {
+            if !allow.contains(&one) {
+                allow.push(one);
+            }
+        }
+        let allow = if allow.len() > TYPES { String::new() } else { format!("={}", allow.join(",")) };
+        Some(Unread { lines, allow, forbidden })
+    }
+
+    /// Describes what may change a plan; `None` if nothing does, or all of it is allowed.
+    pub(super) fn of_plan(session: &LiveSession, plan: &Plan, allowed: &AllowIncomplete) -> Option<Self> {
+        let missing = Incomplete::of(&session.snapshot, plan);
+        if !missing.matters() || *allowed == AllowIncomplete::Everything {
+            return None;
+        }
+        let gaps = Incomplete::gaps_that_matter(&session.snapshot, plan);
+        let unread = Unread::of_gaps(session, plan, &gaps, allowed);
+        // Outcomes are uncertain, and no gap explains it: no list of TYPEs can allow that.
+        let unexplained = missing.cut_short > 0 || missing.uncertain > 0 && gaps.is_empty();
+        if !unexplained {
+            return unread;
+        }
+        let mut unread = unread.unwrap_or_default();
+        let outcomes = count(missing.uncertain, "outcome is", "outcomes are");
+        unread.lines.push(format!("{outcomes} not certain: not all orders of events could be tried"));
+        unread.allow = String::new();
+        Some(unread)
+    }
+
+    /// The lines, indented, each after a line break.
+    pub(super) fn lines(&self) -> String {
+        let mut text: String = self.lines.iter().take(LINES).map(|line| format!("\n  {line}")).collect();
+        if self.lines.len() > LINES {
+            text += &format!("\n  and {} more", self.lines.len() - LINES);
+        }
+        text
+    }
+
+    /// What to do about it.
+    pub(super) fn hint(&self) -> String {
+        let rights = match self.forbidden {
+            true => "Ask for the missing rights (--print-role prints all that this command needs)",
+            false => "Try again once it can be read",
+        };
+        format!("\n{rights}, or go on without: --allow-incomplete{}", self.allow)
+    }
+}
+
+/// One gap: who may not do what and where, or what failed. `of_targets` is the namespace of all targets.
+fn describe(snapshot: &Snapshot, gap: &Gap, user: &str, of_targets: Option<&str>) -> String {
+    let resource = &gap.resource;
+    if gap.is_undiscovered() {
+        return format!("the API server does not say what {resource} contains ({})", gap.reason);
+    }
+    let place = |namespace: Option<&str>, namespaced: bool| match namespace {
+        Some(namespace) => format!(" in namespace {namespace}"),
+        None if namespaced => " in all namespaces".to_owned(),
+        None => String::new(),
+    };
+    let list = snapshot.lists.iter().find(|list| {
+        list.failure.as_ref() == Some(&gap.reason) && snapshot.resources.get(list.resource).full_name() == *resource
+    });
+    let namespaced = list.is_some_and(|list| snapshot.resources.get(list.resource).namespaced);
+    let namespace = list.and_then(|list| list.namespace.as_deref()).or(gap.namespace.as_deref());
+    // A right in the targets' namespace is enough.
+    let where_needed = namespace.or(of_targets.filter(|_| namespaced));
+    match (gap.reason.as_str(), gap.reason.as_str().strip_suffix(": forbidden")) {
+        ("forbidden", _) => format!("{user} may not list {resource}{}", place(where_needed, namespaced)),
+        (_, Some(names)) => format!("{user} may not get {resource} {names}{}", place(namespace, false)),
+        (reason, None) => format!("{resource}{} could not be read: {reason}", place(namespace, namespaced)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ListRecord, Origin, Resource, ResourceId, SnapshotBuilder};
+
+    fn snapshot() -> Snapshot {
+        let resource = |plural: &str, namespaced: bool| Resource {
+            version: "v1".to_owned(),
+            plural: plural.to_owned(),
+            kind: plural.to_owned(),
+            namespaced,
+            verbs: ["delete", "get", "list", "watch"].map(str::to_owned).to_vec(),
+            ..Resource::default()
+        };
+        let resources =
+            Resources::new(vec![resource("secrets", true), resource("pods", true), resource("nodes", false)], vec![]);
+        let mut builder =
+            SnapshotBuilder::new(Origin::Cluster { context: "test".to_owned(), server: "test".to_owned() }, resources);
+        for (id, namespace) in [(0, Some("shop".to_owned())), (1, None), (2, None)] {
+            let resource = ResourceId(id);
+            let failure = Some("forbidden".into());
+            builder.list(ListRecord { resource, namespace, resource_version: "1".to_owned(), failure });
+        }
+        builder.build()
+    }
+
+    #[test]
+    fn a_line_says_who_may_not_do_what_and_where() {
+        let snapshot = snapshot();
+        let within = |resource: &str, namespace: Option<&str>, reason: &str, of_targets: Option<&str>| {
+            let (resource, namespace) = (resource.to_owned(), namespace.map(str::to_owned));
+            describe(&snapshot, &Gap { resource, namespace, reason: reason.into() }, "user bob", of_targets)
+        };
+        let line = |resource: &str, namespace: Option<&str>, reason: &str| within(resource, namespace, reason, None);
+        let in_web = |resource: &str| within(resource, None, "forbidden", Some("web"));
+        assert_eq!(in_web("pods"), "user bob may not list pods in namespace web");
+        assert_eq!(in_web("nodes"), "user bob may not list nodes");
+        assert_eq!(line("secrets", None, "forbidden"), "user bob may not list secrets in namespace shop");
+        assert_eq!(line("pods", None, "forbidden"), "user bob may not list pods in all namespaces");
+        assert_eq!(line("nodes", None, "forbidden"), "user bob may not list nodes");
+        assert_eq!(line("pods", Some("shop"), "a, b: forbidden"), "user bob may not get pods a, b in namespace shop");
+        assert_eq!(
+            line("pods", Some("shop"), "timed out after 30s"),
+            "pods in namespace shop could not be read: timed out after 30s"
+        );
+        assert_eq!(line("a.io/v1", None, "away"), "the API server does not say what a.io/v1 contains (away)");
+    }
+
+    #[test]
+    fn types_are_named_as_in_targets() {
+        let resources = snapshot().resources;
+        let parsed = AllowIncomplete::parse("secret, PODS,a.io/v1").unwrap().resolve(&resources);
+        assert!(parsed.is_err(), "there is no such singular");
+        let parsed = AllowIncomplete::parse("secrets, PODS,a.io/v1").unwrap().resolve(&resources).unwrap();
+        for (resource, allowed) in [("secrets", true), ("pods", true), ("a.io/v1", true), ("nodes", false)] {
+            assert_eq!(parsed.allows(resource), allowed, "{resource}");
+        }
+        assert!(AllowIncomplete::parse("true").unwrap().allows("nodes"));
+        assert!(!AllowIncomplete::parse("false").unwrap().allows("nodes"));
+        assert!(AllowIncomplete::parse(" , ").is_err());
+    }
+}
