@@ -27,7 +27,7 @@ pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> 
     let Some(spec) = at(object, &[2])? else { return Ok(None) };
     let status = at(object, &[3])?.unwrap_or_default();
     Ok(match (group, kind) {
-        ("", "Pod") => Some(Fact::Pod(pod(name, spec, status)?)),
+        ("", "Pod") => Some(Fact::Pod(PodFacts { deletion_cost: deletion_cost(object)?, ..pod(name, spec, status)? })),
         ("", "PersistentVolume") => Some(Fact::Volume(volume(spec, status)?)),
         // PersistentVolumeClaimSpec: volumeName 3.
         ("", "PersistentVolumeClaim") => Some(Fact::Claim(ClaimFacts { volume: said(spec, &[3])? })),
@@ -74,7 +74,19 @@ fn pod(name: &str, spec: &[u8], status: &[u8]) -> Result<PodFacts, Malformed> {
         grace: number(spec, 4)?,
         claims,
         not_ready: not_ready(status)?.map(Box::new),
+        deletion_cost: 0,
     })
+}
+
+/// ObjectMeta 1: annotations 12 { key 1, value 2 }.
+fn deletion_cost(object: &[u8]) -> Result<i32, Malformed> {
+    for annotation in all(at(object, &[1])?.unwrap_or_default(), 12) {
+        let annotation = annotation?;
+        if at(annotation, &[1])? == Some(PodFacts::DELETION_COST.as_bytes()) {
+            return Ok(text_at(annotation, &[2])?.and_then(|cost| cost.parse().ok()).unwrap_or_default());
+        }
+    }
+    Ok(0)
 }
 
 /// PodStatus: conditions 2 { type 1, status 2, lastTransitionTime 4 { seconds 1 } }, containerStatuses 8 { state 2 {
@@ -178,8 +190,12 @@ mod tests {
         let waiting = bytes(2, &bytes(1, &bytes(1, b"CrashLoopBackOff")));
         let running = bytes(2, &bytes(2, b""));
         let status = message(&[bytes(1, b"Running"), bytes(2, &ready), bytes(8, &running), bytes(8, &waiting)]);
-        let object = message(&[bytes(1, b""), bytes(2, &spec), bytes(3, &status)]);
-        let json = serde_json::json!({"metadata": {"name": "web"},
+        let other = message(&[bytes(1, b"acme.io/x"), bytes(2, b"7")]);
+        let cost = message(&[bytes(1, PodFacts::DELETION_COST.as_bytes()), bytes(2, b"-5")]);
+        let metadata = message(&[bytes(12, &other), bytes(12, &cost)]);
+        let object = message(&[bytes(1, &metadata), bytes(2, &spec), bytes(3, &status)]);
+        let json = serde_json::json!({"metadata": {"name": "web",
+                "annotations": {"acme.io/x": "7", (PodFacts::DELETION_COST): "-5"}},
             "spec": {"nodeName": "node-1", "terminationGracePeriodSeconds": 30, "volumes": [
                 {"name": "data", "persistentVolumeClaim": {"claimName": "claim", "readOnly": false}},
                 {"name": "scratch", "ephemeral": {}}, {"name": "config", "configMap": {}}]},

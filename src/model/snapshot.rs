@@ -303,6 +303,14 @@ impl Snapshot {
         self.undiscovered().chain(failing)
     }
 
+    /// Whether objects of a resource in a namespace are missing because a list failed.
+    pub(crate) fn fails_to_list(&self, resource: ResourceId, namespace: Symbol) -> bool {
+        let is_it = |list: &ListRecord| {
+            list.failure.is_some() && self.resources.picked(list.resource) == self.resources.picked(resource)
+        };
+        !self.covers(resource, Some(namespace)) && self.lists.iter().any(is_it)
+    }
+
     /// Whether a resource's list failed because of its conversion webhook.
     pub(crate) fn fails_to_convert(&self, resource: ResourceId) -> bool {
         let failures =

@@ -1,5 +1,7 @@
 //! Predicts a delete, for `plan`, `delete` and `archive`.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -237,7 +239,8 @@ fn play(
         let mut needs = keeping.needs.clone();
         let instead = others.clone().map(|propagation| {
             let other = keep(&stage, &Request { propagation, ..request.clone() }, &wanted, plan);
-            needs.add(&other.needs);
+            // A comparison reads nothing about who adopts what.
+            needs.add(&Needs { adopters: BTreeSet::new(), ..other.needs });
             (propagation, other.plan.summary)
         });
         let instead = instead.collect();

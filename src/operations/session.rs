@@ -171,7 +171,8 @@ impl<S: Source + ?Sized> Session<S> {
         if !coordinates.is_empty() {
             self.source.look_up(&mut self.snapshot, &coordinates);
         }
-        let facts: Vec<ObjectId> = needs.facts.union(&needs.evidence).copied().collect();
+        let facts: Vec<ObjectId> =
+            [&needs.facts, &needs.evidence, &needs.adopters].into_iter().flatten().copied().collect();
         if !facts.is_empty() {
             self.source.fetch_facts(&mut self.snapshot, &facts);
         }

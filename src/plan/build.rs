@@ -113,6 +113,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             notes: Vec::new(),
             orders: 1,
             controllers: self.blockers.controllers().clone(),
+            adoptions: self.world.adoptions.clone(),
             assumptions,
             refused,
             obstacles,
@@ -127,7 +128,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let mut assumptions = BTreeSet::new();
         for outcome in outcomes {
             match outcome.kind {
-                OutcomeKind::Deleted | OutcomeKind::Terminating => {
+                OutcomeKind::Deleted | OutcomeKind::Terminating
+                    if !matches!(outcome.because, Some(Cause::ScaledDown(_))) =>
+                {
                     let object = snapshot.object(outcome.object);
                     let controller = object.owners.iter().find(|reference| reference.controller == Some(true));
                     let controller = controller.and_then(|reference| snapshot.by_uid(reference.uid));
@@ -136,13 +139,18 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
                         assumptions.insert(Assumption::NotReplaced { controller: snapshot.short_name(controller) });
                     }
                 }
-                OutcomeKind::Orphaned => {
+                OutcomeKind::Orphaned if !self.adopters_are_known(outcome.object) => {
                     assumptions.insert(Assumption::NotAdopted);
                 }
                 _ => {}
             }
         }
         assumptions
+    }
+
+    /// Whether the simulation played who adopts an object.
+    fn adopters_are_known(&self, object: ObjectId) -> bool {
+        self.world.adoptions.of(object).is_some() && self.world.context.lists_adopters(object)
     }
 
     /// Whether an object that was already terminating ends the same without this delete.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{ObjectId, Reference, Symbol},
-    simulate::{Assumption, BlockedBy, Cause, Controllers, Needs, Obstacle, Refused, Request, SimContext, State},
+    simulate::{
+        Adoptions, Assumption, BlockedBy, Cause, Controllers, Needs, Obstacle, Refused, Request, SimContext, State,
+    },
 };
 
 use super::{
@@ -198,6 +200,8 @@ pub struct Plan {
     pub orders: u64,
     /// The controllers of the finalizers that block objects.
     pub controllers: Controllers,
+    /// Who adopts what is freed.
+    pub(crate) adoptions: Adoptions,
     /// What the plan assumes other actors do.
     pub assumptions: BTreeSet<Assumption>,
     /// Targets that the API server refuses to delete, and why (R1.25, R1.27).

@@ -71,6 +71,7 @@ pub fn blast_radius(
         }
         needs.look_ups.extend(plan.needs.look_ups);
         needs.evidence.extend(plan.needs.evidence);
+        needs.adopters.extend(plan.needs.adopters);
         needs.kubelets.extend(plan.needs.kubelets);
         // Every Pod is a root or has one, and its facts are read anyway: a Node's needn't be.
         let is_node = |resource: ResourceId| Some(resource) == context.built_in.nodes;

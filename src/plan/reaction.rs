@@ -62,6 +62,8 @@ pub enum Afterwards {
     MirroredAgain { node: ObjectId },
     /// This controller creates a new owner, which adopts the object.
     Adopted { by: ObjectId },
+    /// This controller, whose selector matches, adopts the object.
+    AdoptedBy { by: ObjectId },
     /// A living controller in the namespace adopts the object if its selector matches.
     MayBeAdopted,
 }

@@ -34,6 +34,8 @@ pub enum Cause {
     ServiceGone(ObjectId),
     /// The Job controller, because the Job has failed with the deletion of this pod (R9.22).
     JobFailed { job: ObjectId, pod: ObjectId },
+    /// A controller that has more pods than it wants, because it has adopted some (R9.24).
+    ScaledDown(ObjectId),
     /// The API server, because no definition serves an APIService's version any more since this one is gone (R9.21).
     DefinitionGone(ObjectId),
     /// The API server, because this Service is gone: its IPAddresses (R9.20).
@@ -59,6 +61,7 @@ impl Cause {
                 | Cause::ServiceGone(_)
                 | Cause::DefinitionGone(_)
                 | Cause::JobFailed { .. }
+                | Cause::ScaledDown(_)
                 | Cause::AddressReleased(_)
         )
     }

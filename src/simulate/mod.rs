@@ -32,7 +32,7 @@ mod order_sensitivity_tests;
 mod parts_tests;
 
 pub use actors::Assumption;
-pub(crate) use actors::PodsOfNode;
+pub(crate) use actors::{Adopter, Adoptions, PodsOfNode};
 pub(crate) use blocked_by::converter;
 pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
 pub(crate) use blockers::Blockers;

@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    actors::{Actors, Assumption},
+    actors::{Actors, AdopterIndex, Adoptions, Assumption},
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     controllers::ControllerIndex,
@@ -66,6 +66,7 @@ pub struct SimContext<'a> {
     pub(crate) time: Option<i64>,
     /// What may show whether a controller runs.
     pub(crate) controllers: ControllerIndex,
+    pub(super) adopters: OnceLock<AdopterIndex>,
 }
 
 impl<'a> SimContext<'a> {
@@ -88,6 +89,7 @@ impl<'a> SimContext<'a> {
             definition_of: OnceLock::new(),
             time: snapshot.time(),
             controllers: ControllerIndex::default(),
+            adopters: OnceLock::new(),
         }
     }
 
@@ -211,6 +213,8 @@ pub struct Needs {
     pub setters: BTreeSet<ObjectId>,
     /// Workloads, pods and Leases whose facts tell whether a controller runs. No outcome of theirs depends on that.
     pub evidence: BTreeSet<ObjectId>,
+    /// Controllers that may adopt what is freed, and the pods that they have then.
+    pub adopters: BTreeSet<ObjectId>,
 }
 
 impl Needs {
@@ -221,6 +225,7 @@ impl Needs {
         self.absences.extend(&other.absences);
         self.setters.extend(&other.setters);
         self.evidence.extend(&other.evidence);
+        self.adopters.extend(&other.adopters);
     }
 
     /// Whether everything that mattered was read, apart from absences to confirm.
@@ -255,6 +260,8 @@ pub struct World<'s, 'a> {
     /// Objects whose outcome rests on something of which nothing shows what it does: a webhook that must answer, a
     /// kubelet that isn't ready, a Job that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
+    /// Who adopts what was freed.
+    pub(crate) adoptions: Adoptions,
     /// What must be read to know the obstacles.
     pub(crate) obstacle_needs: Needs,
     /// Cuts that the user has yet to make, before the first DELETE.
@@ -298,6 +305,7 @@ impl<'s, 'a> World<'s, 'a> {
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
             rests_on_others: FxHashSet::default(),
+            adoptions: Adoptions::default(),
             obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),
             cuts: VecDeque::new(),
             requests: VecDeque::new(),
@@ -476,6 +484,9 @@ impl<'s, 'a> World<'s, 'a> {
             self.events.push_back(Event { node, kind });
         }
         let removed = after.is_none();
+        if effect == Effect::Owners {
+            self.note_freed(object);
+        }
         self.store.insert(object, after);
         self.collector.store_changed(object);
         self.actors.notice(object);

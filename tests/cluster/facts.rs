@@ -6,7 +6,7 @@ use kubectl_gc::{
     dump,
     model::{
         ObjectId, Snapshot,
-        facts::{Fact, LeaseFacts, Setter, SliceFacts, WorkloadFacts},
+        facts::{Fact, LabelRequirement, LabelSelector, LeaseFacts, Setter, SliceFacts, WorkloadFacts},
     },
 };
 use serde_json::{Value, json};
@@ -233,15 +233,18 @@ fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
             objects.iter().zip(&paths).find(|(_, known)| known.ends_with(path)).unwrap_or_else(|| panic!("{path}")).0;
         (&snapshot.facts, id(&snapshot, object))
     };
+    let workload = |wanted, ready, app: &str| {
+        let values = vec![app.to_owned()];
+        let selector = vec![LabelRequirement { key: "app".to_owned(), operator: "In".to_owned(), values }];
+        let selector = Some(LabelSelector(selector));
+        WorkloadFacts { wanted: Some(wanted), ready, selector, ..WorkloadFacts::default() }
+    };
     let (known, deployment) = facts("deployments/deployment");
-    assert_eq!(
-        known.workload(deployment),
-        Some(&WorkloadFacts { wanted: Some(3), ready: 2, claims: None, paused: false })
-    );
+    assert_eq!(known.workload(deployment), Some(&workload(3, 2, "Deployment")));
     let (known, set) = facts("replicasets/replicaset");
-    assert_eq!(known.workload(set), Some(&WorkloadFacts { wanted: Some(3), ready: 0, claims: None, paused: false }));
+    assert_eq!(known.workload(set), Some(&workload(3, 0, "ReplicaSet")));
     let (known, set) = facts("daemonsets/daemonset");
-    assert_eq!(known.workload(set), Some(&WorkloadFacts { wanted: Some(5), ready: 4, claims: None, paused: false }));
+    assert_eq!(known.workload(set), Some(&workload(5, 4, "DaemonSet")));
     let (known, lease) = facts("leases/acme");
     let renewed = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
     assert_eq!(known.lease(lease), Some(&renewed));

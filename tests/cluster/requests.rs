@@ -147,6 +147,47 @@ fn a_plan_reads_besides_only_what_it_has_to_know_of_pods() {
     }
 }
 
+/// R9.24: who may adopt pods is read only if a plan frees pods, and only of those that may match.
+#[test]
+fn a_plan_reads_who_adopts_only_if_it_frees_pods() {
+    let trial = Trial::new("adopters", "Orphan");
+    let (cluster, namespace) = (trial.cluster, &trial.namespace);
+    for (kind, name) in [("ReplicaSet", "many"), ("ReplicaSet", "few"), ("Deployment", "web")] {
+        let labels = json!({"app": name});
+        cluster.create(json!({
+            "apiVersion": "apps/v1",
+            "kind": kind,
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {
+                "replicas": if name == "many" { 2 } else { 0 },
+                "selector": {"matchLabels": labels},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "main", "image": "m"}]}},
+            },
+        }));
+    }
+    let (pods, sets) =
+        (format!("/api/v1/namespaces/{namespace}/pods"), format!("/apis/apps/v1/namespaces/{namespace}/replicasets"));
+    wait_for_items(cluster, &pods, 2);
+    wait_for_items(cluster, &sets, 3);
+    let lists: Vec<String> = cluster.listed().into_iter().map(|kind| kind.path).collect();
+    let read = |policy: &str| {
+        let proxy = CountingProxy::start(cluster);
+        cluster.gc_with(proxy.kubeconfig(), &["plan", "-n", namespace, policy, "rs/many"]).expect(0);
+        let mut read = paths(&proxy, &lists, true);
+        for path in once(&lists).into_keys() {
+            assert_eq!(read.remove(&path), Some(1), "{path}");
+        }
+        read
+    };
+    // The ReplicaSet of the Deployment has a label in its selector that the pods don't have.
+    let names = cluster.list(&pods).into_iter().filter_map(|pod| pod["metadata"]["name"].as_str().map(str::to_owned));
+    let mut expected: BTreeMap<String, usize> = names.map(|name| (format!("{pods}/{name}"), 1)).collect();
+    // The comparison with an orphaning delete reads nothing more.
+    assert_eq!(read("--cascade=background"), expected);
+    expected.insert(format!("{sets}/few"), 1);
+    assert_eq!(read("--cascade=orphan"), expected);
+}
+
 /// R8.7: sweep requests each owner that the lists lack once, if it matters, and nothing else.
 #[test]
 fn a_sweep_asks_besides_for_every_owner_that_lists_lack() {

@@ -97,10 +97,9 @@ fn the_claims_of_a_deleted_set_are_kept_or_deleted() {
         let mut scene = Scene::new(graph);
         let names = templates.iter().map(|name| (*name).to_owned()).collect();
         let claims = Some(ClaimTemplates { names, deleted });
-        scene.snapshot.learn(
-            scene.id("StatefulSet/db"),
-            Fact::Workload(WorkloadFacts { wanted: None, ready: 0, paused: false, claims }),
-        );
+        scene
+            .snapshot
+            .learn(scene.id("StatefulSet/db"), Fact::Workload(WorkloadFacts { claims, ..WorkloadFacts::default() }));
         let plan = planned(&scene, target, policy);
         assert_eq!(describe(&scene.snapshot, &plan), expected, "{name}");
         assert!(!plan.needs.facts.contains(&scene.id("StatefulSet/db")), "{name}");

@@ -16,7 +16,7 @@ use kubectl_gc::{
     simulate::{Assume, Request, SimContext},
 };
 
-use crate::scene::Scene;
+use crate::{graphs::scene::selector_of, scene::Scene};
 
 /// A graph with facts: `facts Kind/name WORDS` says what is known about an object. The words depend on its kind.
 pub fn scene(text: &str) -> Scene {
@@ -43,13 +43,22 @@ fn fact(object: &str, words: &[&str]) -> Fact {
             selects: true,
         }),
         "ServiceAccount" => Fact::Account(AccountFacts {}),
-        "Deployment" => {
-            Fact::Workload(WorkloadFacts { wanted: None, ready: 0, paused: words.contains(&"paused"), claims: None })
-        }
+        "Deployment" => Fact::Workload(WorkloadFacts {
+            paused: words.contains(&"paused"),
+            selector: Some(selector_of(words.first().copied().unwrap_or("none"))),
+            ..WorkloadFacts::default()
+        }),
+        "ReplicaSet" => Fact::Workload(WorkloadFacts {
+            wanted: words[0].parse().ok(),
+            selector: words.get(1).map(|app| selector_of(app)),
+            ..WorkloadFacts::default()
+        }),
         "Job" => Fact::Job(JobFacts {
             managed_by: None,
             failures_left: word(0).map(|left| left.parse().expect("a number")),
-            judges_failures: words.len() > 1,
+            judges_failures: words.contains(&"judges"),
+            selector: Some(selector_of(words.get(1).copied().unwrap_or("none"))),
+            ..JobFacts::default()
         }),
         "Secret" => Fact::Token(TokenFacts { account: words[0].to_owned(), uid: word(1) }),
         "Node" => {
@@ -62,7 +71,13 @@ fn fact(object: &str, words: &[&str]) -> Fact {
             let pods = kubelet.is_none().then(|| words.iter().map(|uid| (*uid).to_owned()).collect());
             Fact::Node(NodeFacts { pods, kubelet })
         }
-        "Pod" => Fact::Pod(PodFacts { node: word(0), phase: word(1), grace: Some(30), ..PodFacts::default() }),
+        "Pod" => Fact::Pod(PodFacts {
+            node: word(0),
+            phase: word(1),
+            grace: Some(30),
+            deletion_cost: word(2).map_or(0, |cost| cost.parse().expect("a number")),
+            ..PodFacts::default()
+        }),
         "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0) }),
         "VolumeSnapshotContent" => Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: word(0) }),
         _ => Fact::Policy(PolicyFacts(
@@ -106,6 +121,7 @@ fn afterwards(scene: &Scene, plan: &Plan) -> String {
             Afterwards::KeptUp { by } => format!("recreated by {by}"),
             Afterwards::MirroredAgain { node } => format!("mirrored on {}", name(node)),
             Afterwards::Adopted { by } => format!("adopted through {}", name(by)),
+            Afterwards::AdoptedBy { by } => format!("adopted by {}", name(by)),
             Afterwards::MayBeAdopted => "maybe adopted".to_owned(),
         };
         format!("{} {what}", name(object))
@@ -492,13 +508,46 @@ fn living_controllers_make_anew_and_adopt() {
             "ReplicaSet/rs recreated by Deployment/web, Pod/a adopted through Deployment/web",
         ),
         (
-            "R9.3 what is orphaned is adopted if somebody wants it",
+            "R9.3 what is orphaned is adopted if somebody's selector matches",
+            "Deployment web
+             Deployment other
+             ReplicaSet rs <- Deployment/web+!
+             facts Deployment/other rs",
+            "Deployment/web",
+            Orphan,
+            "ReplicaSet/rs adopted by Deployment/other",
+        ),
+        (
+            "R9.3 otherwise not",
             "Deployment web
              Deployment other
              ReplicaSet rs <- Deployment/web+!",
             "Deployment/web",
             Orphan,
+            "",
+        ),
+        (
+            "R9.3 what two may adopt",
+            "Deployment web
+             Deployment other
+             Deployment third
+             ReplicaSet rs <- Deployment/web+!
+             facts Deployment/other rs
+             facts Deployment/third rs",
+            "Deployment/web",
+            Orphan,
             "ReplicaSet/rs maybe adopted",
+        ),
+        (
+            "R9.24 before the new ReplicaSet, another one may adopt",
+            "Deployment web
+             ReplicaSet rs <- Deployment/web+!
+             Pod a <- ReplicaSet/rs+!
+             ReplicaSet other
+             facts ReplicaSet/other 1 a",
+            "ReplicaSet/rs",
+            Orphan,
+            "ReplicaSet/rs recreated by Deployment/web, Pod/a maybe adopted, Pod/a maybe by Deployment/web",
         ),
         (
             "R9.3 and stays alone where nobody could",
@@ -627,6 +676,57 @@ fn a_paused_deployment_makes_no_replica_set() {
     ] {
         let scene = scene(&text);
         assert_eq!(afterwards(&scene, &planned(&scene, targets, propagation)), expected, "{text}: {targets}");
+    }
+}
+
+/// R9.24: `few` wants one pod and has one, and adopts two.
+#[test]
+fn a_controller_with_fewer_replicas_deletes_what_it_adopts() {
+    let free = "Pod/web-a Orphaned, Pod/web-b Orphaned";
+    let goes = "Pod/web-a Deleted, Pod/web-b Deleted";
+    let unsure = "Pod/own Unchanged?, ReplicaSet/many Deleted, Pod/web-a Orphaned?, Pod/web-b Orphaned?";
+    let dearest = "Pod/own Deleted, ReplicaSet/many Deleted, Pod/web-a Deleted, Pod/web-b Orphaned";
+    let one_goes = "Pod/own Deleted?, ReplicaSet/many Deleted, Pod/web-a Deleted, Pod/web-b Orphaned?";
+    for (what, facts, more, expected) in [
+        ("another selector", "1 other", "", format!("ReplicaSet/many Deleted, {free}")),
+        ("its own runs", "1 web", "facts Pod/own n1 Running", format!("ReplicaSet/many Deleted, {goes}")),
+        ("one of the others runs", "1 web", "facts Pod/web-b n1 Running", dearest.to_owned()),
+        ("one of the others is dearer", "1 web", "facts Pod/web-b - - 3", dearest.to_owned()),
+        (
+            "all are alike",
+            "1 web",
+            "",
+            "Pod/own Deleted?, ReplicaSet/many Deleted, Pod/web-a Deleted?, Pod/web-b Orphaned?".to_owned(),
+        ),
+        (
+            "one goes, and one of two",
+            "1 web",
+            "facts Pod/own n1 Running\nfacts Pod/web-b n1 Running",
+            one_goes.to_owned(),
+        ),
+        (
+            "what has ended is not adopted",
+            "1 web",
+            "facts Pod/web-a n1 Failed\nfacts Pod/web-b n1 Succeeded",
+            format!("ReplicaSet/many Deleted, {free}"),
+        ),
+        ("it is not at rest", "2 web", "", unsure.to_owned()),
+        ("its selector was not read", "1", "", unsure.to_owned()),
+        ("there is another one", "1 web", "facts Job/other - web", unsure.to_owned()),
+    ] {
+        let text = format!(
+            "Node n1
+             ReplicaSet few
+             Pod own <- ReplicaSet/few+!
+             ReplicaSet many
+             Pod web-a <- ReplicaSet/many+!
+             Pod web-b <- ReplicaSet/many+!
+             Job other
+             facts ReplicaSet/few {facts}
+             {more}"
+        );
+        let scene = scene(&text);
+        assert_eq!(scene.describe(&planned(&scene, "ReplicaSet/many", Orphan)), expected, "{what}");
     }
 }
 

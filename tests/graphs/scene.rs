@@ -3,7 +3,7 @@
 use kubectl_gc::model::{
     Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
     SnapshotBuilder,
-    facts::{DefinitionFacts, JobFacts, NamespaceFacts, PodFacts, WorkloadFacts},
+    facts::{DefinitionFacts, JobFacts, LabelRequirement, LabelSelector, NamespaceFacts, PodFacts, WorkloadFacts},
 };
 
 use super::{
@@ -14,6 +14,15 @@ use super::{
 
 /// The namespace of a graph.
 pub const NAMESPACE: &str = "ns";
+
+/// The label of objects: their name as far as its first `-`.
+const LABEL: &str = "app";
+
+/// A selector of objects with this label.
+pub fn selector_of(app: &str) -> LabelSelector {
+    let values = vec![app.to_owned()];
+    LabelSelector(vec![LabelRequirement { key: LABEL.to_owned(), operator: "In".to_owned(), values }])
+}
 
 /// A snapshot of this graph only, with its objects in the order of the lines.
 #[track_caller]
@@ -32,6 +41,7 @@ pub fn snapshot(graph: &Graph) -> Snapshot {
                 grace: line.grace,
                 finalizers: line.finalizers.iter().map(|finalizer| finalizer.as_str().into()).collect(),
                 owners: owners.iter().map(raw).collect(),
+                labels: vec![(LABEL.into(), line.name.split('-').next().unwrap_or_default().into())],
                 ..RawObject::default()
             },
         );
@@ -98,8 +108,11 @@ fn fact(line: &Line) -> Option<Fact> {
             let finalizers = finalizers.filter(|_| line.spec_finalizer.as_deref() != Some("-")).collect();
             Some(Fact::Namespace(NamespaceFacts { finalizers, ..NamespaceFacts::default() }))
         }
-        "Job" => Some(Fact::Job(JobFacts::default())),
-        "Deployment" => Some(Fact::Workload(WorkloadFacts::default())),
+        // They adopt nothing.
+        "Job" => Some(Fact::Job(JobFacts { selector: Some(selector_of("none")), ..JobFacts::default() })),
+        "Deployment" | "ReplicaSet" => {
+            Some(Fact::Workload(WorkloadFacts { selector: Some(selector_of("none")), ..WorkloadFacts::default() }))
+        }
         "CustomResourceDefinition" => Some(Fact::Definition(DefinitionFacts {
             group: "acme.io".into(),
             kind: line.name.clone(),

@@ -82,7 +82,7 @@ fn dumps_provide_facts_and_snapshot_files_keep_them() {
         let facts = &snapshot.facts;
         assert_eq!(
             facts.workload(id(snapshot, "uid-web")),
-            Some(&WorkloadFacts { wanted: Some(2), ready: 1, claims: None, paused: false })
+            Some(&WorkloadFacts { wanted: Some(2), ready: 1, ..WorkloadFacts::default() })
         );
         let lease = LeaseFacts { holder: Some("acme-0".to_owned()), seconds: Some(15), renewed: Some(1_769_846_400) };
         assert_eq!(facts.lease(id(snapshot, "uid-acme")), Some(&lease));

@@ -223,7 +223,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         }),
         (option::of(short()), any::<(Option<i64>, bool)>()).prop_map(
             |(managed_by, (failures_left, judges_failures))| {
-                Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures })
+                Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures, ..facts::JobFacts::default() })
             }
         ),
         Just(Fact::Account(facts::AccountFacts {})),
@@ -250,7 +250,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         (any::<(Option<i64>, i64)>(), option::of((vec(short(), 0..2), any::<bool>()))).prop_map(
             |((wanted, ready), claims)| {
                 let claims = claims.map(|(names, deleted)| facts::ClaimTemplates { names, deleted });
-                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, paused: false })
+                Fact::Workload(facts::WorkloadFacts { wanted, ready, claims, ..facts::WorkloadFacts::default() })
             }
         ),
         (any::<u64>(), vec(short(), 0..2)).prop_map(|(ready, pods)| Fact::Slice(facts::SliceFacts { ready, pods })),

@@ -46,7 +46,7 @@ pub enum Fact {
     Token(TokenFacts),
     VolumeSnapshot(SnapshotFacts),
     VolumeSnapshotContent(SnapshotContentFacts),
-    /// Of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
+    /// Of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet.
     Workload(WorkloadFacts),
     Job(JobFacts),
     Lease(LeaseFacts),
@@ -236,7 +236,7 @@ impl Facts {
         }
     }
 
-    /// The facts of a Deployment, StatefulSet, ReplicaSet or DaemonSet, if read.
+    /// The facts of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet, if read.
     pub fn workload(&self, object: ObjectId) -> Option<&WorkloadFacts> {
         match self.known.get(&object) {
             Some(Fact::Workload(facts)) => Some(facts),

@@ -13,7 +13,16 @@ use crate::model::effects::Policy;
 /// Whether all objects of a kind have facts.
 fn kind_has_facts(group: &str, kind: &str) -> bool {
     match group {
-        "" => matches!(kind, "Pod" | "PersistentVolume" | "PersistentVolumeClaim" | "Service" | "Namespace" | "Node"),
+        "" => matches!(
+            kind,
+            "Pod"
+                | "PersistentVolume"
+                | "PersistentVolumeClaim"
+                | "Service"
+                | "Namespace"
+                | "Node"
+                | "ReplicationController"
+        ),
         "admissionregistration.k8s.io" => {
             matches!(
                 kind,
@@ -109,13 +118,26 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             let ready = object.number("/status/readyReplicas").unwrap_or(0);
             let claims = (kind == "StatefulSet").then(|| claim_templates(object));
             let paused = object.0.pointer("/spec/paused") == Some(&Value::Bool(true));
-            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready, paused, claims })
+            let selector = selector(object.0.pointer("/spec/selector"));
+            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready, paused, claims, selector })
+        }
+        ("", "ReplicationController") => {
+            object.0.get("status")?;
+            let labels = object.0.pointer("/spec/selector").and_then(Value::as_object).into_iter().flatten();
+            let requirements: Vec<LabelRequirement> = equal_to(labels).collect();
+            Fact::Workload(WorkloadFacts {
+                wanted: object.number("/spec/replicas"),
+                ready: object.number("/status/readyReplicas").unwrap_or(0),
+                selector: (!requirements.is_empty()).then_some(LabelSelector(requirements)),
+                ..WorkloadFacts::default()
+            })
         }
         ("apps", "DaemonSet") => {
             object.0.get("status")?;
             let ready = object.number("/status/numberReady").unwrap_or(0);
             let wanted = object.number("/status/desiredNumberScheduled");
-            Fact::Workload(WorkloadFacts { wanted, ready, paused: false, claims: None })
+            let selector = selector(object.0.pointer("/spec/selector"));
+            Fact::Workload(WorkloadFacts { wanted, ready, selector, ..WorkloadFacts::default() })
         }
         ("batch", "Job") => {
             let managed_by = object.name("/spec/managedBy").filter(|name| name != JobFacts::BUILT_IN);
@@ -131,6 +153,8 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
                 failures_left: limit.map(|limit| limit.saturating_sub(failed)),
                 judges_failures: object.0.pointer("/spec/podFailurePolicy").is_some()
                     || object.text("/spec/podReplacementPolicy").as_deref() == Some("Failed"),
+                finished,
+                selector: selector(object.0.pointer("/spec/selector")),
             })
         }
         ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
@@ -237,6 +261,9 @@ fn pod(object: Whole<'_>) -> PodFacts {
         grace: object.number("/spec/terminationGracePeriodSeconds"),
         claims: claims.collect(),
         not_ready: not_ready(object).map(Box::new),
+        deletion_cost: (object.0.pointer("/metadata/annotations"))
+            .and_then(|annotations| annotations.get(PodFacts::DELETION_COST)?.as_str()?.parse().ok())
+            .unwrap_or_default(),
     }
 }
 
@@ -346,14 +373,18 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
     }
 }
 
-/// A LabelSelector; `None` if it has no requirements, and matches everything.
-fn selector(object: Option<&Value>) -> Option<LabelSelector> {
-    let labels = object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten();
-    let labels = labels.map(|(key, value)| LabelRequirement {
+/// Requirements of labels with these values.
+fn equal_to<'v>(labels: impl Iterator<Item = (&'v String, &'v Value)>) -> impl Iterator<Item = LabelRequirement> {
+    labels.map(|(key, value)| LabelRequirement {
         key: key.clone(),
         operator: "In".to_owned(),
         values: value.as_str().map(str::to_owned).into_iter().collect(),
-    });
+    })
+}
+
+/// A LabelSelector; `None` if it has no requirements, and matches everything.
+fn selector(object: Option<&Value>) -> Option<LabelSelector> {
+    let labels = equal_to(object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten());
     let expressions = list(object?.get("matchExpressions")).map(|requirement| LabelRequirement {
         key: Whole(requirement).text("/key").unwrap_or_default(),
         operator: Whole(requirement).text("/operator").unwrap_or_default(),

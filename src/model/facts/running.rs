@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::LabelSelector;
+
 /// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,6 +23,9 @@ pub struct PodFacts {
     /// Why it isn't ready; `None` if it is, or if its status doesn't say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_ready: Option<Box<NotReady>>,
+    /// The annotation `controller.kubernetes.io/pod-deletion-cost`; 0 if unset or no number.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub deletion_cost: i32,
 }
 
 /// A pod whose condition `Ready` is not true.
@@ -34,7 +39,16 @@ pub struct NotReady {
     pub waiting: Option<String>,
 }
 
+/// Whether a number need not be written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &i32) -> bool {
+    *number == 0
+}
+
 impl PodFacts {
+    /// The annotation of pods that says which of them a ReplicaSet deletes first.
+    pub(crate) const DELETION_COST: &'static str = "controller.kubernetes.io/pod-deletion-cost";
+
     /// Whether its containers have ended for good.
     pub fn finished(&self) -> bool {
         matches!(self.phase.as_deref(), Some("Succeeded" | "Failed"))
@@ -75,7 +89,7 @@ impl NodeFacts {
     }
 }
 
-/// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet or DaemonSet.
+/// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkloadFacts {
     /// `spec.replicas`, or a DaemonSet's `status.desiredNumberScheduled`.
@@ -89,6 +103,9 @@ pub struct WorkloadFacts {
     /// A StatefulSet's claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimTemplates>,
+    /// `spec.selector`; `None` if not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<LabelSelector>,
 }
 
 /// What a StatefulSet says of its claims. They are named `<template>-<StatefulSet>-<ordinal>`.
@@ -116,6 +133,12 @@ pub struct JobFacts {
     /// Whether a deleted pod may not count as failed: `spec.podFailurePolicy` or `spec.podReplacementPolicy` decides.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judges_failures: bool,
+    /// Whether it is complete or has failed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub finished: bool,
+    /// `spec.selector`; `None` if not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selector: Option<LabelSelector>,
 }
 
 impl JobFacts {

@@ -1,4 +1,4 @@
-//! Label selectors of admission webhooks and policies.
+//! Label selectors of admission webhooks, policies and workloads.
 
 use serde::{Deserialize, Serialize};
 

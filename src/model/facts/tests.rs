@@ -12,7 +12,7 @@ fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
 
 #[test]
 fn workloads_have_ready_pods() {
-    let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready, claims: None, paused: false }));
+    let workload = |wanted, ready| Some(Fact::Workload(WorkloadFacts { wanted, ready, ..WorkloadFacts::default() }));
     for kind in ["Deployment", "ReplicaSet"] {
         let object = json!({"spec": {"replicas": 3}, "status": {"replicas": 3, "readyReplicas": 2}});
         assert_eq!(read("apps", kind, &object), workload(Some(3), 2));
@@ -21,6 +21,44 @@ fn workloads_have_ready_pods() {
     }
     let object = json!({"spec": {}, "status": {"desiredNumberScheduled": 5, "numberReady": 4}});
     assert_eq!(read("apps", "DaemonSet", &object), workload(Some(5), 4));
+}
+
+#[test]
+fn workloads_have_selectors() {
+    let requirement = |key: &str, operator: &str, values: &[&str]| LabelRequirement {
+        key: key.to_owned(),
+        operator: operator.to_owned(),
+        values: values.iter().map(|value| (*value).to_owned()).collect(),
+    };
+    let app = || requirement("app", "In", &["web"]);
+    let selector = |group: &str, kind: &str, selector: Value| {
+        let object = json!({"spec": {"selector": selector}, "status": {}});
+        match read(group, kind, &object) {
+            Some(Fact::Workload(facts)) => facts.selector,
+            Some(Fact::Job(facts)) => facts.selector,
+            other => panic!("{other:?}"),
+        }
+    };
+    let expressions = json!([{"key": "tier", "operator": "Exists"}]);
+    for (group, kind) in [("apps", "ReplicaSet"), ("apps", "Deployment"), ("apps", "DaemonSet"), ("batch", "Job")] {
+        let labels = json!({"matchLabels": {"app": "web"}, "matchExpressions": expressions});
+        let expected = LabelSelector(vec![app(), requirement("tier", "Exists", &[])]);
+        assert_eq!(selector(group, kind, labels), Some(expected), "{kind}");
+        assert_eq!(selector(group, kind, Value::Null), None, "{kind}");
+    }
+    assert_eq!(selector("", "ReplicationController", json!({"app": "web"})), Some(LabelSelector(vec![app()])));
+}
+
+#[test]
+fn pods_have_a_deletion_cost() {
+    let cost =
+        |annotations: Value| match read("", "Pod", &json!({"metadata": {"annotations": annotations}, "spec": {}})) {
+            Some(Fact::Pod(facts)) => facts.deletion_cost,
+            other => panic!("{other:?}"),
+        };
+    assert_eq!(cost(json!({"controller.kubernetes.io/pod-deletion-cost": "-5"})), -5);
+    assert_eq!(cost(json!({"controller.kubernetes.io/pod-deletion-cost": "cheap"})), 0);
+    assert_eq!(cost(Value::Null), 0);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::{
         outcome::{Outcome, OutcomeKind, Plan},
         reaction::Afterwards,
     },
-    simulate::{Needs, State},
+    simulate::{Adopter, Adoptions, Cause, Needs, State},
 };
 
 use super::{SideEffects, Survival, kept_up::kept_up_by};
@@ -37,6 +37,7 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
     let controllers = Controllers {
         side_effects,
         staying: plan.outcomes.iter().filter_map(|outcome| Some((outcome.object, outcome.state?))).collect(),
+        adoptions: &plan.adoptions,
         recreators: RefCell::default(),
         adopters: RefCell::default(),
         needs: RefCell::default(),
@@ -49,6 +50,8 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
 
 struct Controllers<'b, 's, 'a> {
     side_effects: &'b SideEffects<'s, 'a>,
+    /// Who adopts what is freed.
+    adoptions: &'b Adoptions,
     /// Objects that stay terminating.
     staying: FxHashMap<ObjectId, State>,
     /// Which controller recreates a deleted object; `None` if there is none.
@@ -62,7 +65,9 @@ struct Controllers<'b, 's, 'a> {
 impl Controllers<'_, '_, '_> {
     fn after(&self, outcome: &Outcome) -> Vec<Afterwards> {
         let mut reactions = Vec::new();
-        if outcome.kind.removes() {
+        // One that deletes a pod because it has too many makes no other.
+        let is_too_many = matches!(outcome.because, Some(Cause::ScaledDown(_)));
+        if outcome.kind.removes() && !is_too_many {
             reactions.extend(self.recreated(outcome.object));
         } else if matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached) {
             reactions.extend(self.adopted(outcome));
@@ -205,6 +210,8 @@ impl Controllers<'_, '_, '_> {
                 return None;
             }
             ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
+            // What it adopts may be enough.
+            ("", "Pod", ..) if self.adoptions.may_adopt(controller) => Recreation::Possible,
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController" | "Node") => Recreation::Certain,
             ("apps", "ReplicaSet", "apps", "Deployment")
@@ -286,21 +293,33 @@ impl Controllers<'_, '_, '_> {
     }
 
     /// Who adopts an object that lost its controller (R9.3, R9.4).
-    fn adopted(&self, outcome: &Outcome) -> Option<Afterwards> {
+    fn adopted(&self, outcome: &Outcome) -> Vec<Afterwards> {
         let object = outcome.object;
-        let after = outcome.after.as_ref()?;
-        let lost = self.controller_of(object)?;
+        let (Some(after), Some(lost)) = (&outcome.after, self.controller_of(object)) else { return Vec::new() };
         if after.terminating || after.owners.iter().any(|reference| reference.controller == Some(true)) {
-            return None;
+            return Vec::new();
         }
         // A surviving Deployment creates an identical ReplicaSet; a paused one has another make other pods.
-        if self.is(object, "", "Pod")
-            && self.is(lost, "apps", "ReplicaSet")
-            && let Some(Recreator { by, recreation: Recreation::Certain }) = self.recreator(lost)
-        {
-            let is_paused = self.is_paused(by);
-            return Some(if is_paused { Afterwards::Recreated { by } } else { Afterwards::Adopted { by } });
+        let is_of_set = self.is(object, "", "Pod") && self.is(lost, "apps", "ReplicaSet");
+        let above = match self.recreator(lost).filter(|_| is_of_set) {
+            Some(Recreator { by, recreation: Recreation::Certain }) => Some(by),
+            _ => None,
+        };
+        match (self.adoptions.of(object), above) {
+            (Some(Adopter::Known(by)), _) => vec![Afterwards::AdoptedBy { by }],
+            // If another one is first, the new ReplicaSet makes other pods.
+            (Some(Adopter::Unknown), above) => std::iter::once(Afterwards::MayBeAdopted)
+                .chain(above.map(|by| Afterwards::MayBeRecreated { by }))
+                .collect(),
+            (_, Some(by)) if self.is_paused(by) => vec![Afterwards::Recreated { by }],
+            (_, Some(by)) => vec![Afterwards::Adopted { by }],
+            (Some(Adopter::None), None) => Vec::new(),
+            (None, None) => self.may_be_adopted(object).into_iter().collect(),
         }
+    }
+
+    /// Whether there is a living controller of a kind that adopts such objects.
+    fn may_be_adopted(&self, object: ObjectId) -> Option<Afterwards> {
         let resource = self.resource(object);
         let by = adopters_of(&resource.group, &resource.kind);
         let mut adopters = self.adopters.borrow_mut();

@@ -59,6 +59,10 @@ pub(in crate::render) fn because(
                 name_of(snapshot, *pod)
             ),
         ),
+        Cause::ScaledDown(controller) => (
+            "scaled-down",
+            format!("{} adopts pods, and deletes those that are too many", snapshot.short_name(*controller)),
+        ),
         Cause::DefinitionGone(definition) => (
             "definition-gone",
             format!("no CRD serves its version any more once {} is gone", name_of(snapshot, *definition)),

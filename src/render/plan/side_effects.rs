@@ -47,6 +47,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static st
             Some("recreated")
         }
         Afterwards::Adopted { .. } => Some("adopted again"),
+        Afterwards::AdoptedBy { .. } => Some("adopted"),
         // Possible reactions are described once, below the lines.
         Afterwards::MayBeRecreated { .. } | Afterwards::MayBeAdopted => None,
     });
@@ -192,6 +193,10 @@ fn in_words(
             let them = if many { format!("these {number}") } else { "it".to_owned() };
             format!("{} creates a new ReplicaSet, which adopts {them}", name(by))
         }
+        Afterwards::AdoptedBy { by } => {
+            let them = if many { format!("{number} of these") } else { "it".to_owned() };
+            format!("{} has a selector that matches, and adopts {them}", name(by))
+        }
         Afterwards::MayBeAdopted => "a controller whose selector matches may adopt it".to_owned(),
     }
 }
@@ -202,7 +207,7 @@ pub(super) fn describe(snapshot: &Snapshot, after: Afterwards) -> (&'static str,
         Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } => "recreated",
         Afterwards::MayBeRecreated { .. } => "may-be-recreated",
         Afterwards::MirroredAgain { .. } => "mirrored-again",
-        Afterwards::Adopted { .. } => "adopted",
+        Afterwards::Adopted { .. } | Afterwards::AdoptedBy { .. } => "adopted",
         Afterwards::MayBeAdopted => "may-be-adopted",
     };
     (what, in_words(snapshot, after, 1, "it", &|object| snapshot.short_name(object)))

@@ -68,7 +68,10 @@ impl<'a> AfterwardsJson<'a> {
     pub(super) fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
         let (what, message) = describe(snapshot, after);
         let by = match after {
-            Afterwards::Recreated { by } | Afterwards::MayBeRecreated { by } | Afterwards::Adopted { by } => Some(by),
+            Afterwards::Recreated { by }
+            | Afterwards::MayBeRecreated { by }
+            | Afterwards::Adopted { by }
+            | Afterwards::AdoptedBy { by } => Some(by),
             Afterwards::MirroredAgain { node } => Some(node),
             Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted => None,
         };

@@ -1,6 +1,7 @@
 //! Other actors that change the outcome of a plan: kubelets, controllers with finalizers of their own, the namespace
 //! controller, the CRD finalizer controller (§9). A plan lists what it assumes about them.
 
+mod adoption;
 mod content;
 mod finalizers;
 mod follow_ups;
@@ -19,6 +20,7 @@ use crate::{
 
 use super::{cause::Cause, world::World};
 
+pub(crate) use adoption::{Adopter, AdopterIndex, Adoptions};
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
 pub(crate) use pod_gc::PodsOfNode;
@@ -36,6 +38,10 @@ pub enum Assumption {
     NotReplaced { controller: String },
     /// No living controller adopts objects without an owner (R9.3, R9.4).
     NotAdopted,
+    /// A controller that adopts pods deletes these of several that it may choose from (R9.24).
+    ScaledDown { controller: String, deletes: usize, of: usize },
+    /// What controllers adopt, and delete then, depends on more than could be read (R9.24).
+    Adopted { controller: String },
     /// The pod garbage collector removes pods of deleted Nodes (R9.7).
     PodGarbageCollector,
     /// A webhook or policy that is asked about writes of this delete allows them.
@@ -57,6 +63,13 @@ impl std::fmt::Display for Assumption {
                 write!(f, "{controller} stays and may create objects again; these change nothing else")
             }
             Assumption::NotAdopted => f.write_str("no controller adopts objects that have no owner any more"),
+            Assumption::ScaledDown { controller, deletes, of } => write!(
+                f,
+                "{controller} adopts pods and deletes {deletes} of {of} that are alike: perhaps others than these"
+            ),
+            Assumption::Adopted { controller } => {
+                write!(f, "{controller}, whose selector matches what is freed, deletes none of it, and nothing for it")
+            }
             Assumption::PodGarbageCollector => f.write_str(
                 "the pod garbage collector deletes the pods of nodes that no longer exist, and no kubelet registers \
                      its node again",
@@ -97,6 +110,8 @@ pub struct Actors {
     failures: FxHashMap<ObjectId, i64>,
     /// Those pods.
     failed: FxHashSet<ObjectId>,
+    /// Pods and ReplicaSets that have lost their controller.
+    freed: BTreeSet<ObjectId>,
     /// The length of the log when the waiting objects were last tried.
     log_length_at_last_try: usize,
 }
@@ -119,7 +134,7 @@ impl Actors {
     }
 
     pub(crate) fn has_noticed(&self) -> bool {
-        !self.noticed.is_empty() || !self.due.is_empty() || !self.late.is_empty()
+        !self.noticed.is_empty() || !self.due.is_empty() || !self.late.is_empty() || !self.freed.is_empty()
     }
 }
 
@@ -180,7 +195,7 @@ impl World<'_, '_> {
         }
         let mut acted = self.delete_due();
         if now.is_empty() && !acted {
-            acted = self.delete_late();
+            acted = self.adopt_freed() || self.delete_late();
         }
         for object in now {
             acted |= self.run_actors_on(object);

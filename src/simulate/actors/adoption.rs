@@ -1,0 +1,393 @@
+//! Controllers that adopt pods and ReplicaSets without a controller, and delete what is too many then (R9.3, R9.24).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    model::{ObjectId, Presence, Reference, ResourceId, Symbol, facts::PodFacts},
+    server::DeleteOptions,
+    simulate::{
+        built_in::BuiltIn,
+        cause::Cause,
+        world::{Assume, SimContext, World},
+    },
+};
+
+use super::Assumption;
+
+/// The label by which a Deployment tells its ReplicaSets, and their pods, apart.
+const TEMPLATE_HASH: &str = "pod-template-hash";
+
+/// Who adopts an object that has lost its controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Adopter {
+    None,
+    Known(ObjectId),
+    /// One of several, one that may be gone by then, or one that could not be read.
+    Unknown,
+}
+
+/// Who adopts what is freed, as far as a simulation played it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Adoptions {
+    of: FxHashMap<ObjectId, Adopter>,
+    /// Controllers that adopt something, or may.
+    adopters: FxHashSet<ObjectId>,
+}
+
+impl Adoptions {
+    /// Who adopts an object; `None` if that was not played.
+    pub(crate) fn of(&self, object: ObjectId) -> Option<Adopter> {
+        self.of.get(&object).copied()
+    }
+
+    /// Whether a controller adopts anything, or may.
+    pub(crate) fn may_adopt(&self, controller: ObjectId) -> bool {
+        self.adopters.contains(&controller)
+    }
+}
+
+/// Controllers that adopt by selector, by namespace and a label that the selector demands. StatefulSets are not in it:
+/// they adopt by name, too.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AdopterIndex {
+    by_label: FxHashMap<(ResourceId, Symbol, Symbol, Symbol), Vec<ObjectId>>,
+    /// Those that demand no label, or whose selector was not read.
+    others: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>,
+}
+
+impl SimContext<'_> {
+    /// The resource whose objects a kind of controller adopts.
+    fn adopts(&self, controllers: ResourceId) -> Option<ResourceId> {
+        let built_in = self.built_in;
+        if Some(controllers) == built_in.deployments {
+            return built_in.replica_sets;
+        }
+        let of_pods = [built_in.replica_sets, built_in.replication_controllers, built_in.daemon_sets, built_in.jobs];
+        built_in.pods.filter(|_| of_pods.contains(&Some(controllers)))
+    }
+
+    fn adopter_index(&self) -> &AdopterIndex {
+        self.adopters.get_or_init(|| {
+            let snapshot = self.snapshot;
+            let mut index = AdopterIndex::default();
+            for (id, object) in snapshot.objects() {
+                let Some(adopts) = self.adopts(object.resource) else { continue };
+                let Some((key, values)) = self.demanded_label(id) else {
+                    index.others.entry((adopts, object.namespace)).or_default().push(id);
+                    continue;
+                };
+                for value in values {
+                    index.by_label.entry((adopts, object.namespace, key, value)).or_default().push(id);
+                }
+            }
+            index
+        })
+    }
+
+    /// A label that an object must have to be adopted, and its possible values. No object has a label whose key or
+    /// value has no symbol.
+    fn demanded_label(&self, controller: ObjectId) -> Option<(Symbol, Vec<Symbol>)> {
+        let snapshot = self.snapshot;
+        let facts = snapshot.facts.workload(controller).and_then(|facts| facts.selector.as_ref());
+        let selector = facts.or_else(|| snapshot.facts.job(controller)?.selector.as_ref());
+        if let Some(selector) = selector {
+            let demanded = selector.0.iter().find(|requirement| requirement.operator == "In")?;
+            let values = demanded.values.iter().filter_map(|value| snapshot.strings.find(value)).collect();
+            return Some(match snapshot.strings.find(&demanded.key) {
+                Some(key) => (key, values),
+                None => (Symbol::EMPTY, Vec::new()),
+            });
+        }
+        // A Deployment adds this label to the selector of its ReplicaSets (deployment/sync.go: getNewReplicaSet).
+        let object = snapshot.object(controller);
+        let of_deployment = object
+            .owners
+            .iter()
+            .any(|owner| owner.controller == Some(true) && snapshot.text(owner.kind) == "Deployment");
+        let is_hash = |(key, _): &&(Symbol, Symbol)| snapshot.text(*key) == TEMPLATE_HASH;
+        let hash = object.labels.iter().find(is_hash).filter(|_| of_deployment);
+        hash.map(|(key, value)| (*key, vec![*value]))
+    }
+
+    /// Controllers that may adopt an object.
+    fn possible_adopters(&self, object: ObjectId) -> Vec<ObjectId> {
+        let found = self.snapshot.object(object);
+        let (index, resource, namespace) = (self.adopter_index(), found.resource, found.namespace);
+        let labelled =
+            found.labels.iter().filter_map(|(key, value)| index.by_label.get(&(resource, namespace, *key, *value)));
+        let others = index.others.get(&(resource, namespace));
+        let mut found: Vec<ObjectId> = labelled.chain(others).flatten().copied().collect();
+        found.extend(self.set_named_by(object));
+        found
+    }
+
+    /// The StatefulSet whose pods are named like this one (`stateful_set_utils.go: isMemberOf`).
+    fn set_named_by(&self, pod: ObjectId) -> Option<ObjectId> {
+        let object = self.snapshot.object(pod);
+        let sets = self.built_in.stateful_sets.filter(|_| Some(object.resource) == self.built_in.pods)?;
+        let (set, number) = self.snapshot.text(object.name).rsplit_once('-')?;
+        number.parse::<u32>().ok()?;
+        match self.snapshot.look_up_named(sets, self.snapshot.text(object.namespace), set) {
+            Presence::Present(set) => Some(set),
+            Presence::Absent | Presence::Unknown => None,
+        }
+    }
+
+    /// Whether a controller's selector matches an object; `None` if that was not read.
+    fn selects(&self, controller: ObjectId, object: ObjectId) -> Option<bool> {
+        let snapshot = self.snapshot;
+        let selector = if let Some(job) = snapshot.facts.job(controller) {
+            // Neither a Job that is over nor one of another controller adopts (job_controller.go: syncJob).
+            if job.finished || job.managed_by.is_some() {
+                return Some(false);
+            }
+            job.selector.as_ref()?
+        } else {
+            snapshot.facts.workload(controller)?.selector.as_ref()?
+        };
+        let labels = &snapshot.object(object).labels;
+        Some(selector.matches(|key| {
+            let label = labels.iter().find(|(other, _)| snapshot.text(*other) == key);
+            label.map(|(_, value)| snapshot.text(*value))
+        }))
+    }
+
+    /// The kinds of controllers that adopt an object; `None` for those that a dump doesn't contain.
+    fn kinds_of_adopters(&self, object: ObjectId) -> Vec<Option<ResourceId>> {
+        let (built_in, resource) = (self.built_in, self.snapshot.object(object).resource);
+        if Some(resource) == built_in.pods {
+            let BuiltIn { replica_sets, replication_controllers, daemon_sets, jobs, .. } = built_in;
+            vec![replica_sets, replication_controllers, daemon_sets, jobs]
+        } else {
+            vec![built_in.deployments]
+        }
+    }
+
+    /// Whether controllers that may adopt an object could not be listed. A dump need not contain them.
+    fn hides_adopters(&self, object: ObjectId) -> bool {
+        let namespace = self.snapshot.object(object).namespace;
+        let kinds = self.kinds_of_adopters(object).into_iter().flatten();
+        kinds.into_iter().any(|kind| self.snapshot.fails_to_list(kind, namespace))
+    }
+
+    /// Whether all controllers that may adopt an object were listed.
+    pub(crate) fn lists_adopters(&self, object: ObjectId) -> bool {
+        let namespace = self.snapshot.object(object).namespace;
+        let is_listed = |kind: Option<ResourceId>| kind.is_some_and(|kind| self.snapshot.covers(kind, Some(namespace)));
+        self.kinds_of_adopters(object).into_iter().all(is_listed)
+    }
+
+    /// Whether this is a ReplicaSet or ReplicationController: they count pods.
+    fn counts_pods(&self, controller: ObjectId) -> bool {
+        let resource = Some(self.snapshot.object(controller).resource);
+        resource == self.built_in.replica_sets || resource == self.built_in.replication_controllers
+    }
+
+    /// The pods that a controller had in the snapshot and that have not ended.
+    fn active_pods(&self, controller: ObjectId) -> Vec<ObjectId> {
+        let (snapshot, uid) = (self.snapshot, self.snapshot.object(controller).uid);
+        let is_active = |id: &ObjectId| {
+            let object = snapshot.object(*id);
+            Some(object.resource) == self.built_in.pods
+                && !object.terminating()
+                && object.owners.iter().any(|owner| owner.controller == Some(true) && owner.uid == uid)
+                && !snapshot.facts.pod(*id).is_some_and(PodFacts::finished)
+        };
+        self.graph.dependents(controller.into()).iter().copied().filter(is_active).collect()
+    }
+}
+
+/// What decides which pods a ReplicaSet deletes first, as far as it is the same tomorrow: the least first
+/// (`controller_utils.go: ActivePodsWithRanks`). What follows is other pods of the Deployment on its Node, and times.
+fn rank(pod: &PodFacts) -> (bool, u8, bool, i32) {
+    let phase = match pod.phase.as_deref() {
+        Some("Running") => 2,
+        Some("Unknown") => 1,
+        _ => 0,
+    };
+    (pod.node.is_some(), phase, phase == 2 && pod.not_ready.is_none(), pod.deletion_cost)
+}
+
+fn has_controller(owners: &[Reference]) -> bool {
+    owners.iter().any(|owner| owner.controller == Some(true))
+}
+
+impl World<'_, '_> {
+    /// Owner references of an object changed: notes it if a controller could adopt it now.
+    pub(in crate::simulate) fn note_freed(&mut self, object: ObjectId) {
+        let context = self.context;
+        let found = context.snapshot.object(object);
+        let (resource, built_in) = (Some(found.resource), context.built_in);
+        let is_adopted = resource == built_in.pods || resource == built_in.replica_sets;
+        if is_adopted && has_controller(&found.owners) && context.assume != Assume::None && !self.collector.sweeps {
+            self.actors.freed.insert(object);
+        }
+    }
+
+    /// Plays what controllers make of freed objects, once the collector is through. Returns whether anything was
+    /// written.
+    pub(super) fn adopt_freed(&mut self) -> bool {
+        let collects = self.has_requests_left()
+            || !self.events.is_empty()
+            || !self.tasks.is_empty()
+            || !self.collector.to_orphan.is_empty()
+            || !self.collector.to_delete.is_empty();
+        if collects || self.actors.freed.is_empty() {
+            return false;
+        }
+        let freed = std::mem::take(&mut self.actors.freed);
+        if self.manager_away() {
+            return false;
+        }
+        let mut adopted: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
+        let mut unsure: BTreeSet<ObjectId> = BTreeSet::new();
+        for object in freed {
+            let is_free =
+                self.stored(object).is_some_and(|stored| !stored.terminating && !has_controller(&stored.owners));
+            if !is_free {
+                continue;
+            }
+            let adopter = self.adopter_of(object, &mut unsure);
+            self.adoptions.of.insert(object, adopter);
+            if let Adopter::Known(adopter) = adopter {
+                adopted.entry(adopter).or_default().push(object);
+            }
+        }
+        for controller in &unsure {
+            if !self.adoptions.adopters.contains(controller) {
+                adopted.entry(*controller).or_default();
+            }
+        }
+        let before = self.log.len();
+        for (controller, objects) in adopted {
+            self.manage(controller, &objects, unsure.contains(&controller));
+        }
+        self.log.len() > before
+    }
+
+    /// Who adopts an object. Adds those that may adopt it to `unsure`, if it isn't known which.
+    fn adopter_of(&mut self, object: ObjectId, unsure: &mut BTreeSet<ObjectId>) -> Adopter {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let had = |controller: ObjectId| {
+            let uid = snapshot.object(controller).uid;
+            snapshot.object(object).owners.iter().any(|owner| owner.controller == Some(true) && owner.uid == uid)
+        };
+        let (mut matching, mut living, mut unread) = (Vec::new(), 0, context.hides_adopters(object));
+        for controller in context.possible_adopters(object) {
+            let lives = self.stored(controller).is_some_and(|stored| !stored.terminating);
+            if snapshot.object(controller).terminating() || !lives && had(controller) {
+                continue;
+            }
+            match context.selects(controller, object) {
+                Some(false) => continue,
+                Some(true) => {}
+                None => {
+                    self.needs.adopters.insert(controller);
+                    unread = true;
+                    self.doubtful.extend(context.active_pods(controller));
+                    matching.push(controller);
+                    continue;
+                }
+            }
+            if context.counts_pods(controller) {
+                match snapshot.facts.pod(object) {
+                    // It counts pods that have not ended, and adopts no others.
+                    Some(facts) if facts.finished() => continue,
+                    Some(_) => {}
+                    None => {
+                        self.needs.adopters.insert(object);
+                        unread = true;
+                    }
+                }
+            }
+            living += usize::from(lives);
+            matching.push(controller);
+        }
+        if unread {
+            self.doubtful.insert(object);
+            self.adoptions.adopters.extend(matching);
+            return Adopter::Unknown;
+        }
+        match matching.as_slice() {
+            [] => Adopter::None,
+            [one] if living == 1 && !self.has_successor(object) => Adopter::Known(*one),
+            // The first that sees it.
+            _ => {
+                self.rests_on_others.insert(object);
+                for controller in &matching {
+                    let controller_name = snapshot.short_name(*controller);
+                    self.assumptions.insert(Assumption::Adopted { controller: controller_name });
+                }
+                unsure.extend(matching);
+                Adopter::Unknown
+            }
+        }
+    }
+
+    /// Whether a Deployment makes a ReplicaSet in place of a pod's, which would adopt it, too.
+    fn has_successor(&self, pod: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let controller = |id: ObjectId| {
+            let owner = snapshot.object(id).owners.iter().find(|owner| owner.controller == Some(true))?;
+            snapshot.by_uid(owner.uid)
+        };
+        let set =
+            controller(pod).filter(|set| Some(snapshot.object(*set).resource) == self.context.built_in.replica_sets);
+        set.and_then(controller)
+            .and_then(|deployment| self.stored(deployment))
+            .is_some_and(|stored| !stored.terminating)
+    }
+
+    /// A controller has adopted these objects, or (`unsure`) may also adopt others. If it is one that counts its pods,
+    /// it deletes those that are too many.
+    fn manage(&mut self, controller: ObjectId, adopted: &[ObjectId], unsure: bool) {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let is_first = self.adoptions.adopters.insert(controller);
+        let wanted = snapshot.facts.workload(controller).and_then(|facts| facts.wanted);
+        let own = context.active_pods(controller);
+        let all: Vec<ObjectId> = own.iter().chain(adopted).copied().collect();
+        // Another kind may end, replace or scale down what it adopts; one that makes or deletes pods of its own at the
+        // same time may delete others.
+        let is_at_rest = own.iter().all(|pod| self.stored(*pod).is_some_and(|stored| !stored.terminating))
+            && wanted.is_some_and(|wanted| wanted == own.len() as i64);
+        if unsure || !is_first || !is_at_rest || !context.counts_pods(controller) {
+            self.assumptions.insert(Assumption::Adopted { controller: snapshot.short_name(controller) });
+            let mut concerned = all;
+            if !context.counts_pods(controller) {
+                concerned.extend(context.graph.dependents(controller.into()));
+            }
+            concerned.retain(|id| self.exists(*id));
+            self.rests_on_others.extend(concerned);
+            return;
+        }
+        let unread: Vec<ObjectId> = all.iter().copied().filter(|pod| snapshot.facts.pod(*pod).is_none()).collect();
+        if !unread.is_empty() {
+            self.needs.adopters.extend(unread);
+            self.doubtful.extend(all);
+            return;
+        }
+        let deletes = adopted.len();
+        let mut ranked: Vec<_> =
+            all.into_iter().filter_map(|pod| Some((rank(snapshot.facts.pod(pod)?), pod))).collect();
+        ranked.sort_unstable();
+        let Some(((last, _), rest)) = ranked.get(deletes - 1).zip(ranked.get(deletes..)) else { return };
+        if rest.first().is_some_and(|(next, _)| next == last) {
+            let alike = ranked.iter().filter(|(rank, _)| rank == last).map(|(_, pod)| *pod);
+            let of = alike.clone().count();
+            let surely = ranked.iter().filter(|(rank, _)| rank < last).count();
+            self.rests_on_others.extend(alike);
+            self.assumptions.insert(Assumption::ScaledDown {
+                controller: snapshot.short_name(controller),
+                deletes: deletes - surely,
+                of,
+            });
+        }
+        for (_, pod) in ranked.into_iter().take(deletes) {
+            self.delete(pod, &DeleteOptions::default(), Cause::ScaledDown(controller));
+        }
+    }
+}
