@@ -176,7 +176,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__archive)
-            opts="-l -f -R -A -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --assume --allow-incomplete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --assume --allow-incomplete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -199,6 +199,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -440,7 +448,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__delete)
-            opts="-l -f -R -A -y -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --dry-run --yes --confirm-above --archive --allow-incomplete --ignore-not-found --wait --timeout --assume --output --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -y -i -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --dry-run --yes --confirm-above --archive --allow-incomplete --ignore-not-found --wait --interactive --timeout --assume --output --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -463,6 +471,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -642,7 +658,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__doctor)
-            opts="-l -f -R -A -w -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --only --probe --watch --interval --list-codes --fail-on --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -w -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --only --probe --watch --interval --list-codes --fail-on --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -665,6 +681,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -800,7 +824,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__explain)
-            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -823,6 +847,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -946,7 +978,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__plan)
-            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --assume --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --assume --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -969,6 +1001,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1506,7 +1546,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__sweep)
-            opts="-l -f -R -A -y -o -w -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --dry-run --yes --timeout --assume --trust-missing-apis --print-role --output --watch --resync --metrics-bind-address --workers --qps --burst --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -y -o -w -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --dry-run --yes --timeout --assume --trust-missing-apis --print-role --output --watch --resync --metrics-bind-address --workers --qps --burst --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1529,6 +1569,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1680,7 +1728,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__tree)
-            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --owners --depth --no-fold --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --owners --depth --no-fold --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1703,6 +1751,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1952,7 +2008,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__watch)
-            opts="-l -f -R -A -o -n -s -v -h --selector --field-selector --all --filename --recursive --all-namespaces --until-gone --timeout --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --until-gone --timeout --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1975,6 +2031,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kustomize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -k)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -67,7 +67,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "completion" -
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "version" -d 'Print the version'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l depth -d 'Show at most this many levels below (or above) each target' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
@@ -111,7 +112,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l print-rol
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
 orphan\t'Only the owner; keep the dependents'"
@@ -171,7 +173,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l print-rol
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
 orphan\t'Only the owner; keep the dependents'"
@@ -236,11 +239,13 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l now -d 
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l force -d 'No grace period: remove pods at once'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s y -l yes -d 'Do not ask'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l ignore-not-found -d 'Ignore TARGETs that do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s i -l interactive -d 'Ask before anything is deleted: that is so without --yes'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l propagation -d 'How the delete treats dependents [default: background]' -r -f -a "background\t'Owner first, then the dependents'
 foreground\t'Dependents first, then the owner'
 orphan\t'Only the owner; keep the dependents'"
@@ -321,7 +326,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l print-
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l timeout -d 'How long to continue, as in kubectl (30s, 5m); 0: to the end' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume -d 'What other controllers are assumed to do: known ones remove their finalizers, or none does' -r -f -a "known\t'Known controllers do what they are known to do'
 none\t'No other controller does anything'"
@@ -373,7 +379,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume-c
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l only -d 'Report only findings with these codes (see --list-codes)' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l interval -d 'Seconds between two looks of --watch' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l fail-on -d 'Exit with code 2 for findings of at least this severity' -r -f -a "error\t''
@@ -422,7 +429,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l print-r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 wide\t'Text with rules, uids and all remedies'"
@@ -461,7 +469,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l print-
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s f -l filename -d 'The objects named in a manifest: a file, a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l timeout -d 'How long to watch, as in kubectl (30s, 5m); 0: until Ctrl-C' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s o -l output -d 'Output format' -r -f -a "json\t'One document per line'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'

@@ -27,7 +27,7 @@ use super::{
 
 /// Tells what happens until it is interrupted, or as configured.
 pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, OperationError> {
-    let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
+    let has_targets = args.targets.any();
     if args.until_gone && !has_targets {
         return Err(OperationError::Usage("--until-gone needs a TARGET, such as namespace/shop".to_owned()));
     }

@@ -43,7 +43,7 @@ pub(super) fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf
     };
     let mut targets = args.clone();
     let Some(file) = targets.targets.pop() else {
-        let nothing = targets.filenames.is_empty();
+        let nothing = !targets.names_manifests();
         return Err(usage(if nothing {
             "name the objects to archive and the FILE to write"
         } else {
@@ -55,7 +55,7 @@ pub(super) fn targets_and_file(args: &TargetArgs) -> Result<(TargetArgs, PathBuf
     if !is_file {
         return Err(usage(&format!("the FILE to write is missing: {file:?} is the last argument")));
     }
-    if targets.targets.is_empty() && targets.filenames.is_empty() {
+    if !targets.any() {
         return Err(usage(&format!("name the objects to archive into {file}")));
     }
     Ok((targets, PathBuf::from(file)))

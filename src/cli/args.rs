@@ -27,8 +27,10 @@ use super::{
     version,
     subcommand_required = true,
     disable_version_flag = true,
-    // -h and --help say the same, also after a command.
+    // `help COMMAND` is read as `COMMAND --help`, which says the same.
     disable_help_subcommand = true,
+    // As in kubectl, the last of a repeated flag wins.
+    args_override_self = true,
     arg_required_else_help = true,
     max_term_width = 80,
     after_long_help = "Exit codes: 0 success, 1 the command failed, 2 the command worked and found a problem."
@@ -163,9 +165,12 @@ pub struct TargetArgs {
     /// Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)
     #[arg(long, help_heading = "Targets")]
     pub all: bool,
-    /// The objects named in a manifest: a file, a folder or -; may be repeated
-    #[arg(short = 'f', long = "filename", value_name = "MANIFEST", help_heading = "Targets")]
+    /// The objects named in a manifest: a file, a pattern such as '*.yaml', a folder or -; may be repeated
+    #[arg(short = 'f', long = "filename", value_name = "MANIFEST,…", value_delimiter = ',', help_heading = "Targets")]
     pub filenames: Vec<String>,
+    /// The objects that kubectl kustomize makes of a folder
+    #[arg(short, long, value_name = "FOLDER", help_heading = "Targets", conflicts_with = "filenames")]
+    pub kustomize: Option<String>,
     /// Look for manifests in sub-folders too
     #[arg(short = 'R', long, requires = "filenames", help_heading = "Targets")]
     pub recursive: bool,
@@ -175,6 +180,21 @@ pub struct TargetArgs {
     /// Whether to skip targets that do not exist; set by the flag of the one command that has it.
     #[arg(skip)]
     pub ignore_not_found: bool,
+    /// Whether a TYPE alone means all of its objects; set by commands that only show them.
+    #[arg(skip)]
+    pub type_alone: bool,
+}
+
+impl TargetArgs {
+    /// Whether objects are named or chosen by TYPE.
+    pub fn any(&self) -> bool {
+        !self.targets.is_empty() || self.names_manifests()
+    }
+
+    /// Whether manifests name the objects.
+    pub fn names_manifests(&self) -> bool {
+        !self.filenames.is_empty() || self.kustomize.is_some()
+    }
 }
 
 /// The rights of a command.
@@ -200,7 +220,7 @@ pub struct TreeArgs {
     #[arg(long)]
     pub no_fold: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::TREE))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::TREE))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -225,7 +245,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::PLAN))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -363,6 +383,9 @@ pub struct DeleteArgs {
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true,
         default_missing_value = "true", value_name = "BOOL", action = clap::ArgAction::Set)]
     pub wait: bool,
+    /// Ask before anything is deleted: that is so without --yes
+    #[arg(short, long, conflicts_with = "yes", hide_short_help = true)]
+    pub interactive: bool,
     /// How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end
     #[arg(long, value_name = "TIME", default_value = "0")]
     pub timeout: String,
@@ -370,7 +393,7 @@ pub struct DeleteArgs {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::PLAN))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub role: RoleArgs,
@@ -417,7 +440,7 @@ pub struct RestoreArgs {
     #[command(flatten)]
     pub consent: ConsentArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::RESTORE))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RESTORE))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub role: RoleArgs,
@@ -459,7 +482,7 @@ pub struct SweepArgs {
     #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
     pub print_role: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::PLAN))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub watching: WatchingArgs,
@@ -563,7 +586,7 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
     pub fail_on: FailOnArg,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::DOCTOR))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCTOR))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -577,7 +600,7 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::EXPLAIN))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::EXPLAIN))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -601,7 +624,7 @@ pub struct WatchArgs {
     #[arg(long, value_name = "TIME", default_value = "0")]
     pub timeout: String,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::WATCH))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::WATCH))]
     pub output: Option<Format>,
 }
 
@@ -612,7 +635,7 @@ pub struct ResourcesArgs {
     #[arg(long)]
     pub count: bool,
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::RESOURCES))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RESOURCES))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -644,7 +667,7 @@ pub struct CompletionArgs {
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Output format
-    #[arg(short, long, value_name = "FORMAT", value_parser = formats(formats::DOCUMENT))]
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCUMENT))]
     pub output: Option<Format>,
 }
 

@@ -51,7 +51,9 @@ impl GlobalArgs {
             selector: args.selector.clone(),
             field_selector: args.field_selector.clone(),
             all: args.all,
+            type_alone: args.type_alone,
             filenames: args.filenames.clone(),
+            kustomize: args.kustomize.clone(),
             recursive: args.recursive,
         };
         // As in kubectl, --all-namespaces overrides --namespace.

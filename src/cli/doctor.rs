@@ -137,6 +137,7 @@ fn named(name: &str) -> Result<Code, OperationError> {
 pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceArgs, probe: bool) -> ShellCommand {
     let kubectl = if source.from.is_empty() { global.connection.kubectl() } else { Kubectl::default() };
     let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
+    let files = files.chain(targets.kustomize.iter().map(|folder| ("-k", folder.as_str())));
     let selectors = [("-l", &targets.selector), ("--field-selector", &targets.field_selector)];
     let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
     let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));

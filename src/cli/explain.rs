@@ -30,7 +30,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, Ope
 }
 
 fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
-    if args.targets.targets.is_empty() && args.targets.filenames.is_empty() {
+    if !args.targets.any() {
         return Err(OperationError::Usage("explain needs a TARGET, such as pod/web-0".to_owned()));
     }
     let mut session = global.open(&args.source, &args.targets, ReadScope::Diagnosis)?;

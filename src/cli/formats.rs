@@ -37,12 +37,14 @@ pub(super) const RESTORE: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with t
 /// Formats of `version`.
 pub(super) const DOCUMENT: &[Offered] = &[JSON, YAML];
 
-/// Takes the formats that a command offers.
+/// Takes the formats that a command offers, in any letter case as kubectl does.
 pub(super) fn formats(offered: &'static [Offered]) -> impl TypedValueParser<Value = Format> {
     let value = |(format, help): &Offered| {
         let value = PossibleValue::new(format.name());
         if help.is_empty() { value } else { value.help(*help) }
     };
-    PossibleValuesParser::new(offered.iter().map(value).collect::<Vec<_>>())
-        .map(|name| Format::NAMED.into_iter().find(|format| format.name() == name).unwrap_or_default())
+    PossibleValuesParser::new(offered.iter().map(value).collect::<Vec<_>>()).map(|name| {
+        let is_it = |format: &Format| format.name().eq_ignore_ascii_case(&name);
+        Format::NAMED.into_iter().find(is_it).unwrap_or_default()
+    })
 }

@@ -4,6 +4,7 @@ mod account;
 mod archive;
 mod archived;
 pub mod args;
+mod arguments;
 mod colour;
 pub mod completion;
 mod config;
@@ -30,12 +31,9 @@ mod vanished;
 mod version;
 mod watch;
 
-use std::{
-    ffi::OsString,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
-use clap::{Parser, error::ErrorKind};
+use clap::{CommandFactory as _, Parser, error::ErrorKind};
 
 use crate::operations::OperationError;
 
@@ -47,7 +45,7 @@ use self::{
 
 /// Runs the command of this process's arguments.
 pub fn run() -> Exit {
-    let cli = match Cli::try_parse_from(joined(std::env::args_os())) {
+    let cli = match arguments::for_clap(&Cli::command(), std::env::args_os()).and_then(Cli::try_parse_from) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -59,24 +57,6 @@ pub fn run() -> Exit {
             Exit::from(error.kind())
         }
     }
-}
-
-/// Joins `--keep -l LABELS` into one argument: everywhere else, labels are written that way.
-fn joined(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut joined: Vec<OsString> = Vec::new();
-    let mut args = args.peekable();
-    while let Some(arg) = args.next() {
-        let labels = joined.last().is_some_and(|last| last == "--keep") && (arg == "-l" || arg == "--selector");
-        match args.next_if(|_| labels) {
-            Some(value) => {
-                let mut both = OsString::from("-l ");
-                both.push(value);
-                joined.push(both);
-            }
-            None => joined.push(arg),
-        }
-    }
-    joined
 }
 
 fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
@@ -130,27 +110,5 @@ fn usage(error: &clap::Error) -> Exit {
         Err(_) => Exit::Failed,
         Ok(()) if asked_for => Exit::Fine,
         Ok(()) => Exit::Failed,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn labels_to_keep_are_written_as_everywhere() {
-        let joined = |line: &str| {
-            let args = joined(line.split(' ').map(OsString::from));
-            args.into_iter().map(|arg| arg.into_string().unwrap()).collect::<Vec<_>>()
-        };
-        assert_eq!(
-            joined("gc plan deploy/web --keep -l app=web -n shop"),
-            ["gc", "plan", "deploy/web", "--keep", "-l app=web", "-n", "shop"]
-        );
-        assert_eq!(
-            joined("gc delete pods -l app=web --keep pod/a"),
-            ["gc", "delete", "pods", "-l", "app=web", "--keep", "pod/a"]
-        );
-        assert_eq!(joined("gc plan x --keep -l"), ["gc", "plan", "x", "--keep", "-l"]);
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
 
 /// Gates and --keep apply to one delete.
 fn require_targets(args: &PlanArgs) -> Result<(), OperationError> {
-    if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
+    if args.targets.any() {
         return Ok(());
     }
     if args.gates.any() {

@@ -8,18 +8,19 @@ use crate::{
 };
 
 use super::{
-    args::{GlobalArgs, TreeArgs},
+    args::{GlobalArgs, TargetArgs, TreeArgs},
     output::Printer,
     report::{Report, heading},
 };
 
 /// Shows owners and dependents.
 pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
-    let has_targets = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
+    let has_targets = args.targets.any();
     if args.owners && !has_targets {
         return Err(OperationError::Usage("--owners needs a TARGET, such as pod/web-0".to_owned()));
     }
-    let mut session = global.open(&args.source, &args.targets, ReadScope::Namespace)?;
+    let targets = TargetArgs { type_alone: true, ..args.targets.clone() };
+    let mut session = global.open(&args.source, &targets, ReadScope::Namespace)?;
     let namespace = session.namespace_symbol();
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);

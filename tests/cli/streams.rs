@@ -12,6 +12,7 @@ fn help_and_version_are_answers() {
         assert!(!ended.out.is_empty(), "{line}");
     }
     assert!(run("plan --help").out.contains("Usage: kubectl gc plan"));
+    assert_eq!(run("help plan").out, run("plan --help").out);
     assert!(run("--version").out.contains(env!("CARGO_PKG_VERSION")));
 }
 

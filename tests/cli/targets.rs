@@ -83,8 +83,63 @@ fn manifests_name_targets() {
     let folder = folder.path().display();
     assert_eq!(named(&format!("-f {folder}")), ["service/db", "deployment.apps/web"]);
     assert_eq!(named(&format!("-f {folder}/2.yaml -n shop")), ["deployment.apps/web"]);
+    assert_eq!(named(&format!("-f {folder}/2.yaml,{folder}/1.json")), ["deployment.apps/web", "service/db"]);
+    assert_eq!(named(&format!("-f '{folder}/[12].*'")), ["service/db", "deployment.apps/web"]);
+    let none = run(&format!("tree -f '{folder}/*.yml' --from {SHOP}"));
+    assert_eq!((none.code, none.err), (1, format!("error: -f {folder}/*.yml: no file matches\n")));
     let piped = run_with(&format!("tree -f - --depth 0 -o name --from {SHOP}"), list);
     assert_eq!(piped.out, "service/db\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn kubectl_builds_kustomizations() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bin = tempfile::tempdir().unwrap();
+    let script = [
+        "#!/bin/sh",
+        "for last; do :; done",
+        "[ \"$1\" = kustomize ] || exit 9",
+        "[ -d \"$last\" ] || { echo \"error: no $last\" >&2; exit 1; }",
+        "echo 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}'",
+    ];
+    let kubectl = write(bin.path(), "kubectl", &script.join("\n"));
+    std::fs::set_permissions(&kubectl, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let tree = |folder: &str| {
+        let args = ["tree", "-k", folder, "--depth", "0", "-o", "name", "--from", SHOP];
+        finish(program().env("PATH", bin.path()).args(args))
+    };
+    assert_eq!(tree("examples").out, "deployment.apps/web\n");
+    assert_eq!(tree("nowhere").err, "error: -k nowhere: no nowhere\n");
+    let empty = tempfile::tempdir().unwrap();
+    let sweep = ["sweep", "--dry-run", "-k", "examples", "--from", SHOP];
+    let without = finish(program().env("PATH", empty.path()).args(sweep));
+    assert!(without.err.starts_with("error: -k examples: cannot run kubectl: "), "{}", without.err);
+    assert!(run("tree -k a -f b").err.contains("cannot be used with"));
+}
+
+#[test]
+fn a_type_alone_is_shown_whole_and_never_deleted() {
+    assert_eq!(named("deploy -n shop"), ["deployment.apps/api", "deployment.apps/web"]);
+    assert_eq!(named("deploy,node -A").len(), 5);
+    for command in ["plan", "explain", "doctor", "sweep --dry-run"] {
+        let refused = run(&format!("{command} deploy -n shop --from {SHOP}"));
+        assert!(refused.err.contains("is a TYPE without a name"), "{command}: {}", refused.err);
+    }
+}
+
+/// As in kubectl.
+#[test]
+fn the_last_of_a_repeated_flag_wins_and_formats_have_any_letter_case() {
+    assert_eq!(named("deploy/web -n nowhere -n shop"), ["deployment.apps/web"]);
+    assert_eq!(named("deploy --all=true -n shop").len(), 2);
+    assert_eq!(run(&format!("tree deploy --all -A --all=false --all -o json -o NAME --from {SHOP}")).code, 0);
+    let ran = run(&format!("tree deploy/web --depth 0 -o json -o NAME --from {SHOP}"));
+    assert_eq!(ran.out, "deployment.apps/web\n");
+    let ran = run(&format!("plan deploy/web -o JSON --from {SHOP}"));
+    assert!(ran.out.starts_with('{'), "{}", ran.out);
+    let refused = run(&format!("plan deploy/web --all=perhaps --from {SHOP}"));
+    assert!(refused.err.starts_with("error: invalid argument \"perhaps\" for --all"), "{}", refused.err);
 }
 
 #[test]

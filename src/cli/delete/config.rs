@@ -25,7 +25,7 @@ pub(super) struct Checked {
 /// # Errors
 /// Invalid arguments, or a combination that can't work on any cluster.
 pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
-    let named = !args.targets.targets.is_empty() || !args.targets.filenames.is_empty();
+    let named = args.targets.any();
     if !named {
         let why = "no TARGET: give TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";
         return Err(OperationError::Usage(why.to_owned()));

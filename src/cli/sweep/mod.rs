@@ -36,7 +36,6 @@ pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationErr
 
 /// Without targets, sweeps the whole cluster, whatever the kubeconfig's namespace; only an explicit `-n` limits it.
 pub(super) fn scope(global: &GlobalArgs, targets: &TargetArgs) -> TargetArgs {
-    let anything =
-        targets.targets.is_empty() && targets.filenames.is_empty() && global.connection.namespace().is_none();
+    let anything = !targets.any() && global.connection.namespace().is_none();
     TargetArgs { all_namespaces: targets.all_namespaces || anything, ..targets.clone() }
 }

@@ -82,7 +82,7 @@ pub(in crate::cli) fn ended() -> Result<impl Future<Output = ()>, OperationError
 
 /// The objects that may be changed.
 fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError> {
-    if !args.targets.targets.is_empty() || !args.targets.filenames.is_empty() {
+    if args.targets.any() {
         // The targets are resolved once, at the start.
         let session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
         let targets = session.targets.iter().flatten();

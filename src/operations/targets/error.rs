@@ -96,6 +96,9 @@ pub enum TargetError {
     /// `-f https://…`
     #[error("-f {url}: URLs are not fetched; pipe the manifest instead: {}", piped(url))]
     Url { url: String },
+    /// `kubectl kustomize` fails.
+    #[error("-k {folder}: {why}")]
+    Kustomize { folder: String, why: String },
     /// A manifest that cannot be read.
     #[error("-f {}: {source}", name_of(path))]
     Unreadable { path: String, source: io::Error },

@@ -3,7 +3,10 @@
 use std::{
     fmt, fs,
     io::{self, Read},
+    process::{Command, Stdio},
 };
+
+use glob::{MatchOptions, glob_with};
 
 use serde::{
     Deserialize, Deserializer,
@@ -67,9 +70,11 @@ pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, Targ
             io::stdin().lock().read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
             entries.extend(objects(path, &text(path, bytes)?)?);
         } else {
-            for file in files(path, recursive)? {
-                let bytes = fs::read(&file).map_err(|source| unreadable(&file, source))?;
-                entries.extend(objects(&file, &text(&file, bytes)?)?);
+            for file in matching(path)? {
+                for file in files(&file, recursive)? {
+                    let bytes = fs::read(&file).map_err(|source| unreadable(&file, source))?;
+                    entries.extend(objects(&file, &text(&file, bytes)?)?);
+                }
             }
         }
         if entries.len() == before {
@@ -77,6 +82,38 @@ pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, Targ
         }
     }
     Ok(entries)
+}
+
+/// All objects that `kubectl kustomize` makes of a folder.
+pub(super) fn kustomized(folder: &str) -> Result<Vec<Entry>, TargetError> {
+    let failed = |why: String| TargetError::Kustomize { folder: folder.to_owned(), why };
+    let mut kubectl = Command::new("kubectl");
+    let ran = kubectl.arg("kustomize").arg("--").arg(folder).stdin(Stdio::null()).output();
+    let ran = ran.map_err(|error| failed(format!("cannot run kubectl: {error}")))?;
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        return Err(failed(said.trim().trim_start_matches("error: ").to_owned()));
+    }
+    let entries = objects(folder, &text(folder, ran.stdout)?)?;
+    if entries.is_empty() { Err(TargetError::NoManifests { path: folder.to_owned() }) } else { Ok(entries) }
+}
+
+/// As in kubectl: what doesn't exist under this name may be a pattern.
+fn matching(path: &str) -> Result<Vec<String>, TargetError> {
+    if fs::symlink_metadata(path).is_ok() || !path.contains(['*', '?', '[']) {
+        return Ok(vec![path.to_owned()]);
+    }
+    // Like Go's filepath.Glob, a star matches no slash.
+    let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+    let invalid = |error: glob::PatternError| unreadable(path, io::Error::new(io::ErrorKind::InvalidInput, error));
+    let found = glob_with(path, options).map_err(invalid)?;
+    let files: Vec<String> = found
+        .map(|file| file.map(|file| file.display().to_string()).map_err(|error| unreadable(path, error.into())))
+        .collect::<Result<_, _>>()?;
+    if files.is_empty() {
+        return Err(unreadable(path, io::Error::new(io::ErrorKind::NotFound, "no file matches")));
+    }
+    Ok(files)
 }
 
 fn unreadable(path: &str, source: io::Error) -> TargetError {

@@ -34,8 +34,12 @@ pub struct TargetWords {
     pub selector: Option<String>,
     pub field_selector: Option<String>,
     pub all: bool,
-    /// `-f`: manifests, folders of them, or `-`
+    /// Whether a TYPE alone means all of its objects.
+    pub type_alone: bool,
+    /// `-f`: manifests, patterns, folders of them, or `-`
     pub filenames: Vec<String>,
+    /// `-k`: a folder for `kubectl kustomize`
+    pub kustomize: Option<String>,
     /// `-R`
     pub recursive: bool,
 }

@@ -14,14 +14,18 @@ impl TargetQuery {
         {
             return Err(TargetError::AllAndSelector { flag });
         }
-        if !args.filenames.is_empty() {
+        if !args.filenames.is_empty() || args.kustomize.is_some() {
             if let Some(flag) = flag.or(args.all.then_some("--all")) {
                 return Err(TargetError::ManifestAndSelector { flag });
             }
             if let Some(target) = args.targets.first() {
                 return Err(TargetError::ManifestAndTarget { target: target.clone() });
             }
-            return Ok(Some(TargetQuery { form: Form::Manifests(manifest::read(&args.filenames, args.recursive)?) }));
+            let entries = match &args.kustomize {
+                Some(folder) => manifest::kustomized(folder)?,
+                None => manifest::read(&args.filenames, args.recursive)?,
+            };
+            return Ok(Some(TargetQuery { form: Form::Manifests(entries) }));
         }
         let Some(first) = args.targets.first() else {
             return flag.map_or(Ok(None), |flag| Err(TargetError::SelectorWithoutType { flag }));
@@ -35,6 +39,9 @@ impl TargetQuery {
                     flag,
                     name: names.first().map(|name| name.name.clone()).unwrap_or_default(),
                 });
+            }
+            (None, None) if args.type_alone => {
+                Form::Selected { types: types(first)?, selection: Selection { labels: None, fields: None } }
             }
             (None, None) => return Err(TargetError::NoName { types: first.clone() }),
             (None, Some(_)) => Form::Selected {

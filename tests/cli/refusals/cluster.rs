@@ -45,7 +45,7 @@ fn nobody_answers() {
 #[test]
 fn the_command_line_comes_first() {
     let server = format!("http://127.0.0.1:{}", closed_port());
-    let ran = gc(&["tree", "deploy", "--server", &server]);
+    let ran = gc(&["plan", "deploy", "--server", &server]);
     assert!(describe(&ran).starts_with("\"deploy\" is a TYPE"), "{ran}");
 }
 

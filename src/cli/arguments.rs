@@ -1,0 +1,158 @@
+//! The arguments of the process, from kubectl's grammar to clap's.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+};
+
+use clap::{ArgAction, Command, error::ErrorKind};
+
+/// Rewrites what clap reads differently from kubectl:
+///
+/// * `--keep -l LABELS` becomes one argument: everywhere else, labels are written that way.
+/// * `help COMMAND` becomes `COMMAND --help`.
+/// * A switch takes a truth value, as in `--yes=false`. The last one wins.
+///
+/// # Errors
+/// A switch with another value.
+pub(super) fn for_clap(command: &Command, args: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, clap::Error> {
+    with_switches(command, with_labels(with_help(args)).into_iter())
+}
+
+fn with_help(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    let mut args: Vec<OsString> = args.collect();
+    if args.get(1).is_some_and(|first| first == "help") {
+        args.remove(1);
+        args.push("--help".into());
+    }
+    args.into_iter()
+}
+
+fn with_labels(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    let mut args = args.peekable();
+    while let Some(arg) = args.next() {
+        let labels = joined.last().is_some_and(|last| last == "--keep") && (arg == "-l" || arg == "--selector");
+        match args.next_if(|_| labels) {
+            Some(value) => {
+                let mut both = OsString::from("-l ");
+                both.push(value);
+                joined.push(both);
+            }
+            None => joined.push(arg),
+        }
+    }
+    joined
+}
+
+fn with_switches(command: &Command, args: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, clap::Error> {
+    let switches = switches(command);
+    let mut taken: Vec<OsString> = Vec::new();
+    let mut args = args.peekable();
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            taken.push(arg);
+            taken.extend(args);
+            break;
+        }
+        let given = arg.to_str().and_then(|text| text.split_once('='));
+        let Some((name, spellings, value)) = given.and_then(|(name, value)| Some((name, switches.get(name)?, value)))
+        else {
+            taken.push(arg);
+            continue;
+        };
+        match truth(value) {
+            Some(true) => taken.push(name.into()),
+            Some(false) => taken.retain(|before| spellings.iter().all(|spelling| before != spelling.as_str())),
+            None => {
+                let why = format!("invalid argument {value:?} for {name}: write {name}=true or {name}=false");
+                return Err(command.clone().error(ErrorKind::InvalidValue, why));
+            }
+        }
+    }
+    Ok(taken)
+}
+
+/// A truth value as Go's `strconv.ParseBool` reads it.
+fn truth(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
+        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+/// The spellings of each switch, by each of them. An option that takes a value in any command is none.
+fn switches(command: &Command) -> BTreeMap<String, Vec<String>> {
+    let mut switches = BTreeMap::new();
+    let mut others = BTreeSet::new();
+    let mut open = vec![command];
+    while let Some(command) = open.pop() {
+        open.extend(command.get_subcommands());
+        for arg in command.get_arguments() {
+            let long = arg.get_long().map(|long| format!("--{long}"));
+            let spellings: Vec<String> = long.into_iter().chain(arg.get_short().map(|c| format!("-{c}"))).collect();
+            for spelling in &spellings {
+                match arg.get_action() {
+                    ArgAction::SetTrue => {
+                        switches.insert(spelling.clone(), spellings.clone());
+                    }
+                    _ => {
+                        others.insert(spelling.clone());
+                    }
+                }
+            }
+        }
+    }
+    switches.retain(|spelling, _| !others.contains(spelling));
+    switches
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::{super::args::Cli, *};
+
+    fn taken(line: &str) -> Result<String, clap::Error> {
+        let args = for_clap(&Cli::command(), line.split(' ').map(OsString::from))?;
+        let args: Vec<String> = args.into_iter().map(|arg| arg.into_string().unwrap()).collect();
+        Ok(args.join("|"))
+    }
+
+    #[test]
+    fn labels_to_keep_are_written_as_everywhere() {
+        assert_eq!(
+            taken("gc plan deploy/web --keep -l app=web -n shop").unwrap(),
+            "gc|plan|deploy/web|--keep|-l app=web|-n|shop"
+        );
+        assert_eq!(taken("gc delete pods -l app=web --keep pod/a").unwrap(), "gc|delete|pods|-l|app=web|--keep|pod/a");
+        assert_eq!(taken("gc plan x --keep -l").unwrap(), "gc|plan|x|--keep|-l");
+    }
+
+    #[test]
+    fn help_is_a_command_too() {
+        assert_eq!(taken("gc help plan").unwrap(), "gc|plan|--help");
+        assert_eq!(taken("gc help").unwrap(), "gc|--help");
+        assert_eq!(taken("gc tree help").unwrap(), "gc|tree|help");
+    }
+
+    #[test]
+    fn switches_take_truth_values_and_the_last_wins() {
+        for (line, expected) in [
+            ("gc delete x --yes=true", "gc|delete|x|--yes"),
+            ("gc delete x --yes=T", "gc|delete|x|--yes"),
+            ("gc delete x -y --yes=false", "gc|delete|x"),
+            ("gc delete x --yes=false -y", "gc|delete|x|-y"),
+            ("gc delete x --yes --yes=0 --all", "gc|delete|x|--all"),
+            ("gc plan x -A=true", "gc|plan|x|-A"),
+            // Options with values are clap's business.
+            ("gc delete x --wait=false --dry-run=server", "gc|delete|x|--wait=false|--dry-run=server"),
+            ("gc delete x -- --yes=false", "gc|delete|x|--|--yes=false"),
+        ] {
+            assert_eq!(taken(line).unwrap(), expected, "{line}");
+        }
+        let error = taken("gc delete x --yes=perhaps").unwrap_err().to_string();
+        assert!(error.contains(r#"invalid argument "perhaps" for --yes"#), "{error}");
+    }
+}
