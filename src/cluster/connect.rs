@@ -2,19 +2,14 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use http::Request;
-use kube::{
-    Client,
-    client::{Body, ClientBuilder},
-};
-
 use crate::model::Origin;
 
 use super::{
     ConnectionOptions, Progress,
-    credentials::{self, Authorizer},
+    credentials::{self, Clients},
     error::{ConnectError, Endpoint},
     failure::Failure,
+    identity,
     kubeconfig::{self, Chosen},
     rate::Rate,
     request::Limits,
@@ -23,8 +18,7 @@ use super::{
 /// An open connection to one API server; a clone is the same connection.
 #[derive(Clone)]
 pub struct Connection {
-    pub(super) client: Client,
-    authorizer: Option<Authorizer>,
+    pub(super) clients: Arc<Clients>,
     endpoint: Endpoint,
     default_namespace: String,
     pub(super) fallback_namespace: Option<String>,
@@ -46,44 +40,55 @@ impl Connection {
     /// No server is configured, the chosen context, cluster or user doesn't exist, a setting is invalid, or there are
     /// no credentials.
     pub async fn open(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
+        let request_timeout = options.request_timeout;
         let options = options.clone();
-        // This reads files and runs plugins, some of which wait for a log-in in the browser.
-        let opened = tokio::task::spawn_blocking(move || Self::open_now(&options)).await;
-        opened.unwrap_or_else(|error| {
-            Err(ConnectError::Setting { what: "connecting".to_owned(), reason: error.to_string() })
-        })
-    }
-
-    fn open_now(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
-        let Chosen { mut config, context, user } = kubeconfig::choose(options, &kubeconfig::Process)?;
-        let proxy = config.proxy_url.as_ref().map(host_and_port).unwrap_or_default();
-        let endpoint = Endpoint { context, user, server: host_and_port(&config.cluster_url), proxy };
-        let plugin = config.auth_info.exec.clone();
-        let failed = |error: kube::Error| match error {
-            kube::Error::Auth(error) => ConnectError::Credentials {
-                endpoint: endpoint.clone(),
-                reason: credentials::explain(&error, plugin.as_ref()),
-            },
-            kube::Error::InferKubeconfig(error) => {
+        // This reads files.
+        let (chosen, endpoint) = tokio::task::spawn_blocking(move || Self::prepare(&options))
+            .await
+            .map_err(|error| ConnectError::Setting { what: "connecting".to_owned(), reason: error.to_string() })??;
+        let failed = |error: credentials::Error| match error {
+            credentials::Error::Setting { what, reason } => ConnectError::Setting { what, reason },
+            credentials::Error::Credentials(reason) => ConnectError::Credentials { endpoint: endpoint.clone(), reason },
+            credentials::Error::Kube(kube::Error::Auth(error)) => {
+                ConnectError::Credentials { endpoint: endpoint.clone(), reason: credentials::explain(&error) }
+            }
+            credentials::Error::Kube(error @ kube::Error::InferKubeconfig(_)) => {
                 ConnectError::Setting { what: format!("the user's settings for {endpoint}"), reason: error.to_string() }
             }
-            error => ConnectError::Setting { what: format!("the settings for {endpoint}"), reason: error.to_string() },
+            credentials::Error::Kube(error) => ConnectError::Setting {
+                what: format!("the settings for {endpoint}"),
+                reason: identity::explain(&error),
+            },
         };
-        let authorizer = credentials::take_plugin(&mut config).map_err(failed)?;
-        let default_namespace = config.default_namespace.clone();
-        let client = ClientBuilder::try_from(config).map_err(failed)?.build();
+        let default_namespace = chosen.config.default_namespace.clone();
+        let clients = Clients::new(chosen.config, chosen.origin).map_err(failed)?;
+        // A plugin may wait for a log-in in the browser: no time limit applies to that yet.
+        if let Err(failure) = clients.lease().await {
+            let reason = match failure {
+                Failure::Credentials(reason) => reason,
+                failure => failure.to_string(),
+            };
+            return Err(ConnectError::Credentials { endpoint, reason });
+        }
         Ok(Connection {
-            client,
-            authorizer,
+            clients: Arc::new(clients),
             endpoint,
             default_namespace,
             fallback_namespace: None,
-            limits: Limits::new(options.request_timeout),
+            limits: Limits::new(request_timeout),
             trusts_missing_apis: false,
             rate: None,
             reached: Arc::new(AtomicBool::new(false)),
             progress: Arc::new(()),
         })
+    }
+
+    fn prepare(options: &ConnectionOptions) -> Result<(Chosen, Endpoint), ConnectError> {
+        let chosen = kubeconfig::choose(options, &kubeconfig::Process)?;
+        let proxy = chosen.config.proxy_url.as_ref().map(host_and_port).unwrap_or_default();
+        let server = host_and_port(&chosen.config.cluster_url);
+        let endpoint = Endpoint { context: chosen.context.clone(), user: chosen.user.clone(), server, proxy };
+        Ok((chosen, endpoint))
     }
 
     /// Reports the progress of [`Connection::read`].
@@ -134,13 +139,6 @@ impl Connection {
     /// The origin to record in a snapshot read from this connection.
     pub fn origin(&self) -> Origin {
         Origin::Cluster { context: self.endpoint.context.clone(), server: self.endpoint.server.clone() }
-    }
-
-    pub(super) async fn authorize(&self, request: Request<Body>) -> Result<Request<Body>, Failure> {
-        match &self.authorizer {
-            Some(authorizer) => credentials::authorize(authorizer, request).await,
-            None => Ok(request),
-        }
     }
 
     /// The error for this failure if no request succeeds; `None` if the failure only concerns the requested resource.

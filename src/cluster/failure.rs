@@ -99,7 +99,7 @@ impl Failure {
                 next = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
             }
             if let Some(error) = error.downcast_ref::<kube::client::AuthError>() {
-                return Failure::Credentials(credentials::explain(error, None));
+                return Failure::Credentials(credentials::explain(error));
             }
         }
         let innermost = chain.last().cloned().unwrap_or_default();

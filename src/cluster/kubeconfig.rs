@@ -5,14 +5,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use kube::config::{AuthInfo, Cluster, Config, Context, ExecAuthCluster, Kubeconfig};
+use kube::config::{AuthInfo, Cluster, Config, Context, ExecAuthCluster};
 
-use super::{ConnectionOptions, error::ConnectError, proxy};
+use super::{ConnectionOptions, error::ConnectError, kubeconfig_files::Merged, proxy};
 
 /// The chosen configuration, ready to connect.
 pub(super) struct Chosen {
     pub config: Config,
     pub context: String,
+    pub user: String,
+    /// Where the user is; `None` inside a pod.
+    pub origin: Option<Origin>,
+}
+
+/// A user of a kubeconfig file.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    pub file: PathBuf,
     pub user: String,
 }
 
@@ -38,7 +47,7 @@ impl Environment for Process {
 /// Chooses the cluster, user and namespace by the options. Reads files; runs nothing.
 pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment) -> Result<Chosen, ConnectError> {
     let (kubeconfig, looked_at) = read(options, environment)?;
-    let mut chosen = if is_empty(&kubeconfig) {
+    let mut chosen = if kubeconfig.is_empty() {
         // As in kubectl: an empty kubeconfig counts as none.
         if options.server.is_none() && environment.variable("KUBERNETES_SERVICE_HOST").is_some() {
             inside_pod(options)?
@@ -66,47 +75,17 @@ pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment)
 }
 
 /// Reads and merges the files: the given one, else those of KUBECONFIG that exist, else the one in the home directory.
-fn read(
-    options: &ConnectionOptions,
-    environment: &dyn Environment,
-) -> Result<(Kubeconfig, Vec<PathBuf>), ConnectError> {
+fn read(options: &ConnectionOptions, environment: &dyn Environment) -> Result<(Merged, Vec<PathBuf>), ConnectError> {
     if let Some(path) = &options.kubeconfig {
-        return Ok((read_file(path)?, vec![path.clone()]));
+        return Ok((Merged::read([path.as_path()])?, vec![path.clone()]));
     }
     let listed = environment.variable("KUBECONFIG").unwrap_or_default();
     let mut paths: Vec<PathBuf> = std::env::split_paths(&listed).filter(|path| !path.as_os_str().is_empty()).collect();
     if paths.is_empty() {
         paths.extend(environment.home().map(|home| home.join(".kube").join("config")));
     }
-    let mut merged = Kubeconfig::default();
-    for path in paths.iter().filter(|path| path.exists()) {
-        let broken = |reason: String| ConnectError::Kubeconfig { file: path.clone(), reason };
-        merged = merged.merge(read_file(path)?).map_err(|error| broken(error.to_string()))?;
-    }
+    let merged = Merged::read(paths.iter().filter(|path| path.exists()).map(PathBuf::as_path))?;
     Ok((merged, paths))
-}
-
-fn read_file(path: &Path) -> Result<Kubeconfig, ConnectError> {
-    let broken = |reason: String| ConnectError::Kubeconfig { file: path.to_owned(), reason };
-    let bytes = std::fs::read(path).map_err(|error| broken(error.to_string()))?;
-    // kube also reads UTF-16, but doesn't expect an odd number of bytes.
-    if matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && bytes.len() % 2 == 1 {
-        return Err(broken("not UTF-16, though it begins like it".to_owned()));
-    }
-    Kubeconfig::read_from(path).map_err(|error| match error {
-        kube::config::KubeconfigError::ReadConfig(error, _) => broken(error.to_string()),
-        kube::config::KubeconfigError::Parse(error) => {
-            // The other lines quote the file around the error, including credentials.
-            let error = error.to_string();
-            let message = error.lines().next().unwrap_or_default();
-            broken(format!("not a kubeconfig: {}", message.strip_prefix("error: ").unwrap_or(message)))
-        }
-        error => broken(error.to_string()),
-    })
-}
-
-fn is_empty(kubeconfig: &Kubeconfig) -> bool {
-    kubeconfig.clusters.is_empty() && kubeconfig.contexts.is_empty() && kubeconfig.auth_infos.is_empty()
 }
 
 fn inside_pod(options: &ConnectionOptions) -> Result<Chosen, ConnectError> {
@@ -123,16 +102,20 @@ fn inside_pod(options: &ConnectionOptions) -> Result<Chosen, ConnectError> {
         config.root_cert_file = None;
     }
     config.tls_server_name = options.tls_server_name.clone();
-    Ok(Chosen { config, context: String::new(), user: String::new() })
+    Ok(Chosen { config, context: String::new(), user: String::new(), origin: None })
 }
 
-fn from_kubeconfig(options: &ConnectionOptions, kubeconfig: Kubeconfig) -> Result<Chosen, ConnectError> {
+fn from_kubeconfig(options: &ConnectionOptions, merged: Merged) -> Result<Chosen, ConnectError> {
+    let kubeconfig = &merged.kubeconfig;
     let known = || kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
     let current = kubeconfig.current_context.as_ref().filter(|name| !name.is_empty());
     let (name, context) = match options.context.as_ref().or(current) {
         Some(name) => match kubeconfig.contexts.iter().find(|context| &context.name == name) {
             Some(context) => (name.clone(), context.context.clone().unwrap_or_default()),
-            None => return Err(ConnectError::ContextNotFound { context: name.clone(), known: known() }),
+            None => {
+                let missing = || ConnectError::ContextNotFound { context: name.clone(), known: known() };
+                return Err(merged.broken_context(name).unwrap_or_else(missing));
+            }
         },
         // With --cluster or --server, no context is needed.
         None if options.cluster.is_some() || options.server.is_some() => (String::new(), Context::default()),
@@ -145,11 +128,15 @@ fn from_kubeconfig(options: &ConnectionOptions, kubeconfig: Kubeconfig) -> Resul
         None if wanted.is_empty() && options.server.is_some() => Cluster::default(),
         None => {
             let known = kubeconfig.clusters.iter().map(|cluster| cluster.name.clone()).collect();
-            return Err(ConnectError::ClusterNotFound { cluster: wanted.clone(), known });
+            let missing = ConnectError::ClusterNotFound { cluster: wanted.clone(), known };
+            return Err(merged.broken_cluster(wanted).unwrap_or(missing));
         }
     };
 
     let wanted = options.user.as_ref().or(context.user.as_ref());
+    if let Some(broken) = wanted.and_then(|wanted| merged.broken_user(wanted)) {
+        return Err(broken);
+    }
     let user = match wanted.and_then(|wanted| kubeconfig.auth_infos.iter().find(|user| &user.name == wanted)) {
         Some(user) => user.auth_info.clone().unwrap_or_default(),
         // A missing user of the context means no credentials; a user given by --user must exist.
@@ -162,11 +149,12 @@ fn from_kubeconfig(options: &ConnectionOptions, kubeconfig: Kubeconfig) -> Resul
         },
     };
     let user_name = wanted.cloned().unwrap_or_default();
+    let origin = merged.users.get(&user_name).map(|file| Origin { file: file.clone(), user: user_name.clone() });
     let mut chosen = from_parts(options, cluster, user)?;
     if let Some(namespace) = context.namespace.filter(|namespace| !namespace.is_empty()) {
         chosen.config.default_namespace = namespace;
     }
-    Ok(Chosen { context: name, user: user_name, ..chosen })
+    Ok(Chosen { context: name, user: user_name, origin, ..chosen })
 }
 
 fn from_parts(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) -> Result<Chosen, ConnectError> {
@@ -197,7 +185,7 @@ fn from_parts(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) -> 
         exec.cluster = Some(ExecAuthCluster::try_from(&cluster).map_err(invalid)?);
     }
     config.auth_info = user;
-    Ok(Chosen { config, context: String::new(), user: String::new() })
+    Ok(Chosen { config, context: String::new(), user: String::new(), origin: None })
 }
 
 fn override_cluster(options: &ConnectionOptions, cluster: Cluster) -> Cluster {
@@ -265,13 +253,6 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> Result<AuthInfo
         let reason = "impersonating a group or a uid also needs --as".to_owned();
         return Err(ConnectError::Setting { what: "--as-group, --as-uid".to_owned(), reason });
     }
-    // kube doesn't trim the line break at the end of a token file, which is invalid in a header.
-    if let Some(file) = user.token_file.as_ref().filter(|_| user.token.is_none())
-        && let Ok(token) = std::fs::read_to_string(file)
-        && token.trim() != token
-    {
-        user.token = Some(token.trim().to_owned().into());
-    }
     Ok(user)
 }
 
@@ -319,7 +300,7 @@ fn read_setting(what: &str, file: &Path) -> Result<Vec<u8>, ConnectError> {
     std::fs::read(file).map_err(|error| ConnectError::Setting { what: what.to_owned(), reason: error.to_string() })
 }
 
-fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
+pub(super) fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
     let invalid = |reason: String| ConnectError::Setting { what: what.to_owned(), reason };
     let blocks = pem::parse_many(bytes).map_err(|error| invalid(format!("not PEM: {error}")))?;
     let certificates: Vec<Vec<u8>> =
@@ -422,6 +403,56 @@ users:
         assert_eq!(chosen.config.proxy_url.unwrap(), "http://proxy:3128/");
         assert!(chosen.config.auth_info.token.is_none() && chosen.config.auth_info.client_certificate.is_none());
         assert_eq!(chosen.config.auth_info.username.as_deref(), Some("u"));
+    }
+
+    /// As kubectl merges: an empty current context says nothing, and only what is chosen has to be complete.
+    #[test]
+    fn what_is_not_used_may_be_incomplete() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(directory.path().join(name), text).unwrap();
+            directory.path().join(name)
+        };
+        let first = write(
+            "first",
+            "current-context: ''\nkind: Config\nusers: [{name: half, user: {token: {secret: 1}}}, {user: {}}, null]\n\
+             clusters: [{name: empty}, {name: nothing, cluster: null}]\n\
+             contexts: [{name: lost, context: {user: half}}, {name: half, context: {cluster: here, user: half}}]\n",
+        );
+        let env = "env: [{name: A, value: null}, null], args: null, interactiveMode: Never, installHint: null";
+        let second = write(
+            "second",
+            &format!(
+                "{}- {{name: half, user: {{token: other}}}}\n- name: runs\n  user:\n    tokenFile: null\n    \
+                 client-certificate: certificate.pem\n    exec: {{command: ./plugin, apiVersion: v1, {env}}}\n",
+                FIRST.replace("kind: Config", "kind: Other")
+            ),
+        );
+        let variables = HashMap::from([("KUBECONFIG", std::env::join_paths([&first, &second]).unwrap())]);
+        let environment = Fake { variables, home: None };
+        let options = |context: &str, user: &str| ConnectionOptions {
+            context: Some(context.to_owned()).filter(|context| !context.is_empty()),
+            user: Some(user.to_owned()).filter(|user| !user.is_empty()),
+            ..Default::default()
+        };
+
+        let chosen = choose(&options("", ""), &environment).unwrap();
+        assert_eq!((chosen.context.as_str(), chosen.user.as_str()), ("dev", "me"));
+        assert_eq!(chosen.origin.unwrap().file, second);
+
+        let chosen = choose(&options("dev", "runs"), &environment).unwrap();
+        let exec = chosen.config.auth_info.exec.unwrap();
+        assert_eq!(exec.command.unwrap(), directory.path().join("./plugin").to_string_lossy());
+        assert_eq!(exec.env.unwrap().len(), 1);
+        let certificate = directory.path().join("certificate.pem").to_string_lossy().into_owned();
+        assert_eq!(chosen.config.auth_info.client_certificate, Some(certificate));
+
+        let fails = |context: &str| choose(&options(context, ""), &environment).err().unwrap().to_string();
+        // The first file decides about a user, whether it can be used or not.
+        let broken = fails("half");
+        assert!(broken.contains("first: user \"half\" can't be used: a field has the wrong type"), "{broken}");
+        assert!(!broken.contains("secret"), "{broken}");
+        assert!(fails("lost").starts_with("there is no cluster \"\""), "{}", fails("lost"));
     }
 
     #[test]

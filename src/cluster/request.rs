@@ -9,7 +9,7 @@ use http::{Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 
-use super::{Connection, Exchange, answer::Answer, failure::Failure, retry};
+use super::{Connection, Exchange, answer::Answer, credentials::Lease, failure::Failure, retry};
 
 /// The time limit for opening a connection.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -144,14 +144,20 @@ impl Connection {
         answer
     }
 
-    /// Sends a request and returns the head and the unread body of the answer.
+    /// Sends a request and returns the head and the unread body of the answer. If the server doesn't accept credentials
+    /// that can be renewed, they are, and the request is sent again: it has done nothing.
     async fn respond(&self, request: Request<Vec<u8>>) -> Result<(Head, Body), Failure> {
-        let request = self.authorize(request.map(Body::from)).await?;
-        let sent = within(self.limits.silence, async {
-            self.client.send(request).await.map_err(|error| Failure::of_transport(&error))
-        });
-        let response = sent.await?;
+        let send = async |lease: &Lease, request: Request<Vec<u8>>| {
+            within(self.limits.silence, lease.send(request.map(Body::from))).await
+        };
+        let lease = self.clients.lease().await?;
+        let mut response = send(&lease, request.clone()).await?;
         self.reached.store(true, Ordering::Relaxed);
+        if response.status() == StatusCode::UNAUTHORIZED
+            && let Some(lease) = self.clients.renew(&lease).await?
+        {
+            response = send(&lease, request).await?;
+        }
         Ok(response.into_parts())
     }
 

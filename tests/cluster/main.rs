@@ -11,6 +11,7 @@ mod graphs;
 mod account;
 mod archive;
 mod content;
+mod credentials;
 mod delete;
 mod differential;
 mod doctor;

@@ -1,0 +1,166 @@
+//! Credentials that are issued, expire and are renewed: those of a plugin, of an OpenID provider, and in a file.
+//!
+//! kube has all three, but runs a plugin for every request while its token has less than a minute left, never after a
+//! 401, and never again for a certificate; it spends an OpenID refresh token without saving the next one; and it sends
+//! the line break at the end of a token file. These are client-go's rules, from its `plugin/pkg/client/auth`.
+
+mod oidc;
+mod plugin;
+mod save;
+mod token_file;
+
+use std::{path::PathBuf, sync::Arc};
+
+use http::{HeaderValue, Request, header};
+use kube::{
+    Client, Config,
+    client::{AuthError, Body, ClientBuilder},
+};
+
+use super::{failure::Failure, kubeconfig::Origin};
+
+use self::{
+    oidc::Oidc,
+    plugin::{Issued, Plugin},
+    token_file::TokenFile,
+};
+
+/// Clients that send requests with valid credentials.
+pub(super) struct Clients {
+    /// Without the issued credentials.
+    base: Client,
+    source: Source,
+}
+
+enum Source {
+    /// Nothing is issued: the configuration has all credentials.
+    Fixed,
+    Plugin(Box<Plugin>),
+    Oidc(Oidc),
+    TokenFile(TokenFile),
+}
+
+/// What one request is sent with.
+pub(super) struct Lease {
+    client: Client,
+    authorization: Option<HeaderValue>,
+    issued: Option<Arc<Issued>>,
+}
+
+impl Clients {
+    /// Takes the issued credentials out of the configuration: kube would handle them in its way.
+    ///
+    /// As in client-go, a token, a password and a certificate take precedence over a plugin
+    /// (`exec.Authenticator.UpdateTransportConfig`), and a token and a password over an OpenID provider.
+    pub(super) fn new(mut config: Config, origin: Option<Origin>) -> Result<Self, Error> {
+        let user = &mut config.auth_info;
+        let has_token = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
+        let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
+        let (exec, provider) = (user.exec.take(), user.auth_provider.take());
+        if exec.is_some() && provider.is_some() {
+            let reason = "it has both exec and auth-provider: remove one of them".to_owned();
+            return Err(Error::Setting { what: user_name(origin.as_ref()), reason });
+        }
+        let source = match (exec, provider) {
+            (Some(exec), _) if !has_token && !has_certificate => {
+                let what = format!("the credential plugin of {}", user_name(origin.as_ref()));
+                let plugin = Plugin::new(exec, config.clone()).map_err(|reason| Error::Setting { what, reason })?;
+                Source::Plugin(Box::new(plugin))
+            }
+            (_, Some(provider)) if !has_token && provider.name == "oidc" => {
+                let what = format!("the OpenID provider of {}", user_name(origin.as_ref()));
+                Source::Oidc(Oidc::new(provider.config, origin).map_err(|reason| Error::Setting { what, reason })?)
+            }
+            (_, provider) => {
+                config.auth_info.auth_provider = provider.filter(|_| !has_token);
+                // The file is read again and again; the token is only for the case that it is gone (client-go's
+                // `NewBearerAuthWithRefreshRoundTripper`).
+                match config.auth_info.token_file.take().filter(|_| config.auth_info.username.is_none()) {
+                    Some(file) => Source::TokenFile(
+                        TokenFile::open(PathBuf::from(file), config.auth_info.token.take())
+                            .map_err(Error::Credentials)?,
+                    ),
+                    None => Source::Fixed,
+                }
+            }
+        };
+        Ok(Clients { base: ClientBuilder::try_from(config).map_err(Error::Kube)?.build(), source })
+    }
+
+    /// A client with valid credentials. Gets new ones first if there are none, or if they have expired.
+    pub(super) async fn lease(&self) -> Result<Lease, Failure> {
+        let bearer = |client: &Client, authorization: HeaderValue| Lease {
+            client: client.clone(),
+            authorization: Some(authorization),
+            issued: None,
+        };
+        match &self.source {
+            Source::Fixed => Ok(Lease { client: self.base.clone(), authorization: None, issued: None }),
+            Source::Plugin(plugin) => Ok(self.lease_of(plugin.credential().await.map_err(Failure::Credentials)?)),
+            Source::Oidc(oidc) => Ok(bearer(&self.base, oidc.id_token().await.map_err(Failure::Credentials)?)),
+            Source::TokenFile(file) => Ok(bearer(&self.base, file.token().map_err(Failure::Credentials)?)),
+        }
+    }
+
+    fn lease_of(&self, issued: Arc<Issued>) -> Lease {
+        let client = issued.client.clone().unwrap_or_else(|| self.base.clone());
+        Lease { client, authorization: issued.authorization.clone(), issued: Some(issued) }
+    }
+
+    /// Renews credentials that the server has rejected (401), and returns the new ones; `None` if there are no others.
+    pub(super) async fn renew(&self, rejected: &Lease) -> Result<Option<Lease>, Failure> {
+        let (Source::Plugin(plugin), Some(issued)) = (&self.source, &rejected.issued) else { return Ok(None) };
+        let renewed = plugin.renew(issued).await.map_err(Failure::Credentials)?;
+        Ok(renewed.map(|issued| self.lease_of(issued)))
+    }
+}
+
+impl Lease {
+    /// Sends a request.
+    pub(super) async fn send(&self, mut request: Request<Body>) -> Result<http::Response<Body>, Failure> {
+        if let Some(authorization) = &self.authorization {
+            request.headers_mut().insert(header::AUTHORIZATION, authorization.clone());
+        }
+        let response = self.client.send(request).await.map_err(|error| Failure::of_transport(&error))?;
+        if let Some(issued) = self.issued.as_ref().filter(|_| response.status() != http::StatusCode::UNAUTHORIZED) {
+            issued.accept();
+        }
+        Ok(response)
+    }
+}
+
+/// Why there are no clients.
+pub(super) enum Error {
+    /// An invalid setting: which, and why.
+    Setting {
+        what: String,
+        reason: String,
+    },
+    /// There are no credentials.
+    Credentials(String),
+    Kube(kube::Error),
+}
+
+fn user_name(origin: Option<&Origin>) -> String {
+    origin.map_or_else(|| "the user".to_owned(), |origin| format!("user {:?}", origin.user))
+}
+
+/// `Bearer TOKEN`, which no log shows.
+fn bearer(token: &str) -> Result<HeaderValue, String> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+        .map_err(|_| "the token has characters that no HTTP header can have".to_owned())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Describes an authentication error of kube. Its own message contains a failed program's output in Rust's debug
+/// format, with any token in it.
+pub(super) fn explain(error: &AuthError) -> String {
+    match error {
+        AuthError::AuthExecRun { cmd, out } => format!("{cmd} failed ({})", out.status),
+        AuthError::ReadTokenFile(error, file) => format!("token file {}: {error}", file.display()),
+        AuthError::InvalidBearerToken(_) => "the token has characters that no HTTP header can have".to_owned(),
+        AuthError::InvalidBasicAuth(_) => "the password has characters that no HTTP header can have".to_owned(),
+        error => error.to_string(),
+    }
+}

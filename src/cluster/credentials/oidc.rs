@@ -1,0 +1,243 @@
+//! Tokens of an OpenID provider, refreshed and saved as kubectl does (client-go's `plugin/pkg/client/auth/oidc`).
+
+use std::{collections::HashMap, fmt::Write as _, path::PathBuf, time::Duration};
+
+use base64::Engine as _;
+use http::{HeaderValue, Request, StatusCode, Uri, header};
+use http_body_util::BodyExt as _;
+use jiff::Timestamp;
+use kube::{
+    Client, Config,
+    client::{Body, ClientBuilder},
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+use super::{
+    super::{failure::Failure, kubeconfig::Origin, proxy},
+    save::Saved,
+};
+
+/// How long before its end a token counts as expired: clocks differ (client-go's `expiryDelta`).
+const LEEWAY: Duration = Duration::from_secs(10);
+/// How long the provider may take to answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// As Go's `url.QueryEscape`, except that a space becomes `%20`, which means the same.
+const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// The settings of a user's auth-provider.
+pub(super) type Settings = HashMap<String, String>;
+
+pub(super) struct Oidc {
+    origin: Origin,
+    settings: Mutex<Settings>,
+}
+
+impl Oidc {
+    pub(super) fn new(settings: Settings, origin: Option<Origin>) -> Result<Self, String> {
+        for name in ["idp-issuer-url", "client-id"] {
+            set(&settings, name).ok_or_else(|| format!("{name} is missing"))?;
+        }
+        let origin = origin.ok_or("it is in no file")?;
+        Ok(Oidc { origin, settings: Mutex::new(settings) })
+    }
+
+    /// The ID token, refreshed if it has expired. The lock makes other requests wait for the refresh.
+    pub(super) async fn id_token(&self) -> Result<HeaderValue, String> {
+        let mut settings = self.settings.lock().await;
+        if let Some(token) = valid(&settings)? {
+            return super::bearer(&token);
+        }
+        let failed = |reason: String| {
+            format!(
+                "the ID token of user {:?} has expired, and cannot be refreshed: {reason}; log in again",
+                self.origin.user
+            )
+        };
+        *settings = self.refreshed().await.map_err(failed)?;
+        let token = set(&settings, "id-token").ok_or_else(|| failed("the provider sent no ID token".to_owned()))?;
+        super::bearer(&token)
+    }
+
+    /// Refreshes the tokens and saves them. Another process may have done so: refresh tokens are often valid only once.
+    async fn refreshed(&self) -> Result<Settings, String> {
+        let origin = self.origin.clone();
+        let saved =
+            tokio::task::spawn_blocking(move || Saved::lock(&origin)).await.map_err(|error| error.to_string())?;
+        let saved = saved?;
+        let mut now = saved.settings()?;
+        if let Ok(Some(_)) = valid(&now) {
+            return Ok(now);
+        }
+        let refresh = set(&now, "refresh-token").ok_or("there is no refresh-token")?;
+        let tokens = tokio::time::timeout(PATIENCE, request(&now, &refresh)).await;
+        let tokens = tokens.map_err(|_| format!("the provider did not answer within {PATIENCE:?}"))??;
+        let old = now.clone();
+        now.extend([
+            ("id-token".to_owned(), tokens.id),
+            ("refresh-token".to_owned(), tokens.refresh.unwrap_or(refresh)),
+        ]);
+        let new = now.clone();
+        let written = tokio::task::spawn_blocking(move || saved.write(&old, &new)).await;
+        written.map_err(|error| error.to_string())??;
+        Ok(now)
+    }
+}
+
+/// A setting that is not empty.
+fn set(settings: &Settings, name: &str) -> Option<String> {
+    settings.get(name).filter(|text| !text.is_empty()).cloned()
+}
+
+/// The ID token, if there is one that has not expired.
+fn valid(settings: &Settings) -> Result<Option<String>, String> {
+    let Some(token) = set(settings, "id-token") else { return Ok(None) };
+    let expires = expiry(&token).ok_or("the id-token in the kubeconfig is no JSON Web Token: log in again")?;
+    Ok((Timestamp::now() + LEEWAY < expires).then_some(token))
+}
+
+fn expiry(token: &str) -> Option<Timestamp> {
+    let [_, payload, _] = token.split('.').collect::<Vec<_>>()[..] else { return None };
+    let payload = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;
+    let claims: Value = serde_json::from_slice(&payload).ok()?;
+    let seconds = claims["exp"].as_i64().or_else(|| claims["exp"].as_f64().map(|seconds| seconds as i64))?;
+    Timestamp::from_second(seconds).ok()
+}
+
+struct Tokens {
+    id: String,
+    refresh: Option<String>,
+}
+
+/// Spends a refresh token.
+async fn request(settings: &Settings, refresh: &str) -> Result<Tokens, String> {
+    let issuer = set(settings, "idp-issuer-url").unwrap_or_default();
+    let discovery = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
+    let answer = send(settings, &discovery, |request| request.method("GET").body(Body::empty())).await?;
+    if answer.status != StatusCode::OK {
+        return Err(format!("GET {discovery}: {}", answer.status));
+    }
+    let endpoint = answer.body["token_endpoint"].as_str().filter(|endpoint| !endpoint.is_empty());
+    let endpoint = endpoint.ok_or_else(|| format!("{discovery} names no token_endpoint"))?;
+    let (client, secret) = (set(settings, "client-id").unwrap_or_default(), set(settings, "client-secret"));
+    // Providers differ in where they expect the client's name and password: Go's oauth2 tries the header first.
+    let by_header = ask(settings, endpoint, refresh, &client, secret.as_deref(), true).await;
+    let tokens = match by_header {
+        Ok(tokens) => tokens,
+        // It knows the client.
+        Err(Refused::Grant(reason)) => return Err(reason),
+        Err(Refused::Other(_)) => ask(settings, endpoint, refresh, &client, secret.as_deref(), false).await.map_err(
+            |refused| match refused {
+                Refused::Grant(reason) | Refused::Other(reason) => reason,
+            },
+        )?,
+    };
+    let text = |name: &str| tokens[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let id = text("id_token").ok_or_else(|| {
+        format!("{endpoint} sent no id_token: the log-in lacked the scope openid, or the provider sends none here")
+    })?;
+    Ok(Tokens { id, refresh: text("refresh_token") })
+}
+
+/// Why there are no tokens.
+enum Refused {
+    /// The refresh token isn't valid.
+    Grant(String),
+    Other(String),
+}
+
+async fn ask(
+    settings: &Settings,
+    endpoint: &str,
+    refresh: &str,
+    client: &str,
+    secret: Option<&str>,
+    in_header: bool,
+) -> Result<Value, Refused> {
+    let escaped = |text: &str| utf8_percent_encode(text, FORM).to_string();
+    let mut form = format!("grant_type=refresh_token&refresh_token={}", escaped(refresh));
+    if !in_header {
+        let _ = write!(form, "&client_id={}", escaped(client));
+        if let Some(secret) = secret {
+            let _ = write!(form, "&client_secret={}", escaped(secret));
+        }
+    }
+    let answer = send(settings, endpoint, |request| {
+        let mut request = request.method("POST").header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        if in_header {
+            let pair = format!("{}:{}", escaped(client), escaped(secret.unwrap_or_default()));
+            let pair = base64::engine::general_purpose::STANDARD.encode(pair);
+            request = request.header(header::AUTHORIZATION, format!("Basic {pair}"));
+        }
+        request.body(Body::from(form.into_bytes()))
+    })
+    .await
+    .map_err(Refused::Other)?;
+    if !answer.status.is_success() {
+        // RFC 6749, 5.2. Anything else in the answer may be a token.
+        let text = |name: &str| answer.body[name].as_str().unwrap_or_default();
+        let why = [text("error"), text("error_description")].map(str::to_owned);
+        let why = why.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");
+        let end = if why.is_empty() { String::new() } else { format!(" ({why})") };
+        let reason = format!("{endpoint} refuses the refresh token: {}{end}", answer.status);
+        return Err(if text("error") == "invalid_grant" { Refused::Grant(reason) } else { Refused::Other(reason) });
+    }
+    Ok(answer.body)
+}
+
+struct Answer {
+    status: StatusCode,
+    /// `null` if it is no JSON.
+    body: Value,
+}
+
+async fn send(
+    settings: &Settings,
+    url: &str,
+    request: impl FnOnce(http::request::Builder) -> http::Result<Request<Body>>,
+) -> Result<Answer, String> {
+    let failed = |reason: String| format!("{url}: {reason}");
+    let whole: Uri = url.parse().map_err(|_| failed("not a URL".to_owned()))?;
+    let client = client(settings, &whole)?;
+    let path = whole.path_and_query().map_or("/", |path| path.as_str());
+    let request = request(Request::builder().uri(path).header(header::ACCEPT, "application/json"))
+        .map_err(|error| failed(error.to_string()))?;
+    let response = client.send(request).await.map_err(|error| failed(Failure::of_transport(&error).to_string()))?;
+    let status = response.status();
+    let body =
+        response.into_body().collect().await.map_err(|error| failed(Failure::of_transport(&error).to_string()))?;
+    Ok(Answer { status, body: serde_json::from_slice(&body.to_bytes()).unwrap_or(Value::Null) })
+}
+
+/// A client for the host of a URL, which trusts the authority that the settings name, or else the system's.
+fn client(settings: &Settings, url: &Uri) -> Result<Client, String> {
+    let failed = |reason: String| format!("{url}: {reason}");
+    let mut parts = url.clone().into_parts();
+    parts.path_and_query = Some(http::uri::PathAndQuery::from_static("/"));
+    let mut config = Config::new(Uri::from_parts(parts).map_err(|_| failed("not a URL with a host".to_owned()))?);
+    config.default_retry = false;
+    config.connect_timeout = Some(super::super::request::CONNECT_TIMEOUT);
+    config.root_cert = authority(settings)?;
+    let variable = |name: &str| std::env::var(name).ok();
+    config.proxy_url = proxy::from_environment(&config.cluster_url, variable).map_err(failed)?;
+    let client = ClientBuilder::try_from(config).map_err(|error| failed(error.to_string()))?;
+    Ok(client.build())
+}
+
+/// `idp-certificate-authority-data`, or else the file `idp-certificate-authority`.
+fn authority(settings: &Settings) -> Result<Option<Vec<Vec<u8>>>, String> {
+    let (what, bytes) = if let Some(data) = set(settings, "idp-certificate-authority-data") {
+        let what = "idp-certificate-authority-data".to_owned();
+        let data: String = data.split_whitespace().collect();
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data);
+        (what.clone(), bytes.map_err(|error| format!("{what}: not base64: {error}"))?)
+    } else if let Some(file) = set(settings, "idp-certificate-authority") {
+        let what = format!("idp-certificate-authority {file}");
+        let bytes = std::fs::read(PathBuf::from(&file));
+        (what.clone(), bytes.map_err(|error| format!("{what}: {error}"))?)
+    } else {
+        return Ok(None);
+    };
+    super::super::kubeconfig::certificates(&what, &bytes).map(Some).map_err(|error| error.to_string())
+}

@@ -1,0 +1,275 @@
+//! Credential plugins: programs that print an ExecCredential (client-go's `plugin/pkg/client/auth/exec`).
+
+use std::{
+    collections::HashMap,
+    io::{self, IsTerminal as _},
+    process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use base64::Engine as _;
+use http::HeaderValue;
+use jiff::Timestamp;
+use kube::{
+    Client, Config,
+    client::ClientBuilder,
+    config::{AuthInfo, ExecConfig, ExecInteractiveMode},
+};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::Mutex;
+
+/// The protocol's versions, as in client-go; v1alpha1 is gone since Kubernetes 1.24.
+const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
+
+/// How long a failed run, or a credential that was rejected at once, stands: many requests are under way at once, and
+/// each would run the plugin.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// One credential, used by all requests of its lifetime.
+pub(super) struct Issued {
+    pub authorization: Option<HeaderValue>,
+    /// The client with the certificate; `None` if none was issued.
+    pub client: Option<Client>,
+    /// The certificate and its key, to tell whether they have changed.
+    certificate: Option<(String, String)>,
+    expires: Option<Timestamp>,
+    at: Instant,
+    /// Whether it replaces a credential that the server rejected.
+    replaces: bool,
+    accepted: AtomicBool,
+}
+
+impl Issued {
+    /// Notes that the server has accepted it.
+    pub(super) fn accept(&self) {
+        self.accepted.store(true, Ordering::Relaxed);
+    }
+
+    fn is_expired(&self) -> bool {
+        self.expires.is_some_and(|expires| Timestamp::now() > expires)
+    }
+}
+
+pub(super) struct Plugin {
+    exec: ExecConfig,
+    command: String,
+    interactive: ExecInteractiveMode,
+    /// The configuration to which issued certificates are added.
+    config: Config,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    issued: Option<Arc<Issued>>,
+    failed: Option<(Instant, String)>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Credential {
+    api_version: Option<String>,
+    kind: Option<String>,
+    status: Option<Status>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    expiration_timestamp: Option<String>,
+    #[serde(default)]
+    token: Option<String>,
+    client_certificate_data: Option<String>,
+    client_key_data: Option<String>,
+}
+
+impl Plugin {
+    /// Checks the settings as client-go's `validateAuthInfo` does; runs nothing.
+    pub(super) fn new(exec: ExecConfig, config: Config) -> Result<Self, String> {
+        let set = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let command = set(&exec.command).ok_or("it has no command")?;
+        let version = set(&exec.api_version).ok_or_else(|| {
+            format!("it has no apiVersion: write {}, or what the plugin's documentation says", VERSIONS[0])
+        })?;
+        if !VERSIONS.contains(&version.as_str()) {
+            return Err(format!("apiVersion {version:?} is not supported, only {}", VERSIONS.join(" and ")));
+        }
+        let interactive = match exec.interactive_mode.clone() {
+            Some(mode) => mode,
+            // As client-go's SetDefaults_ExecConfig.
+            None if version == VERSIONS[1] => ExecInteractiveMode::IfAvailable,
+            None => return Err("it has no interactiveMode: write Never, IfAvailable or Always".to_owned()),
+        };
+        if exec.env.iter().flatten().any(|variable| variable.get("name").is_none_or(String::is_empty)) {
+            return Err("a variable in its env has no name".to_owned());
+        }
+        Ok(Plugin { exec, command, interactive, config, state: Mutex::default() })
+    }
+
+    /// The current credential. Runs the plugin if there is none, or if it has expired.
+    pub(super) async fn credential(self: &Plugin) -> Result<Arc<Issued>, String> {
+        let mut state = self.state.lock().await;
+        // A credential that had expired when it was issued: the clocks differ. The server decides.
+        let usable = |issued: &Issued| !issued.is_expired() || issued.at.elapsed() < PAUSE;
+        match &state.issued {
+            Some(issued) if usable(issued) => Ok(issued.clone()),
+            _ => self.issue(&mut state, false).await,
+        }
+    }
+
+    /// A credential other than this one, which the server has rejected. Runs the plugin once for all requests that the
+    /// server rejects; `None` if its new credential was rejected, too.
+    pub(super) async fn renew(&self, rejected: &Arc<Issued>) -> Result<Option<Arc<Issued>>, String> {
+        let mut state = self.state.lock().await;
+        match &state.issued {
+            Some(issued) if !Arc::ptr_eq(issued, rejected) => return Ok(Some(issued.clone())),
+            Some(issued)
+                if issued.replaces && !issued.accepted.load(Ordering::Relaxed) && issued.at.elapsed() < PAUSE =>
+            {
+                return Ok(None);
+            }
+            _ => {}
+        }
+        self.issue(&mut state, true).await.map(Some)
+    }
+
+    /// Runs the plugin. The caller's lock keeps other requests from running it, too.
+    async fn issue(&self, state: &mut State, replaces: bool) -> Result<Arc<Issued>, String> {
+        if let Some((_, reason)) = state.failed.as_ref().filter(|(at, _)| at.elapsed() < PAUSE) {
+            return Err(reason.clone());
+        }
+        let issued = match self.run().await.and_then(|status| self.issued(status, state.issued.as_deref(), replaces)) {
+            Ok(issued) => Arc::new(issued),
+            Err(reason) => {
+                let reason = format!("credential plugin {}{reason}", self.command);
+                state.failed = Some((Instant::now(), reason.clone()));
+                return Err(reason);
+            }
+        };
+        (state.failed, state.issued) = (None, Some(issued.clone()));
+        Ok(issued)
+    }
+
+    fn issued(&self, status: Status, before: Option<&Issued>, replaces: bool) -> Result<Issued, String> {
+        let set = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let token = set(status.token);
+        let certificate = match (set(status.client_certificate_data), set(status.client_key_data)) {
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (None, None) if token.is_none() => return Err(" returned neither a token nor a certificate".to_owned()),
+            (None, None) => None,
+            _ => return Err(" returned only one of clientCertificateData and clientKeyData".to_owned()),
+        };
+        let expires = set(status.expiration_timestamp).map(|text| {
+            text.parse::<Timestamp>().map_err(|_| format!(" returned the expirationTimestamp {text:?}: not a time"))
+        });
+        let authorization = token.as_deref().map(super::bearer).transpose();
+        let client = match (&certificate, before) {
+            (None, _) => None,
+            // The same certificate: its connections go on.
+            (Some(certificate), Some(before)) if before.certificate.as_ref() == Some(certificate) => {
+                before.client.clone()
+            }
+            (Some((certificate, key)), _) => Some(self.client(certificate, key)?),
+        };
+        Ok(Issued {
+            authorization: authorization.map_err(|reason| format!(": {reason}"))?,
+            client,
+            certificate,
+            expires: expires.transpose()?,
+            at: Instant::now(),
+            replaces,
+            accepted: AtomicBool::new(false),
+        })
+    }
+
+    /// A client whose new connections present this certificate.
+    fn client(&self, certificate: &str, key: &str) -> Result<Client, String> {
+        let encode = |pem: &str| base64::engine::general_purpose::STANDARD.encode(pem);
+        let mut config = self.config.clone();
+        config.auth_info = AuthInfo {
+            client_certificate_data: Some(encode(certificate)),
+            client_key_data: Some(encode(key).into()),
+            ..config.auth_info
+        };
+        let invalid = |error: kube::Error| {
+            format!(" returned a certificate that can't be used: {}", super::super::identity::explain(&error))
+        };
+        Ok(ClientBuilder::try_from(config).map_err(invalid)?.build())
+    }
+
+    async fn run(&self) -> Result<Status, String> {
+        let is_interactive = is_interactive(&self.interactive, io::stdin().is_terminal())?;
+        let mut command = self.command(is_interactive)?;
+        // A plugin may wait for a log-in in the browser.
+        let output = tokio::task::spawn_blocking(move || command.output())
+            .await
+            .map_err(|error| format!(" could not be run: {error}"))?;
+        let output = output.map_err(|error| {
+            let hint = self.exec.install_hint.as_deref().unwrap_or_default().trim();
+            format!(" cannot be run: {error}{}{hint}", if hint.is_empty() { "" } else { "\n" })
+        })?;
+        if !output.status.success() {
+            // What it says about that goes to standard error, as it says it.
+            return Err(format!(" failed ({})", output.status));
+        }
+        self.read(&output.stdout)
+    }
+
+    fn command(&self, is_interactive: bool) -> Result<Command, String> {
+        let mut spec = json!({"interactive": is_interactive});
+        if let Some(cluster) = self.exec.cluster.as_ref().filter(|_| self.exec.provide_cluster_info) {
+            spec["cluster"] = serde_json::to_value(cluster).map_err(|error| format!(": {error}"))?;
+        }
+        let info = json!({"apiVersion": self.exec.api_version, "kind": "ExecCredential", "spec": spec});
+        let mut command = Command::new(&self.command);
+        let variable = |variable: &HashMap<String, String>| {
+            Some((variable.get("name")?.clone(), variable.get("value").cloned().unwrap_or_default()))
+        };
+        command
+            .args(self.exec.args.iter().flatten())
+            .envs(self.exec.env.iter().flatten().filter_map(variable))
+            .env("KUBERNETES_EXEC_INFO", info.to_string())
+            .stdin(if is_interactive { Stdio::inherit() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
+        Ok(command)
+    }
+
+    /// Reads what the plugin has printed. No message repeats any of it: it may be a token.
+    fn read(&self, printed: &[u8]) -> Result<Status, String> {
+        let text = String::from_utf8_lossy(printed);
+        let credential: Credential = match serde_json::from_str(&text) {
+            Ok(credential) => credential,
+            // client-go reads YAML, too.
+            Err(error) => serde_yaml::from_str(&text).map_err(|_| {
+                let place = format!("line {}, column {}", error.line(), error.column());
+                format!(" returned no ExecCredential: its output is neither JSON nor YAML of one ({place})")
+            })?,
+        };
+        if credential.kind.as_deref().is_some_and(|kind| kind != "ExecCredential") {
+            return Err(" returned no ExecCredential: its output is of another kind".to_owned());
+        }
+        let wanted = self.exec.api_version.as_deref().unwrap_or_default();
+        if let Some(returned) = credential.api_version.as_deref().filter(|returned| *returned != wanted) {
+            return Err(format!(" is configured for apiVersion {wanted}, and returned {returned:?}"));
+        }
+        credential.status.ok_or_else(|| " returned no credentials: its output has no status".to_owned())
+    }
+}
+
+/// Whether the plugin may use standard input (client-go's `isInteractive`).
+fn is_interactive(mode: &ExecInteractiveMode, is_terminal: bool) -> Result<bool, String> {
+    match mode {
+        ExecInteractiveMode::Never => Ok(false),
+        ExecInteractiveMode::IfAvailable => Ok(is_terminal),
+        ExecInteractiveMode::Always if is_terminal => Ok(true),
+        ExecInteractiveMode::Always => Err(" needs a terminal (interactiveMode: Always), and standard input is none: \
+                                            log in on a terminal, or use a context that needs no terminal"
+            .to_owned()),
+    }
+}

@@ -1,0 +1,199 @@
+//! Tokens of an OpenID provider.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    World, folder,
+    provider::{CLIENT, SECRET},
+    world,
+};
+use crate::harness::Ran;
+
+/// The provider counts what is spent: one test at a time.
+pub(super) fn alone() -> (MutexGuard<'static, ()>, &'static World) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let world = world();
+    let mut state = world.provider.state();
+    (state.in_form, state.lifetime) = (false, 3600);
+    drop(state);
+    (alone, world)
+}
+
+/// A kubeconfig of a user whose ID token ends so many seconds from now, in YAML with a comment.
+pub(super) fn write(world: &World, file: &Path, lifetime: i64, more: &[(&str, &str)]) -> (String, String) {
+    let (admin, _) = super::admin(&world.cluster);
+    let cluster = &admin["clusters"][0]["cluster"];
+    let (id, refresh) = world.provider.log_in(lifetime);
+    let more: String = more.iter().map(|(name, value)| format!("        {name}: {value}\n")).collect();
+    let text = format!(
+        "# mine\napiVersion: v1\nkind: Config\ncurrent-context: test\npreferences: {{}}\ncontexts:\n\
+         - name: test\n  context: {{cluster: test, user: ann}}\nclusters:\n- name: test\n  cluster: {cluster}\nusers:\n\
+         - name: other\n  user: {{password: '12e5', username: 'on'}}\n- name: ann\n  user:\n    auth-provider:\n      \
+         name: oidc\n      config:\n        client-id: {CLIENT}\n        client-secret: {SECRET}\n        \
+         id-token: {id}\n        idp-issuer-url: {}\n        refresh-token: {refresh}\n{more}",
+        world.provider.issuer
+    );
+    fs::write(file, text).expect("a kubeconfig");
+    (id, refresh)
+}
+
+pub(super) fn authority(world: &World, folder: &Path) -> String {
+    let file = folder.join("authority.pem");
+    fs::write(&file, world.authority.certificate()).expect("a certificate");
+    file.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// The user's settings, as they are in the file.
+fn settings(file: &Path) -> Value {
+    let text = fs::read_to_string(file).expect("a kubeconfig");
+    let document: Value = serde_yaml::from_str(&text).expect("YAML");
+    let users = document["users"].as_array().cloned().unwrap_or_default();
+    let ann = users.into_iter().find(|user| user["name"] == "ann").expect("the user");
+    ann["user"]["auth-provider"]["config"].clone()
+}
+
+pub(super) fn spent(world: &World) -> usize {
+    world.provider.state().spent
+}
+
+/// Neither an old nor a new token is in what is printed.
+fn no_token_in(ran: &Ran, tokens: &[&str]) {
+    for token in tokens.iter().chain(&[SECRET]) {
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains(token), "{token} is in: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_refreshed_token_is_saved_and_the_log_in_lasts() {
+    let (_alone, world) = alone();
+    let folder = folder();
+    let ca = authority(world, folder.path());
+    let file = folder.path().join("config");
+    let (id, refresh) = write(world, &file, -60, &[("idp-certificate-authority", &ca)]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("permissions");
+    }
+    let before = fs::read_to_string(&file).expect("a kubeconfig");
+    let spent_before = spent(world);
+    for _ in 0..3 {
+        let ran = world.cluster.gc_with(&file, &["tree", "namespaces", "--all"]);
+        assert!(ran.expect(0).contains("default"), "{}", ran.stdout);
+        assert_eq!(spent(world), spent_before + 1);
+    }
+    let now = settings(&file);
+    let (new_id, new_refresh) = (now["id-token"].as_str().unwrap(), now["refresh-token"].as_str().unwrap());
+    assert!(new_id != id && new_refresh != refresh);
+    // Everything else is as it was, and nothing is left over.
+    let after = fs::read_to_string(&file).expect("a kubeconfig");
+    assert_eq!(after.replace(new_id, &id).replace(new_refresh, &refresh), before);
+    let mut names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["authority.pem", "config"]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(fs::metadata(&file).expect("a file").permissions().mode() & 0o777, 0o640);
+    }
+}
+
+/// The second file of two, behind a link, with tokens that stand in it in an unusual way; the authority as data; a
+/// provider that expects the client's name in the form.
+#[test]
+fn the_right_file_of_several_is_written() {
+    use base64::Engine as _;
+    let (_alone, world) = alone();
+    world.provider.state().in_form = true;
+    let folder = folder();
+    let data = base64::engine::general_purpose::STANDARD.encode(world.authority.certificate());
+    let file = folder.path().join("real");
+    let (_, refresh) = write(world, &file, -60, &[("idp-certificate-authority-data", &data)]);
+    // The old refresh token stands in the text twice, so that the file is written anew.
+    let text = fs::read_to_string(&file).expect("a kubeconfig");
+    fs::write(&file, format!("# was {refresh}\n{text}")).expect("a kubeconfig");
+    let (first, link) = (folder.path().join("first"), folder.path().join("link"));
+    fs::write(&first, "current-context: ''\nusers: [{name: bob, user: {token: t}}]\n").expect("a kubeconfig");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&file, &link).expect("a link");
+    let both = std::env::join_paths([&first, &link]).expect("paths");
+    let first_before = fs::read(&first).expect("a file");
+    let spent_before = spent(world);
+    let ran = world.cluster.gc_with(Path::new(&both), &["tree", "namespaces", "--all"]);
+    assert!(ran.expect(0).contains("default"), "{}", ran.stdout);
+    assert_eq!(spent(world), spent_before + 1);
+    assert_ne!(settings(&file)["refresh-token"], json!(refresh));
+    assert_eq!(fs::read(&first).expect("a file"), first_before);
+    assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+    let text = fs::read_to_string(&file).expect("a kubeconfig");
+    assert!(text.contains("password: \"12e5\"") && text.contains("username: \"on\""), "{text}");
+}
+
+/// Refresh tokens are valid once: who comes second uses what the first has saved.
+#[test]
+fn several_at_once_spend_one_refresh_token() {
+    let (_alone, world) = alone();
+    let folder = folder();
+    let ca = authority(world, folder.path());
+    let file = folder.path().join("config");
+    write(world, &file, -60, &[("idp-certificate-authority", &ca)]);
+    let spent_before = spent(world);
+    std::thread::scope(|scope| {
+        let run = || world.cluster.gc_with(&file, &["tree", "namespaces", "--all"]);
+        let all: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+        for one in all {
+            one.join().expect("a run").expect(0);
+        }
+    });
+    assert_eq!(spent(world), spent_before + 1);
+}
+
+#[test]
+fn what_fails_says_why_and_spends_nothing() {
+    let (_alone, world) = alone();
+    let folder = folder();
+    let file = folder.path().join("config");
+    let ca = authority(world, folder.path());
+    let good = [("idp-certificate-authority", ca.as_str())];
+    let fails = |words: &[&str], tokens: &[&str]| {
+        let spent_before = spent(world);
+        let ran = world.cluster.gc_with(&file, &["tree", "namespaces", "--all"]);
+        ran.expect(1);
+        for word in [&["error: no credentials for", "user \"ann\"", "log in again"], words].concat() {
+            assert!(ran.stderr.contains(word), "{word:?} is not in: {}", ran.stderr);
+        }
+        no_token_in(&ran, tokens);
+        assert_eq!(spent(world), spent_before, "{}", ran.stderr);
+    };
+
+    // The provider's authority isn't known.
+    let (id, refresh) = write(world, &file, -60, &[]);
+    fails(&[&world.provider.issuer, "certificate is not trusted"], &[&id, &refresh]);
+
+    // Nobody could save the new tokens.
+    let (id, refresh) = write(world, &file, -60, &good);
+    let lock = folder.path().join("config.lock");
+    fs::write(&lock, "").expect("a lock");
+    fails(&["could not be saved", "config.lock exists"], &[&id, &refresh]);
+    assert!(lock.exists(), "it belongs to another process");
+    fs::remove_file(&lock).expect("a lock");
+
+    // The session was ended.
+    let (id, refresh) = write(world, &file, -60, &good);
+    let text = fs::read_to_string(&file).expect("a kubeconfig").replace(&refresh, "refresh-unknown");
+    fs::write(&file, text).expect("a kubeconfig");
+    fails(&["refuses the refresh token", "invalid_grant: it was spent"], &[&id, "refresh-unknown"]);
+
+    // There is none.
+    let text = fs::read_to_string(&file).expect("a kubeconfig").replace("refresh-unknown", "''");
+    fs::write(&file, text).expect("a kubeconfig");
+    fails(&["there is no refresh-token"], &[&id]);
+    assert!(!lock.exists());
+}
