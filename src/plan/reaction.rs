@@ -54,6 +54,8 @@ impl ClaimsOfSet {
 pub enum Afterwards {
     /// This controller survives and recreates the object.
     Recreated { by: ObjectId },
+    /// This StatefulSet survives and makes a claim of this name again, without its data.
+    RecreatedEmpty { by: ObjectId },
     /// This controller survives and may recreate the object.
     MayBeRecreated { by: ObjectId },
     /// This built-in controller keeps such an object in every namespace.
@@ -71,6 +73,12 @@ pub enum Afterwards {
 impl Afterwards {
     /// Whether a controller certainly recreates the object.
     pub(super) fn recreates(self) -> bool {
-        matches!(self, Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } | Afterwards::MirroredAgain { .. })
+        matches!(
+            self,
+            Afterwards::Recreated { .. }
+                | Afterwards::RecreatedEmpty { .. }
+                | Afterwards::KeptUp { .. }
+                | Afterwards::MirroredAgain { .. }
+        )
     }
 }

@@ -32,6 +32,8 @@ pub enum Cause {
     AccountGone(ObjectId),
     /// The endpoints controller, because this Service is gone: its Endpoints (R9.20).
     ServiceGone(ObjectId),
+    /// The mirroring controller, because these Endpoints are gone: their EndpointSlices (R9.26).
+    EndpointsGone(ObjectId),
     /// The Job controller, because the Job has failed with the deletion of this pod (R9.22).
     JobFailed { job: ObjectId, pod: ObjectId },
     /// A controller that has more pods than it wants, because it has adopted some (R9.24).
@@ -59,6 +61,7 @@ impl Cause {
             Cause::NodeGone(_)
                 | Cause::AccountGone(_)
                 | Cause::ServiceGone(_)
+                | Cause::EndpointsGone(_)
                 | Cause::DefinitionGone(_)
                 | Cause::JobFailed { .. }
                 | Cause::ScaledDown(_)
@@ -72,6 +75,7 @@ impl Cause {
             Cause::NodeGone(_) => Some("the pod garbage collector deletes it 40 to 80 s after its Node"),
             Cause::AccountGone(_) => Some("the controller of tokens deletes it"),
             Cause::ServiceGone(_) => Some("the endpoints controller deletes it"),
+            Cause::EndpointsGone(_) => Some("the mirroring controller deletes it"),
             Cause::DefinitionGone(_) => Some("the API server deletes it"),
             _ => None,
         }
@@ -83,6 +87,7 @@ impl Cause {
             Cause::NodeGone(node) => *node,
             Cause::AccountGone(gone)
             | Cause::ServiceGone(gone)
+            | Cause::EndpointsGone(gone)
             | Cause::DefinitionGone(gone)
             | Cause::AddressReleased(gone) => Some(*gone),
             _ => None,

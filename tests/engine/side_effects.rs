@@ -7,8 +7,8 @@ use kubectl_gc::{
         Fact,
         effects::PolicyFacts,
         facts::{
-            AccountFacts, ClaimFacts, JobFacts, KubeletReport, NodeFacts, PodFacts, ServiceFacts, SnapshotContentFacts,
-            SnapshotFacts, TokenFacts, VolumeFacts, WorkloadFacts,
+            AccountFacts, ClaimFacts, ClaimTemplates, JobFacts, KubeletReport, NodeFacts, PodFacts, ServiceFacts,
+            SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeFacts, WorkloadFacts,
         },
     },
     plan::{Afterwards, Plan, explore},
@@ -46,6 +46,13 @@ fn fact(object: &str, words: &[&str]) -> Fact {
         "Deployment" => Fact::Workload(WorkloadFacts {
             paused: words.contains(&"paused"),
             selector: Some(selector_of(words.first().copied().unwrap_or("none"))),
+            ..WorkloadFacts::default()
+        }),
+        "StatefulSet" => Fact::Workload(WorkloadFacts {
+            claims: Some(ClaimTemplates {
+                names: words.iter().map(|name| (*name).to_owned()).collect(),
+                deleted: false,
+            }),
             ..WorkloadFacts::default()
         }),
         "ReplicaSet" => Fact::Workload(WorkloadFacts {
@@ -117,6 +124,7 @@ fn afterwards(scene: &Scene, plan: &Plan) -> String {
         let name = |id| scene.snapshot.short_name(id);
         let what = match *after {
             Afterwards::Recreated { by } => format!("recreated by {}", name(by)),
+            Afterwards::RecreatedEmpty { by } => format!("recreated empty by {}", name(by)),
             Afterwards::MayBeRecreated { by } => format!("maybe by {}", name(by)),
             Afterwards::KeptUp { by } => format!("recreated by {by}"),
             Afterwards::MirroredAgain { node } => format!("mirrored on {}", name(node)),
@@ -727,6 +735,30 @@ fn a_controller_with_fewer_replicas_deletes_what_it_adopts() {
         );
         let scene = scene(&text);
         assert_eq!(scene.describe(&planned(&scene, "ReplicaSet/many", Orphan)), expected, "{what}");
+    }
+}
+
+/// R9.25: the claim of a living StatefulSet comes again with its pod, and without its data.
+#[test]
+fn a_stateful_set_makes_its_claims_again() {
+    let set = "Node n1\nStatefulSet my-db\nPod my-db-0 node=n1 claim=data-my-db-0 <- StatefulSet/my-db+!";
+    let claims = "PersistentVolumeClaim data-my-db-0 fin=kubernetes.io/pvc-protection\nPersistentVolumeClaim data-db-0";
+    let facts = "facts StatefulSet/my-db data";
+    let [claim, pod] = ["PersistentVolumeClaim/data-my-db-0", "Pod/my-db-0"];
+    let (both, again) = (format!("{claim} {pod}"), format!("{pod} recreated by StatefulSet/my-db"));
+    for (facts, targets, expected) in [
+        (facts, both.as_str(), format!("{again}, {claim} recreated empty by StatefulSet/my-db")),
+        // The pod still uses it.
+        (facts, claim, format!("{claim} maybe by StatefulSet/my-db")),
+        (facts, "PersistentVolumeClaim/data-db-0", String::new()),
+        ("facts StatefulSet/my-db log", &both, again.clone()),
+        ("", &both, format!("{again}, {claim} maybe by StatefulSet/my-db")),
+        (facts, &format!("{both} StatefulSet/my-db"), String::new()),
+        // Both are stuck.
+        ("facts StatefulSet/my-db data\nfacts Node/n1 Silent", &both, String::new()),
+    ] {
+        let scene = scene(&format!("{set}\n{claims}\n{facts}"));
+        assert_eq!(afterwards(&scene, &planned(&scene, targets, Background)), expected, "{facts} {targets}");
     }
 }
 

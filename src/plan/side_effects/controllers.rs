@@ -98,14 +98,16 @@ impl Controllers<'_, '_, '_> {
         let snapshot = self.side_effects.context.snapshot;
         let Object { namespace, name, .. } = *self.object(object);
         let kept = kept_up_by(self.resource(object), snapshot.text(namespace), snapshot.text(name));
-        if kept.is_none() && self.controller_of(object).is_none() && !self.is_endpoints(object) {
+        let set = self.set_of_claim(object);
+        let is_made = kept.is_some() || set.is_some() || self.is_endpoints(object);
+        if !is_made && self.controller_of(object).is_none() {
             return None;
         }
         // Already replaced: the object was terminating before.
         if self.object(object).terminating() || self.side_effects.in_deleted_namespace(object) {
             return None;
         }
-        if (kept.is_some() || self.is_endpoints(object)) && self.is_stuck(object) {
+        if is_made && self.is_stuck(object) {
             return None;
         }
         if let Some(by) = kept {
@@ -113,6 +115,9 @@ impl Controllers<'_, '_, '_> {
         }
         if self.is_endpoints(object) {
             return self.service_of(object).map(|by| Afterwards::Recreated { by });
+        }
+        if let Some((set, pod)) = set {
+            return Some(self.claim_again(object, set, pod));
         }
         let Recreator { by, recreation } = self.recreator(object)?;
         // Another ReplicaSet makes its pods.
@@ -129,6 +134,46 @@ impl Controllers<'_, '_, '_> {
             Recreation::Certain => Afterwards::Recreated { by },
             Recreation::Possible => Afterwards::MayBeRecreated { by },
         })
+    }
+
+    /// The StatefulSet of a claim that is not deleted, and its pod for which the claim was made.
+    fn set_of_claim(&self, claim: ObjectId) -> Option<(ObjectId, ObjectId)> {
+        let context = self.side_effects.context;
+        let (snapshot, object) = (context.snapshot, self.object(claim));
+        let (sets, pods) = (context.built_in.stateful_sets?, context.built_in.pods?);
+        let named =
+            |resource, name: &str| snapshot.look_up_named(resource, snapshot.text(object.namespace), name).object();
+        if Some(object.resource) != context.built_in.claims {
+            return None;
+        }
+        // `<template>-<StatefulSet>-<ordinal>`: both names may contain hyphens.
+        let (beginning, ordinal) = snapshot.text(object.name).rsplit_once('-')?;
+        let hyphens = beginning.match_indices('-').map(|(place, _)| place);
+        hyphens.into_iter().find_map(|place| {
+            let (template, name) = (&beginning[..place], &beginning[place + 1..]);
+            let set = named(sets, name).filter(|set| self.side_effects.survival(*set) != Survival::Removed)?;
+            let pod = named(pods, &format!("{name}-{ordinal}")).filter(|pod| self.controller_of(*pod) == Some(set))?;
+            let facts = snapshot.facts.workload(set).and_then(|facts| facts.claims.as_ref());
+            if facts.is_none() {
+                self.needs.borrow_mut().facts.insert(set);
+            }
+            facts.is_none_or(|facts| facts.names.iter().any(|known| known == template)).then_some((set, pod))
+        })
+    }
+
+    /// A StatefulSet makes missing claims with a pod, and for a pod that is pending (R9.25).
+    fn claim_again(&self, claim: ObjectId, set: ObjectId, pod: ObjectId) -> Afterwards {
+        let goes = |object: ObjectId| {
+            self.side_effects.survival(object) == Survival::Removed && !self.staying.contains_key(&object)
+        };
+        let is_read =
+            self.side_effects.context.snapshot.facts.workload(set).is_some_and(|facts| facts.claims.is_some());
+        let certainly = Some(Recreator { by: set, recreation: Recreation::Certain });
+        if is_read && goes(claim) && goes(pod) && !self.object(pod).terminating() && self.recreator(pod) == certainly {
+            Afterwards::RecreatedEmpty { by: set }
+        } else {
+            Afterwards::MayBeRecreated { by: set }
+        }
     }
 
     /// Whether an object stays terminating for ever, so that no other takes its name.

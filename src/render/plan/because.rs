@@ -51,6 +51,10 @@ pub(in crate::render) fn because(
             "service-gone",
             format!("the endpoints controller deletes the Endpoints of Service {}", name_of(snapshot, *service)),
         ),
+        Cause::EndpointsGone(endpoints) => (
+            "endpoints-gone",
+            format!("the mirroring controller made it of Endpoints {}", name_of(snapshot, *endpoints)),
+        ),
         Cause::JobFailed { job, pod } => (
             "job-failed",
             format!(

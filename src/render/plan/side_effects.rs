@@ -46,6 +46,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static st
         Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } | Afterwards::MirroredAgain { .. } => {
             Some("recreated")
         }
+        Afterwards::RecreatedEmpty { .. } => Some("recreated empty"),
         Afterwards::Adopted { .. } => Some("adopted again"),
         Afterwards::AdoptedBy { .. } => Some("adopted"),
         // Possible reactions are described once, below the lines.
@@ -180,6 +181,7 @@ fn in_words(
     let many = number > 1;
     match after {
         Afterwards::Recreated { by } => format!("{} is not deleted and recreates {these}", name(by)),
+        Afterwards::RecreatedEmpty { by } => format!("{} is not deleted and recreates {these}, empty", name(by)),
         Afterwards::MayBeRecreated { by } => format!("{} is not deleted and may recreate {these}", name(by)),
         Afterwards::KeptUp { by } => format!("{by} recreates {these}"),
         Afterwards::MirroredAgain { node } => {
@@ -204,7 +206,7 @@ fn in_words(
 /// A reaction to one object's deletion, for JSON: a word whose meaning never changes, and a sentence.
 pub(super) fn describe(snapshot: &Snapshot, after: Afterwards) -> (&'static str, String) {
     let what = match after {
-        Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } => "recreated",
+        Afterwards::Recreated { .. } | Afterwards::RecreatedEmpty { .. } | Afterwards::KeptUp { .. } => "recreated",
         Afterwards::MayBeRecreated { .. } => "may-be-recreated",
         Afterwards::MirroredAgain { .. } => "mirrored-again",
         Afterwards::Adopted { .. } | Afterwards::AdoptedBy { .. } => "adopted",

@@ -69,6 +69,7 @@ impl<'a> AfterwardsJson<'a> {
         let (what, message) = describe(snapshot, after);
         let by = match after {
             Afterwards::Recreated { by }
+            | Afterwards::RecreatedEmpty { by }
             | Afterwards::MayBeRecreated { by }
             | Afterwards::Adopted { by }
             | Afterwards::AdoptedBy { by } => Some(by),

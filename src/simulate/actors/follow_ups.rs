@@ -26,6 +26,8 @@ impl World<'_, '_> {
             self.schedule_pods_of(gone);
         } else if resource == built_in.services {
             self.schedule_endpoints_of(gone);
+        } else if resource == built_in.endpoints {
+            self.schedule_mirrors_of(gone);
         } else if resource == built_in.accounts {
             for secret in self.context.fact_index.tokens_of(self.context.snapshot, gone) {
                 self.actors.due.push_back((secret, Cause::AccountGone(gone)));
@@ -85,6 +87,23 @@ impl World<'_, '_> {
         let coordinate = Coordinate { resource, namespace: found.namespace, name: found.name };
         if let Presence::Present(endpoints) = context.snapshot.look_up(coordinate) {
             self.actors.due.push_back((endpoints, Cause::ServiceGone(service)));
+        }
+    }
+
+    /// The mirroring controller deletes the EndpointSlices that it made of Endpoints, also those that were orphaned.
+    fn schedule_mirrors_of(&mut self, endpoints: ObjectId) {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let is_mirror = |slice: &ObjectId| {
+            let object = snapshot.object(*slice);
+            Some(object.resource) == context.built_in.slices
+                && object.labels.iter().any(|(key, value)| {
+                    snapshot.text(*key) == "endpointslice.kubernetes.io/managed-by"
+                        && snapshot.text(*value) == "endpointslicemirroring-controller.k8s.io"
+                })
+        };
+        for slice in context.graph.dependents(endpoints.into()).iter().copied().filter(is_mirror) {
+            self.actors.due.push_back((slice, Cause::EndpointsGone(endpoints)));
         }
     }
 
