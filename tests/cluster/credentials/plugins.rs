@@ -166,6 +166,31 @@ fn what_fails_says_why() {
     }
 }
 
+#[test]
+fn it_asks_on_a_terminal() {
+    let cluster = shared();
+    let (_, secret) = admin(cluster);
+    for mode in ["Always", "IfAvailable"] {
+        let plugin = Plugin::new(cluster, &[], &json!({}));
+        let script = format!(
+            "echo \"$KUBERNETES_EXEC_INFO\" > '{}/info'; echo 'Password?' >&2; read -r p; \
+             [ \"$p\" = right ] && echo '{}'",
+            plugin.folder.path().display(),
+            token(&secret)
+        );
+        let exec = json!({"apiVersion": VERSION, "command": "sh", "args": ["-c", script], "interactiveMode": mode});
+        let config = kubeconfig(cluster, plugin.folder.path(), &json!({"exec": exec}));
+        let mut terminal =
+            cluster.gc_on_terminal(&["tree", "-A", "--kubeconfig", config.to_str().expect("a path in UTF-8")]);
+        terminal.shows("Password?");
+        terminal.types("right");
+        let (code, shown) = terminal.ends();
+        assert!(code == Some(0) && shown.contains("Namespaces"), "{mode}: {shown}");
+        let info: Value = serde_json::from_str(&plugin.read("info")).expect("an ExecCredential");
+        assert_eq!(info["spec"]["interactive"], true);
+    }
+}
+
 /// As in client-go, who has a token or a certificate needs no plugin.
 #[test]
 fn a_token_takes_precedence() {
