@@ -191,6 +191,12 @@ impl TargetArgs {
         !self.targets.is_empty() || self.names_manifests()
     }
 
+    /// Whether `--all` or a selector chooses among the objects of a TYPE.
+    pub fn selects(&self) -> bool {
+        let given = |text: &Option<String>| text.as_deref().is_some_and(|text| !text.trim().is_empty());
+        self.all || given(&self.selector) || given(&self.field_selector)
+    }
+
     /// Whether manifests name the objects.
     pub fn names_manifests(&self) -> bool {
         !self.filenames.is_empty() || self.kustomize.is_some()

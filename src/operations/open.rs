@@ -8,7 +8,7 @@ use std::{
 use crate::{
     cluster::{Connection, ConnectionOptions, Progress, Scope},
     dump,
-    model::{Gap, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
+    model::{Gap, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
 };
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
     clock::{Clock as _, SystemClock},
     live::{Cluster, LiveSession},
     session::{Dump, DumpSession, Session, add_gaps},
-    targets::{NamespaceChoice, ServerSelection, TargetQuery, TypedQuery},
+    targets::{NamespaceChoice, ServerSelection, TargetError, TargetQuery, TypedQuery},
 };
 
 /// How much of a cluster a command has to read.
@@ -75,6 +75,20 @@ impl TargetConfig {
             Some(namespace) => NamespaceChoice::One(namespace.clone()),
             None if self.all_namespaces => NamespaceChoice::All,
             None => default,
+        }
+    }
+
+    /// The targets in the snapshot, those that don't exist skipped if that is wanted.
+    fn resolve(
+        &self,
+        query: &TypedQuery,
+        snapshot: &Snapshot,
+        choice: &NamespaceChoice,
+        selected: &[(ResourceId, Vec<String>)],
+    ) -> Result<Vec<ObjectId>, TargetError> {
+        match self.ignore_not_found {
+            true => query.resolve_present(snapshot, choice, selected),
+            false => query.resolve(snapshot, choice, selected),
         }
     }
 
@@ -232,11 +246,7 @@ impl Discovered {
             let unread = query.unread(&mut snapshot, &choice);
             cluster.runtime.block_on(cluster.connection.look_up(&mut snapshot, &unread));
         }
-        let resolve = |query: TypedQuery| match targets.ignore_not_found {
-            true => query.resolve_present(&snapshot, &choice, &selected),
-            false => query.resolve(&snapshot, &choice, &selected),
-        };
-        let targets = query.map(resolve).transpose()?;
+        let targets = query.map(|query| targets.resolve(&query, &snapshot, &choice, &selected)).transpose()?;
         if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {
             require_live_namespace(&snapshot, namespace)?;
         }
@@ -264,7 +274,7 @@ impl Cluster {
 fn read_dump(snapshot: Snapshot, targets: &TargetConfig) -> Result<DumpSession, OperationError> {
     let query = targets.typed(&snapshot.resources)?;
     let choice = targets.choice(NamespaceChoice::WhereverUnique);
-    let found = query.map(|query| query.resolve(&snapshot, &choice, &[])).transpose()?;
+    let found = query.map(|query| targets.resolve(&query, &snapshot, &choice, &[])).transpose()?;
     if let (None, Some(namespace)) = (&found, &targets.namespace) {
         require_namespace(&snapshot, namespace)?;
     }

@@ -128,6 +128,23 @@ fn a_type_alone_is_shown_whole_and_never_deleted() {
     }
 }
 
+/// As kubectl get: that nothing is there is no failure, but that an object is missing is one.
+#[test]
+fn nothing_of_a_type_is_no_failure() {
+    let ran = |line: &str| {
+        let ran = run(&format!("{line} --from {SHOP}"));
+        (ran.code, ran.out, ran.err)
+    };
+    let nothing = |place: &str| (0, String::new(), format!("No resources found{place}\n"));
+    assert_eq!(ran("tree deploy -l app=nothing -n shop"), nothing(" in shop namespace."));
+    assert_eq!(ran("tree deploy -l app=nothing -A -o name"), nothing(""));
+    let (code, out, err) = ran("tree deploy -l app=nothing -n shop -o json");
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &document["kind"], err.as_str()), (0, &"Tree".into(), "No resources found in shop namespace.\n"));
+    assert_eq!(ran("tree deploy/nothing -n shop").0, 1);
+    assert_eq!(ran("plan deploy -l app=nothing -n shop").0, 1, "whoever plans meant something");
+}
+
 /// As in kubectl.
 #[test]
 fn the_last_of_a_repeated_flag_wins_and_formats_have_any_letter_case() {
