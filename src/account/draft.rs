@@ -94,7 +94,7 @@ impl Account {
         let owners: Option<Vec<Owner>> = draft
             .references
             .iter()
-            .map(|owner| Some(owner_of(owner, self.owner_state(owner, object, draft.order, age)?)))
+            .map(|owner| Some(owner_of(owner, self.owner_state(owner, object, draft, age)?)))
             .collect();
         let watched = self.containers.get(&(true, Arc::from(object.namespace.as_str()))).copied().unwrap_or(false);
         let namespace_goes = match self.of_namespace(draft) {
@@ -112,8 +112,16 @@ impl Account {
         Some(Known { owners: owners?, namespace_goes })
     }
 
-    fn owner_state(&self, owner: &Reference, object: &Identity, order: u64, age: Millis) -> Option<OwnerState> {
+    fn owner_state(&self, owner: &Reference, object: &Identity, draft: &Draft, age: Millis) -> Option<OwnerState> {
+        let order = draft.order;
         if let Some(gone) = self.gone.get(&owner.uid) {
+            // In a circle of owners, the last to go is not why the first went. An owner that waited for its dependents,
+            // or freed them, goes last, though.
+            let later = |(gone, this): (u64, u64)| gone > this;
+            let is_later = gone.version.zip(draft.version).is_some_and(later) && gone.at + ORDERED >= draft.at;
+            if is_later && gone.policy == Some(Policy::Background) {
+                return Some(OwnerState::Watched);
+            }
             return Some(OwnerState::SeenGoing { at: gone.at, policy: gone.policy });
         }
         let watched = self.objects.get(&owner.uid);

@@ -53,6 +53,8 @@ const LONGEST_STILL: Millis = 3_600_000;
 #[derive(Debug)]
 struct GoneOwner {
     at: Millis,
+    /// The resourceVersion of its end, if its watch has shown that.
+    version: Option<u64>,
     policy: Option<Policy>,
     concerned: bool,
 }

@@ -234,9 +234,10 @@ impl Account {
             self.draft_about(uid, body, references, now)
         });
         let Some(object) = self.objects.remove(uid) else { return };
+        let version = self.version.filter(|_| last.is_some());
         let known_policy =
             if last.is_some() { Some(object.policy.unwrap_or(Policy::Background)) } else { object.policy };
-        self.gone.set(uid.clone(), GoneOwner { at: now, policy: known_policy, concerned: object.concerned });
+        self.gone.set(uid.clone(), GoneOwner { at: now, version, policy: known_policy, concerned: object.concerned });
         self.names.gone((object.kind, object.namespace, object.name), uid, object.concerned);
         if let Some(draft) = draft {
             self.push(draft);

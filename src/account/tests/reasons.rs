@@ -60,6 +60,25 @@ fn a_terminating_owner_may_have_waited() {
     }
 }
 
+/// The one that a client deletes goes first, and is the cause of the others, whenever that is told.
+#[test]
+fn in_a_circle_of_owners_the_first_to_go_is_the_cause() {
+    let circle = |name: &str, owner: &str| owned(object("ConfigMap", name, 1), "ConfigMap", owner, 1);
+    let all = [circle("a", "c"), circle("b", "a"), circle("c", "b")];
+    let mut play = Play::with(Scope::Everything, &all);
+    all.iter().for_each(|map| play.gone(map));
+    play.answer(|_| ABSENT);
+    let changes = play.changes();
+    let first = gone_for(&changes, "ConfigMap/a");
+    assert!(matches!(&first, Reason::OwnerExists { .. }), "{first:?}");
+    for next in ["ConfigMap/b", "ConfigMap/c"] {
+        let why = gone_for(&changes, next);
+        assert!(matches!(&why, Reason::OwnersGone { .. }), "{why:?}");
+    }
+    let summary = play.account.summary();
+    assert_eq!((summary.collected, summary.otherwise), (2, 1));
+}
+
 #[test]
 fn a_cascade_in_the_background_needs_no_look_up() {
     let owner = object("Deployment", "web", 1);
