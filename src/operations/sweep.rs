@@ -43,7 +43,8 @@ impl SweepRules {
         };
         let play = |session: &mut Session, play: fn(&SimContext<'_>, &Request) -> Plan| {
             let graph = self.graph(&session.snapshot);
-            Ok::<_, std::convert::Infallible>(play(&SimContext::new(&session.snapshot, &graph, self.assume), &request))
+            let context = SimContext::new(&session.snapshot, &graph, self.assume).with_refused_writes();
+            Ok::<_, std::convert::Infallible>(play(&context, &request))
         };
         let learn = |session: &mut Session, plan: &Plan| Ok(learn(session, &plan.needs));
         // Simulating one order of events finds nearly all missing reads; all orders are explored once nothing is

@@ -9,7 +9,7 @@ use crate::{
     server::Stored,
     simulate::{
         Assumption, Blockers, Cause, Change, Effect, InitialListOrder, Refused, Request, SimContext, Start, State,
-        World, assumed_objects, begin, uncertain_objects, unfinished_by_sweep,
+        World, assumed_objects, begin, resting_on_others, uncertain_objects, unfinished_by_sweep,
     },
 };
 
@@ -59,8 +59,10 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let blockers = Blockers::at_end_of(world, &unfinished);
         let uncertain = uncertain_objects(world, &blockers);
         // A sweep does the collector's work itself, and reports what others have to do.
-        let (assumed, assumptions) =
-            if request.start == Start::AtRest { assumed_objects(world, &blockers) } else { Default::default() };
+        let (assumed, assumptions) = match request.start {
+            Start::AtRest => assumed_objects(world, &blockers),
+            _ => (resting_on_others(world, &blockers, Vec::new()), BTreeSet::new()),
+        };
         let without_delete = without_the_delete(world, request);
         OutcomeBuilder { world, blockers, uncertain, assumed, assumptions, unfinished, without_delete }
     }

@@ -1,6 +1,6 @@
 //! Which outcomes rest on an assumption that may be wrong: on controllers that are no part of Kubernetes and were not
-//! seen running, on a collector that may not watch a young kind yet, and on webhooks and kubelets of which nothing
-//! shows whether they answer.
+//! seen running, on a collector that may not watch a young kind yet, on webhooks and policies that may refuse, and on
+//! kubelets of which nothing shows whether they answer.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::{
     actors::Assumption,
     blockers::{BlockedBy, Blockers, State},
     cause::Cause,
-    uncertainty::with_all_affected,
+    uncertainty::{add_affected_by_updates, with_all_affected},
     world::{SimContext, World},
 };
 
@@ -30,7 +30,6 @@ pub(crate) fn assumed_objects(
 ) -> (FxHashSet<ObjectId>, BTreeSet<Assumption>) {
     let mut assumptions = BTreeSet::new();
     let mut open: Vec<ObjectId> = awaiting_others(world, blockers);
-    open.extend(&world.rests_on_others);
     for change in &world.log {
         match &change.cause {
             Cause::KnownFinalizer(finalizer) if !is_kubernetes_own(world.context, change.object, *finalizer) => {
@@ -56,7 +55,19 @@ pub(crate) fn assumed_objects(
             open.push(object);
         }
     }
-    (with_all_affected(world, blockers, open), assumptions)
+    (resting_on_others(world, blockers, open), assumptions)
+}
+
+/// Objects whose outcomes depend on those of `open`, or on something of which nothing shows what it does.
+pub(crate) fn resting_on_others(
+    world: &World<'_, '_>,
+    blockers: &Blockers,
+    mut open: Vec<ObjectId>,
+) -> FxHashSet<ObjectId> {
+    open.extend(&world.rests_on_others);
+    let mut assumed = add_affected_by_updates(world, blockers, &world.updates_rest_on_others, &mut open);
+    assumed.extend(with_all_affected(world, blockers, open));
+    assumed
 }
 
 /// Objects that are deleted once a controller acts that is not known to run.

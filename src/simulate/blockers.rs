@@ -251,7 +251,7 @@ fn inspect_terminating(
     if stored.in_grace() && world.context.rules(object).graceful {
         holders.push(BlockedBy::Kubelet);
         causes.push(match world.kubelet_of(object) {
-            Kubelet::On(node) => {
+            Kubelet::On(node) | Kubelet::Unread(node) => {
                 if world.context.assume == Assume::Known {
                     world.assumptions.insert(Assumption::Kubelet { node });
                 }

@@ -12,6 +12,7 @@ pub mod delays;
 mod index;
 pub mod interleaving;
 pub(crate) mod liveness;
+mod managed_apis;
 mod next_write;
 pub(crate) mod obstacles;
 pub mod order_sensitivity;
@@ -50,7 +51,7 @@ pub use start::InitialListOrder;
 pub(crate) use world::SLOWEST_CONTROLLER;
 pub use world::{Assume, Needs, SimContext, World};
 
-pub(crate) use assumed::assumed_objects;
+pub(crate) use assumed::{assumed_objects, resting_on_others};
 pub(crate) use blockers::unfinished_by_sweep;
 pub(crate) use parts::Parts;
 pub(crate) use start::begin;

@@ -44,6 +44,31 @@ pub(crate) fn with_all_affected(
     found
 }
 
+/// Adds to `open` all objects whose outcomes depend on whether the last update of these objects is refused: then they
+/// stay as they are, and whatever waits for them stays, too.
+pub(crate) fn add_affected_by_updates(
+    world: &World<'_, '_>,
+    blockers: &Blockers,
+    updated: &FxHashSet<ObjectId>,
+    open: &mut Vec<ObjectId>,
+) -> FxHashSet<ObjectId> {
+    let mut found: FxHashSet<ObjectId> = FxHashSet::default();
+    if updated.is_empty() {
+        return found;
+    }
+    let links = Links::of(world);
+    let mut staying: Vec<ObjectId> = updated.iter().copied().collect();
+    while let Some(object) = staying.pop() {
+        if found.insert(object) {
+            staying.extend(blockers.waited_for_by(object));
+            staying.extend(links.orphaned_by.get(&object));
+            links.follow_up(world, object, &mut staying);
+            links.follow_removal(world, object, open);
+        }
+    }
+    found
+}
+
 /// Objects that hidden dependents could affect: a failed list may hide dependents that block owners, turn a delete into
 /// a foreground one, or block a Namespace or CRD.
 fn affected_by_hidden_dependents(world: &World<'_, '_>) -> Vec<ObjectId> {
@@ -72,6 +97,11 @@ struct Links {
     /// The deleted Namespaces, by name.
     namespaces: FxHashMap<Symbol, ObjectId>,
     emptied_by: FxHashMap<ObjectId, ObjectId>,
+    /// The owner that the collector freed an object from, and that waits until this is done.
+    orphaned_by: FxHashMap<ObjectId, ObjectId>,
+    /// When an object was removed, and when it last changed: positions in the log.
+    removed: FxHashMap<ObjectId, usize>,
+    changed: FxHashMap<ObjectId, usize>,
     /// What controllers delete because an object goes.
     follow_ups: FxHashMap<ObjectId, Vec<ObjectId>>,
 }
@@ -83,9 +113,16 @@ impl Links {
             waited: FxHashSet::default(),
             namespaces: FxHashMap::default(),
             emptied_by: FxHashMap::default(),
+            orphaned_by: FxHashMap::default(),
+            removed: FxHashMap::default(),
+            changed: FxHashMap::default(),
             follow_ups: FxHashMap::default(),
         };
-        for change in &world.log {
+        for (position, change) in world.log.iter().enumerate() {
+            links.changed.insert(change.object, position);
+            if change.removed {
+                links.removed.insert(change.object, position);
+            }
             let first = match change.cause {
                 Cause::JobFailed { pod, .. } => Some(pod),
                 ref cause => cause.gone(),
@@ -96,6 +133,10 @@ impl Links {
             match change.cause {
                 Cause::Collector(Reason::DependentsGone) => {
                     links.waited.insert(change.object);
+                }
+                Cause::Collector(Reason::OwnerOrphans(owner)) => {
+                    let owner = world.context.graph.by_uid(owner).and_then(|node| world.context.graph.object(node));
+                    links.orphaned_by.extend(owner.map(|owner| (change.object, owner)));
                 }
                 Cause::Namespace(above) | Cause::Definition(above) => {
                     links.emptied_by.insert(change.object, above);
@@ -115,11 +156,23 @@ impl Links {
     }
 
     fn follow(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
+        // Down: its dependents, deleted in the simulation or not.
+        open.extend(world.context.graph.dependents(NodeId::from(object)));
+        open.extend(self.follow_ups.get(&object).into_iter().flatten());
+        self.follow_up(world, object, open);
+    }
+
+    /// Down: what changed because an object was removed.
+    fn follow_removal(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
+        let Some(removed) = self.removed.get(&object) else { return };
+        let dependents = world.context.graph.dependents(NodeId::from(object));
+        open.extend(dependents.iter().filter(|one| self.changed.get(one).is_some_and(|changed| changed > removed)));
+        open.extend(self.follow_ups.get(&object).into_iter().flatten());
+    }
+
+    fn follow_up(&self, world: &World<'_, '_>, object: ObjectId, open: &mut Vec<ObjectId>) {
         let context = world.context;
         let found = context.snapshot.object(object);
-        // Down: its dependents, deleted in the simulation or not.
-        open.extend(context.graph.dependents(NodeId::from(object)));
-        open.extend(self.follow_ups.get(&object).into_iter().flatten());
         // Up: owners that it blocked.
         let blocked = found
             .owners

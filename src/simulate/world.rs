@@ -20,6 +20,7 @@ use super::{
     cause::{Cause, Change, Effect},
     controllers::ControllerIndex,
     index::FactIndex,
+    managed_apis::ManagedApis,
     obstacles::{Obstacles, Operation, RefusedWrite},
     request::{Cut, WriteScope},
 };
@@ -67,6 +68,7 @@ pub struct SimContext<'a> {
     /// What may show whether a controller runs.
     pub(crate) controllers: ControllerIndex,
     pub(super) adopters: OnceLock<AdopterIndex>,
+    pub(crate) managed_apis: ManagedApis,
 }
 
 impl<'a> SimContext<'a> {
@@ -90,6 +92,7 @@ impl<'a> SimContext<'a> {
             time: snapshot.time(),
             controllers: ControllerIndex::default(),
             adopters: OnceLock::new(),
+            managed_apis: ManagedApis::default(),
         }
     }
 
@@ -98,6 +101,14 @@ impl<'a> SimContext<'a> {
     #[must_use]
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         self.obstacles = Some(Obstacles::of(&self, now));
+        self
+    }
+
+    /// The same for simulations that heed what prevents writes, whether a controller manager runs or not: a sweep does
+    /// the collector's work itself.
+    #[must_use]
+    pub(crate) fn with_refused_writes(mut self) -> Self {
+        self.obstacles = Some(Obstacles::to_writes(&self));
         self
     }
 
@@ -257,11 +268,13 @@ pub struct World<'s, 'a> {
     pub(crate) refused: BTreeMap<ObjectId, RefusedWrite>,
     /// Namespaces that can't be emptied because of an APIService.
     pub(crate) held_by_api: BTreeMap<ObjectId, ObjectId>,
-    /// Objects whose outcome rests on something of which nothing shows what it does: a webhook that must answer, a
-    /// kubelet that isn't ready, a Job that judges failures.
+    /// Objects whose outcome rests on something of which nothing shows what it does: a webhook or a policy, a kubelet
+    /// that isn't ready, a Job that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
     /// Who adopts what was freed.
     pub(crate) adoptions: Adoptions,
+    /// Objects whose updates a webhook or a policy may refuse or change.
+    pub(crate) updates_rest_on_others: FxHashSet<ObjectId>,
     /// What must be read to know the obstacles.
     pub(crate) obstacle_needs: Needs,
     /// Cuts that the user has yet to make, before the first DELETE.
@@ -306,6 +319,7 @@ impl<'s, 'a> World<'s, 'a> {
             held_by_api: BTreeMap::new(),
             rests_on_others: FxHashSet::default(),
             adoptions: Adoptions::default(),
+            updates_rest_on_others: FxHashSet::default(),
             obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),
             cuts: VecDeque::new(),
             requests: VecDeque::new(),

@@ -73,6 +73,7 @@ fn fact(object: &str, words: &[&str]) -> Fact {
                 ["Silent"] => Some(KubeletReport::Silent),
                 ["NotReady"] => Some(KubeletReport::NotReady),
                 ["OutOfService"] => Some(KubeletReport::OutOfService),
+                ["Ready"] => Some(KubeletReport::Ready),
                 _ => None,
             };
             let pods = kubelet.is_none().then(|| words.iter().map(|uid| (*uid).to_owned()).collect());
@@ -650,7 +651,9 @@ fn the_kubelet_of_a_node_may_not_end_pods() {
     let (goes, stays) = ("ReplicaSet/rs Deleted, Pod/a Deleted", "ReplicaSet/rs Terminating(foregroundDeletion)");
     let stays = format!("{stays}, Pod/a Terminating()");
     for (report, targets, expected) in [
-        ("", "ReplicaSet/rs", format!("{goes}: []")),
+        ("Ready", "ReplicaSet/rs", format!("{goes}: []")),
+        // It could not be read.
+        ("Unread", "ReplicaSet/rs", "ReplicaSet/rs Deleted?, Pod/a Deleted?: []".to_owned()),
         ("Silent", "ReplicaSet/rs", format!("{stays}: [Stuck, Stuck]")),
         (
             "NotReady",
@@ -661,8 +664,11 @@ fn the_kubelet_of_a_node_may_not_end_pods() {
         // The pod garbage collector ends the pods of a Node that is gone.
         ("Silent", "ReplicaSet/rs Node/n1", format!("Node/n1 Deleted, {goes}: []")),
     ] {
-        let text = format!("Node n1\nReplicaSet rs\nPod a node=n1 <- ReplicaSet/rs!\nfacts Node/n1 {report}");
-        let scene = scene(&text);
+        let node = match report {
+            "Unread" => "Node n1 node=?".to_owned(),
+            _ => format!("Node n1\nfacts Node/n1 {report}"),
+        };
+        let scene = scene(&format!("{node}\nReplicaSet rs\nPod a node=n1 <- ReplicaSet/rs!"));
         let plan = planned(&scene, targets, Foreground);
         let states: Vec<_> = plan.outcomes.iter().filter_map(|outcome| outcome.state).collect();
         assert_eq!(format!("{}: {states:?}", scene.describe(&plan)), expected, "{report} {targets}");

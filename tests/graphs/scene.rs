@@ -3,7 +3,10 @@
 use kubectl_gc::model::{
     Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
     SnapshotBuilder,
-    facts::{DefinitionFacts, JobFacts, LabelRequirement, LabelSelector, NamespaceFacts, PodFacts, WorkloadFacts},
+    facts::{
+        DefinitionFacts, JobFacts, KubeletReport, LabelRequirement, LabelSelector, NamespaceFacts, NodeFacts, PodFacts,
+        WorkloadFacts,
+    },
 };
 
 use super::{
@@ -95,8 +98,8 @@ fn raw(written: &Written) -> RawReference<'_> {
 
 fn fact(line: &Line) -> Option<Fact> {
     match line.kind.name {
-        // The pod's facts could not be read.
-        "Pod" if line.node.as_deref() == Some("?") => None,
+        // The facts could not be read.
+        "Node" | "Pod" if line.node.as_deref() == Some("?") => None,
         "Pod" => Some(Fact::Pod(PodFacts {
             node: line.node.clone(),
             grace: Some(30),
@@ -108,6 +111,7 @@ fn fact(line: &Line) -> Option<Fact> {
             let finalizers = finalizers.filter(|_| line.spec_finalizer.as_deref() != Some("-")).collect();
             Some(Fact::Namespace(NamespaceFacts { finalizers, ..NamespaceFacts::default() }))
         }
+        "Node" => Some(Fact::Node(NodeFacts { pods: None, kubelet: Some(KubeletReport::Ready) })),
         // They adopt nothing.
         "Job" => Some(Fact::Job(JobFacts { selector: Some(selector_of("none")), ..JobFacts::default() })),
         "Deployment" | "ReplicaSet" => {

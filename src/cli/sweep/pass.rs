@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    model::Identity,
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, View, approve},
@@ -160,6 +161,9 @@ impl PassReport<'_> {
         let mut progress = FollowReporter::new(begun);
         // The sweep changes which objects have which ids.
         let namespace = namespace(&pass.session);
+        let snapshot = &pass.session.snapshot;
+        let prevented = plan.plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents);
+        let prevented: Vec<Identity> = prevented.map(|id| Identity::of(snapshot, *id)).collect();
         let SweepResult { followed, failing } =
             pass.carry_out(plan, &order.load, &mut |event| progress.describe(event));
         progress.end();
@@ -185,8 +189,10 @@ impl PassReport<'_> {
             // An empty line below the prediction.
             false => self.printer().print(&view, || vec![b'\n'])?,
         };
+        // What was foretold is bad news, and no failure.
+        let unforetold: Vec<_> = failing.iter().filter(|(object, _)| !prevented.contains(object)).cloned().collect();
         let exit = match () {
-            () if view.failed() => Exit::Failed,
+            () if (DeletionView { sweep: Some(&unforetold), ..view }).failed() => Exit::Failed,
             () if view.bad_news() || stays_stuck(&plan.plan) => Exit::BadNews,
             () => Exit::Fine,
         };
@@ -212,9 +218,10 @@ fn fields(document: &impl Serialize) -> Result<Map<String, Value>, OperationErro
     fields.map_err(OperationError::Document)
 }
 
-/// Whether an object that the pass works on stays stuck.
+/// Whether an object that the pass works on stays stuck, or writes of the pass are prevented.
 fn stays_stuck(plan: &Plan) -> bool {
-    plan.outcomes.iter().chain(&plan.stays).any(|outcome| outcome.state == Some(State::Stuck))
+    let prevented = plan.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
+    prevented || plan.outcomes.iter().chain(&plan.stays).any(|outcome| outcome.state == Some(State::Stuck))
 }
 
 #[cfg(test)]

@@ -189,17 +189,9 @@ fn webhook() -> impl Strategy<Value = facts::Webhook> {
             names: Vec::new(),
         });
     let selectors = (option::of(selector()), option::of(selector()));
-    (short(), option::of(backend()), any::<[bool; 4]>(), selectors, vec(rule, 0..2)).prop_map(
-        |(name, backend, [required, selective, conditional, exact], (namespaces, objects), rules)| facts::Webhook {
-            name,
-            backend,
-            required,
-            selective,
-            namespaces,
-            objects,
-            conditional,
-            exact,
-            rules,
+    (short(), option::of(backend()), any::<[bool; 5]>(), selectors, vec(rule, 0..2)).prop_map(
+        |(name, backend, [required, selective, conditional, never, exact], (namespaces, objects), rules)| {
+            facts::Webhook { name, backend, required, selective, namespaces, objects, conditional, never, exact, rules }
         },
     )
 }

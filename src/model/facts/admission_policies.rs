@@ -1,4 +1,4 @@
-//! ValidatingAdmissionPolicies and their bindings: which requests they judge.
+//! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings: which requests they judge.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,26 +8,27 @@ use super::{
 };
 use crate::model::resources::Resource;
 
-/// A ValidatingAdmissionPolicy.
+/// A ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdmissionPolicyFacts {
     /// `spec.matchConstraints`.
     pub constraints: Constraints,
-    /// Whether it has `matchConditions`.
+    /// Whether it has `matchConditions` that are not the constant `true`.
     #[serde(default)]
     pub conditional: bool,
-    /// Whether it validates anything.
+    /// Whether it can refuse or change anything: it has validations that are not the constant `true`, or mutations, and
+    /// no `matchConditions` that are the constant `false`.
     pub validates: bool,
     /// Whether one of its validations is the constant `false`: it refuses whatever it matches.
     pub refuses_all: bool,
 }
 
-/// A ValidatingAdmissionPolicyBinding.
+/// A ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PolicyBindingFacts {
     /// `spec.policyName`.
     pub policy: String,
-    /// Whether `validationActions` contains Deny.
+    /// Whether `validationActions` contains Deny, or the policy changes what it matches.
     pub denies: bool,
     /// `spec.matchResources`; unset: everything that the policy matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]

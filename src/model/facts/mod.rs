@@ -55,9 +55,9 @@ pub enum Fact {
     ApiService(ApiServiceFacts),
     /// Of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
     Webhooks(WebhookFacts),
-    /// Of a ValidatingAdmissionPolicy.
+    /// Of a ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
     AdmissionPolicy(AdmissionPolicyFacts),
-    /// Of a ValidatingAdmissionPolicyBinding.
+    /// Of a ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.
     PolicyBinding(PolicyBindingFacts),
     /// The deletion policy of an object, for kinds without other facts.
     Policy(PolicyFacts),
@@ -284,7 +284,7 @@ impl Facts {
         }
     }
 
-    /// The facts of a ValidatingAdmissionPolicy, if read.
+    /// The facts of a ValidatingAdmissionPolicy or MutatingAdmissionPolicy, if read.
     pub fn admission_policy(&self, object: ObjectId) -> Option<&AdmissionPolicyFacts> {
         match self.known.get(&object) {
             Some(Fact::AdmissionPolicy(facts)) => Some(facts),
@@ -292,7 +292,7 @@ impl Facts {
         }
     }
 
-    /// The facts of a ValidatingAdmissionPolicyBinding, if read.
+    /// The facts of a binding of such a policy, if read.
     pub fn policy_binding(&self, object: ObjectId) -> Option<&PolicyBindingFacts> {
         match self.known.get(&object) {
             Some(Fact::PolicyBinding(facts)) => Some(facts),

@@ -30,6 +30,8 @@ fn kind_has_facts(group: &str, kind: &str) -> bool {
                     | "MutatingWebhookConfiguration"
                     | "ValidatingAdmissionPolicy"
                     | "ValidatingAdmissionPolicyBinding"
+                    | "MutatingAdmissionPolicy"
+                    | "MutatingAdmissionPolicyBinding"
             )
         }
         "apiextensions.k8s.io" => kind == "CustomResourceDefinition",
@@ -100,13 +102,14 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             finalizers: texts(object.0.pointer("/spec/finalizers")),
             conditions: object.conditions(),
         }),
-        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => {
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
             Fact::AdmissionPolicy(admission_policy(object))
         }
-        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding") => {
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding") => {
+            let mutates = kind == "MutatingAdmissionPolicyBinding";
             Fact::PolicyBinding(PolicyBindingFacts {
                 policy: object.text("/spec/policyName").unwrap_or_default(),
-                denies: list(object.0.pointer("/spec/validationActions")).any(|action| action == "Deny"),
+                denies: mutates || list(object.0.pointer("/spec/validationActions")).any(|action| action == "Deny"),
                 constraints: object.0.pointer("/spec/matchResources").map(constraints),
             })
         }
@@ -363,14 +366,44 @@ fn constraints(object: &Value) -> Constraints {
 }
 
 fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
-    let validations = || list(object.0.pointer("/spec/validations"));
-    let is_false = |validation: &Value| Whole(validation).text("/expression").is_some_and(|cel| cel.trim() == "false");
+    let constants = || list(object.0.pointer("/spec/validations")).map(constant);
+    let has = |pointer| {
+        let found = object.0.pointer(pointer).filter(|found| !found.is_null());
+        found.is_some_and(|found| found.as_array().is_none_or(|all| !all.is_empty()))
+    };
+    let conditions = conditions_of(object.0.get("spec"));
+    // A parameter that isn't found, and an annotation that can't be computed, are failures, too.
+    let judges = constants().any(|constant| constant != Some(true))
+        || ["/spec/mutations", "/spec/paramKind", "/spec/auditAnnotations"].into_iter().any(has);
     AdmissionPolicyFacts {
         constraints: object.0.pointer("/spec/matchConstraints").map(constraints).unwrap_or_default(),
-        conditional: list(object.0.pointer("/spec/matchConditions")).next().is_some(),
-        validates: validations().next().is_some(),
-        refuses_all: validations().any(is_false),
+        conditional: conditions == MatchConditions::Unknown,
+        validates: judges && conditions != MatchConditions::Never,
+        refuses_all: constants().any(|constant| constant == Some(false)),
     }
+}
+
+/// What `matchConditions` come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MatchConditions {
+    Always,
+    Never,
+    Unknown,
+}
+
+/// One that is false decides, whatever the others are (apiserver `webhook/matchconditions/matcher.go: Match`).
+fn conditions_of(spec: Option<&Value>) -> MatchConditions {
+    let all: Vec<Option<bool>> = list(spec.and_then(|spec| spec.get("matchConditions"))).map(constant).collect();
+    match () {
+        () if all.contains(&Some(false)) => MatchConditions::Never,
+        () if all.contains(&None) => MatchConditions::Unknown,
+        () => MatchConditions::Always,
+    }
+}
+
+/// The value of an `expression` that is a constant.
+fn constant(judged: &Value) -> Option<bool> {
+    Whole(judged).text("/expression")?.trim().parse().ok()
 }
 
 /// Requirements of labels with these values.
@@ -397,7 +430,8 @@ fn selector(object: Option<&Value>) -> Option<LabelSelector> {
 fn webhook(object: &Value) -> Webhook {
     let webhook = Whole(object);
     let (namespaces, objects) = (selector(object.get("namespaceSelector")), selector(object.get("objectSelector")));
-    let conditional = list(object.get("matchConditions")).next().is_some();
+    let conditions = conditions_of(Some(object));
+    let conditional = conditions == MatchConditions::Unknown;
     let rules = list(object.get("rules")).map(rule);
     Webhook {
         name: webhook.text("/name").unwrap_or_default(),
@@ -407,6 +441,7 @@ fn webhook(object: &Value) -> Webhook {
         namespaces,
         objects,
         conditional,
+        never: conditions == MatchConditions::Never,
         exact: webhook.text("/matchPolicy").is_some_and(|policy| policy == "Exact"),
         rules: rules.collect(),
     }

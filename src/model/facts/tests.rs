@@ -171,10 +171,16 @@ fn webhooks_are_required_and_unselective_by_default() {
         assert!(selective(selector, json!({"matchLabels": {"a": "b"}})));
         assert!(selective(selector, json!({"matchExpressions": [{"key": "a", "operator": "Exists"}]})));
     }
-    assert!(
-        selective("matchConditions", json!([{"name": "x", "expression": "true"}]))
-            && !selective("matchConditions", json!([]))
-    );
+    for (conditions, expected) in [
+        (json!([]), (false, false)),
+        (json!([{"name": "x", "expression": "true"}]), (false, false)),
+        (json!([{"name": "x", "expression": "true"}, {"name": "y", "expression": "object != null"}]), (true, false)),
+        (json!([{"name": "x", "expression": "object != null"}, {"name": "y", "expression": " false"}]), (false, true)),
+    ] {
+        let webhook = one(json!({"matchConditions": conditions}));
+        assert_eq!((webhook.conditional, webhook.never), expected, "{conditions}");
+        assert_eq!(webhook.selective, webhook.conditional);
+    }
 }
 
 #[test]
@@ -203,13 +209,13 @@ fn whole_reading_is_for_kinds_with_facts() {
         "MutatingWebhookConfiguration",
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionPolicyBinding",
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionPolicyBinding",
     ] {
         assert!(read_whole("admissionregistration.k8s.io", kind));
     }
     assert!(read_whole("apiregistration.k8s.io", "APIService"));
-    assert!(
-        !read_whole("admissionregistration.k8s.io", "MutatingAdmissionPolicy") && !read_whole("apps", "Deployment")
-    );
+    assert!(!read_whole("apps", "Deployment"));
 }
 
 /// A builder with Leases of these names, and their ids.

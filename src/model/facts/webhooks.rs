@@ -30,9 +30,12 @@ pub struct Webhook {
     /// `objectSelector`, if it has requirements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub objects: Option<LabelSelector>,
-    /// Whether it has `matchConditions`.
+    /// Whether it has `matchConditions` that are not the constant `true`.
     #[serde(default)]
     pub conditional: bool,
+    /// Whether one of its `matchConditions` is the constant `false`: it is called for nothing.
+    #[serde(default)]
+    pub never: bool,
     /// Whether its rules match only the versions they name: `matchPolicy` Exact.
     #[serde(default)]
     pub exact: bool,
@@ -75,7 +78,7 @@ impl Webhook {
     /// The same for a subresource, such as `finalize`.
     pub(crate) fn matches_part(&self, resource: &Resource, subresource: &str, operation: &str) -> bool {
         let matches = |rule: &WebhookRule| rule.matches(resource, subresource, operation, self.exact);
-        resource.group != ADMISSION && self.rules.iter().any(matches)
+        resource.group != ADMISSION && !self.never && self.rules.iter().any(matches)
     }
 
     /// Whether something that can't be judged decides about an object: `matchConditions`, or selectors that an older

@@ -52,6 +52,8 @@ pub struct SweepDocument<'a> {
     head: Head<'a>,
     #[serde(flatten)]
     course: CourseJson<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    obstacles: Vec<ObstacleJson<'a>>,
     remaining: Vec<RemainingJson<'a>>,
 }
 
@@ -187,12 +189,7 @@ impl<'a> PlanDocument<'a> {
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
             course: CourseJson::of(view),
             other_policies: view.instead.iter().map(instead).collect(),
-            obstacles: view
-                .plan
-                .obstacles
-                .iter()
-                .map(|obstacle| ObstacleJson::of(view.snapshot, view.kubectl, obstacle))
-                .collect(),
+            obstacles: ObstacleJson::all_of(view),
             gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
             kept: keep::kept(view),
             also_kept: keep::stays(view),
@@ -206,6 +203,7 @@ impl<'a> SweepDocument<'a> {
         SweepDocument {
             head: Head::new("Sweep", &view.snapshot.gaps),
             course: CourseJson::of(view),
+            obstacles: ObstacleJson::all_of(view),
             remaining: view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect(),
         }
     }

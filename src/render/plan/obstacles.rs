@@ -10,6 +10,8 @@ use crate::{
     wording::count,
 };
 
+use super::PlanView;
+
 /// At most this many objects and resources are named.
 const NAMED: usize = 3;
 
@@ -32,13 +34,18 @@ pub(super) struct ObstacleJson<'a> {
 }
 
 impl<'a> ObstacleJson<'a> {
-    pub(super) fn of(snapshot: &'a Snapshot, kubectl: &Kubectl, obstacle: &'a Obstacle) -> Self {
+    pub(super) fn all_of(view: &PlanView<'a>) -> Vec<Self> {
+        view.plan.obstacles.iter().map(|obstacle| ObstacleJson::of(view, obstacle)).collect()
+    }
+
+    fn of(view: &PlanView<'a>, obstacle: &'a Obstacle) -> Self {
+        let (snapshot, kubectl) = (view.snapshot, view.kubectl);
         ObstacleJson {
             obstacle: obstacle.kind.name(),
             object: ObjectJson::of(snapshot, obstacle.kind.object()),
             webhook: webhook(snapshot, obstacle.kind),
             taken_down: obstacle.taken_down,
-            message: describe(snapshot, obstacle),
+            message: describe(view, obstacle),
             resources: obstacle.resources.iter().map(|id| snapshot.resources.get(*id).full_name()).collect(),
             prevents: obstacle.prevents.iter().map(|id| ObjectJson::of(snapshot, *id)).collect(),
             commands: commands(snapshot, kubectl, obstacle).iter().map(ToString::to_string).collect(),
@@ -62,18 +69,20 @@ pub(super) fn word(obstacle: &Obstacle) -> &'static str {
 }
 
 /// The obstacle and its consequence.
-pub(super) fn describe(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
+pub(super) fn describe(view: &PlanView<'_>, obstacle: &Obstacle) -> String {
+    let snapshot = view.snapshot;
+    let what = if view.is_sweep() { "sweep" } else { "delete" };
     let name = snapshot.short_name(obstacle.kind.object());
     let Obstacle { why, taken_down, prevents, .. } = obstacle;
     let stay = match prevents.len() {
         0 => String::new(),
         number => format!(
-            " {} that this delete would otherwise delete or change: {}.",
+            " {} that this {what} would otherwise delete or change: {}.",
             count(number, "object stays", "objects stay"),
             names(snapshot, prevents)
         ),
     };
-    let after = if *taken_down { "After this delete" } else { "Now" };
+    let after = if *taken_down { format!("After this {what}") } else { "Now".to_owned() };
     match obstacle.kind {
         ObstacleKind::ControllersAway { .. } => format!(
             "no controller manager seems to run: {why}. Without it, nothing is collected, no namespace is emptied, and \
@@ -92,7 +101,7 @@ pub(super) fn describe(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
         ObstacleKind::ApiUnavailable { .. } => format!(
             "{name} does not answer{}: {why}. Its objects can't be read or deleted then, and every namespace that is \
              deleted stays Terminating.{stay}",
-            if *taken_down { " after this delete" } else { "" }
+            if *taken_down { format!(" after this {what}") } else { String::new() }
         ),
     }
 }

@@ -209,7 +209,11 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
 
 /// What to do after a sweep that leaves objects; empty if it leaves none.
 fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
-    let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
+    let mut said = mend_obstacles(view);
+    if !said.is_empty() {
+        return said;
+    }
+    said.extend(causes(view).into_iter().take(NAMED_CAUSES).map(Said::text));
     if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
         let begin = if said.is_empty() { "" } else { "or " };
         said.push(Said::text(format!(

@@ -83,6 +83,10 @@ fn verdict(view: &PlanView<'_>) -> VerdictText {
         let word = waiting_word(view.plan.outcomes.iter().chain(&view.plan.stays));
         return VerdictText::new(word, Tone::Warning, describe(sentence));
     }
+    if view.plan.outcomes.is_empty() && view.plan.stuck() {
+        let sentence = "all that the collector would do now is prevented.".to_owned();
+        return VerdictText::new("PREVENTED", Tone::Error, sentence);
+    }
     if view.plan.outcomes.is_empty() {
         let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
         let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);

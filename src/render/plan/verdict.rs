@@ -43,7 +43,7 @@ impl VerdictText {
     }
 }
 
-/// The verdict on a plan as JSON shows it.
+/// The verdict on a plan as JSON shows it. It names objects by text, so that it outlives the snapshot.
 #[derive(Clone, Debug, Serialize)]
 pub struct VerdictJson {
     result: &'static str,
@@ -75,6 +75,11 @@ struct ReasonJson {
 }
 
 impl VerdictJson {
+    /// The verdict in one sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The verdict on the plan in view.
     pub fn of(view: &PlanView<'_>) -> Self {
         let verdict = view.verdict();
@@ -143,7 +148,7 @@ pub(super) fn write(
         lines::write_sentence("GATE", Tone::Error, &describe_gate(view.snapshot, violation), options, out)?;
     }
     for obstacle in &view.plan.obstacles {
-        let sentence = describe_obstacle(view.snapshot, obstacle);
+        let sentence = describe_obstacle(view, obstacle);
         lines::write_sentence(obstacle_word(obstacle), Tone::Error, &sentence, options, out)?;
     }
     lines::write_runs(verdict.word, verdict.tone, &verdict.sentence, options, out)
@@ -412,7 +417,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         ReasonKind::Webhook | ReasonKind::Admission | ReasonKind::Api | ReasonKind::Collector => {
             let of_kind =
                 view.plan.obstacles.iter().filter(|obstacle| ReasonKind::of_obstacle(obstacle.kind) == reason.kind);
-            let sentences: Vec<String> = of_kind.map(|obstacle| describe_obstacle(view.snapshot, obstacle)).collect();
+            let sentences: Vec<String> = of_kind.map(|obstacle| describe_obstacle(view, obstacle)).collect();
             sentences.join(" ").trim_end_matches('.').to_owned()
         }
         ReasonKind::Stuck => format!("{objects} {stays} Terminating{}", root_causes(view)),

@@ -54,27 +54,15 @@ impl World<'_, '_> {
     /// group and version.
     fn schedule_api_services_of(&mut self, definition: ObjectId) {
         let context = self.context;
-        let snapshot = context.snapshot;
-        let (Some(facts), Some(resource)) = (snapshot.facts.definition(definition), context.built_in.api_services)
-        else {
-            return;
-        };
-        let is_managed = |service: ObjectId| {
-            snapshot.object(service).labels.iter().any(|(key, value)| {
-                snapshot.text(*key) == "kube-aggregator.kubernetes.io/automanaged" && snapshot.text(*value) == "true"
-            })
-        };
-        for service in context.of_resource(resource).iter().copied().filter(|service| is_managed(*service)) {
-            let name = snapshot.text(snapshot.object(service).name);
-            let Some((version, _)) = name.split_once('.').filter(|(_, group)| *group == facts.group) else { continue };
-            let is_served = snapshot.resources.iter().any(|(id, other)| {
-                other.group == facts.group
-                    && other.version == version
-                    && other.plural != facts.plural
-                    && context.definition_of(snapshot.resources.picked(id)).is_some_and(|other| self.exists(other))
-            });
-            if !is_served {
-                self.actors.due.push_back((service, Cause::DefinitionGone(definition)));
+        let Some(facts) = context.snapshot.facts.definition(definition) else { return };
+        for service in context.managed_apis.of_group(context, &facts.group) {
+            let behind = context.managed_apis.behind(context, *service);
+            // Definitions that are gone stay so: each is looked at once.
+            let mut gone = self.actors.gone_behind.get(service).copied().unwrap_or(0);
+            gone += behind[gone..].iter().take_while(|other| !self.exists(**other)).count();
+            self.actors.gone_behind.insert(*service, gone);
+            if gone == behind.len() {
+                self.actors.due.push_back((*service, Cause::DefinitionGone(definition)));
             }
         }
     }

@@ -55,6 +55,10 @@ impl World<'_, '_> {
             Kubelet::On(node) => {
                 self.assumptions.insert(Assumption::Kubelet { node });
             }
+            Kubelet::Unread(node) => {
+                self.assumptions.insert(Assumption::Kubelet { node });
+                self.rests_on_others.insert(object);
+            }
         }
         // R1.19: grace period 0 and no policy, so the collector's finalizers stay.
         self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
@@ -97,17 +101,18 @@ impl World<'_, '_> {
         let Some(name) = self.context.snapshot.strings.find(&node) else {
             // No object that was read has this name.
             let nodes_read = nodes.is_some_and(|nodes| self.context.snapshot.covers(nodes, None));
-            return if nodes_read { Kubelet::Absent } else { Kubelet::Unknown };
+            return if nodes_read { Kubelet::Absent } else { Kubelet::Unread(node) };
         };
         match self.find(nodes, Symbol::EMPTY, name) {
             Some(Some(id)) => match self.report_of(id) {
                 Some(KubeletReport::NotReady) => Kubelet::NotReady,
                 Some(KubeletReport::Silent) => Kubelet::Silent,
                 Some(KubeletReport::OutOfService) => Kubelet::OutOfService,
-                Some(KubeletReport::Ready) | None => Kubelet::On(node),
+                Some(KubeletReport::Ready) => Kubelet::On(node),
+                None => Kubelet::Unread(node),
             },
             Some(None) => self.before(nodes, name).map_or(Kubelet::Absent, Kubelet::Deleted),
-            None => Kubelet::Unknown,
+            None => Kubelet::Unread(node),
         }
     }
 }
@@ -127,6 +132,8 @@ pub(crate) enum Kubelet {
     Absent,
     /// None any more: the Node was deleted as well. The pod garbage collector removes such pods (R9.7).
     Deleted(ObjectId),
-    /// The pod's node, or whether it exists, could not be read.
+    /// The kubelet of this Node, if that works: the Node could not be read. Most users may not read Nodes.
+    Unread(String),
+    /// The pod's node could not be read.
     Unknown,
 }

@@ -46,6 +46,8 @@ pub enum Assumption {
     PodGarbageCollector,
     /// A webhook or policy that is asked about writes of this delete allows them.
     Admission { by: String },
+    /// A policy that is applied to writes of this delete doesn't add what keeps objects.
+    Mutation { by: String },
     /// The namespace controller reads this aggregated API before it loses its backend.
     ApiLasts { api: String },
     /// The collector already watches a kind that is served for only so many seconds (R2.5).
@@ -78,6 +80,9 @@ impl std::fmt::Display for Assumption {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")
             }
             Assumption::Admission { by } => write!(f, "{by} allows these deletes and changes"),
+            Assumption::Mutation { by } => {
+                write!(f, "{by} neither refuses these changes nor adds finalizers or owner references to them")
+            }
             Assumption::Watched { kind, seconds } => write!(
                 f,
                 "the collector already watches {kind}, a kind that has been served for only {seconds} s (it learns of \
@@ -112,6 +117,8 @@ pub struct Actors {
     failed: FxHashSet<ObjectId>,
     /// Pods and ReplicaSets that have lost their controller.
     freed: BTreeSet<ObjectId>,
+    /// How many of the first definitions behind an APIService are gone.
+    gone_behind: FxHashMap<ObjectId, usize>,
     /// The length of the log when the waiting objects were last tried.
     log_length_at_last_try: usize,
 }

@@ -41,12 +41,17 @@ pub(crate) struct Obstacles<'a> {
 impl<'a> Obstacles<'a> {
     /// `now` in Unix seconds; `None` if unknown.
     pub(super) fn of(context: &SimContext<'a>, now: Option<i64>) -> Self {
+        let mut obstacles = Obstacles::to_writes(context);
+        if let (Some(lease), Liveness::Away(why)) = of_controller_manager(context, now, &mut obstacles.needs) {
+            obstacles.manager_away = Some((lease, why));
+        }
+        obstacles
+    }
+
+    /// Without judging whether a controller manager runs.
+    pub(super) fn to_writes(context: &SimContext<'a>) -> Self {
         let mut needs = Needs::default();
         let admission = Admission::of(context, &mut needs);
-        let manager_away = match of_controller_manager(context, now, &mut needs) {
-            (Some(lease), Liveness::Away(why)) => Some((lease, why)),
-            _ => None,
-        };
-        Obstacles { admission, apis: Apis::default(), manager_away, needs }
+        Obstacles { admission, apis: Apis::default(), manager_away: None, needs }
     }
 }

@@ -1,4 +1,5 @@
-//! Which ValidatingAdmissionPolicies judge a write. Their expressions are not evaluated, except the constant `false`.
+//! Which ValidatingAdmissionPolicies judge a write, and which MutatingAdmissionPolicies change it. Only constant
+//! expressions are evaluated.
 
 use crate::{
     model::{
@@ -10,25 +11,31 @@ use crate::{
 
 use super::admission::{Called, Operation, called_by};
 
-/// A policy, and a binding that makes it deny.
+/// A policy, and a binding that puts it in force.
 #[derive(Debug)]
 pub(crate) struct BoundPolicy<'a> {
     pub policy: ObjectId,
     pub binding: ObjectId,
+    /// Whether it is a MutatingAdmissionPolicy.
+    pub mutates: bool,
     facts: &'a AdmissionPolicyFacts,
     bound: &'a PolicyBindingFacts,
 }
 
-/// Every policy with each of its bindings that denies.
+/// Every policy that can refuse or change anything, with each of its bindings that puts it in force.
 pub(crate) fn bound_policies<'a>(context: &SimContext<'a>, needs: &mut Needs) -> Vec<BoundPolicy<'a>> {
-    let snapshot: &'a Snapshot = context.snapshot;
-    let kind = |kind| snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind);
-    let (Some(policies), Some(bindings)) =
-        (kind("ValidatingAdmissionPolicy"), kind("ValidatingAdmissionPolicyBinding"))
-    else {
-        return Vec::new();
-    };
     let mut all = Vec::new();
+    for mutates in [false, true] {
+        add_bound(context, mutates, &mut all, needs);
+    }
+    all
+}
+
+fn add_bound<'a>(context: &SimContext<'a>, mutates: bool, all: &mut Vec<BoundPolicy<'a>>, needs: &mut Needs) {
+    let snapshot: &'a Snapshot = context.snapshot;
+    let kind = if mutates { "MutatingAdmissionPolicy" } else { "ValidatingAdmissionPolicy" };
+    let resource = |kind: &str| snapshot.resources.by_group_kind("admissionregistration.k8s.io", kind);
+    let (Some(policies), Some(bindings)) = (resource(kind), resource(&format!("{kind}Binding"))) else { return };
     for binding in context.of_resource(bindings).iter().copied() {
         let Some(bound) = snapshot.facts.policy_binding(binding) else {
             needs.facts.insert(binding);
@@ -38,14 +45,13 @@ pub(crate) fn bound_policies<'a>(context: &SimContext<'a>, needs: &mut Needs) ->
         let coordinate = Coordinate { resource: policies, namespace: Symbol::EMPTY, name };
         let Presence::Present(policy) = snapshot.look_up(coordinate) else { continue };
         match snapshot.facts.admission_policy(policy) {
-            Some(facts) if facts.validates => all.push(BoundPolicy { policy, binding, facts, bound }),
+            Some(facts) if facts.validates => all.push(BoundPolicy { policy, binding, mutates, facts, bound }),
             Some(_) => {}
             None => {
                 needs.facts.insert(policy);
             }
         }
     }
-    all
 }
 
 impl BoundPolicy<'_> {
@@ -54,8 +60,11 @@ impl BoundPolicy<'_> {
         self.facts.refuses_all
     }
 
-    /// Whether the policy judges a write to an object.
+    /// Whether the policy judges or changes a write to an object. Nothing changes a DELETE (R9.34).
     pub(crate) fn judges(&self, context: &SimContext<'_>, object: ObjectId, operation: Operation) -> Called {
+        if self.mutates && operation == Operation::Delete {
+            return Called::No;
+        }
         let all = [Some(&self.facts.constraints), self.bound.constraints.as_ref()];
         let called: Vec<Called> =
             all.into_iter().flatten().map(|constraints| matches(context, constraints, object, operation)).collect();

@@ -40,7 +40,6 @@ impl World<'_, '_> {
             }
             let (reach, needs) = hook.reach(context);
             self.obstacle_needs.add(needs);
-            let is_served = matches!(reach, Reach::Served { .. });
             let unreachable = match reach {
                 Reach::Unreachable(_) => true,
                 Reach::Served { service, pods } => self.has_lost(*service, pods),
@@ -50,10 +49,8 @@ impl World<'_, '_> {
                 (true, true, Called::Yes) => refused = refused.or(Some(RefusedBy::Hook(*place))),
                 (true, false, _) => {}
                 _ => {
-                    // If it is called and doesn't answer, `failurePolicy: Fail` refuses the write.
-                    if (unreachable || !is_served) && hook.call.webhook.required {
-                        self.rests_on_others.insert(object);
-                    }
+                    // It may refuse, whatever its `failurePolicy` is.
+                    self.rests_on(operation, object);
                     let configuration = context.snapshot.short_name(hook.call.configuration);
                     let by = format!("the webhook {} of {configuration}", hook.call.webhook.name);
                     self.assumptions.insert(Assumption::Admission { by });
@@ -65,8 +62,11 @@ impl World<'_, '_> {
             match policy.judges(context, object, operation) {
                 Called::Yes if lasts && policy.refuses_all() => refused = refused.or(Some(RefusedBy::Policy(place))),
                 Called::Yes | Called::Perhaps if lasts => {
+                    self.rests_on(operation, object);
                     let by = format!("the policy {}", context.snapshot.short_name(policy.policy));
-                    self.assumptions.insert(Assumption::Admission { by });
+                    let assumption =
+                        if policy.mutates { Assumption::Mutation { by } } else { Assumption::Admission { by } };
+                    self.assumptions.insert(assumption);
                 }
                 _ => {}
             }
@@ -74,6 +74,13 @@ impl World<'_, '_> {
         let Some(by) = refused else { return false };
         self.refused.insert(object, RefusedWrite { operation, by });
         true
+    }
+
+    fn rests_on(&mut self, operation: Operation, object: ObjectId) {
+        match operation {
+            Operation::Delete => self.rests_on_others.insert(object),
+            Operation::Update | Operation::Finalize => self.updates_rest_on_others.insert(object),
+        };
     }
 
     /// What prevented the last write to an object.

@@ -1,6 +1,8 @@
 //! Compares plans with what the real control plane then does.
 
+mod admission;
 mod again;
+mod aggregated;
 mod besides;
 mod claims;
 pub mod compare;

@@ -3,6 +3,7 @@
 
 mod adversary;
 mod bench;
+mod obstacles;
 mod pass;
 mod scenarios;
 pub mod seat;

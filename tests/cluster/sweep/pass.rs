@@ -40,7 +40,7 @@ fn swept(trial: &Trial<'_>, code: i32, more: &[&str]) -> Value {
 
 /// Checks a document against its schema, and returns it.
 #[track_caller]
-fn checked(document: Value) -> Value {
+pub(super) fn checked(document: Value) -> Value {
     let schema = |file: &str| -> Value {
         let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
         serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()

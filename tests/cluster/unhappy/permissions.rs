@@ -115,6 +115,52 @@ fn who_works_in_a_namespace_gets_certain_plans_and_no_noise() {
     }
 }
 
+/// Most users may not read Nodes: that a kubelet ends a pod is an assumption then.
+#[test]
+fn pods_on_nodes_that_may_not_be_read_are_not_certain() {
+    let may_list = json!({"apiGroups": [""], "resources": ["nodes"], "verbs": ["list"]});
+    for rules in [json!([]), json!([may_list])] {
+        let trial = Trial::new("nodes-unread", "Background");
+        let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
+        let node = trial.node();
+        let subjects = json!([{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": VIEWER}]);
+        let bind = |role: &str, kind: &str, place: Option<&str>, name: &str| {
+            let reference = json!({"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role});
+            let mut metadata = json!({"name": name});
+            if let Some(place) = place {
+                metadata["namespace"] = json!(place);
+            }
+            cluster.create(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": metadata,
+                "roleRef": reference, "subjects": subjects}))
+        };
+        for role in ["view", "edit"] {
+            bind(&format!("system:aggregate-to-{role}"), "RoleBinding", Some(namespace), role);
+        }
+        let lists = trial.global("lists");
+        cluster.create(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": lists}, "rules": rules}));
+        let bound = bind(&lists, "ClusterRoleBinding", None, &lists);
+        cluster.create(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": namespace},
+            "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}]}}));
+        let viewer = Api::connect(&cluster.kubeconfig(VIEWER), None).expect("the viewer has a kubeconfig");
+        let may = |path: &str| viewer.get(path).expect("an answer").is_success();
+        let listable = rules != json!([]);
+        cluster.wait_until("the role bindings to work", std::time::Duration::from_secs(60), || {
+            may(&format!("/api/v1/namespaces/{namespace}/pods/web")) && may("/api/v1/nodes") == listable
+        });
+        assert!(!may(&format!("/api/v1/nodes/{node}")));
+        let ran = cluster.gc_as(VIEWER, &["plan", "pod/web", "-n", namespace, "-o", "json"]);
+        ran.expect(0);
+        let plan = ran.json();
+        let pod = &plan["outcomes"][0];
+        assert_eq!((&pod["outcome"], &pod["certain"]), (&json!("Deleted"), &json!(false)), "{plan:#}");
+        assert_eq!(pod["uncertainBecause"], "assumption", "{plan:#}");
+        assert!(plan["assumes"].to_string().contains(&format!("the kubelet on node {node} ends")), "{plan:#}");
+        assert!(ran.stderr.contains(&node), "it says what could not be read: {}", ran.stderr);
+        cluster.delete(&cluster.path_of(&bound), None, None);
+    }
+}
+
 #[test]
 fn what_may_have_hidden_dependents_is_not_certain() {
     let (trial, dependent) = family("viewer-hidden");

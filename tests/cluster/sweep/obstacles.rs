@@ -1,0 +1,131 @@
+//! What prevents the writes of a sweep: webhooks that can't be asked, and policies that refuse.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{pass::checked, without_collector};
+use crate::plan::trial::Trial;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+const GROUP: &str = "admissionregistration.k8s.io/v1";
+
+/// A chain of objects whose owner is gone, and one beside it.
+fn orphans(trial: &Trial<'_>) -> Value {
+    let gone = trial.gone("gone");
+    let first = trial.config_map("first").owned_by(&gone).create();
+    trial.widget("below").owned_by(&first).create();
+    trial.widget("beside").owned_by(&gone).create();
+    first
+}
+
+/// A webhook without a backend for deletes of ConfigMaps in the trial's namespace.
+fn dead_webhook(trial: &Trial<'_>) -> Value {
+    let name = &trial.namespace;
+    trial.cluster.create(json!({
+        "apiVersion": GROUP,
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [{
+            "name": format!("{name}.odd.test"),
+            "clientConfig": {"service": {"namespace": name, "name": "missing"}},
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"],
+                "operations": ["DELETE"]}],
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}},
+            "admissionReviewVersions": ["v1"],
+            "sideEffects": "None",
+            "timeoutSeconds": 1,
+        }],
+    }))
+}
+
+/// A policy for deletes of ConfigMaps in the trial's namespace. Returns its binding.
+fn policy(trial: &Trial<'_>, expression: &str) -> Value {
+    let name = &trial.namespace;
+    trial.cluster.create(json!({
+        "apiVersion": GROUP,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+                "resources": ["configmaps"], "operations": ["DELETE"]}]},
+            "validations": [{"expression": expression}],
+        },
+    }));
+    trial.cluster.create(json!({
+        "apiVersion": GROUP,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {
+            "policyName": name,
+            "validationActions": ["Deny"],
+            "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}},
+        },
+    }))
+}
+
+fn names<'a>(objects: impl Iterator<Item = &'a Value>) -> BTreeSet<String> {
+    objects.filter_map(|object| object["name"].as_str()).map(str::to_owned).collect()
+}
+
+fn left(trial: &Trial<'_>) -> BTreeSet<String> {
+    let mine = ["first", "below", "beside"];
+    let all: Vec<Value> = trial.holds().into_iter().map(|object| object["metadata"].clone()).collect();
+    names(all.iter()).into_iter().filter(|name| mine.contains(&name.as_str())).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn what_prevents_a_sweep_is_foretold() {
+    let cluster = without_collector();
+    let sweep = |trial: &Trial<'_>, code: i32, flag: &str| {
+        let ran = cluster.gc(&["sweep", "-n", &trial.namespace, "-o", "json", flag]);
+        assert_eq!(ran.code, Some(code), "{}{}", ran.stdout, ran.stderr);
+        checked(ran.json())
+    };
+    type Stage = fn(&Trial<'_>) -> Value;
+    let stages: [(&str, Stage); 2] =
+        [("webhook-unreachable", dead_webhook), ("policy-refuses", |trial| policy(trial, "false"))];
+    for (code, stage) in stages {
+        let trial = Trial::on(&cluster, "obstructed", "Background");
+        let first = orphans(&trial);
+        let in_the_way = stage(&trial);
+        cluster.wait_until("a delete to be refused", PATIENCE, || {
+            !cluster.ask(&Method::DELETE, &format!("{}?dryRun=All", cluster.path_of(&first)), None).is_success()
+        });
+        let plan = sweep(&trial, 2, "--dry-run");
+        let [obstacle] = plan["obstacles"].as_array().expect("obstacles").as_slice() else { panic!("{plan:#}") };
+        assert_eq!(obstacle["obstacle"], code, "{plan:#}");
+        assert_eq!(names(obstacle["prevents"].as_array().unwrap().iter()), set(&["first", "below"]), "{plan:#}");
+        assert!(obstacle["message"].as_str().unwrap().contains("this sweep would otherwise delete"), "{plan:#}");
+        let deleted = plan["outcomes"].as_array().unwrap().iter().map(|outcome| &outcome["object"]);
+        assert_eq!(names(deleted), set(&["beside"]), "{plan:#}");
+
+        // It does what it said, and can't do the rest.
+        let swept = sweep(&trial, 2, "--yes");
+        assert_eq!((left(&trial), &swept["obstacles"]), (set(&["first", "below"]), &plan["obstacles"]), "{swept:#}");
+        let text = cluster.gc(&["sweep", "-n", &trial.namespace, "--dry-run"]);
+        let text = text.expect(2);
+        assert!(text.contains("PREVENTED: ") && !text.contains("NOTHING TO DO"), "{text}");
+        assert!(text.contains(&format!("kubectl delete {}", in_the_way["kind"].as_str().unwrap().to_lowercase())));
+
+        cluster.delete(&cluster.path_of(&in_the_way), None, None);
+        cluster.wait_until("deletes to be allowed", PATIENCE, || {
+            cluster.ask(&Method::DELETE, &format!("{}?dryRun=All", cluster.path_of(&first)), None).is_success()
+        });
+        let mended = sweep(&trial, 0, "--yes");
+        assert_eq!((left(&trial), mended.get("obstacles")), (set(&[]), None), "{mended:#}");
+    }
+    // What may be refused is not certain.
+    let trial = Trial::on(&cluster, "judged", "Background");
+    orphans(&trial);
+    policy(&trial, "oldObject.metadata.name != 'first'");
+    let plan = sweep(&trial, 0, "--dry-run");
+    let unsure = plan["outcomes"].as_array().unwrap().iter().filter(|outcome| outcome["certain"] == false);
+    assert!(unsure.clone().all(|outcome| outcome["uncertainBecause"] == "assumption"), "{plan:#}");
+    assert_eq!(names(unsure.map(|outcome| &outcome["object"])), set(&["first", "below"]), "{plan:#}");
+}
