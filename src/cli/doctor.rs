@@ -6,17 +6,22 @@ use crate::{
     act::{Probe, ProbeError},
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Limit, Probed},
-    model::{Origin, effects::Severity, nearest::nearest, type_names::did_you_mean},
+    graph::OwnerGraph,
+    model::{ObjectId, Origin, effects::Severity, nearest::nearest, type_names::did_you_mean},
     operations::{
         Opening, OperationError, ReadScope, Session,
         clock::SystemClock,
         examine::{Examination, ExaminationScope},
+        predict::{NamedGates, PlanOptions, PlanResult, predict},
     },
     render::{
-        doctor::{CodesView, DoctorView, looked_at},
+        doctor::{CodesView, DoctorView, IfDeleted, looked_at},
         header::header,
         output::Format,
+        plan::{PlanView, VerdictJson},
     },
+    server::Propagation,
+    simulate::{Assume, Request},
 };
 
 use super::{
@@ -69,11 +74,12 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     };
     // Before objects are read again, because their ids may change then.
     session.narrow_namespace();
+    let if_deleted = if_deleted(global, args, session.as_mut()).filter(|_| only.is_empty());
     let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec() };
     let ProbeOutcome { probed, note, failed } = probe.map(told_by).unwrap_or_default();
     let diagnosis =
         Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), probed).diagnosis();
-    let mut report = report(global, args, only, &session, &diagnosis, probed)?;
+    let mut report = report(global, args, only, &session, &diagnosis, (probed, if_deleted.as_ref()))?;
     report.notes.extend(note);
     if failed {
         report.exit = Exit::Failed;
@@ -118,6 +124,25 @@ fn limit(session: &mut Session) -> Limit {
     }
 }
 
+/// What would keep a delete of the targets from finishing; `None` if nothing would, or if they are being deleted.
+fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> Option<IfDeleted> {
+    let living = |id: &ObjectId| !session.snapshot.object(*id).terminating();
+    let targets: Vec<ObjectId> = session.targets.iter().flatten().copied().filter(living).collect();
+    if targets.is_empty() {
+        return None;
+    }
+    let asked = PlanOptions::of(&session.snapshot.resources, &[], &NamedGates::default()).ok()?;
+    let request = Request::delete(targets, Propagation::Background);
+    // A target that can't be deleted, such as the namespace default, is no problem of the target.
+    let PlanResult { plan, instead, .. } = predict(session, &request, Assume::Known, &asked).ok()?;
+    if !plan.stuck() {
+        return None;
+    }
+    let graph = OwnerGraph::new(&session.snapshot);
+    let view = PlanView::new(&session.snapshot, &graph, &plan, &instead, session.namespace.as_deref());
+    Some(IfDeleted { verdict: VerdictJson::of(&view), plan: same("plan", global, &args.targets, &args.source, false) })
+}
+
 /// Prints every code; needs no cluster.
 fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, OperationError> {
     if output == Some(Format::Remedies) {
@@ -135,6 +160,17 @@ fn named(name: &str) -> Result<Code, OperationError> {
 
 /// The command that examines these targets again.
 pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceArgs, probe: bool) -> ShellCommand {
+    same("doctor", global, targets, source, probe)
+}
+
+/// A command about these targets.
+fn same(
+    verb: &'static str,
+    global: &GlobalArgs,
+    targets: &TargetArgs,
+    source: &SourceArgs,
+    probe: bool,
+) -> ShellCommand {
     let kubectl = if source.from.is_empty() { global.connection.kubectl() } else { Kubectl::default() };
     let files = targets.filenames.iter().map(|file| ("-f", file.as_str()));
     let files = files.chain(targets.kustomize.iter().map(|folder| ("-k", folder.as_str())));
@@ -143,7 +179,7 @@ pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceAr
     let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));
     let from = source.from.iter().map(|from| ("--from", from.as_str()));
     let options = files.chain(selectors).chain(namespace).chain(from);
-    let command = options.fold(kubectl.plugin("doctor"), |command, (flag, value)| command.option(flag, value));
+    let command = options.fold(kubectl.plugin(verb), |command, (flag, value)| command.option(flag, value));
     let given = [
         (targets.all, "--all"),
         (targets.recursive, "-R"),
@@ -167,7 +203,7 @@ fn report(
     only: &[Code],
     session: &Session,
     diagnosis: &Diagnosis,
-    probed: Option<Probed>,
+    (probed, if_deleted): (Option<Probed>, Option<&IfDeleted>),
 ) -> Result<Report, OperationError> {
     let snapshot = &session.snapshot;
     let namespace = session.namespace.as_deref();
@@ -177,6 +213,7 @@ fn report(
         namespace,
         targets: session.targets.as_ref().map(Vec::len),
         probed,
+        if_deleted,
         header: &header(snapshot, namespace, &args.source.from),
         only,
         again: &again(global, &args.targets, &args.source, args.probe),

@@ -61,6 +61,7 @@ codes! {
         "a client keeps creating dependents that a foreground delete waits for";
     PodWithoutKubelet, "pod-without-kubelet", Error, "a pod is Terminating, and no kubelet ends it";
     PodClaimDeadlock, "pod-claim-deadlock", Error, "a pod and a claim wait for each other";
+    ClaimInUse, "claim-in-use", Warning, "a claim is Terminating, and its data goes when a pod that uses it ends";
     NamespaceSpecFinalizer, "namespace-spec-finalizer", Error,
         "a finalizer in a namespace's spec blocks its deletion, and no controller is known to remove it";
     NamespaceStuck, "namespace-stuck", Error, "a namespace is Terminating and makes no progress";

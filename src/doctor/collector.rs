@@ -7,7 +7,7 @@ use crate::{
     command_line::ShellCommand,
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
-    simulate::{ProjectedOutcome, liveness::of_controller_manager, obstacles::WebhookCall},
+    simulate::{ProjectedOutcome, Projection, SimContext, liveness::of_controller_manager, obstacles::WebhookCall},
     tree::ResolvedReference,
     wording::age,
 };
@@ -163,9 +163,10 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         asked && !in_vain && !unseen && !findings.refused.contains(&turn.object)
     };
     let left: Vec<Turn> = turns.iter().copied().filter(said).collect();
+    let some_refused = !findings.refused.is_empty();
     match case.probed {
         Some(probed @ (Probed::Stopped { .. } | Probed::NotHeld)) => {
-            let finding = stopped(case, &left, probed);
+            let finding = stopped(case, &left, probed, some_refused);
             findings.findings.push(finding);
             return;
         }
@@ -194,7 +195,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         severity: if stuck { Severity::Error } else { Severity::Warning },
         cause: String::new(),
         message,
-        consequence: consequence(case, works),
+        consequence: consequence(case, works, some_refused),
         references: Vec::new(),
         remedies: remedies(case, works, &left),
         related,
@@ -239,10 +240,16 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
     describe.collect::<Vec<_>>().join("; ")
 }
 
-/// What happens when the collector works again.
-fn fires(case: &Case<'_>) -> String {
+/// What happens when the collector works again. If some of its writes are refused, others don't follow.
+fn fires(case: &Case<'_>, some_refused: bool) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-    match case.projection.all_removed().filter(live).count() {
+    let number = if some_refused {
+        let context = SimContext::new(case.snapshot(), case.graph(), case.stage.assume).at(case.now);
+        Projection::of(&context.with_refused_writes()).all_removed().filter(live).count()
+    } else {
+        case.projection.all_removed().filter(live).count()
+    };
+    match number {
         0 => String::new(),
         1 => " 1 existing object is deleted as soon as the collector works again. Decide about that first.".to_owned(),
         some => format!(
@@ -251,8 +258,8 @@ fn fires(case: &Case<'_>) -> String {
     }
 }
 
-fn consequence(case: &Case<'_>, works: bool) -> String {
-    let fires = fires(case);
+fn consequence(case: &Case<'_>, works: bool, some_refused: bool) -> String {
+    let fires = fires(case, some_refused);
     if works {
         format!("The collector retries, at most every 17 minutes, until its writes are accepted.{fires}")
     } else {
@@ -363,7 +370,7 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<ShellCommand> {
     turns.iter().filter(new).flat_map(write).map(|command| command.arg("--dry-run=server")).collect()
 }
 
-fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
+fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed, some_refused: bool) -> Finding {
     let objects = suffering(turns);
     let (message, nothing, remedy) = match probed {
         Probed::Stopped { waited } => (
@@ -402,7 +409,7 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed) -> Finding {
         severity: Severity::Error,
         cause: String::new(),
         message,
-        consequence: format!("{nothing}{}", fires(case)),
+        consequence: format!("{nothing}{}", fires(case, some_refused)),
         references: Vec::new(),
         related: waiting(turns, &objects),
         objects,

@@ -90,12 +90,67 @@ fn a_namespace_that_contains_a_backend_is_never_empty() {
     assert!(text.out.contains("TAKES DOWN: "), "{text}");
 }
 
+/// Nothing is wrong with it yet, but it would never go.
+#[test]
+fn doctor_says_what_a_delete_of_the_target_would_meet() {
+    let dead = BACKEND.replace("conditions: {ready: true}", "conditions: {ready: false}");
+    let doctor = |line: &str, dump: &str| {
+        let ran = run_with(&format!("doctor {line} --from - --assume-complete -o json"), dump);
+        let found: Value = serde_json::from_str(&ran.out).unwrap();
+        let text = run_with(&format!("doctor {line} --from - --assume-complete"), dump);
+        (found["ifDeleted"]["result"].as_str().map(str::to_owned), text.out)
+    };
+    for (target, dump, expected) in [
+        ("ns/hooks", BACKEND, Some("stuck")),
+        ("cm/menu -n shop", &dead, Some("refused")),
+        ("cm/menu -n shop", BACKEND, None),
+        ("node/n1", BACKEND, None),
+    ] {
+        let (result, text) = doctor(target, dump);
+        assert_eq!(result.as_deref(), expected, "{target}: {text}");
+        let told = text.contains("But a delete of this target would not finish: ");
+        assert_eq!(told, expected.is_some(), "{target}: {text}");
+        let plan = format!("  kubectl gc plan --from - --assume-complete {}", target.split(' ').next().unwrap());
+        assert_eq!(text.contains("kubectl gc plan "), expected.is_some(), "{plan}: {text}");
+    }
+    assert_eq!(doctor("", BACKEND).0, None, "only of targets");
+}
+
 /// What can't be judged is assumed, by name.
 #[test]
 fn a_webhook_that_answers_may_refuse() {
     let plan = plan("cm/menu -n shop", 0);
     let allows = "the webhook guard.odd.test of ValidatingWebhookConfiguration/guard allows these deletes and changes";
     assert!(plan["assumes"].as_array().is_some_and(|assumes| assumes.iter().any(|one| one == allows)), "{plan:#}");
+    assert_eq!(plan["outcomes"][0]["uncertainBecause"], "assumption", "{plan:#}");
+}
+
+/// A webhook makes nothing uncertain that it isn't asked about, or that it can't answer and needn't.
+#[test]
+fn webhooks_that_are_not_asked_leave_a_plan_certain() {
+    let hook = "  - name: guard.odd.test\n";
+    let dead = |dump: String| dump.replace("conditions: {ready: true}", "conditions: {ready: false}");
+    let with = |more: &str| BACKEND.replace(hook, &format!("{hook}    {more}\n"));
+    let elsewhere = "namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: hooks}}";
+    let rows = [
+        ("answers", BACKEND.to_owned(), false),
+        ("answers, and needn't", with("failurePolicy: Ignore"), false),
+        ("is dead, and needn't answer", dead(with("failurePolicy: Ignore")), true),
+        ("other namespaces", with(elsewhere), true),
+        ("other labels", with("objectSelector: {matchLabels: {a: b}}"), true),
+        (
+            "never",
+            with("matchConditions: [{name: a, expression: object != null}, {name: b, expression: 'false'}]"),
+            true,
+        ),
+        ("other operations", BACKEND.replace("operations: [DELETE]", "operations: [UPDATE]"), true),
+        ("other resources", BACKEND.replace("resources: [configmaps]", "resources: [secrets]"), true),
+    ];
+    for (name, dump, certain) in rows {
+        let ran = run_with("plan cm/menu -n shop --from - --assume-complete -o json", &dump);
+        let plan: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((ran.code, &plan["outcomes"][0]["certain"]), (0, &certain.into()), "{name}: {plan:#}");
+    }
 }
 
 /// A plan without a target meets the same obstacles as the plan of each root.
@@ -195,12 +250,12 @@ fn a_clock_that_is_off_silences_no_kubelet() {
     }
 }
 
-/// Whether `matchConditions` let it be called can't be judged: a webhook that can't answer leaves nothing certain.
+/// Whether `matchConditions` let it be called can't be judged: a webhook leaves nothing certain, dead or alive.
 #[test]
-fn a_dead_webhook_with_conditions_leaves_nothing_certain() {
+fn a_webhook_with_conditions_leaves_nothing_certain() {
     let rules = "rules: [{apiGroups: [\"\"], apiVersions: [v1], resources: [configmaps], operations: [DELETE]}]";
     let condition = "matchConditions: [{name: x, expression: \"object.metadata.name != 'x'\"}]";
-    for (ready, certain) in [("true", true), ("false", false)] {
+    for ready in ["true", "false"] {
         let dump = BACKEND.replace(rules, &format!("{rules}\n    {condition}"));
         let dump = dump.replace("conditions: {ready: true}", &format!("conditions: {{ready: {ready}}}"));
         assert!(dump.contains("matchConditions"));
@@ -208,10 +263,9 @@ fn a_dead_webhook_with_conditions_leaves_nothing_certain() {
         let plan: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(
             (outcomes(&plan), plan["outcomes"][0]["certain"].as_bool()),
-            (vec!["menu Deleted".to_owned()], Some(certain)),
+            (vec!["menu Deleted".to_owned()], Some(false)),
             "{plan:#}"
         );
-        let because = (!certain).then_some("assumption");
-        assert_eq!(plan["outcomes"][0]["uncertainBecause"].as_str(), because, "{plan:#}");
+        assert_eq!(plan["outcomes"][0]["uncertainBecause"], "assumption", "{plan:#}");
     }
 }

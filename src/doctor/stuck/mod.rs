@@ -1,5 +1,6 @@
 //! Deletions that don't finish (§5.4), by root cause, with everything that waits for it.
 
+mod claims;
 mod finalizers;
 mod immune;
 mod namespaces;
@@ -33,6 +34,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let concern = Concern::of(case);
     immune::gather(case, &concern, &roots, findings);
     pods::gather(case, &concern, findings);
+    claims::gather(case, &concern, findings);
     unwatched::gather(case, &concern, &roots, findings);
     finalizers::gather(case, &concern, &causes, findings);
     namespaces::gather(case, &roots, findings);

@@ -6,6 +6,7 @@ use crate::{
     doctor::{Finding, Probed, Remedy},
     document::{Head, ObjectJson, ReferenceJson},
     model::{ObjectId, Snapshot, effects::Severity},
+    render::plan::VerdictJson,
 };
 
 use super::DoctorView;
@@ -20,6 +21,8 @@ pub struct DiagnosisDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     collector_runs: Option<bool>,
     findings: Vec<FindingJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    if_deleted: Option<&'a VerdictJson>,
     summary: SummaryJson,
 }
 
@@ -72,6 +75,7 @@ impl<'a> DiagnosisDocument<'a> {
             head: Head::new("Diagnosis", &view.snapshot.gaps),
             collector_runs: view.probed.map(|probed| probed == Probed::Works),
             findings,
+            if_deleted: view.if_deleted.map(|if_deleted| &if_deleted.verdict),
             summary: SummaryJson {
                 error: count(Severity::Error),
                 warning: count(Severity::Warning),

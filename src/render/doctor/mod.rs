@@ -20,6 +20,7 @@ use crate::{
     model::{ObjectId, Snapshot, effects::Severity},
     render::{
         output::{Format, Output, TextOptions},
+        plan::VerdictJson,
         words::full_name,
     },
     wording::count,
@@ -41,6 +42,8 @@ pub struct DoctorView<'a> {
     pub targets: Option<usize>,
     /// What the probe object showed about the collector, if a probe was requested.
     pub probed: Option<Probed>,
+    /// What keeps a delete of the targets from finishing, if anything does.
+    pub if_deleted: Option<&'a IfDeleted>,
     /// The first line of a text: the origin of the data.
     pub header: &'a str,
     /// The codes to report; all if empty.
@@ -49,6 +52,14 @@ pub struct DoctorView<'a> {
     pub again: &'a ShellCommand,
     /// kubectl with flags that pin the cluster: its current context may change before the commands run.
     pub kubectl: &'a Kubectl,
+}
+
+/// A delete that would not finish.
+#[derive(Clone, Debug)]
+pub struct IfDeleted {
+    pub verdict: VerdictJson,
+    /// The command that shows the whole plan.
+    pub plan: ShellCommand,
 }
 
 impl Output for DoctorView<'_> {

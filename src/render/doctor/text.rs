@@ -15,7 +15,7 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{DoctorView, all_remedies, looked_at, subjects::listed, word};
+use super::{DoctorView, IfDeleted, all_remedies, looked_at, subjects::listed, word};
 
 /// The width of text in columns if the terminal's width is unknown: output to a pipe usually ends in a terminal.
 pub(in crate::render) const WIDTH: usize = 80;
@@ -37,7 +37,8 @@ pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut 
         // If no terminal is known, this line isn't wrapped, so that it can be searched for.
         let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
         let tone = if view.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
-        return page.write(&view.nothing_found(), tone, 0, 0, out);
+        page.write(&view.nothing_found(), tone, 0, 0, out)?;
+        return view.write_if_deleted(&page, out);
     }
     let page = Page { width: options.width.unwrap_or(WIDTH), style: options.style };
     writeln!(out, "{}.", view.counts())?;
@@ -45,7 +46,7 @@ pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut 
         writeln!(out)?;
         view.write_one(finding, options.wide, &page, out)?;
     }
-    Ok(())
+    view.write_if_deleted(&page, out)
 }
 
 impl DoctorView<'_> {
@@ -79,6 +80,16 @@ impl DoctorView<'_> {
             _ => "collector not tested; use --probe",
         };
         format!("{verdict}{of}: {looked_at} checked ({collector}).{gaps}")
+    }
+
+    /// What no finding says: nothing is wrong before the delete.
+    fn write_if_deleted(&self, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Some(IfDeleted { verdict, plan }) = self.if_deleted else { return Ok(()) };
+        let target = if self.targets == Some(1) { "this target" } else { "these targets" };
+        let text = format!("But a delete of {target} would not finish: {}", verdict.message());
+        writeln!(out)?;
+        page.write(&text, Tone::Warning, 0, MARGIN, out)?;
+        writeln!(out, "{}{plan}", " ".repeat(MARGIN))
     }
 
     fn write_one(&self, finding: &Finding, wide: bool, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -111,6 +111,8 @@ fn deletions_that_are_stuck() {
         ("a_pod_whose_kubelet_is_away", pods::a_pod_whose_kubelet_is_away),
         ("a_pod_and_its_claim_that_wait_for_each_other", pods::a_pod_and_its_claim_that_wait_for_each_other),
         ("a_policy_that_refuses_deletes", policies::a_policy_that_refuses_deletes),
+        ("a_policy_that_refuses_updates", policies::a_policy_that_refuses_updates),
+        ("a_claim_that_a_running_pod_keeps", pods::a_claim_that_a_running_pod_keeps),
         ("a_finalizer_in_the_spec_of_a_namespace", namespaces::a_finalizer_in_the_spec_of_a_namespace),
         ("a_namespace_that_nobody_empties", namespaces::a_namespace_that_nobody_empties),
         ("an_object_that_is_not_there", vanished::an_object_that_is_not_there),

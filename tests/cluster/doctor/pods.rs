@@ -149,3 +149,42 @@ pub fn a_pod_and_its_claim_that_wait_for_each_other() {
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
     found.one("deletion-in-progress", "other");
 }
+
+/// R9.15: the claim was deleted, and goes with its data when the pod ends that uses it, unless the volume is kept.
+pub fn a_claim_that_a_running_pod_keeps() {
+    let trial = Trial::new("in-use", "Background");
+    let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
+    let place = trial.namespace.as_str();
+    let node = trial.node();
+    let (volume, capacity) = (trial.global("mail"), json!({"storage": "1Gi"}));
+    let volume = cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume},
+        "spec": {"accessModes": ["ReadWriteOnce"], "capacity": capacity, "hostPath": {"path": "/nothing"},
+            "persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": place, "name": "mail"}}}));
+    let claim = cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "mail", "namespace": place, "finalizers": ["kubernetes.io/pvc-protection"]},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": capacity},
+            "volumeName": volume["metadata"]["name"]}}));
+    let pod =
+        cluster.create(json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "mail-0", "namespace": place},
+        "spec": {"nodeName": node, "containers": [{"name": "main", "image": "main"}],
+            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "mail"}}]}}));
+    assert_eq!(examine(cluster, &args).findings().count(), 0);
+    cluster.delete(&cluster.path_of(&claim), Some("Background"), None);
+    is_terminating(cluster, &claim);
+    let found = examine(cluster, &args);
+    let finding = found.one("claim-in-use", "mail");
+    assert_eq!((&finding["severity"], found.findings().count()), (&json!("Warning"), 1), "{:#}", found.document);
+    assert!(words(finding, "message").ends_with("Only Pod/mail-0, which uses it, keeps it."), "{finding:#}");
+    assert!(words(finding, "consequence").contains("its volume is deleted with all data on it"), "{finding:#}");
+    assert_eq!(finding["remedies"][0]["decides"], true, "nothing is decided by default");
+    follow(cluster, finding, 0);
+    let kept = cluster.get(&cluster.path_of(&volume)).expect("the volume");
+    assert_eq!(kept["spec"]["persistentVolumeReclaimPolicy"], "Retain");
+    let found = examine(cluster, &args);
+    found.one("deletion-in-progress", "mail");
+    assert_eq!(found.findings().count(), 1, "{:#}", found.document);
+    // The claim goes with the pod, as foretold.
+    cluster.delete(&cluster.path_of(&pod), None, Some(0));
+    is_gone(cluster, &claim);
+    assert!(cluster.get(&cluster.path_of(&volume)).is_some());
+}

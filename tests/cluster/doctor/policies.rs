@@ -14,9 +14,10 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// A policy for one namespace that refuses every deletion of a ConfigMap, and its binding.
-fn policy(namespace: &str) -> [Value; 2] {
-    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["DELETE"], "resources": ["configmaps"]});
+/// A policy for one namespace that refuses every such operation on a ConfigMap, and its binding.
+fn policy(namespace: &str, operation: &str) -> [Value; 2] {
+    let rule =
+        json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": [operation], "resources": ["configmaps"]});
     let selector = json!({"matchLabels": {"kubernetes.io/metadata.name": namespace}});
     let spec = json!({
         "matchConstraints": {"resourceRules": [rule], "namespaceSelector": selector},
@@ -39,7 +40,7 @@ pub fn a_policy_that_refuses_deletes() {
     let owner = trial.widget("owner").create();
     let below = trial.config_map("below").blocking(&owner).create();
     cluster.seen_by_collector(&[uid(&below)]);
-    for object in &policy(&trial.namespace) {
+    for object in &policy(&trial.namespace, "DELETE") {
         cluster.create(object);
     }
     let path = format!("{}?dryRun=All", cluster.path_of(&below));
@@ -57,4 +58,32 @@ pub fn a_policy_that_refuses_deletes() {
     assert_eq!(finding["remedies"][0]["decides"], true);
     follow(cluster, finding, 0);
     is_gone(cluster, &owner);
+}
+
+/// The collector can't free a dependent of an owner that was deleted with the orphan policy: the policy is why.
+pub fn a_policy_that_refuses_updates() {
+    let cluster = &Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster.start_controllers(&[COLLECTOR]);
+    let trial = Trial::on(cluster, "not-freed", "Orphan");
+    let owner = trial.widget("owner").create();
+    let below = trial.config_map("below").blocking(&owner).create();
+    cluster.seen_by_collector(&[uid(&below)]);
+    for object in &policy(&trial.namespace, "UPDATE") {
+        cluster.create(object);
+    }
+    let path = format!("{}?dryRun=All", cluster.path_of(&below));
+    let label = json!({"metadata": {"labels": {"a": "b"}}});
+    let patch = || cluster.ask(&Method::PATCH, &path, Some(("application/merge-patch+json", &label))).is_success();
+    cluster.wait_until("the policy to count", Duration::from_secs(30), || !patch());
+    let args = ["-n", trial.namespace.as_str()];
+    cluster.delete(&cluster.path_of(&owner), Some("Orphan"), None);
+    cluster.settled();
+    let found = examine(cluster, &args);
+    let finding = found.one("policy-refuses", &trial.namespace);
+    assert_eq!(found.about("collector-idle", "owner"), [] as [&Value; 0], "{:#}", found.document);
+    assert_eq!(names(&finding["related"]).len(), 3, "the binding, the owner and its dependent: {finding:#}");
+    follow(cluster, finding, 0);
+    is_gone(cluster, &owner);
+    assert!(cluster.get(&cluster.path_of(&below)).is_some_and(|below| below["metadata"]["ownerReferences"].is_null()));
 }
