@@ -6,6 +6,8 @@
 mod judge;
 mod unplanned;
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
         Coordinate, Identity, Mapping, Object, ObjectEvent, ObjectId, Presence, RawObject, Reference, Snapshot,
         Strings, Symbol,
     },
-    simulate::WriteScope,
+    simulate::{Cause, WriteScope},
 };
 
 use super::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty};
@@ -36,6 +38,8 @@ pub struct PlanTracker {
     by_uid: FxHashMap<Symbol, usize>,
     /// For each group of connected objects: their possible joint outcomes, by index.
     groups: Vec<Vec<Vec<(usize, FinalState)>>>,
+    /// Controllers that adopt pods and delete as many as are too many.
+    choices: Vec<Choice>,
     /// Indexes of the Namespaces and CustomResourceDefinitions.
     containers: Vec<usize>,
     /// The uids that the collector may write to; `None`: all.
@@ -66,9 +70,29 @@ struct Follows {
     remark: &'static str,
 }
 
+/// A controller that adopts pods deletes so many of these, and nobody knows which (R9.24).
+#[derive(Clone, Debug, Default)]
+struct Choice {
+    members: Vec<usize>,
+    /// Those of them that the plan calls deleted: others may go in their place.
+    likeliest: Vec<usize>,
+}
+
 impl TrackedObject {
     fn arrived(&self) -> bool {
-        self.ends.iter().any(|(_, end)| *end == self.now)
+        self.ends.iter().any(|(_, end)| self.is_at(end))
+    }
+
+    /// Whether it is in this state, adopted or not: another controller may adopt an object that has lost its own.
+    fn is_at(&self, end: &FinalState) -> bool {
+        let (Some(now), Some(end), Some(before)) = (&self.now, end, &self.before) else { return self.now == *end };
+        let is_known = |reference: &&Reference| {
+            let is_it = |other: &Reference| other.uid == reference.uid;
+            reference.controller != Some(true) || before.owners.iter().any(is_it) || end.owners.iter().any(is_it)
+        };
+        now.terminating == end.terminating
+            && now.finalizers == end.finalizers
+            && now.owners.iter().filter(is_known).eq(end.owners.iter())
     }
 }
 
@@ -114,6 +138,7 @@ impl PlanTracker {
             objects: Vec::with_capacity(plan.outcomes.len()),
             by_uid: FxHashMap::default(),
             groups: Vec::new(),
+            choices: Vec::new(),
             containers: Vec::new(),
             only: None,
             doubts_missing_apis: false,
@@ -139,6 +164,7 @@ impl PlanTracker {
             let joint = joint.collect();
             tracker.groups.push(joint);
         }
+        tracker.add_choices(snapshot, plan, &index_of);
         let all = tracker.objects.iter().enumerate();
         tracker.containers = all.filter(|(_, tracked)| tracked.contains_others()).map(|(index, _)| index).collect();
         tracker
@@ -159,6 +185,38 @@ impl PlanTracker {
         let follows = follows.map(|(gone, remark)| Follows { gone: Identity::of(snapshot, gone), remark });
         let uncertain = outcome.uncertain;
         self.objects.push(TrackedObject { identity, now: before.clone(), before, ends, follows, uncertain });
+    }
+
+    /// Every pod of which some are deleted may also stay: as it is, or without its controller, if that goes.
+    fn add_choices(&mut self, snapshot: &Snapshot, plan: &Plan, index_of: &FxHashMap<ObjectId, usize>) {
+        let unsure = |outcome: &&Outcome| outcome.uncertain == Some(Uncertainty::Assumption);
+        let place = |id: ObjectId| (snapshot.object(id).resource, snapshot.object(id).namespace);
+        let mut by_adopter: BTreeMap<(ObjectId, _), Choice> = BTreeMap::new();
+        for outcome in plan.outcomes.iter().filter(unsure) {
+            if let Some(Cause::ScaledDown(adopter)) = outcome.because {
+                let key = (adopter, place(outcome.object));
+                by_adopter.entry(key).or_default().likeliest.push(index_of[&outcome.object]);
+            }
+        }
+        let mut kept: FxHashMap<_, Vec<usize>> = FxHashMap::default();
+        for outcome in plan.outcomes.iter().filter(unsure).filter(|outcome| outcome.kind != OutcomeKind::Deleted) {
+            kept.entry(place(outcome.object)).or_default().push(index_of[&outcome.object]);
+        }
+        for ((adopter, place), mut choice) in by_adopter {
+            choice.members.clone_from(&choice.likeliest);
+            choice.members.extend(kept.get(&place).into_iter().flatten());
+            let adopter = self.strings.intern(snapshot.text(snapshot.object(adopter).uid));
+            for index in &choice.members {
+                let tracked = &mut self.objects[*index];
+                let stays = tracked.before.clone().map(|mut before| {
+                    before.owners.retain(|owner| owner.controller != Some(true) || owner.uid == adopter);
+                    before
+                });
+                tracked.ends.push((OutcomeKind::Deleted, None));
+                tracked.ends.push((OutcomeKind::Unchanged, stays));
+            }
+            self.choices.push(choice);
+        }
     }
 
     fn add_going(&mut self, snapshot: &Snapshot, object: ObjectId) {
@@ -265,11 +323,19 @@ impl PlanTracker {
 
     /// Whether every object is in a predicted state, and connected objects in states predicted together.
     pub fn arrived(&self) -> bool {
-        self.objects.iter().all(TrackedObject::arrived) && self.groups.iter().all(|ends| self.is_joint(ends))
+        self.objects.iter().all(TrackedObject::arrived)
+            && self.groups.iter().all(|ends| self.is_joint(ends))
+            && self.choices.iter().all(|choice| self.is_made(choice))
+    }
+
+    /// Whether as many are gone as the controller deletes.
+    fn is_made(&self, choice: &Choice) -> bool {
+        let gone = choice.members.iter().filter(|index| self.objects[**index].now.is_none()).count();
+        gone >= choice.likeliest.len()
     }
 
     fn is_joint(&self, ends: &[Vec<(usize, FinalState)>]) -> bool {
-        ends.iter().any(|end| end.iter().all(|(index, end)| self.objects[*index].now == *end))
+        ends.iter().any(|end| end.iter().all(|(index, end)| self.objects[*index].is_at(end)))
     }
 
     /// The objects that are not in a predicted state, in plan order.
@@ -278,6 +344,8 @@ impl PlanTracker {
             (0..self.objects.len()).filter(|index| !self.objects[*index].arrived()).collect();
         let split_groups = self.groups.iter().filter(|ends| !self.is_joint(ends)).filter_map(|ends| ends.first());
         unexpected.extend(split_groups.flatten().map(|(index, _)| *index));
+        let open = self.choices.iter().filter(|choice| !self.is_made(choice)).flat_map(|choice| &choice.likeliest);
+        unexpected.extend(open.filter(|index| self.objects[**index].now.is_some()));
         unexpected.sort_unstable();
         unexpected.dedup();
         unexpected.into_iter().map(|index| self.unexpected_outcome(&self.objects[index])).collect()

@@ -5,7 +5,10 @@ use std::{thread, time::Duration};
 use serde_json::{Value, json};
 
 use super::kit::{Family, checked, config_map};
-use crate::harness::shared;
+use crate::{
+    harness::shared,
+    plan::trial::{Trial, wait_for_items},
+};
 
 #[test]
 fn it_is_told_how_it_came_out() {
@@ -198,4 +201,29 @@ fn what_is_terminating_already_is_followed() {
     let (code, shown) = terminal.ends();
     assert!(code == Some(0) && shown.contains("DONE"), "{code:?}: {shown}");
     assert_eq!(family.there(), Vec::<String>::new());
+}
+
+/// R9.24: which of several pods an adopter deletes is not certain, and one that it keeps is not waited for.
+#[test]
+fn what_an_adopter_keeps_is_not_waited_for() {
+    let trial = Trial::new("adopter", "Orphan");
+    let (cluster, namespace) = (trial.cluster, &trial.namespace);
+    let pods = format!("/api/v1/namespaces/{namespace}/pods");
+    for (name, replicas, all) in [("few", 1, 1), ("many", 3, 4)] {
+        let (labels, template) = (json!({"app": "web", "of": name}), json!([{"name": "main", "image": "main"}]));
+        cluster.create(json!({
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {
+                "replicas": replicas,
+                "selector": {"matchLabels": if name == "few" { json!({"app": "web"}) } else { labels.clone() }},
+                "template": {"metadata": {"labels": labels}, "spec": {"containers": template}},
+            },
+        }));
+        wait_for_items(cluster, &pods, all);
+    }
+    let ran = cluster.gc(&["delete", "rs/many", "-n", namespace, "--cascade=orphan", "--yes"]);
+    ran.expect(0);
+    wait_for_items(cluster, &pods, 1);
 }
