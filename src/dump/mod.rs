@@ -4,7 +4,7 @@
 //! input     finds files and reads their texts      text        splits a text into documents (yaml: YAML)
 //! document  reads one document: objects, lists     collect     collects all objects, validated, each once
 //! plain     turns objects into a snapshot (with served, definition, guess)
-//! snapshot_file                                    reads and writes whole snapshots
+//! kustomize what `kubectl kustomize` prints           snapshot_file  reads and writes whole snapshots
 //! ```
 
 mod capture;
@@ -14,6 +14,7 @@ mod document;
 mod error;
 mod guess;
 mod input;
+mod kustomize;
 mod metadata;
 mod plain;
 mod served;
@@ -22,6 +23,7 @@ mod text;
 pub(crate) mod yaml;
 
 pub use error::{DumpError, Place};
+pub(crate) use kustomize::kustomized;
 pub use snapshot_file::write;
 pub(crate) use snapshot_file::write_to_path;
 

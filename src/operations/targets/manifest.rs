@@ -3,7 +3,6 @@
 use std::{
     fmt, fs,
     io::{self, Read},
-    process::{Command, Stdio},
 };
 
 use glob::{MatchOptions, glob_with};
@@ -15,7 +14,10 @@ use serde::{
 use walkdir::WalkDir;
 
 use super::{NamedTarget, Place, TargetError};
-use crate::model::{Mapping, Resources};
+use crate::{
+    dump,
+    model::{Mapping, Resources},
+};
 
 /// An object in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,15 +88,9 @@ pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, Targ
 
 /// All objects that `kubectl kustomize` makes of a folder.
 pub(super) fn kustomized(folder: &str) -> Result<Vec<Entry>, TargetError> {
-    let failed = |why: String| TargetError::Kustomize { folder: folder.to_owned(), why };
-    let mut kubectl = Command::new("kubectl");
-    let ran = kubectl.arg("kustomize").arg("--").arg(folder).stdin(Stdio::null()).output();
-    let ran = ran.map_err(|error| failed(format!("cannot run kubectl: {error}")))?;
-    if !ran.status.success() {
-        let said = String::from_utf8_lossy(&ran.stderr);
-        return Err(failed(said.trim().trim_start_matches("error: ").to_owned()));
-    }
-    let entries = objects(folder, &text(folder, ran.stdout)?)?;
+    let built = dump::kustomized(folder);
+    let built = built.map_err(|why| TargetError::Kustomize { folder: folder.to_owned(), why })?;
+    let entries = objects(folder, &text(folder, built)?)?;
     if entries.is_empty() { Err(TargetError::NoManifests { path: folder.to_owned() }) } else { Ok(entries) }
 }
 
