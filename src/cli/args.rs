@@ -499,12 +499,13 @@ pub struct SweepArgs {
 }
 
 /// The flags that have no effect with `--print-role`.
-const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 19] = [
+const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 20] = [
     "targets",
     "selector",
     "field_selector",
     "all",
     "filenames",
+    "kustomize",
     "all_namespaces",
     "dry_run",
     "yes",
@@ -586,7 +587,8 @@ pub struct DoctorArgs {
         value_parser = clap::value_parser!(u64).range(1..))]
     pub interval: u64,
     /// Print every code with its severity and meaning; needs no cluster
-    #[arg(long, conflicts_with_all = ["only", "targets", "filenames", "from", "probe", "watch"])]
+    #[arg(long, conflicts_with_all = ["only", "targets", "filenames", "kustomize", "from", "probe",
+        "watch"])]
     pub list_codes: bool,
     /// Exit with code 2 for findings of at least this severity
     #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]

@@ -63,7 +63,15 @@ fn with_switches(command: &Command, args: impl Iterator<Item = OsString>) -> Res
         };
         match truth(value) {
             Some(true) => taken.push(name.into()),
-            Some(false) => taken.retain(|before| spellings.iter().all(|spelling| before != spelling.as_str())),
+            Some(false) => {
+                taken.retain(|before| spellings.iter().all(|spelling| before != spelling.as_str()));
+                let short = spellings
+                    .iter()
+                    .find_map(|spelling| spelling.strip_prefix('-')?.chars().next().filter(|c| *c != '-'));
+                if let Some(short) = short {
+                    taken.iter_mut().for_each(|before| take_out(before, short, &switches));
+                }
+            }
             None => {
                 let why = format!("invalid argument {value:?} for {name}: write {name}=true or {name}=false");
                 return Err(command.clone().error(ErrorKind::InvalidValue, why));
@@ -71,6 +79,21 @@ fn with_switches(command: &Command, args: impl Iterator<Item = OsString>) -> Res
         }
     }
     Ok(taken)
+}
+
+/// Takes a switch out of several that are written together: `-Ay`.
+fn take_out(arg: &mut OsString, short: char, switches: &BTreeMap<String, Vec<String>>) {
+    let Some(together) = arg.to_str().and_then(|text| text.strip_prefix('-')).filter(|text| !text.starts_with('-'))
+    else {
+        return;
+    };
+    // What follows an option with a value is its value.
+    let is_switch = |c: &char| switches.contains_key(&format!("-{c}"));
+    let ours: String = together.chars().take_while(is_switch).collect();
+    if ours.contains(short) {
+        let rest = &together[ours.len()..];
+        *arg = format!("-{}{rest}", ours.replace(short, "")).into();
+    }
 }
 
 /// A truth value as Go's `strconv.ParseBool` reads it.
@@ -144,6 +167,10 @@ mod tests {
             ("gc delete x --yes=T", "gc|delete|x|--yes"),
             ("gc delete x -y --yes=false", "gc|delete|x"),
             ("gc delete x --yes=false -y", "gc|delete|x|-y"),
+            ("gc delete x -Ay --yes=false", "gc|delete|x|-A"),
+            ("gc delete x -yA -A=false", "gc|delete|x|-y"),
+            ("gc delete x -yn shop -y=false", "gc|delete|x|-n|shop"),
+            ("gc delete x -nany --yes=0", "gc|delete|x|-nany"),
             ("gc delete x --yes --yes=0 --all", "gc|delete|x|--all"),
             ("gc plan x -A=true", "gc|plan|x|-A"),
             // Options with values are clap's business.

@@ -33,7 +33,10 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
         let mut waiting: Vec<ObjectId> = held.iter().filter_map(|turn| turn.waiting).collect();
         for (namespace, objects) in &content {
             let before = refused.len();
-            refused.extend(objects.iter().copied().filter(|object| refuses(*object, Operation::Delete)));
+            refused.extend(objects.iter().copied().filter(|object| {
+                let resource = case.stage.snapshot.resources.get(case.stage.snapshot.object(*object).resource);
+                refuses(*object, Operation::of_content(resource))
+            }));
             if refused.len() > before {
                 waiting.push(*namespace);
             }

@@ -31,8 +31,8 @@ impl AllowIncomplete {
     /// An empty list.
     pub fn parse(value: &str) -> Result<Self, String> {
         match value.trim() {
-            "true" => Ok(Self::Everything),
-            "false" => Ok(Self::Nothing),
+            "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Self::Everything),
+            "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Self::Nothing),
             value => {
                 let types: Vec<String> =
                     value.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();

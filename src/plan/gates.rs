@@ -132,8 +132,12 @@ pub fn gate_violations(
     unlisted_contents: &[UnlistedContents],
     gates: &Gates,
 ) -> Vec<GateViolation> {
-    let going: Vec<ObjectId> =
+    let mut going: Vec<ObjectId> =
         plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
+    // The DELETE of a target that the plan says is refused is sent nevertheless.
+    let has_outcome: FxHashSet<ObjectId> = plan.outcomes.iter().map(|outcome| outcome.object).collect();
+    let sent = |target: &ObjectId| !has_outcome.contains(target) && !snapshot.object(*target).terminating();
+    going.extend(plan.request.targets.iter().copied().filter(sent));
     let unnamed = unnamed(snapshot, plan, unlisted_contents);
     let deny = gates.deny.iter().map(|denied| {
         let is_denied = |resource: ResourceId| same_storage(&snapshot.resources, *denied, resource);

@@ -61,7 +61,7 @@ pub(crate) fn add_affected_by_updates(
     while let Some(object) = staying.pop() {
         if found.insert(object) {
             staying.extend(blockers.waited_for_by(object));
-            staying.extend(links.orphaned_by.get(&object));
+            staying.extend(links.orphaned_by.get(&object).into_iter().flatten());
             links.follow_up(world, object, &mut staying);
             links.follow_removal(world, object, open);
         }
@@ -97,8 +97,8 @@ struct Links {
     /// The deleted Namespaces, by name.
     namespaces: FxHashMap<Symbol, ObjectId>,
     emptied_by: FxHashMap<ObjectId, ObjectId>,
-    /// The owner that the collector freed an object from, and that waits until this is done.
-    orphaned_by: FxHashMap<ObjectId, ObjectId>,
+    /// The owners that the collector freed an object from, and that wait until this is done.
+    orphaned_by: FxHashMap<ObjectId, Vec<ObjectId>>,
     /// When an object was removed, and when it last changed: positions in the log.
     removed: FxHashMap<ObjectId, usize>,
     changed: FxHashMap<ObjectId, usize>,
@@ -136,7 +136,7 @@ impl Links {
                 }
                 Cause::Collector(Reason::OwnerOrphans(owner)) => {
                     let owner = world.context.graph.by_uid(owner).and_then(|node| world.context.graph.object(node));
-                    links.orphaned_by.extend(owner.map(|owner| (change.object, owner)));
+                    links.orphaned_by.entry(change.object).or_default().extend(owner);
                 }
                 Cause::Namespace(above) | Cause::Definition(above) => {
                     links.emptied_by.insert(change.object, above);

@@ -372,10 +372,20 @@ impl<'s, 'a> World<'s, 'a> {
         touched
     }
 
+    /// How the namespace controller deletes an object.
+    pub(super) fn content_operation(&self, object: ObjectId) -> Operation {
+        let snapshot = self.context.snapshot;
+        Operation::of_content(snapshot.resources.get(snapshot.object(object).resource))
+    }
+
     /// One DELETE. `None` if the object is gone (404).
     pub fn delete(&mut self, object: ObjectId, options: &DeleteOptions, cause: Cause) -> Option<DeleteAnswer<'a>> {
         let stored = self.stored(object)?;
-        if cause.is_admitted() && self.refuses(object, Operation::Delete) {
+        let operation = match cause {
+            Cause::Namespace(_) => self.content_operation(object),
+            _ => Operation::Delete,
+        };
+        if cause.is_admitted() && self.refuses(object, operation) {
             return Some(DeleteAnswer::Unchanged);
         }
         let rules = self.context.rules(object);

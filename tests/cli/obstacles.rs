@@ -269,3 +269,61 @@ fn a_webhook_with_conditions_leaves_nothing_certain() {
         assert_eq!(plan["outcomes"][0]["uncertainBecause"], "assumption", "{plan:#}");
     }
 }
+
+/// Policies that refuse all deletes they match: of one name, and with a parameter.
+const POLICIES: &str = r#"
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: u-shop}, spec: {finalizers: [kubernetes]}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: locked, namespace: shop, uid: u-locked}}
+- {apiVersion: v1, kind: ServiceAccount, metadata: {name: robot, namespace: shop, uid: u-robot}}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: of-one-name, uid: u-p1}
+  spec:
+    matchConstraints:
+      resourceRules:
+      - {apiGroups: [""], apiVersions: ["*"], resources: [configmaps], operations: [DELETE], resourceNames: [locked]}
+    validations: [{expression: "false"}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: of-one-name, uid: u-b1}
+  spec: {policyName: of-one-name, validationActions: [Deny]}
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicy
+  metadata: {name: with-parameter, uid: u-p2}
+  spec:
+    paramKind: {apiVersion: v1, kind: ConfigMap}
+    matchConstraints:
+      resourceRules: [{apiGroups: [""], apiVersions: ["*"], resources: [serviceaccounts], operations: [DELETE]}]
+    validations: [{expression: "false"}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingAdmissionPolicyBinding
+  metadata: {name: with-parameter, uid: u-b2}
+  spec:
+    policyName: with-parameter
+    validationActions: [Deny]
+    paramRef: {selector: {matchLabels: {z: z}}, parameterNotFoundAction: Allow}
+"#;
+
+/// The namespace controller deletes whole lists: a policy that names objects doesn't see their names. A policy with a
+/// parameter may allow everything. And the DELETE that a policy is said to refuse is sent: gates count it.
+#[test]
+fn policies_refuse_what_they_are_asked_about_and_gates_count_it_nevertheless() {
+    let plan = |line: &str| {
+        let ran = run_with(&format!("plan {line} -n shop --from - --assume-complete -o json"), POLICIES);
+        (ran.code, serde_json::from_str::<Value>(&ran.out).unwrap())
+    };
+    let (code, refused) = plan("cm/locked");
+    assert_eq!((code, obstacles(&refused).len(), outcomes(&refused).len()), (2, 1, 0), "{refused}");
+    for gate in ["--max=0", "--deny=configmaps"] {
+        let ran = run_with(&format!("plan cm/locked -n shop {gate} --from - --assume-complete"), POLICIES);
+        assert!(ran.code == 2 && ran.out.contains(&format!("GATE: {gate}")), "{gate}: {ran}");
+    }
+    let (_, namespace) = plan("ns/shop");
+    let locked = namespace["outcomes"].as_array().unwrap().iter().find(|one| one["object"]["name"] == "locked");
+    assert_eq!(locked.map(|one| &one["outcome"]), Some(&"Deleted".into()), "{namespace}");
+    let (code, unsure) = plan("sa/robot");
+    assert_eq!((code, &unsure["outcomes"][0]["uncertainBecause"]), (0, &"assumption".into()), "{unsure}");
+}

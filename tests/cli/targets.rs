@@ -85,6 +85,16 @@ fn manifests_name_targets() {
     assert_eq!(named(&format!("-f {folder}/2.yaml -n shop")), ["deployment.apps/web"]);
     assert_eq!(named(&format!("-f {folder}/2.yaml,{folder}/1.json")), ["deployment.apps/web", "service/db"]);
     assert_eq!(named(&format!("-f '{folder}/[12].*'")), ["service/db", "deployment.apps/web"]);
+    // As in Go, ^ negates, and a star never matches a slash.
+    assert_eq!(named(&format!("-f '{folder}/[^1].*'")), ["deployment.apps/web"]);
+    assert_eq!(named(&format!("-f '{folder}/[!1].*'")), ["service/db"]);
+    std::fs::create_dir_all(format!("{folder}/deep/deeper")).unwrap();
+    std::fs::copy(format!("{folder}/1.json"), format!("{folder}/deep/deeper/1.json")).unwrap();
+    assert_eq!(run(&format!("tree -f '{folder}/**/1.json' --from {SHOP}")).code, 1);
+    for odd in ["\\*.yaml", "[[:alpha:]].yaml"] {
+        let refused = run(&format!("tree -f '{folder}/{odd}' --from {SHOP}"));
+        assert!(refused.err.contains("not understood"), "{}", refused.err);
+    }
     let none = run(&format!("tree -f '{folder}/*.yml' --from {SHOP}"));
     assert_eq!((none.code, none.err), (1, format!("error: -f {folder}/*.yml: no file matches\n")));
     let piped = run_with(&format!("tree -f - --depth 0 -o name --from {SHOP}"), list);

@@ -247,14 +247,19 @@ impl DeleteReport<'_> {
             report.exit = Exit::BadNews;
         }
         let refusal = delete.check(plan, notes).err();
-        let mut refusals: Vec<String> = refusal.iter().map(describe_error).collect();
+        if let Some(refusal) = &refusal {
+            // Its lines are escaped already.
+            report.notes.extend(format!("error: {}", describe_error(refusal)).split('\n').map(str::to_owned));
+            report.exit = Exit::Failed;
+        }
+        let mut refusals: Vec<String> = Vec::new();
         if self.args.consent.dry_run == DryRunArg::Server {
             let targets = &result.plan.request.targets;
             refusals.extend(delete.server_refusals(targets));
             let tried = delete.try_dependents(&result.plan);
             report.notes.extend(describe_tried(&tried));
             refusals.extend(tried.refusals);
-            if refusals.is_empty() && !self.is_document() {
+            if refusal.is_none() && refusals.is_empty() && !self.is_document() {
                 let deletes = count(targets.len(), "delete", "deletes");
                 report.data.extend_from_slice(format!("\nThe API server would accept the {deletes}.\n").as_bytes());
             }

@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use super::{
     super::{failure::Failure, kubeconfig::Origin, proxy},
-    save::Saved,
+    save::{Alone, Saved},
 };
 
 /// How long before its end a token counts as expired: clocks differ (client-go's `expiryDelta`).
@@ -55,34 +55,54 @@ impl Oidc {
                 self.origin.user
             )
         };
-        *settings = self.refreshed().await.map_err(failed)?;
+        // A task of its own: whoever waits for it may give up, and the new tokens must be saved nevertheless.
+        let refreshed = tokio::spawn(refreshed(self.origin.clone())).await;
+        let refreshed =
+            refreshed.map_err(|error| error.to_string()).and_then(|refreshed| refreshed).map_err(&failed)?;
+        *settings = refreshed.settings;
+        if let Some(why) = refreshed.unsaved {
+            return Err(failed(why));
+        }
         let token = set(&settings, "id-token").ok_or_else(|| failed("the provider sent no ID token".to_owned()))?;
         super::bearer(&token)
     }
+}
 
-    /// Refreshes the tokens and saves them. Another process may have done so: refresh tokens are often valid only once.
-    async fn refreshed(&self) -> Result<Settings, String> {
-        let origin = self.origin.clone();
-        let saved =
-            tokio::task::spawn_blocking(move || Saved::lock(&origin)).await.map_err(|error| error.to_string())?;
-        let saved = saved?;
-        let mut now = saved.settings()?;
-        if let Ok(Some(_)) = valid(&now) {
-            return Ok(now);
+/// Refreshed tokens.
+struct Refreshed {
+    settings: Settings,
+    /// Why they could not be saved.
+    unsaved: Option<String>,
+}
+
+/// Refreshes the tokens and saves them. Another process may have done so: refresh tokens are often valid only once.
+async fn refreshed(origin: Origin) -> Result<Refreshed, String> {
+    let of_origin = origin.clone();
+    let begun = tokio::task::spawn_blocking(move || {
+        let alone = Alone::wait(&of_origin)?;
+        // kubectl doesn't wait for its lock, so nobody holds it while the provider is asked.
+        let saved = Saved::lock(&of_origin)?;
+        let settings = saved.settings()?;
+        let fresh = matches!(valid(&settings), Ok(Some(_)));
+        if !fresh {
+            saved.check(&settings)?;
         }
-        let refresh = set(&now, "refresh-token").ok_or("there is no refresh-token")?;
-        let tokens = tokio::time::timeout(PATIENCE, request(&now, &refresh)).await;
-        let tokens = tokens.map_err(|_| format!("the provider did not answer within {PATIENCE:?}"))??;
-        let old = now.clone();
-        now.extend([
-            ("id-token".to_owned(), tokens.id),
-            ("refresh-token".to_owned(), tokens.refresh.unwrap_or(refresh)),
-        ]);
-        let new = now.clone();
-        let written = tokio::task::spawn_blocking(move || saved.write(&old, &new)).await;
-        written.map_err(|error| error.to_string())??;
-        Ok(now)
+        Ok::<_, String>((alone, settings, fresh))
+    });
+    let (_alone, old, fresh) = begun.await.map_err(|error| error.to_string())??;
+    if fresh {
+        return Ok(Refreshed { settings: old, unsaved: None });
     }
+    let refresh = set(&old, "refresh-token").ok_or("there is no refresh-token")?;
+    let tokens = tokio::time::timeout(PATIENCE, request(&old, &refresh)).await;
+    let tokens = tokens.map_err(|_| format!("the provider did not answer within {PATIENCE:?}"))??;
+    let mut settings = old.clone();
+    settings
+        .extend([("id-token".to_owned(), tokens.id), ("refresh-token".to_owned(), tokens.refresh.unwrap_or(refresh))]);
+    let new = settings.clone();
+    let written = tokio::task::spawn_blocking(move || Saved::lock(&origin)?.write(&old, &new)).await;
+    let unsaved = written.map_err(|error| error.to_string()).and_then(|written| written).err();
+    Ok(Refreshed { settings, unsaved })
 }
 
 /// A setting that is not empty.

@@ -1,7 +1,7 @@
 //! Saves refreshed tokens in the kubeconfig from which the user comes, as kubectl does (client-go's `ModifyConfig`).
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write as _},
     path::{Path, PathBuf},
     thread,
@@ -15,6 +15,8 @@ use super::{super::kubeconfig::Origin, oidc::Settings};
 
 /// How long another process may hold the lock; kubectl holds it for milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long another process of this program may take to refresh the tokens.
+const OTHERS: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(50);
 /// The tokens that are saved; all other settings stay.
 const TOKENS: [&str; 2] = ["id-token", "refresh-token"];
@@ -24,6 +26,28 @@ pub(super) struct Saved {
     origin: Origin,
     text: String,
     lock: PathBuf,
+}
+
+/// Keeps other processes of this program from refreshing the same tokens: refresh tokens are often valid only once. The
+/// operating system takes the lock back if the process ends.
+pub(super) struct Alone {
+    _file: File,
+}
+
+impl Alone {
+    /// Waits for its turn. A file system without locks doesn't stop it.
+    pub(super) fn wait(origin: &Origin) -> Result<Self, String> {
+        let file = File::open(&origin.file).map_err(|error| format!("{}: {error}", origin.file.display()))?;
+        let begun = Instant::now();
+        while let Err(TryLockError::WouldBlock) = file.try_lock() {
+            if begun.elapsed() >= OTHERS {
+                let file = origin.file.display();
+                return Err(format!("another process refreshes the tokens in {file}, and does not come to an end"));
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(Alone { _file: file })
+    }
 }
 
 impl Drop for Saved {
@@ -55,6 +79,19 @@ impl Saved {
         let mut saved = Saved { origin: origin.clone(), text: String::new(), lock };
         saved.text = fs::read_to_string(&origin.file).map_err(|error| format!("{}: {error}", origin.file.display()))?;
         Ok(saved)
+    }
+
+    /// Checks that new tokens could be written: spent is spent.
+    pub(super) fn check(&self, old: &Settings) -> Result<(), String> {
+        let mut new = old.clone();
+        new.extend(TOKENS.map(|name| (name.to_owned(), format!("new-{name}"))));
+        match self.rewritten(&new) {
+            Some(_) => Ok(()),
+            None => Err(format!(
+                "the new tokens could not be saved in {}: its format is not understood",
+                self.origin.file.display()
+            )),
+        }
     }
 
     /// The user's settings in the file.

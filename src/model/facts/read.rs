@@ -379,7 +379,8 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
         constraints: object.0.pointer("/spec/matchConstraints").map(constraints).unwrap_or_default(),
         conditional: conditions == MatchConditions::Unknown,
         validates: judges && conditions != MatchConditions::Never,
-        refuses_all: constants().any(|constant| constant == Some(false)),
+        // Without its parameters, a binding may allow everything (`parameterNotFoundAction`).
+        refuses_all: !has("/spec/paramKind") && constants().any(|constant| constant == Some(false)),
     }
 }
 

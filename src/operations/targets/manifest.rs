@@ -99,10 +99,10 @@ fn matching(path: &str) -> Result<Vec<String>, TargetError> {
     if fs::symlink_metadata(path).is_ok() || !path.contains(['*', '?', '[']) {
         return Ok(vec![path.to_owned()]);
     }
-    // Like Go's filepath.Glob, a star matches no slash.
+    let invalid = |why: String| unreadable(path, io::Error::new(io::ErrorKind::InvalidInput, why));
+    let pattern = pattern_of_go(path).map_err(invalid)?;
     let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
-    let invalid = |error: glob::PatternError| unreadable(path, io::Error::new(io::ErrorKind::InvalidInput, error));
-    let found = glob_with(path, options).map_err(invalid)?;
+    let found = glob_with(&pattern, options).map_err(|error| invalid(error.to_string()))?;
     let files: Vec<String> = found
         .map(|file| file.map(|file| file.display().to_string()).map_err(|error| unreadable(path, error.into())))
         .collect::<Result<_, _>>()?;
@@ -110,6 +110,35 @@ fn matching(path: &str) -> Result<Vec<String>, TargetError> {
         return Err(unreadable(path, io::Error::new(io::ErrorKind::NotFound, "no file matches")));
     }
     Ok(files)
+}
+
+/// A pattern of Go's `filepath.Match`, in this crate's grammar: there `[^…]` negates and not `[!…]`, and two stars
+/// match no slash either.
+fn pattern_of_go(pattern: &str) -> Result<String, String> {
+    let mut own = String::new();
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '*' if own.ends_with('*') => {}
+            '\\' => return Err("a pattern with a backslash is not understood".to_owned()),
+            '[' => {
+                let class: String = chars.by_ref().take_while(|c| *c != ']').collect();
+                if class.contains(['\\', '[']) {
+                    return Err(format!("[{class}] is not understood in a pattern"));
+                }
+                match class.strip_prefix('^') {
+                    Some(others) => own.push_str(&format!("[!{others}]")),
+                    // Here, a ! at the beginning stands for itself.
+                    None if class.starts_with('!') && class.len() > 1 => {
+                        own.push_str(&format!("[{}!]", &class[1..]));
+                    }
+                    None => own.push_str(&format!("[{class}]")),
+                }
+            }
+            c => own.push(c),
+        }
+    }
+    Ok(own)
 }
 
 fn unreadable(path: &str, source: io::Error) -> TargetError {

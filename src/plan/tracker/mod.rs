@@ -74,7 +74,7 @@ struct Follows {
 #[derive(Clone, Debug, Default)]
 struct Choice {
     members: Vec<usize>,
-    /// Those of them that the plan calls deleted: others may go in their place.
+    /// Those of them that the plan says are deleted: others may go in their place.
     likeliest: Vec<usize>,
 }
 
@@ -156,6 +156,13 @@ impl PlanTracker {
                 tracker.add_going(snapshot, *target);
             }
         }
+        // One that the API server is said to refuse, or that nothing changes, stays as it is.
+        for target in &plan.request.targets {
+            if !index_of.contains_key(target) {
+                index_of.insert(*target, tracker.objects.len());
+                tracker.add_staying(snapshot, *target);
+            }
+        }
         for ends in &plan.ends {
             let joint = ends.iter().map(|end| {
                 let members = end.iter().filter_map(|(id, end)| Some((*index_of.get(id)?, end)));
@@ -199,8 +206,12 @@ impl PlanTracker {
             }
         }
         let mut kept: FxHashMap<_, Vec<usize>> = FxHashMap::default();
-        for outcome in plan.outcomes.iter().filter(unsure).filter(|outcome| outcome.kind != OutcomeKind::Deleted) {
-            kept.entry(place(outcome.object)).or_default().push(index_of[&outcome.object]);
+        let controller = |owners: &[Reference]| owners.iter().any(|owner| owner.controller == Some(true));
+        for outcome in plan.outcomes.iter().filter(unsure) {
+            let was = controller(&snapshot.object(outcome.object).owners);
+            if was && outcome.after.as_ref().is_some_and(|after| !after.terminating && !controller(&after.owners)) {
+                kept.entry(place(outcome.object)).or_default().push(index_of[&outcome.object]);
+            }
         }
         for ((adopter, place), mut choice) in by_adopter {
             choice.members.clone_from(&choice.likeliest);
@@ -227,6 +238,13 @@ impl PlanTracker {
         let ends = vec![(OutcomeKind::Deleted, None), (OutcomeKind::Terminating, before.clone())];
         let (now, follows) = (before.clone(), None);
         self.objects.push(TrackedObject { identity, now, before, ends, follows, uncertain: None });
+    }
+
+    fn add_staying(&mut self, snapshot: &Snapshot, object: ObjectId) {
+        self.add_going(snapshot, object);
+        if let Some(tracked) = self.objects.last_mut() {
+            tracked.ends = vec![(OutcomeKind::Unchanged, tracked.before.clone())];
+        }
     }
 
     /// Limits the collector to these objects.
@@ -328,9 +346,10 @@ impl PlanTracker {
             && self.choices.iter().all(|choice| self.is_made(choice))
     }
 
-    /// Whether as many are gone as the controller deletes.
+    /// Whether the controller has deleted as many as it should.
     fn is_made(&self, choice: &Choice) -> bool {
-        let gone = choice.members.iter().filter(|index| self.objects[**index].now.is_none()).count();
+        let goes = |index: &&usize| self.objects[**index].now.as_ref().is_none_or(|now| now.terminating);
+        let gone = choice.members.iter().filter(goes).count();
         gone >= choice.likeliest.len()
     }
 
@@ -345,7 +364,8 @@ impl PlanTracker {
         let split_groups = self.groups.iter().filter(|ends| !self.is_joint(ends)).filter_map(|ends| ends.first());
         unexpected.extend(split_groups.flatten().map(|(index, _)| *index));
         let open = self.choices.iter().filter(|choice| !self.is_made(choice)).flat_map(|choice| &choice.likeliest);
-        unexpected.extend(open.filter(|index| self.objects[**index].now.is_some()));
+        let stays = |index: &&usize| self.objects[**index].now.as_ref().is_some_and(|now| !now.terminating);
+        unexpected.extend(open.filter(stays));
         unexpected.sort_unstable();
         unexpected.dedup();
         unexpected.into_iter().map(|index| self.unexpected_outcome(&self.objects[index])).collect()

@@ -127,12 +127,17 @@ impl SimContext<'_> {
     fn set_named_by(&self, pod: ObjectId) -> Option<ObjectId> {
         let object = self.snapshot.object(pod);
         let sets = self.built_in.stateful_sets.filter(|_| Some(object.resource) == self.built_in.pods)?;
-        let (set, number) = self.snapshot.text(object.name).rsplit_once('-')?;
-        number.parse::<u32>().ok()?;
+        let set = self.set_of_name(pod)?;
         match self.snapshot.look_up_named(sets, self.snapshot.text(object.namespace), set) {
             Presence::Present(set) => Some(set),
             Presence::Absent | Presence::Unknown => None,
         }
+    }
+
+    /// The name of the StatefulSet whose pod this may be by its name.
+    fn set_of_name(&self, pod: ObjectId) -> Option<&str> {
+        let (set, number) = self.snapshot.text(self.snapshot.object(pod).name).rsplit_once('-')?;
+        number.parse::<u32>().ok().map(|_| set)
     }
 
     /// Whether a controller's selector matches an object; `None` if that was not read.
@@ -159,7 +164,9 @@ impl SimContext<'_> {
         let (built_in, resource) = (self.built_in, self.snapshot.object(object).resource);
         if Some(resource) == built_in.pods {
             let BuiltIn { replica_sets, replication_controllers, daemon_sets, jobs, .. } = built_in;
-            vec![replica_sets, replication_controllers, daemon_sets, jobs]
+            let mut kinds = vec![replica_sets, replication_controllers, daemon_sets, jobs];
+            kinds.extend(self.set_of_name(object).map(|_| built_in.stateful_sets));
+            kinds
         } else {
             vec![built_in.deployments]
         }
@@ -285,9 +292,10 @@ impl World<'_, '_> {
                 Some(false) => continue,
                 Some(true) => {}
                 None => {
-                    self.needs.adopters.insert(controller);
                     unread = true;
-                    self.doubtful.extend(context.active_pods(controller));
+                    if self.needs.adopters.insert(controller) {
+                        self.doubtful.extend(context.active_pods(controller));
+                    }
                     matching.push(controller);
                     continue;
                 }
@@ -352,9 +360,16 @@ impl World<'_, '_> {
         let all: Vec<ObjectId> = own.iter().chain(adopted).copied().collect();
         // Another kind may end, replace or scale down what it adopts; one that makes or deletes pods of its own at the
         // same time may delete others.
+        let counts = !unsure && is_first && context.counts_pods(controller);
+        let unread: Vec<ObjectId> = all.iter().copied().filter(|pod| snapshot.facts.pod(*pod).is_none()).collect();
+        if counts && !unread.is_empty() {
+            self.needs.adopters.extend(unread);
+            self.doubtful.extend(all);
+            return;
+        }
         let is_at_rest = own.iter().all(|pod| self.stored(*pod).is_some_and(|stored| !stored.terminating))
             && wanted.is_some_and(|wanted| wanted == own.len() as i64);
-        if unsure || !is_first || !is_at_rest || !context.counts_pods(controller) {
+        if !counts || !is_at_rest {
             self.assumptions.insert(Assumption::Adopted { controller: snapshot.short_name(controller) });
             let mut concerned = all;
             if !context.counts_pods(controller) {
@@ -362,12 +377,6 @@ impl World<'_, '_> {
             }
             concerned.retain(|id| self.exists(*id));
             self.rests_on_others.extend(concerned);
-            return;
-        }
-        let unread: Vec<ObjectId> = all.iter().copied().filter(|pod| snapshot.facts.pod(*pod).is_none()).collect();
-        if !unread.is_empty() {
-            self.needs.adopters.extend(unread);
-            self.doubtful.extend(all);
             return;
         }
         let deletes = adopted.len();

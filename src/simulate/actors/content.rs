@@ -10,7 +10,6 @@ use crate::{
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         cause::Cause,
-        obstacles::Operation,
         world::{SimContext, World},
     },
 };
@@ -108,7 +107,7 @@ impl World<'_, '_> {
             let mut pass = content(self);
             // R9.10: while any pod is left, nothing else is deleted; R9.30: unless their DELETEs fail.
             let pods: Vec<ObjectId> = pass.iter().copied().filter(|id| context.rules(*id).graceful).collect();
-            if !pods.is_empty() && !pods.iter().any(|pod| self.refuses(*pod, Operation::Delete)) {
+            if !pods.is_empty() && !pods.iter().any(|pod| self.refuses(*pod, self.content_operation(*pod))) {
                 pass = pods;
             }
             match self.dead_api() {

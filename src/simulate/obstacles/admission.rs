@@ -20,6 +20,9 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
     Delete,
+    /// A DELETE of a whole list, as the namespace controller sends it: admission sees each object, but no name, so
+    /// rules with `resourceNames` don't match (apiserver `handlers/delete.go: DeleteCollection`).
+    DeleteCollection,
     /// A PATCH or PUT.
     Update,
     /// A PUT of a Namespace's subresource `finalize` (R9.12).
@@ -27,12 +30,22 @@ pub enum Operation {
 }
 
 impl Operation {
-    const ALL: [Operation; 3] = [Operation::Delete, Operation::Update, Operation::Finalize];
+    const ALL: [Operation; 4] =
+        [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize];
+
+    /// How the namespace controller deletes the objects of a resource.
+    pub(crate) fn of_content(resource: &Resource) -> Self {
+        if resource.verbs.iter().any(|verb| verb == "deletecollection") {
+            Operation::DeleteCollection
+        } else {
+            Operation::Delete
+        }
+    }
 
     /// The operation in admission reviews.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Operation::Delete => "DELETE",
+            Operation::Delete | Operation::DeleteCollection => "DELETE",
             Operation::Update | Operation::Finalize => "UPDATE",
         }
     }

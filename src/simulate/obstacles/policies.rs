@@ -62,7 +62,7 @@ impl BoundPolicy<'_> {
 
     /// Whether the policy judges or changes a write to an object. Nothing changes a DELETE (R9.34).
     pub(crate) fn judges(&self, context: &SimContext<'_>, object: ObjectId, operation: Operation) -> Called {
-        if self.mutates && operation == Operation::Delete {
+        if self.mutates && matches!(operation, Operation::Delete | Operation::DeleteCollection) {
             return Called::No;
         }
         let all = [Some(&self.facts.constraints), self.bound.constraints.as_ref()];
@@ -82,7 +82,8 @@ fn matches(context: &SimContext<'_>, constraints: &Constraints, object: ObjectId
     let snapshot = context.snapshot;
     let found = snapshot.object(object);
     let resource = snapshot.resources.get(found.resource);
-    if !constraints.matches(resource, operation.subresource(), operation.name(), snapshot.text(found.name)) {
+    let name = if operation == Operation::DeleteCollection { "" } else { snapshot.text(found.name) };
+    if !constraints.matches(resource, operation.subresource(), operation.name(), name) {
         return Called::No;
     }
     called_by(context, object, constraints.objects.as_ref(), constraints.namespaces.as_ref())

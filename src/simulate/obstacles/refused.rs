@@ -78,7 +78,7 @@ impl World<'_, '_> {
 
     fn rests_on(&mut self, operation: Operation, object: ObjectId) {
         match operation {
-            Operation::Delete => self.rests_on_others.insert(object),
+            Operation::Delete | Operation::DeleteCollection => self.rests_on_others.insert(object),
             Operation::Update | Operation::Finalize => self.updates_rest_on_others.insert(object),
         };
     }
