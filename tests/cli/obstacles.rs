@@ -308,7 +308,7 @@ items:
 "#;
 
 /// The namespace controller deletes whole lists: a policy that names objects doesn't see their names. A policy with a
-/// parameter may allow everything. And the DELETE that a policy is said to refuse is sent: gates count it.
+/// parameter may allow everything (R9.33). And the DELETE that a policy is said to refuse is sent: gates count it.
 #[test]
 fn policies_refuse_what_they_are_asked_about_and_gates_count_it_nevertheless() {
     let plan = |line: &str| {
