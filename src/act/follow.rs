@@ -292,8 +292,7 @@ impl Follower<'_> {
         let needs = &self.judgement.needs;
         let look_ups: Vec<_> =
             needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
-        let facts: Vec<ObjectId> =
-            [&needs.facts, &needs.evidence, &needs.adopters].into_iter().flatten().copied().collect();
+        let facts = needs.all_facts();
         let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
         if !look_ups.is_empty() {
             self.connection.look_up(self.snapshot, &look_ups).await;

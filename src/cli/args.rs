@@ -13,6 +13,7 @@ use crate::{
 use super::{
     connection::ConnectionArgs,
     formats::{self, formats},
+    values::allow_incomplete,
 };
 
 /// Show, predict and perform Kubernetes' cascading deletion.
@@ -380,7 +381,7 @@ pub struct DeleteArgs {
     pub archive: Option<std::path::PathBuf>,
     /// Delete even if something that could not be read may change the outcome; TYPEs allow only these to be unread
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = AllowIncomplete::parse)]
+        default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete)]
     pub allow_incomplete: AllowIncomplete,
     /// Ignore TARGETs that do not exist
     #[arg(long)]
@@ -418,7 +419,7 @@ pub struct ArchiveArgs {
     pub assume: AssumeArg,
     /// Archive even if deleted objects could not all be read, and say so in the archive; TYPEs allow only these
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = AllowIncomplete::parse)]
+        default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete)]
     pub allow_incomplete: AllowIncomplete,
     #[command(flatten)]
     pub role: RoleArgs,

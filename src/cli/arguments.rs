@@ -1,11 +1,14 @@
 //! The arguments of the process, from kubectl's grammar to clap's.
 
 use std::{
+    cell::LazyCell,
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
 };
 
 use clap::{ArgAction, Command, error::ErrorKind};
+
+use super::values::truth;
 
 /// Rewrites what clap reads differently from kubectl:
 ///
@@ -45,17 +48,17 @@ fn with_labels(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     joined
 }
 
-fn with_switches(command: &Command, args: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, clap::Error> {
-    let switches = switches(command);
+fn with_switches(command: &Command, mut args: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, clap::Error> {
+    // Most command lines need none of them.
+    let switches = LazyCell::new(|| switches(command));
     let mut taken: Vec<OsString> = Vec::new();
-    let mut args = args.peekable();
     while let Some(arg) = args.next() {
         if arg == "--" {
             taken.push(arg);
             taken.extend(args);
             break;
         }
-        let given = arg.to_str().and_then(|text| text.split_once('='));
+        let given = arg.to_str().filter(|text| text.starts_with('-')).and_then(|text| text.split_once('='));
         let Some((name, spellings, value)) = given.and_then(|(name, value)| Some((name, switches.get(name)?, value)))
         else {
             taken.push(arg);
@@ -64,13 +67,7 @@ fn with_switches(command: &Command, args: impl Iterator<Item = OsString>) -> Res
         match truth(value) {
             Some(true) => taken.push(name.into()),
             Some(false) => {
-                taken.retain(|before| spellings.iter().all(|spelling| before != spelling.as_str()));
-                let short = spellings
-                    .iter()
-                    .find_map(|spelling| spelling.strip_prefix('-')?.chars().next().filter(|c| *c != '-'));
-                if let Some(short) = short {
-                    taken.iter_mut().for_each(|before| take_out(before, short, &switches));
-                }
+                taken = taken.into_iter().filter_map(|before| without(before, spellings, &switches)).collect();
             }
             None => {
                 let why = format!("invalid argument {value:?} for {name}: write {name}=true or {name}=false");
@@ -81,28 +78,21 @@ fn with_switches(command: &Command, args: impl Iterator<Item = OsString>) -> Res
     Ok(taken)
 }
 
-/// Takes a switch out of several that are written together: `-Ay`.
-fn take_out(arg: &mut OsString, short: char, switches: &BTreeMap<String, Vec<String>>) {
-    let Some(together) = arg.to_str().and_then(|text| text.strip_prefix('-')).filter(|text| !text.starts_with('-'))
-    else {
-        return;
+/// An argument without a switch; `None` if nothing is left of it. Short switches may be written together: `-Ay`.
+fn without(arg: OsString, spellings: &[String], switches: &BTreeMap<String, Vec<String>>) -> Option<OsString> {
+    let Some(text) = arg.to_str() else { return Some(arg) };
+    let Some(together) = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
+        return (!spellings.iter().any(|spelling| spelling == text)).then_some(arg);
     };
     // What follows an option with a value is its value.
     let is_switch = |c: &char| switches.contains_key(&format!("-{c}"));
     let ours: String = together.chars().take_while(is_switch).collect();
-    if ours.contains(short) {
-        let rest = &together[ours.len()..];
-        *arg = format!("-{}{rest}", ours.replace(short, "")).into();
+    let kept: String = ours.chars().filter(|c| !spellings.contains(&format!("-{c}"))).collect();
+    if kept.len() == ours.len() {
+        return Some(arg);
     }
-}
-
-/// A truth value as Go's `strconv.ParseBool` reads it.
-fn truth(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true),
-        "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false),
-        _ => None,
-    }
+    let left = format!("{kept}{}", &together[ours.len()..]);
+    (!left.is_empty()).then(|| format!("-{left}").into())
 }
 
 /// The spellings of each switch, by each of them. An option that takes a value in any command is none.
@@ -171,6 +161,7 @@ mod tests {
             ("gc delete x -yA -A=false", "gc|delete|x|-y"),
             ("gc delete x -yn shop -y=false", "gc|delete|x|-n|shop"),
             ("gc delete x -nany --yes=0", "gc|delete|x|-nany"),
+            ("gc delete x -yy --yes=0", "gc|delete|x"),
             ("gc delete x --yes --yes=0 --all", "gc|delete|x|--all"),
             ("gc plan x -A=true", "gc|plan|x|-A"),
             // Options with values are clap's business.

@@ -27,13 +27,14 @@ mod role;
 mod snapshot;
 pub mod sweep;
 mod tree;
+mod values;
 mod vanished;
 mod version;
 mod watch;
 
 use std::io::{self, Write};
 
-use clap::{CommandFactory as _, Parser, error::ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _, error::ErrorKind};
 
 use crate::operations::OperationError;
 
@@ -45,7 +46,7 @@ use self::{
 
 /// Runs the command of this process's arguments.
 pub fn run() -> Exit {
-    let cli = match arguments::for_clap(&Cli::command(), std::env::args_os()).and_then(Cli::try_parse_from) {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -57,6 +58,14 @@ pub fn run() -> Exit {
             Exit::from(error.kind())
         }
     }
+}
+
+/// Reads this process's arguments.
+fn parse() -> Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    let args = arguments::for_clap(&command, std::env::args_os())?;
+    let mut matches = command.try_get_matches_from_mut(args)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 fn dispatch(cli: &Cli) -> Result<Report, OperationError> {

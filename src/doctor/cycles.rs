@@ -168,7 +168,7 @@ fn beyond_one(case: &Case<'_>, members: &[ObjectId]) -> Vec<(ObjectId, Vec<usize
         let mut kept: FxHashMap<Symbol, usize> = FxHashMap::default();
         for (place, reference) in owners.iter().enumerate() {
             let known = kept.entry(reference.uid).or_insert(place);
-            if reference.controller == Some(true) && owners[*known].controller != Some(true) {
+            if reference.is_controller() && !owners[*known].is_controller() {
                 *known = place;
             }
         }
@@ -334,7 +334,7 @@ fn not_unblocked(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
         let owners = &snapshot.object(id).owners;
         let refused = |reference: &Reference| {
             let same = || owners.iter().filter(|other| other.uid == reference.uid);
-            reference.blocks() && same().count() > 1 && same().any(|other| other.controller == Some(true))
+            reference.blocks() && same().count() > 1 && same().any(|other| other.is_controller())
         };
         let suspected = || case.graph().dependents(id.into()).iter().any(waits);
         if !snapshot.object(id).terminating() && owners.iter().any(refused) && suspected() {

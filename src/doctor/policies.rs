@@ -33,10 +33,8 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
         let mut waiting: Vec<ObjectId> = held.iter().filter_map(|turn| turn.waiting).collect();
         for (namespace, objects) in &content {
             let before = refused.len();
-            refused.extend(objects.iter().copied().filter(|object| {
-                let resource = case.stage.snapshot.resources.get(case.stage.snapshot.object(*object).resource);
-                refuses(*object, Operation::of_content(resource))
-            }));
+            let is_kept = |object: &ObjectId| refuses(*object, Operation::of_content(case.snapshot(), *object));
+            refused.extend(objects.iter().copied().filter(is_kept));
             if refused.len() > before {
                 waiting.push(*namespace);
             }

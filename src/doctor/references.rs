@@ -506,7 +506,7 @@ fn superfluous(case: &Case<'_>, fault: &Fault) -> Vec<usize> {
     }
     let valid = |place: &&usize| fault.links[**place].standing.valid();
     // Of the valid ones, prefer a controller reference, then a blocking one.
-    let weight = |place: &&usize| (owners[**place].controller == Some(true), owners[**place].blocks());
+    let weight = |place: &&usize| (owners[**place].is_controller(), owners[**place].blocks());
     let all_but_one = |places: Vec<usize>| {
         let keep = places.iter().filter(valid).rev().max_by_key(weight).or(places.first()).copied();
         places.into_iter().filter(move |place| Some(*place) != keep)

@@ -58,6 +58,11 @@ impl Object {
         self.deleted.is_some()
     }
 
+    /// Whether its controller is the object with this uid.
+    pub(crate) fn is_controlled_by(&self, uid: Symbol) -> bool {
+        self.owners.iter().any(|reference| reference.is_controller() && reference.uid == uid)
+    }
+
     pub fn coordinate(&self) -> Coordinate {
         Coordinate { resource: self.resource, namespace: self.namespace, name: self.name }
     }

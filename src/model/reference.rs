@@ -25,6 +25,16 @@ impl Reference {
         self.block_owner_deletion == Some(true)
     }
 
+    /// Whether it names the object's controller.
+    pub(crate) fn is_controller(&self) -> bool {
+        self.controller == Some(true)
+    }
+
+    /// The one of these that names the controller. The API server allows only one.
+    pub(crate) fn controller_of(owners: &[Reference]) -> Option<&Reference> {
+        owners.iter().find(|reference| reference.is_controller())
+    }
+
     /// Whether both references name the same owner; flags don't count (R3.6, R3.8).
     pub(crate) fn same_coordinates(&self, other: &Reference) -> bool {
         self.uid == other.uid

@@ -351,6 +351,18 @@ impl Snapshot {
         }
     }
 
+    /// The value of an object's label.
+    pub(crate) fn label(&self, object: ObjectId, key: &str) -> Option<&str> {
+        let key = self.strings.find(key)?;
+        let labels = &self.object(object).labels;
+        labels.iter().find(|(own, _)| *own == key).map(|(_, value)| self.text(*value))
+    }
+
+    /// The object that an object's controller reference names, if it was read.
+    pub(crate) fn controller_of(&self, object: ObjectId) -> Option<ObjectId> {
+        self.by_uid(Reference::controller_of(&self.object(object).owners)?.uid)
+    }
+
     pub fn text(&self, symbol: Symbol) -> &str {
         self.strings.text(symbol)
     }

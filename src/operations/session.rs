@@ -171,8 +171,7 @@ impl<S: Source + ?Sized> Session<S> {
         if !coordinates.is_empty() {
             self.source.look_up(&mut self.snapshot, &coordinates);
         }
-        let facts: Vec<ObjectId> =
-            [&needs.facts, &needs.evidence, &needs.adopters].into_iter().flatten().copied().collect();
+        let facts = needs.all_facts();
         if !facts.is_empty() {
             self.source.fetch_facts(&mut self.snapshot, &facts);
         }

@@ -25,22 +25,6 @@ pub enum AllowIncomplete {
 }
 
 impl AllowIncomplete {
-    /// The flag's value: a truth value as in other switches of kubectl, or TYPEs separated by commas.
-    ///
-    /// # Errors
-    /// An empty list.
-    pub fn parse(value: &str) -> Result<Self, String> {
-        match value.trim() {
-            "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Self::Everything),
-            "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Self::Nothing),
-            value => {
-                let types: Vec<String> =
-                    value.split(',').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
-                if types.is_empty() { Err("name at least one TYPE".to_owned()) } else { Ok(Self::These(types)) }
-            }
-        }
-    }
-
     /// The full names of the resources that may stay unread.
     ///
     /// # Errors
@@ -216,14 +200,14 @@ mod tests {
     #[test]
     fn types_are_named_as_in_targets() {
         let resources = snapshot().resources;
-        let parsed = AllowIncomplete::parse("secret, PODS,a.io/v1").unwrap().resolve(&resources);
-        assert!(parsed.is_err(), "there is no such singular");
-        let parsed = AllowIncomplete::parse("secrets, PODS,a.io/v1").unwrap().resolve(&resources).unwrap();
+        let these = |types: &[&str]| AllowIncomplete::These(types.iter().map(|one| (*one).to_owned()).collect());
+        let resolved = these(&["secret", "PODS", "a.io/v1"]).resolve(&resources);
+        assert!(resolved.is_err(), "there is no such singular");
+        let resolved = these(&["secrets", "PODS", "a.io/v1"]).resolve(&resources).unwrap();
         for (resource, allowed) in [("secrets", true), ("pods", true), ("a.io/v1", true), ("nodes", false)] {
-            assert_eq!(parsed.allows(resource), allowed, "{resource}");
+            assert_eq!(resolved.allows(resource), allowed, "{resource}");
         }
-        assert!(AllowIncomplete::parse("true").unwrap().allows("nodes"));
-        assert!(!AllowIncomplete::parse("false").unwrap().allows("nodes"));
-        assert!(AllowIncomplete::parse(" , ").is_err());
+        assert!(AllowIncomplete::Everything.allows("nodes"));
+        assert!(!AllowIncomplete::Nothing.allows("nodes"));
     }
 }

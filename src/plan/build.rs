@@ -133,11 +133,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
                 OutcomeKind::Deleted | OutcomeKind::Terminating
                     if !matches!(outcome.because, Some(Cause::ScaledDown(_))) =>
                 {
-                    let object = snapshot.object(outcome.object);
-                    let controller = object.owners.iter().find(|reference| reference.controller == Some(true));
-                    let controller = controller.and_then(|reference| snapshot.by_uid(reference.uid));
                     let survives = |id: &ObjectId| self.world.stored(*id).is_some_and(|stored| !stored.terminating);
-                    if let Some(controller) = controller.filter(survives) {
+                    if let Some(controller) = snapshot.controller_of(outcome.object).filter(survives) {
                         assumptions.insert(Assumption::NotReplaced { controller: snapshot.short_name(controller) });
                     }
                 }

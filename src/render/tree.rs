@@ -132,7 +132,7 @@ fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Opt
     let object = graph.object(entry.node).map(|id| snapshot.object(id));
     let reference = entry.reference(snapshot);
     let uid = object.map(|object| object.uid).or(reference.map(|reference| reference.uid));
-    let flags = reference.map(|reference| match (reference.controller == Some(true), reference.blocks()) {
+    let flags = reference.map(|reference| match (reference.is_controller(), reference.blocks()) {
         (true, true) => "controller,blocking",
         (true, false) => "controller",
         (false, true) => "blocking",

@@ -77,7 +77,7 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
         return PatchAnswer::Unchanged;
     }
     // A merge may copy `controller` to another reference with the same uid.
-    if owners.iter().filter(|reference| reference.controller == Some(true)).count() > 1 {
+    if owners.iter().filter(|reference| reference.is_controller()).count() > 1 {
         return PatchAnswer::Invalid;
     }
     // R1.22

@@ -5,6 +5,11 @@ use crate::model::{Mapping, ResourceId, Resources};
 /// The API group of volume snapshots; an add-on, but handled like a built-in group.
 const SNAPSHOTS: &str = "snapshot.storage.k8s.io";
 
+/// The label of EndpointSlices that names the controller that manages them.
+pub(crate) const MANAGER_OF_SLICES: &str = "endpointslice.kubernetes.io/managed-by";
+/// The controller that makes EndpointSlices of Endpoints.
+pub(crate) const MIRRORS_ENDPOINTS: &str = "endpointslicemirroring-controller.k8s.io";
+
 /// Each kind's resource in its picked version; `None` if not served, or not contained in the dump.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {

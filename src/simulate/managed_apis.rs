@@ -55,7 +55,5 @@ impl ManagedApis {
 }
 
 fn is_managed(snapshot: &Snapshot, service: ObjectId) -> bool {
-    snapshot.object(service).labels.iter().any(|(key, value)| {
-        snapshot.text(*key) == "kube-aggregator.kubernetes.io/automanaged" && snapshot.text(*value) == "true"
-    })
+    snapshot.label(service, "kube-aggregator.kubernetes.io/automanaged") == Some("true")
 }

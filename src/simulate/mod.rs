@@ -39,6 +39,7 @@ pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
 pub(crate) use blockers::Blockers;
 pub use blockers::{BlockedBy, State};
 pub use built_in::BuiltIn;
+pub(crate) use built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS};
 pub use cause::{Cause, Change, Effect};
 pub use controllers::{Controllers, FinalizerController};
 pub use liveness::Liveness;

@@ -239,6 +239,13 @@ impl Needs {
         self.adopters.extend(&other.adopters);
     }
 
+    /// All objects whose facts should be read, each once.
+    pub(crate) fn all_facts(&self) -> Vec<ObjectId> {
+        let all: BTreeSet<ObjectId> =
+            [&self.facts, &self.evidence, &self.adopters].into_iter().flatten().copied().collect();
+        all.into_iter().collect()
+    }
+
     /// Whether everything that mattered was read, apart from absences to confirm.
     pub fn is_empty(&self) -> bool {
         self.look_ups.is_empty() && self.facts.is_empty()
@@ -372,17 +379,11 @@ impl<'s, 'a> World<'s, 'a> {
         touched
     }
 
-    /// How the namespace controller deletes an object.
-    pub(super) fn content_operation(&self, object: ObjectId) -> Operation {
-        let snapshot = self.context.snapshot;
-        Operation::of_content(snapshot.resources.get(snapshot.object(object).resource))
-    }
-
     /// One DELETE. `None` if the object is gone (404).
     pub fn delete(&mut self, object: ObjectId, options: &DeleteOptions, cause: Cause) -> Option<DeleteAnswer<'a>> {
         let stored = self.stored(object)?;
         let operation = match cause {
-            Cause::Namespace(_) => self.content_operation(object),
+            Cause::Namespace(_) => Operation::of_content(self.context.snapshot, object),
             _ => Operation::Delete,
         };
         if cause.is_admitted() && self.refuses(object, operation) {

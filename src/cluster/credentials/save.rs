@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long another process of this program may take to refresh the tokens.
 const OTHERS: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(50);
+/// Why a kubeconfig can't be written anew.
+const NOT_UNDERSTOOD: &str = "its format is not understood";
 /// The tokens that are saved; all other settings stay.
 const TOKENS: [&str; 2] = ["id-token", "refresh-token"];
 
@@ -85,13 +87,7 @@ impl Saved {
     pub(super) fn check(&self, old: &Settings) -> Result<(), String> {
         let mut new = old.clone();
         new.extend(TOKENS.map(|name| (name.to_owned(), format!("new-{name}"))));
-        match self.rewritten(&new) {
-            Some(_) => Ok(()),
-            None => Err(format!(
-                "the new tokens could not be saved in {}: its format is not understood",
-                self.origin.file.display()
-            )),
-        }
+        self.rewritten(&new).map(drop).ok_or_else(|| self.failed(NOT_UNDERSTOOD))
     }
 
     /// The user's settings in the file.
@@ -107,11 +103,13 @@ impl Saved {
 
     /// Replaces the tokens in the file, and nothing else in it.
     pub(super) fn write(&self, old: &Settings, new: &Settings) -> Result<(), String> {
-        let failed =
-            |reason: String| format!("the new tokens could not be saved in {}: {reason}", self.origin.file.display());
         let text = self.replaced(old, new).or_else(|| self.rewritten(new));
-        let text = text.ok_or_else(|| failed("its format is not understood".to_owned()))?;
-        replace(&self.origin.file, text.as_bytes()).map_err(|error| failed(error.to_string()))
+        let text = text.ok_or_else(|| self.failed(NOT_UNDERSTOOD))?;
+        replace(&self.origin.file, text.as_bytes()).map_err(|error| self.failed(&error.to_string()))
+    }
+
+    fn failed(&self, reason: &str) -> String {
+        format!("the new tokens could not be saved in {}: {reason}", self.origin.file.display())
     }
 
     /// The text with the tokens replaced where they stand: comments and order stay.

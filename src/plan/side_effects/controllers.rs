@@ -6,12 +6,12 @@ use std::cell::RefCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{Coordinate, Object, ObjectId, Presence, Resource, Symbol},
+    model::{Coordinate, Object, ObjectId, Presence, Reference, Resource, Symbol},
     plan::{
         outcome::{Outcome, OutcomeKind, Plan},
         reaction::Afterwards,
     },
-    simulate::{Adopter, Adoptions, Cause, Needs, State},
+    simulate::{Adopter, Adoptions, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, State},
 };
 
 use super::{SideEffects, Survival, kept_up::kept_up_by};
@@ -90,8 +90,7 @@ impl Controllers<'_, '_, '_> {
 
     /// The object that the controller reference names.
     fn controller_of(&self, id: ObjectId) -> Option<ObjectId> {
-        let reference = self.object(id).owners.iter().find(|reference| reference.controller == Some(true))?;
-        self.side_effects.context.snapshot.by_uid(reference.uid)
+        self.side_effects.context.snapshot.controller_of(id)
     }
 
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
@@ -327,21 +326,15 @@ impl Controllers<'_, '_, '_> {
 
     /// Whether Kubernetes' own controllers manage this EndpointSlice.
     fn is_managed(&self, slice: ObjectId) -> bool {
-        let snapshot = self.side_effects.context.snapshot;
-        self.object(slice).labels.iter().any(|(key, value)| {
-            snapshot.text(*key) == "endpointslice.kubernetes.io/managed-by"
-                && matches!(
-                    snapshot.text(*value),
-                    "endpointslice-controller.k8s.io" | "endpointslicemirroring-controller.k8s.io"
-                )
-        })
+        let by = self.side_effects.context.snapshot.label(slice, MANAGER_OF_SLICES);
+        by == Some("endpointslice-controller.k8s.io") || by == Some(MIRRORS_ENDPOINTS)
     }
 
     /// Who adopts an object that lost its controller (R9.3, R9.4).
     fn adopted(&self, outcome: &Outcome) -> Vec<Afterwards> {
         let object = outcome.object;
         let (Some(after), Some(lost)) = (&outcome.after, self.controller_of(object)) else { return Vec::new() };
-        if after.terminating || after.owners.iter().any(|reference| reference.controller == Some(true)) {
+        if after.terminating || Reference::controller_of(&after.owners).is_some() {
             return Vec::new();
         }
         // A surviving Deployment creates an identical ReplicaSet; a paused one has another make other pods.

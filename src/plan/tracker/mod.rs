@@ -3,10 +3,9 @@
 //!
 //! Objects are identified by uid, because ids change with every snapshot. A removed uid never comes back.
 
+mod choice;
 mod judge;
 mod unplanned;
-
-use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +15,7 @@ use crate::{
         Coordinate, Identity, Mapping, Object, ObjectEvent, ObjectId, Presence, RawObject, Reference, Snapshot,
         Strings, Symbol,
     },
-    simulate::{Cause, WriteScope},
+    simulate::WriteScope,
 };
 
 use super::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty};
@@ -24,6 +23,7 @@ use super::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty};
 pub use judge::{Blocker, TrackerVerdict};
 pub use unplanned::{Relation, UnplannedObject};
 
+use choice::Choice;
 use unplanned::UnplannedObjects;
 
 /// The state of an object, in symbols of the tracker; `None` once it is gone. Finalizers and references are sorted:
@@ -70,14 +70,6 @@ struct Follows {
     remark: &'static str,
 }
 
-/// A controller that adopts pods deletes so many of these, and nobody knows which (R9.24).
-#[derive(Clone, Debug, Default)]
-struct Choice {
-    members: Vec<usize>,
-    /// Those of them that the plan says are deleted: others may go in their place.
-    likeliest: Vec<usize>,
-}
-
 impl TrackedObject {
     fn arrived(&self) -> bool {
         self.ends.iter().any(|(_, end)| self.is_at(end))
@@ -88,7 +80,7 @@ impl TrackedObject {
         let (Some(now), Some(end), Some(before)) = (&self.now, end, &self.before) else { return self.now == *end };
         let is_known = |reference: &&Reference| {
             let is_it = |other: &Reference| other.uid == reference.uid;
-            reference.controller != Some(true) || before.owners.iter().any(is_it) || end.owners.iter().any(is_it)
+            !reference.is_controller() || before.owners.iter().any(is_it) || end.owners.iter().any(is_it)
         };
         now.terminating == end.terminating
             && now.finalizers == end.finalizers
@@ -149,18 +141,10 @@ impl PlanTracker {
             index_of.insert(outcome.object, tracker.objects.len());
             tracker.add(snapshot, outcome);
         }
-        // A target that is already terminating is removed or stays as it is: this delete changes nothing about it.
-        for target in plan.request.targets.iter().filter(|target| snapshot.object(**target).terminating()) {
-            if !index_of.contains_key(target) {
-                index_of.insert(*target, tracker.objects.len());
-                tracker.add_going(snapshot, *target);
-            }
-        }
-        // One that the API server is said to refuse, or that nothing changes, stays as it is.
         for target in &plan.request.targets {
             if !index_of.contains_key(target) {
                 index_of.insert(*target, tracker.objects.len());
-                tracker.add_staying(snapshot, *target);
+                tracker.add_unchanged(snapshot, *target);
             }
         }
         for ends in &plan.ends {
@@ -178,73 +162,50 @@ impl PlanTracker {
     }
 
     fn add(&mut self, snapshot: &Snapshot, outcome: &Outcome) {
-        let object = snapshot.object(outcome.object);
         let mut ends = vec![(outcome.kind, self.end(snapshot, outcome.after.as_ref()))];
         for other in &outcome.alternatives {
             ends.push((other.kind, self.end(snapshot, other.after.as_ref())));
         }
-        let before = self.end(snapshot, Some(&after(object)));
-        let identity = Identity::of(snapshot, outcome.object);
-        let uid = self.strings.intern(&identity.uid);
-        self.by_uid.entry(uid).or_insert(self.objects.len());
         let cause = outcome.because.as_ref();
         let follows = cause.and_then(|cause| Some((cause.gone()?, cause.awaited()?)));
         let follows = follows.map(|(gone, remark)| Follows { gone: Identity::of(snapshot, gone), remark });
-        let uncertain = outcome.uncertain;
-        self.objects.push(TrackedObject { identity, now: before.clone(), before, ends, follows, uncertain });
+        self.track(snapshot, outcome.object, |before| TrackedObject {
+            ends,
+            follows,
+            uncertain: outcome.uncertain,
+            ..before
+        });
     }
 
-    /// Every pod of which some are deleted may also stay: as it is, or without its controller, if that goes.
-    fn add_choices(&mut self, snapshot: &Snapshot, plan: &Plan, index_of: &FxHashMap<ObjectId, usize>) {
-        let unsure = |outcome: &&Outcome| outcome.uncertain == Some(Uncertainty::Assumption);
-        let place = |id: ObjectId| (snapshot.object(id).resource, snapshot.object(id).namespace);
-        let mut by_adopter: BTreeMap<(ObjectId, _), Choice> = BTreeMap::new();
-        for outcome in plan.outcomes.iter().filter(unsure) {
-            if let Some(Cause::ScaledDown(adopter)) = outcome.because {
-                let key = (adopter, place(outcome.object));
-                by_adopter.entry(key).or_default().likeliest.push(index_of[&outcome.object]);
-            }
-        }
-        let mut kept: FxHashMap<_, Vec<usize>> = FxHashMap::default();
-        let controller = |owners: &[Reference]| owners.iter().any(|owner| owner.controller == Some(true));
-        for outcome in plan.outcomes.iter().filter(unsure) {
-            let was = controller(&snapshot.object(outcome.object).owners);
-            if was && outcome.after.as_ref().is_some_and(|after| !after.terminating && !controller(&after.owners)) {
-                kept.entry(place(outcome.object)).or_default().push(index_of[&outcome.object]);
-            }
-        }
-        for ((adopter, place), mut choice) in by_adopter {
-            choice.members.clone_from(&choice.likeliest);
-            choice.members.extend(kept.get(&place).into_iter().flatten());
-            let adopter = self.strings.intern(snapshot.text(snapshot.object(adopter).uid));
-            for index in &choice.members {
-                let tracked = &mut self.objects[*index];
-                let stays = tracked.before.clone().map(|mut before| {
-                    before.owners.retain(|owner| owner.controller != Some(true) || owner.uid == adopter);
-                    before
-                });
-                tracked.ends.push((OutcomeKind::Deleted, None));
-                tracked.ends.push((OutcomeKind::Unchanged, stays));
-            }
-            self.choices.push(choice);
-        }
+    /// Adds a target that this delete changes nothing about. One that is already terminating is removed or stays as it
+    /// is; another stays, even if its DELETE is sent: the API server is said to refuse it.
+    fn add_unchanged(&mut self, snapshot: &Snapshot, target: ObjectId) {
+        let terminating = snapshot.object(target).terminating();
+        self.track(snapshot, target, |before| {
+            let stays = before.before.clone();
+            let ends = match terminating {
+                true => vec![(OutcomeKind::Deleted, None), (OutcomeKind::Terminating, stays)],
+                false => vec![(OutcomeKind::Unchanged, stays)],
+            };
+            TrackedObject { ends, ..before }
+        });
     }
 
-    fn add_going(&mut self, snapshot: &Snapshot, object: ObjectId) {
+    /// Tracks an object. `expecting` adds what is predicted to its state before.
+    fn track(&mut self, snapshot: &Snapshot, object: ObjectId, expecting: impl FnOnce(TrackedObject) -> TrackedObject) {
         let before = self.end(snapshot, Some(&after(snapshot.object(object))));
         let identity = Identity::of(snapshot, object);
         let uid = self.strings.intern(&identity.uid);
         self.by_uid.entry(uid).or_insert(self.objects.len());
-        let ends = vec![(OutcomeKind::Deleted, None), (OutcomeKind::Terminating, before.clone())];
-        let (now, follows) = (before.clone(), None);
-        self.objects.push(TrackedObject { identity, now, before, ends, follows, uncertain: None });
-    }
-
-    fn add_staying(&mut self, snapshot: &Snapshot, object: ObjectId) {
-        self.add_going(snapshot, object);
-        if let Some(tracked) = self.objects.last_mut() {
-            tracked.ends = vec![(OutcomeKind::Unchanged, tracked.before.clone())];
-        }
+        let now = before.clone();
+        self.objects.push(expecting(TrackedObject {
+            identity,
+            now,
+            before,
+            ends: Vec::new(),
+            follows: None,
+            uncertain: None,
+        }));
     }
 
     /// Limits the collector to these objects.
@@ -343,14 +304,7 @@ impl PlanTracker {
     pub fn arrived(&self) -> bool {
         self.objects.iter().all(TrackedObject::arrived)
             && self.groups.iter().all(|ends| self.is_joint(ends))
-            && self.choices.iter().all(|choice| self.is_made(choice))
-    }
-
-    /// Whether the controller has deleted as many as it should.
-    fn is_made(&self, choice: &Choice) -> bool {
-        let goes = |index: &&usize| self.objects[**index].now.as_ref().is_none_or(|now| now.terminating);
-        let gone = choice.members.iter().filter(goes).count();
-        gone >= choice.likeliest.len()
+            && self.choices.iter().all(|choice| choice.is_made(self))
     }
 
     fn is_joint(&self, ends: &[Vec<(usize, FinalState)>]) -> bool {
@@ -363,9 +317,7 @@ impl PlanTracker {
             (0..self.objects.len()).filter(|index| !self.objects[*index].arrived()).collect();
         let split_groups = self.groups.iter().filter(|ends| !self.is_joint(ends)).filter_map(|ends| ends.first());
         unexpected.extend(split_groups.flatten().map(|(index, _)| *index));
-        let open = self.choices.iter().filter(|choice| !self.is_made(choice)).flat_map(|choice| &choice.likeliest);
-        let stays = |index: &&usize| self.objects[**index].now.as_ref().is_some_and(|now| !now.terminating);
-        unexpected.extend(open.filter(stays));
+        unexpected.extend(self.left_by_choice());
         unexpected.sort_unstable();
         unexpected.dedup();
         unexpected.into_iter().map(|index| self.unexpected_outcome(&self.objects[index])).collect()

@@ -76,7 +76,7 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
     let mut remarks: Vec<String> = Vec::new();
     if let Some(story) = row.story {
         remarks.push(story.message.clone());
-        remarks.extend((row.reference.controller == Some(true)).then(|| "controller".to_owned()));
+        remarks.extend((row.reference.is_controller()).then(|| "controller".to_owned()));
         remarks.extend(blocks(story).map(str::to_owned));
         if wide {
             remarks.push(format!("{} uid {}", text(row.reference.api_version), text(row.reference.uid)));

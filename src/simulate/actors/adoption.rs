@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, Presence, Reference, ResourceId, Symbol, facts::PodFacts},
+    model::{ObjectId, Reference, ResourceId, Symbol, facts::PodFacts},
     server::DeleteOptions,
     simulate::{
         built_in::BuiltIn,
@@ -102,10 +102,8 @@ impl SimContext<'_> {
         }
         // A Deployment adds this label to the selector of its ReplicaSets (deployment/sync.go: getNewReplicaSet).
         let object = snapshot.object(controller);
-        let of_deployment = object
-            .owners
-            .iter()
-            .any(|owner| owner.controller == Some(true) && snapshot.text(owner.kind) == "Deployment");
+        let of_deployment =
+            object.owners.iter().any(|owner| owner.is_controller() && snapshot.text(owner.kind) == "Deployment");
         let is_hash = |(key, _): &&(Symbol, Symbol)| snapshot.text(*key) == TEMPLATE_HASH;
         let hash = object.labels.iter().find(is_hash).filter(|_| of_deployment);
         hash.map(|(key, value)| (*key, vec![*value]))
@@ -128,10 +126,7 @@ impl SimContext<'_> {
         let object = self.snapshot.object(pod);
         let sets = self.built_in.stateful_sets.filter(|_| Some(object.resource) == self.built_in.pods)?;
         let set = self.set_of_name(pod)?;
-        match self.snapshot.look_up_named(sets, self.snapshot.text(object.namespace), set) {
-            Presence::Present(set) => Some(set),
-            Presence::Absent | Presence::Unknown => None,
-        }
+        self.snapshot.look_up_named(sets, self.snapshot.text(object.namespace), set).object()
     }
 
     /// The name of the StatefulSet whose pod this may be by its name.
@@ -152,11 +147,7 @@ impl SimContext<'_> {
         } else {
             snapshot.facts.workload(controller)?.selector.as_ref()?
         };
-        let labels = &snapshot.object(object).labels;
-        Some(selector.matches(|key| {
-            let label = labels.iter().find(|(other, _)| snapshot.text(*other) == key);
-            label.map(|(_, value)| snapshot.text(*value))
-        }))
+        Some(selector.matches(|key| snapshot.label(object, key)))
     }
 
     /// The kinds of controllers that adopt an object; `None` for those that a dump doesn't contain.
@@ -175,8 +166,8 @@ impl SimContext<'_> {
     /// Whether controllers that may adopt an object could not be listed. A dump need not contain them.
     fn hides_adopters(&self, object: ObjectId) -> bool {
         let namespace = self.snapshot.object(object).namespace;
-        let kinds = self.kinds_of_adopters(object).into_iter().flatten();
-        kinds.into_iter().any(|kind| self.snapshot.fails_to_list(kind, namespace))
+        let mut kinds = self.kinds_of_adopters(object).into_iter().flatten();
+        kinds.any(|kind| self.snapshot.fails_to_list(kind, namespace))
     }
 
     /// Whether all controllers that may adopt an object were listed.
@@ -199,7 +190,7 @@ impl SimContext<'_> {
             let object = snapshot.object(*id);
             Some(object.resource) == self.built_in.pods
                 && !object.terminating()
-                && object.owners.iter().any(|owner| owner.controller == Some(true) && owner.uid == uid)
+                && object.is_controlled_by(uid)
                 && !snapshot.facts.pod(*id).is_some_and(PodFacts::finished)
         };
         self.graph.dependents(controller.into()).iter().copied().filter(is_active).collect()
@@ -217,10 +208,6 @@ fn rank(pod: &PodFacts) -> (bool, u8, bool, i32) {
     (pod.node.is_some(), phase, phase == 2 && pod.not_ready.is_none(), pod.deletion_cost)
 }
 
-fn has_controller(owners: &[Reference]) -> bool {
-    owners.iter().any(|owner| owner.controller == Some(true))
-}
-
 impl World<'_, '_> {
     /// Owner references of an object changed: notes it if a controller could adopt it now.
     pub(in crate::simulate) fn note_freed(&mut self, object: ObjectId) {
@@ -228,7 +215,11 @@ impl World<'_, '_> {
         let found = context.snapshot.object(object);
         let (resource, built_in) = (Some(found.resource), context.built_in);
         let is_adopted = resource == built_in.pods || resource == built_in.replica_sets;
-        if is_adopted && has_controller(&found.owners) && context.assume != Assume::None && !self.collector.sweeps {
+        if is_adopted
+            && Reference::controller_of(&found.owners).is_some()
+            && context.assume != Assume::None
+            && !self.collector.sweeps
+        {
             self.actors.freed.insert(object);
         }
     }
@@ -251,8 +242,9 @@ impl World<'_, '_> {
         let mut adopted: BTreeMap<ObjectId, Vec<ObjectId>> = BTreeMap::new();
         let mut unsure: BTreeSet<ObjectId> = BTreeSet::new();
         for object in freed {
-            let is_free =
-                self.stored(object).is_some_and(|stored| !stored.terminating && !has_controller(&stored.owners));
+            let is_free = self
+                .stored(object)
+                .is_some_and(|stored| !stored.terminating && Reference::controller_of(&stored.owners).is_none());
             if !is_free {
                 continue;
             }
@@ -278,10 +270,7 @@ impl World<'_, '_> {
     fn adopter_of(&mut self, object: ObjectId, unsure: &mut BTreeSet<ObjectId>) -> Adopter {
         let context = self.context;
         let snapshot = context.snapshot;
-        let had = |controller: ObjectId| {
-            let uid = snapshot.object(controller).uid;
-            snapshot.object(object).owners.iter().any(|owner| owner.controller == Some(true) && owner.uid == uid)
-        };
+        let had = |controller: ObjectId| snapshot.object(object).is_controlled_by(snapshot.object(controller).uid);
         let (mut matching, mut living, mut unread) = (Vec::new(), 0, context.hides_adopters(object));
         for controller in context.possible_adopters(object) {
             let lives = self.stored(controller).is_some_and(|stored| !stored.terminating);
@@ -338,13 +327,9 @@ impl World<'_, '_> {
     /// Whether a Deployment makes a ReplicaSet in place of a pod's, which would adopt it, too.
     fn has_successor(&self, pod: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
-        let controller = |id: ObjectId| {
-            let owner = snapshot.object(id).owners.iter().find(|owner| owner.controller == Some(true))?;
-            snapshot.by_uid(owner.uid)
-        };
-        let set =
-            controller(pod).filter(|set| Some(snapshot.object(*set).resource) == self.context.built_in.replica_sets);
-        set.and_then(controller)
+        let is_set = |id: &ObjectId| Some(snapshot.object(*id).resource) == self.context.built_in.replica_sets;
+        let set = snapshot.controller_of(pod).filter(is_set);
+        set.and_then(|set| snapshot.controller_of(set))
             .and_then(|deployment| self.stored(deployment))
             .is_some_and(|stored| !stored.terminating)
     }

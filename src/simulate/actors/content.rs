@@ -10,6 +10,7 @@ use crate::{
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         cause::Cause,
+        obstacles::Operation,
         world::{SimContext, World},
     },
 };
@@ -107,7 +108,9 @@ impl World<'_, '_> {
             let mut pass = content(self);
             // R9.10: while any pod is left, nothing else is deleted; R9.30: unless their DELETEs fail.
             let pods: Vec<ObjectId> = pass.iter().copied().filter(|id| context.rules(*id).graceful).collect();
-            if !pods.is_empty() && !pods.iter().any(|pod| self.refuses(*pod, self.content_operation(*pod))) {
+            if !pods.is_empty()
+                && !pods.iter().any(|pod| self.refuses(*pod, Operation::of_content(context.snapshot, *pod)))
+            {
                 pass = pods;
             }
             match self.dead_api() {

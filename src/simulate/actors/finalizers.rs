@@ -132,10 +132,8 @@ impl World<'_, '_> {
         let snapshot = self.context.snapshot;
         let shut_down = stored.terminating && !stored.in_grace();
         let (pod, claim) = (snapshot.object(pod), snapshot.object(claim));
-        let controlled =
-            claim.owners.iter().any(|reference| reference.uid == pod.uid && reference.controller == Some(true));
         let rest = snapshot.text(claim.name).strip_prefix(snapshot.text(pod.name));
-        let ephemeral = controlled && rest.is_some_and(|rest| rest.starts_with('-'));
+        let ephemeral = claim.is_controlled_by(pod.uid) && rest.is_some_and(|rest| rest.starts_with('-'));
         !(shut_down && ephemeral)
     }
 
@@ -172,9 +170,7 @@ impl World<'_, '_> {
         let snapshot = self.context.snapshot;
         let Some(stored) = self.stored(pod) else { return Some(true) };
         let mut jobs = stored.owners.iter().filter(|reference| {
-            reference.controller == Some(true)
-                && snapshot.text(reference.kind) == "Job"
-                && !self.owner_gone(reference.uid)
+            reference.is_controller() && snapshot.text(reference.kind) == "Job" && !self.owner_gone(reference.uid)
         });
         let Some(reference) = jobs.next() else { return Some(true) };
         // A Job that was not read may exist.
@@ -192,7 +188,7 @@ impl World<'_, '_> {
     /// Whether the Job of a pod is there, and `spec.managedBy` gives it to another controller, which is unknown.
     pub(crate) fn is_managed_elsewhere(&self, pod: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
-        let owners = snapshot.object(pod).owners.iter().filter(|reference| reference.controller == Some(true));
+        let owners = snapshot.object(pod).owners.iter().filter(|reference| reference.is_controller());
         let mut jobs = owners.filter_map(|reference| snapshot.by_uid(reference.uid)).filter(|job| self.exists(*job));
         jobs.any(|job| snapshot.facts.job(job).is_some_and(|facts| facts.managed_by.is_some()))
     }

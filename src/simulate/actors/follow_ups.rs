@@ -4,6 +4,7 @@ use crate::{
     model::{Coordinate, ObjectId, Presence, Symbol},
     server::DeleteOptions,
     simulate::{
+        built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
         cause::Cause,
         world::{Assume, World},
     },
@@ -83,12 +84,8 @@ impl World<'_, '_> {
         let context = self.context;
         let snapshot = context.snapshot;
         let is_mirror = |slice: &ObjectId| {
-            let object = snapshot.object(*slice);
-            Some(object.resource) == context.built_in.slices
-                && object.labels.iter().any(|(key, value)| {
-                    snapshot.text(*key) == "endpointslice.kubernetes.io/managed-by"
-                        && snapshot.text(*value) == "endpointslicemirroring-controller.k8s.io"
-                })
+            Some(snapshot.object(*slice).resource) == context.built_in.slices
+                && snapshot.label(*slice, MANAGER_OF_SLICES) == Some(MIRRORS_ENDPOINTS)
         };
         for slice in context.graph.dependents(endpoints.into()).iter().copied().filter(is_mirror) {
             self.actors.due.push_back((slice, Cause::EndpointsGone(endpoints)));

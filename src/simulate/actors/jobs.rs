@@ -61,8 +61,7 @@ impl World<'_, '_> {
     /// The Job that controls a pod.
     fn job_of(&self, pod: ObjectId) -> Option<ObjectId> {
         let snapshot = self.context.snapshot;
-        let reference = snapshot.object(pod).owners.iter().find(|reference| reference.controller == Some(true))?;
-        let job = snapshot.by_uid(reference.uid)?;
+        let job = snapshot.controller_of(pod)?;
         (Some(snapshot.object(job).resource) == self.context.built_in.jobs && self.exists(job)).then_some(job)
     }
 

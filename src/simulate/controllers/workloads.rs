@@ -63,10 +63,8 @@ pub(super) fn all<'c>(context: &'c SimContext<'_>) -> impl Iterator<Item = Objec
 
 /// Whether a workload is an add-on's controller, by its name or its label `app.kubernetes.io/name`.
 pub(super) fn is_called(snapshot: &Snapshot, workload: ObjectId, add_on: &AddOn) -> bool {
-    let object = snapshot.object(workload);
-    let labels = object.labels.iter().filter(|(key, _)| snapshot.text(*key) == NAME_LABELS[0]);
-    add_on.is_called(snapshot.text(object.name))
-        || labels.into_iter().any(|(_, value)| add_on.is_called(snapshot.text(*value)))
+    add_on.is_called(snapshot.text(snapshot.object(workload).name))
+        || snapshot.label(workload, NAME_LABELS[0]).is_some_and(|name| add_on.is_called(name))
 }
 
 /// Whether the pods of a workload are ready, in words.
@@ -152,8 +150,7 @@ pub(super) fn of_holder(context: &SimContext<'_>, lease: ObjectId) -> Option<Obj
     let Presence::Present(mut found) = snapshot.look_up(coordinate) else { return None };
     // A pod, its ReplicaSet, its Deployment.
     for _ in 0..2 {
-        let controller = snapshot.object(found).owners.iter().find(|owner| owner.controller == Some(true));
-        found = controller.and_then(|owner| snapshot.by_uid(owner.uid)).unwrap_or(found);
+        found = snapshot.controller_of(found).unwrap_or(found);
     }
     kinds(context).contains(&Some(snapshot.object(found).resource)).then_some(found)
 }

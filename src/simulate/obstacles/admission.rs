@@ -33,9 +33,9 @@ impl Operation {
     const ALL: [Operation; 4] =
         [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize];
 
-    /// How the namespace controller deletes the objects of a resource.
-    pub(crate) fn of_content(resource: &Resource) -> Self {
-        if resource.verbs.iter().any(|verb| verb == "deletecollection") {
+    /// How the namespace controller deletes an object.
+    pub(crate) fn of_content(snapshot: &Snapshot, object: ObjectId) -> Self {
+        if snapshot.resources.get(snapshot.object(object).resource).has_verb("deletecollection") {
             Operation::DeleteCollection
         } else {
             Operation::Delete
@@ -197,9 +197,5 @@ pub(crate) fn selects_namespace(context: &SimContext<'_>, selector: &LabelSelect
 }
 
 fn selects(snapshot: &Snapshot, selector: &LabelSelector, object: ObjectId) -> bool {
-    let labels = &snapshot.object(object).labels;
-    selector.matches(|key| {
-        let key = snapshot.strings.find(key)?;
-        labels.iter().find(|(own, _)| *own == key).map(|(_, value)| snapshot.text(*value))
-    })
+    selector.matches(|key| snapshot.label(object, key))
 }

@@ -24,12 +24,6 @@ fn namespace(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 }
 
-fn has_condition(cluster: &Cluster, path: &str, kind: &str, status: &str) -> bool {
-    let object = cluster.get(path).unwrap_or_else(|| panic!("{path} is gone"));
-    let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
-    conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == status)
-}
-
 /// Uses its own cluster, because these faults affect every namespace.
 pub fn what_ails_the_whole_cluster() {
     let cluster = Cluster::start(&Options::default());
@@ -107,7 +101,7 @@ fn an_api_that_is_away(cluster: &Cluster) {
         },
     }));
     let path = cluster.path_of(&api);
-    cluster.wait_until("the API to be found away", PATIENCE, || has_condition(cluster, &path, "Available", "False"));
+    cluster.wait_until("the API to be found away", PATIENCE, || cluster.has_condition(&path, "Available", "False"));
     let found = examine(cluster, &["-n", &alive]);
     let finding = found.one("api-unavailable", "v1.away.test");
     assert_eq!((found.findings().count(), &finding["severity"]), (1, &json!("Error")), "{:#}", found.document);
@@ -118,7 +112,7 @@ fn an_api_that_is_away(cluster: &Cluster) {
     let doomed = namespace(&doomed);
     cluster.delete(&cluster.path_of(&doomed), Some("Background"), None);
     let path = cluster.path_of(&doomed);
-    let complains = || has_condition(cluster, &path, "NamespaceDeletionDiscoveryFailure", "True");
+    let complains = || cluster.has_condition(&path, "NamespaceDeletionDiscoveryFailure", "True");
     cluster.wait_until("the namespace controller to complain", PATIENCE, complains);
     aged(cluster, &doomed, 3600);
     let target = format!("ns/{}", words(&doomed["metadata"], "name"));

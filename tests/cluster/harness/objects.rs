@@ -46,6 +46,14 @@ impl Cluster {
         found(&self.api.ask(&Method::GET, path, None), "GET", path)
     }
 
+    /// Whether the object at a path has a condition with this status.
+    #[track_caller]
+    pub fn has_condition(&self, path: &str, kind: &str, status: &str) -> bool {
+        let object = self.get(path).unwrap_or_else(|| panic!("{path} is gone"));
+        let conditions = object["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        conditions.iter().any(|condition| condition["type"] == kind && condition["status"] == status)
+    }
+
     /// The items of a list.
     #[track_caller]
     pub fn list(&self, path: &str) -> Vec<Value> {

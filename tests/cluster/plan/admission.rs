@@ -12,7 +12,6 @@ use super::{
 use crate::harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options};
 
 const PATIENCE: Duration = Duration::from_secs(90);
-const GROUP: &str = "admissionregistration.k8s.io/v1";
 
 /// One policy, a delete of the owner, what the plan calls not certain, and what is left.
 struct Row {
@@ -83,21 +82,11 @@ fn rows() -> Vec<Row> {
 
 /// Puts the policy of a row in force in the namespace of the trial.
 fn bind(trial: &Trial<'_>, row: &Row) {
-    let name = &trial.namespace;
     let rule = json!({"apiGroups": ["", "gc.test"], "apiVersions": ["v1"], "resources": [row.resource],
         "operations": [row.operation]});
     let mut spec = row.spec.clone();
     spec["matchConstraints"] = json!({"resourceRules": [rule]});
-    trial.cluster.create(json!({"apiVersion": GROUP, "kind": row.kind, "metadata": {"name": name}, "spec": spec}));
-    let mut bound = json!({
-        "policyName": name,
-        "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}},
-    });
-    if row.kind == "ValidatingAdmissionPolicy" {
-        bound["validationActions"] = json!(["Deny"]);
-    }
-    let binding = format!("{}Binding", row.kind);
-    trial.cluster.create(json!({"apiVersion": GROUP, "kind": binding, "metadata": {"name": name}, "spec": bound}));
+    trial.policy(row.kind, spec);
 }
 
 /// Waits until the policies are in force that were created last.

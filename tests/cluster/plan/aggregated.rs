@@ -1,43 +1,20 @@
 //! An aggregated API whose backend is a pod, in a namespace that is deleted.
 
-use std::{net::UdpSocket, time::Duration};
+use std::time::Duration;
 
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{obstacles::checked_plan, trial::Trial};
+use super::{
+    obstacles::{backend, checked_plan, jars_behind},
+    trial::Trial,
+};
 use crate::{
-    doctor::{definition, paste},
-    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options},
+    doctor::paste,
+    harness::{COLLECTOR, Cluster, NAMESPACES, Options},
 };
 
 const PATIENCE: Duration = Duration::from_secs(90);
-
-/// An address of this machine that endpoints may have: the API server allows no loopback address.
-fn address() -> String {
-    let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
-    // Nothing is sent: this only chooses a route.
-    socket.connect("192.0.2.1:9").expect("a route");
-    socket.local_addr().expect("an address").ip().to_string()
-}
-
-/// Another API server, which serves jars to everybody, and its port.
-fn backend() -> (Cluster, u16) {
-    let options = Options { api_server: vec!["--bind-address=0.0.0.0".to_owned()], ..Options::default() };
-    let backend = Cluster::start(&options);
-    backend.create(definition("jars", &["v1"]));
-    backend.create(json!({
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "everybody"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "system:unauthenticated"}],
-    }));
-    let kubeconfig = std::fs::read_to_string(backend.kubeconfig(ADMIN)).unwrap();
-    let port = kubeconfig.split("https://127.0.0.1:").nth(1).expect("its address");
-    let port = port.chars().take_while(char::is_ascii_digit).collect::<String>();
-    (backend, port.parse().unwrap())
-}
 
 /// R9.10, R9.32: the pod goes first, and then nothing tells what the namespace still contains.
 #[test]
@@ -52,36 +29,19 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
         "spec": {"nodeName": trial.node(), "containers": [{"name": "main", "image": "main"}]}}));
     cluster.create(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "jars", "namespace": place},
         "spec": {"ports": [{"port": 443, "targetPort": port}]}}));
-    let slice = cluster.create(json!({
+    // Stored as it is: the API server allows no endpoint on the loopback interface, and nothing here listens elsewhere.
+    let slice = cluster.store(&json!({
         "apiVersion": "discovery.k8s.io/v1",
         "kind": "EndpointSlice",
         "metadata": {"name": "jars-1", "namespace": place, "labels": {"kubernetes.io/service-name": "jars"}},
         "addressType": "IPv4",
         "ports": [{"name": "", "port": port, "protocol": "TCP"}],
-        "endpoints": [{"addresses": [address()], "conditions": {"ready": true},
+        "endpoints": [{"addresses": ["127.0.0.1"], "conditions": {"ready": true},
             "targetRef": {"kind": "Pod", "name": "backend-0", "namespace": place}}],
     }));
     trial.config_map("settings").create();
-    let api = cluster.create(json!({
-        "apiVersion": "apiregistration.k8s.io/v1",
-        "kind": "APIService",
-        "metadata": {"name": "v1.odd.test"},
-        "spec": {
-            "group": "odd.test",
-            "version": "v1",
-            "groupPriorityMinimum": 100,
-            "versionPriority": 100,
-            "insecureSkipTLSVerify": true,
-            "service": {"namespace": place, "name": "jars", "port": 443},
-        },
-    }));
-    let conditions = |object: &Value| -> Vec<Value> {
-        let now = cluster.get(&cluster.path_of(object)).expect("it is there");
-        now["status"]["conditions"].as_array().cloned().unwrap_or_default()
-    };
-    let is = |object: &Value, kind: &str, status: &str| {
-        conditions(object).iter().any(|condition| condition["type"] == kind && condition["status"] == status)
-    };
+    let api = cluster.create(jars_behind(place, 443));
+    let is = |object: &Value, kind: &str, status: &str| cluster.has_condition(&cluster.path_of(object), kind, status);
     let answers = || cluster.ask(&Method::GET, "/apis/odd.test/v1/jars", None).is_success();
     cluster.wait_until("the API to answer", PATIENCE, || is(&api, "Available", "True") && answers());
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);

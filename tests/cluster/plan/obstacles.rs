@@ -272,29 +272,15 @@ fn a_collector_that_does_nothing() {
 
 /// A policy that refuses this operation on ConfigMaps that are labelled `locked`, and on those called `rest` besides.
 fn lock(trial: &Trial<'_>, operation: &str) {
-    let name = &trial.namespace;
     let rule =
         json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": [operation]});
-    let group = "admissionregistration.k8s.io/v1";
-    trial.cluster.create(json!({
-        "apiVersion": group,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": name},
-        "spec": {
+    trial.policy(
+        "ValidatingAdmissionPolicy",
+        json!({
             "matchConstraints": {"resourceRules": [rule], "objectSelector": {"matchLabels": {"locked": "yes"}}},
             "validations": [{"expression": "false"}],
-        },
-    }));
-    trial.cluster.create(json!({
-        "apiVersion": group,
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": name},
-        "spec": {
-            "policyName": name,
-            "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}},
-        },
-    }));
+        }),
+    );
 }
 
 /// R9.33: a policy concerns the collector and the namespace controller, too.
@@ -370,10 +356,8 @@ fn a_webhook_that_a_delete_takes_down() {
     all_come_true_by(&predicted, delete_if_allowed);
 }
 
-/// R9.11, S11: an aggregated API with a real backend, which a delete takes down.
-#[test]
-fn an_api_that_a_delete_takes_down() {
-    // The backend is another API server.
+/// An API server that serves jars to everybody on this machine, and its port.
+pub fn backend() -> (Cluster, u16) {
     let backend = Cluster::start(&Options::default());
     backend.create(definition("jars", &["v1"]));
     backend.create(json!({
@@ -385,14 +369,13 @@ fn an_api_that_a_delete_takes_down() {
     }));
     let kubeconfig = std::fs::read_to_string(backend.kubeconfig(ADMIN)).unwrap();
     let port = kubeconfig.split("https://127.0.0.1:").nth(1).expect("its address");
-    let port: u16 = port.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
+    let port = port.chars().take_while(char::is_ascii_digit).collect::<String>();
+    (backend, port.parse().unwrap())
+}
 
-    let cluster = Cluster::start(&Options::default());
-    let [apis, doomed] = ["apis", "doomed"].map(|name| cluster.namespace(name));
-    let service = cluster.create(json!({"apiVersion": "v1", "kind": "Service",
-        "metadata": {"name": "jars", "namespace": apis},
-        "spec": {"type": "ExternalName", "externalName": "localhost"}}));
-    let api = cluster.create(json!({
+/// The APIService of jars behind the Service `jars` of a namespace.
+pub fn jars_behind(namespace: &str, port: u16) -> Value {
+    json!({
         "apiVersion": "apiregistration.k8s.io/v1",
         "kind": "APIService",
         "metadata": {"name": "v1.odd.test"},
@@ -402,14 +385,22 @@ fn an_api_that_a_delete_takes_down() {
             "groupPriorityMinimum": 100,
             "versionPriority": 100,
             "insecureSkipTLSVerify": true,
-            "service": {"namespace": apis, "name": "jars", "port": port},
+            "service": {"namespace": namespace, "name": "jars", "port": port},
         },
-    }));
-    let is_available = |status: &str| {
-        let now = cluster.get(&cluster.path_of(&api)).expect("it is there");
-        let conditions = now["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        conditions.iter().any(|condition| condition["type"] == "Available" && condition["status"] == status)
-    };
+    })
+}
+
+/// R9.11, S11: an aggregated API with a real backend, which a delete takes down.
+#[test]
+fn an_api_that_a_delete_takes_down() {
+    let (_backend, port) = backend();
+    let cluster = Cluster::start(&Options::default());
+    let [apis, doomed] = ["apis", "doomed"].map(|name| cluster.namespace(name));
+    let service = cluster.create(json!({"apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "jars", "namespace": apis},
+        "spec": {"type": "ExternalName", "externalName": "localhost"}}));
+    let api = cluster.create(jars_behind(&apis, port));
+    let is_available = |status: &str| cluster.has_condition(&cluster.path_of(&api), "Available", status);
     cluster.wait_until("the API to answer", PATIENCE, || {
         is_available("True") && cluster.ask(&Method::GET, "/apis/odd.test/v1/jars", None).is_success()
     });

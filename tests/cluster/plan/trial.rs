@@ -79,6 +79,21 @@ impl<'c> Trial<'c> {
         name
     }
 
+    /// Creates an admission policy of this kind, in force in this trial's namespace only. Returns its binding.
+    pub fn policy(&self, kind: &str, spec: Value) -> Value {
+        let (group, name) = ("admissionregistration.k8s.io/v1", &self.namespace);
+        self.cluster.create(json!({"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": spec}));
+        let mut bound = json!({
+            "policyName": name,
+            "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}},
+        });
+        if kind == "ValidatingAdmissionPolicy" {
+            bound["validationActions"] = json!(["Deny"]);
+        }
+        let kind = format!("{kind}Binding");
+        self.cluster.create(json!({"apiVersion": group, "kind": kind, "metadata": {"name": name}, "spec": bound}))
+    }
+
     /// The delete of these targets, with nothing else on the command line.
     pub fn deleting(self, targets: Vec<String>) -> Case<'c> {
         Case { trial: self, targets, flags: Vec::new(), grace: None }

@@ -42,27 +42,11 @@ fn dead_webhook(trial: &Trial<'_>) -> Value {
 
 /// A policy for deletes of ConfigMaps in the trial's namespace. Returns its binding.
 fn policy(trial: &Trial<'_>, expression: &str) -> Value {
-    let name = &trial.namespace;
-    trial.cluster.create(json!({
-        "apiVersion": GROUP,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": name},
-        "spec": {
-            "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
-                "resources": ["configmaps"], "operations": ["DELETE"]}]},
-            "validations": [{"expression": expression}],
-        },
-    }));
-    trial.cluster.create(json!({
-        "apiVersion": GROUP,
-        "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": name},
-        "spec": {
-            "policyName": name,
-            "validationActions": ["Deny"],
-            "matchResources": {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}},
-        },
-    }))
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["DELETE"]});
+    trial.policy(
+        "ValidatingAdmissionPolicy",
+        json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [{"expression": expression}]}),
+    )
 }
 
 fn names<'a>(objects: impl Iterator<Item = &'a Value>) -> BTreeSet<String> {
