@@ -62,7 +62,7 @@ _kubectl__gc() {
 
     case "${cmd}" in
         kubectl__gc)
-            opts="-V -n -s -v -h --version --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help tree plan delete archive restore sweep doctor explain watch resources snapshot completion version"
+            opts="-V -n -s -v -h --version --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help tree plan delete archive restore sweep doctor explain watch resources snapshot completion version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -176,7 +176,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__archive)
-            opts="-l -f -k -R -A -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --assume --allow-incomplete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --assume --allow-incomplete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -334,7 +334,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__completion)
-            opts="-n -s -v -h --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help bash zsh fish powershell"
+            opts="-n -s -v -h --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help bash zsh fish powershell"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -448,7 +448,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__delete)
-            opts="-l -f -k -R -A -y -i -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --dry-run --yes --confirm-above --archive --allow-incomplete --ignore-not-found --wait --interactive --timeout --assume --output --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -y -i -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --dry-run --yes --confirm-above --archive --allow-incomplete --ignore-not-found --wait --interactive --timeout --assume --output --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -658,7 +658,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__doctor)
-            opts="-l -f -k -R -A -w -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --only --probe --watch --interval --list-codes --fail-on --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -w -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --only --probe --watch --interval --list-codes --fail-on --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -824,7 +824,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__explain)
-            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -978,7 +978,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__plan)
-            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --assume --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --propagation --cascade --grace-period --now --force --keep --deny --deny-effect --max --fail-on --assume --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1168,7 +1168,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__resources)
-            opts="-o -n -s -v -h --count --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-o -n -s -v -h --count --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1294,7 +1294,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__restore)
-            opts="-y -o -n -s -v -h --all --namespace-map --cluster-scoped --dry-run --yes --output --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-y -o -n -s -v -h --all --namespace-map --cluster-scoped --dry-run --yes --output --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1424,7 +1424,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__snapshot)
-            opts="-o -n -s -v -h --output --force --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-o -n -s -v -h --output --force --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1546,7 +1546,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__sweep)
-            opts="-l -f -k -R -A -y -o -w -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --dry-run --yes --timeout --assume --trust-missing-apis --print-role --output --watch --resync --metrics-bind-address --workers --qps --burst --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -y -o -w -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --dry-run --yes --timeout --assume --trust-missing-apis --print-role --output --watch --resync --metrics-bind-address --workers --qps --burst --from --assume-complete --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1728,7 +1728,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__tree)
-            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --owners --depth --no-fold --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --owners --depth --no-fold --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1886,7 +1886,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__version)
-            opts="-o -n -s -v -h --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-o -n -s -v -h --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2008,7 +2008,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__watch)
-            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --until-gone --timeout --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --until-gone --timeout --output --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_kubectl_gc_global_optspecs
-    string join \n V/version color= n/namespace= context= kubeconfig= cluster= user= s/server= token= username= password= as= as-group= as-uid= certificate-authority= client-certificate= client-key= insecure-skip-tls-verify= tls-server-name= request-timeout= disable-compression= cache-dir= v/v= h/help
+    string join \n V/version color= n/namespace= context= kubeconfig= cluster= user= s/server= token= username= password= as= as-group= as-uid= certificate-authority= client-certificate= client-key= insecure-skip-tls-verify= tls-server-name= request-timeout= disable-compression= warnings-as-errors cache-dir= v/v= h/help
 end
 
 function __fish_kubectl_gc_needs_command
@@ -49,8 +49,9 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l request-timeout -
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s V -l version -d 'Print version'
+complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "tree" -d 'Show owners and dependents as a tree'
 complete -c kubectl-gc -n "__fish_kubectl_gc_needs_command" -f -a "plan" -d 'Predict what a delete does to every object, and why'
@@ -101,7 +102,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l request-t
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s A -l all-namespaces -d 'In all namespaces'
@@ -109,6 +110,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l owners -d
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l no-fold -d 'Show every object instead of folding many similar ones into one line'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -162,7 +164,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l request-t
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s A -l all-namespaces -d 'In all namespaces'
@@ -170,6 +172,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l now -d 'A
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l force -d 'No grace period: remove pods at once'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -231,7 +234,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l request
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s A -l all-namespaces -d 'In all namespaces'
@@ -241,6 +244,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s y -l ye
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l ignore-not-found -d 'Ignore TARGETs that do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s i -l interactive -d 'Ask before anything is deleted: that is so without --yes'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand delete" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -280,11 +284,12 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l reques
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand archive" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l namespace-map -d 'Restore what was in namespace OLD into NEW; may be repeated. With one namespace, -n NEW does the same' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l dry-run -d 'Only show what would happen; `server` also sends the requests to the API server as a dry run' -r -f -a "none\t'Do it'
@@ -318,11 +323,12 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l reques
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l all -d 'Also restore objects that a restored controller recreates'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l cluster-scoped -d 'With -n or --namespace-map: also restore what is cluster-scoped, under the same names'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s y -l yes -d 'Do not ask'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -366,7 +372,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l request-
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s A -l all-namespaces -d 'In all namespaces'
@@ -376,6 +382,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l trust-mi
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l print-role -d 'Print the ClusterRole that a sweep needs (with --watch: that of --watch); needs no cluster'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s w -l watch -d 'Continue like the controller, until SIGTERM or Ctrl-C'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -417,7 +424,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l request
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s A -l all-namespaces -d 'In all namespaces'
@@ -426,6 +433,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s w -l wa
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l list-codes -d 'Print every code with its severity and meaning; needs no cluster'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -460,12 +468,13 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l reques
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s l -l selector -d 'Objects of the TYPE whose labels match, as in kubectl' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l field-selector -d 'Objects of the TYPE whose fields match, as in kubectl' -r
@@ -498,11 +507,12 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l request-
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l all -d 'Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s R -l recursive -d 'Look for manifests in sub-folders too'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s A -l all-namespaces -d 'In all namespaces'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l until-gone -d 'End once all TARGETs are gone'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
@@ -534,10 +544,11 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l requ
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l count -d 'Count the objects of each resource (reads all of them)'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l assume-complete -d 'Treat the dump as complete: objects that it lacks do not exist'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand resources" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s o -l output -d 'The file to write, compressed if it ends in .gz [default: standard output]' -r -F
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
@@ -565,9 +576,10 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l reque
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l force -d 'Replace an existing file without asking'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l print-role -d 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply'
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'
 always\t''
@@ -594,7 +606,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l req
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand completion" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''"
@@ -623,5 +636,6 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l reques
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l disable-compression -d 'Don\'t ask for compressed responses' -r -f -a "true\t''
 false\t''"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l cache-dir -d 'Accepted because kubectl does; nothing is cached' -r -F
-complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v -d 'How much to tell on standard error; from 6 on: every request' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s v -l v -d 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -l warnings-as-errors -d 'Exit with 1 if the server has sent a warning, after all else is done'
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'

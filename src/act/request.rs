@@ -1,11 +1,16 @@
 //! Sends one write until it is answered or retrying is pointless.
 
+use std::borrow::Cow;
+
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
 use crate::cluster::{Answer, Connection, Failure, retry};
 
 use super::delete::Deletion;
+
+/// The field manager of writes that name no other.
+const FIELD_MANAGER: &str = "kubectl-gc";
 
 pub(super) const JSON: &str = "application/json";
 /// A JSON patch: operations that take effect together or not at all.
@@ -82,7 +87,7 @@ pub(super) async fn once_as(
     body: Option<(&str, &Value)>,
     accept: &str,
 ) -> Result<Answer, Failure> {
-    let mut request = Request::builder().method(method).uri(path).header(header::ACCEPT, accept);
+    let mut request = Request::builder().method(method).uri(&*managed(method, path)).header(header::ACCEPT, accept);
     if let Some((content_type, _)) = body {
         request = request.header(header::CONTENT_TYPE, content_type);
     }
@@ -90,6 +95,15 @@ pub(super) async fn once_as(
     let request = request.body(body).map_err(|error| Failure::Malformed(error.to_string()))?;
     let answer = connection.send(request).await?;
     if answer.status.is_success() { Ok(answer) } else { Err(answer.refusal().into()) }
+}
+
+/// The path with a field manager: each write that sets fields names one, and the same one whatever the User-Agent is.
+fn managed<'a>(method: &Method, path: &'a str) -> Cow<'a, str> {
+    if ![Method::POST, Method::PUT, Method::PATCH].contains(method) || path.contains("fieldManager=") {
+        return Cow::Borrowed(path);
+    }
+    let join = if path.contains('?') { '&' } else { '?' };
+    Cow::Owned(format!("{path}{join}fieldManager={FIELD_MANAGER}"))
 }
 
 /// Whether the request may have taken effect despite this failure: it reached the server, which did not refuse it.

@@ -1,5 +1,7 @@
 //! The raw command line: only its syntax is checked.
 
+use std::sync::Arc;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
@@ -14,6 +16,7 @@ use super::{
     connection::ConnectionArgs,
     formats::{self, formats},
     values::allow_incomplete,
+    warnings::Warnings,
 };
 
 /// Show, predict and perform Kubernetes' cascading deletion.
@@ -62,6 +65,9 @@ pub struct GlobalArgs {
     pub color: ColorArg,
     #[command(flatten)]
     pub connection: ConnectionArgs,
+    /// What the server has warned of so far.
+    #[arg(skip)]
+    pub(super) warnings: Arc<Warnings>,
 }
 
 /// One variant for each command.

@@ -18,11 +18,11 @@ impl GlobalArgs {
     /// Invalid connection flags.
     pub(super) fn cluster(&self) -> Result<ClusterConfig, OperationError> {
         let options = self.connection.options().map_err(|why| OperationError::Usage(why.to_string()))?;
-        let progress = ReadProgress::new(self.connection.verbosity);
+        let progress = ReadProgress::new(self.connection.verbosity, self.color, self.warnings.clone());
         Ok(ClusterConfig {
             options,
             namespace: self.connection.namespace().map(str::to_owned),
-            progress: progress.map(|progress| Arc::new(progress) as Arc<dyn Progress>),
+            progress: Some(Arc::new(progress) as Arc<dyn Progress>),
         })
     }
 

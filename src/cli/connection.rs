@@ -34,20 +34,24 @@ pub struct ConnectionArgs {
         action = clap::ArgAction::Set
     )]
     pub disable_compression: bool,
+    /// Exit with 1 if the server has sent a warning, after all else is done
+    #[arg(long, global = true, hide_short_help = true)]
+    pub warnings_as_errors: bool,
     /// Accepted because kubectl does; nothing is cached
     #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true)]
     pub cache_dir: Option<PathBuf>,
-    /// How much to tell on standard error; from 6 on: every request
+    /// How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked
     #[arg(
         short,
         long = "v",
         value_name = "LEVEL",
         default_value_t = 0,
         hide_default_value = true,
+        allow_negative_numbers = true,
         global = true,
         hide_short_help = true
     )]
-    pub verbosity: u8,
+    pub verbosity: i32,
 }
 
 impl ConnectionArgs {

@@ -29,17 +29,19 @@ pub mod sweep;
 mod tree;
 mod values;
 mod vanished;
+mod verbosity;
 mod version;
+mod warnings;
 mod watch;
 
 use std::io::{self, Write};
 
 use clap::{CommandFactory as _, FromArgMatches as _, error::ErrorKind};
 
-use crate::operations::OperationError;
+use crate::{cluster, operations::OperationError};
 
 use self::{
-    args::{Cli, Command},
+    args::{Cli, Command, GlobalArgs},
     exit::Exit,
     report::{Report, describe_error},
 };
@@ -51,7 +53,7 @@ pub fn run() -> Exit {
         Err(error) => return usage(&error),
     };
     match dispatch(&cli) {
-        Ok(report) => report.print(),
+        Ok(report) => warned(&cli.global, report.print()),
         Err(error) => {
             // Ignore errors: stderr may be closed.
             let _ = writeln!(io::stderr(), "error: {}", describe_error(&error));
@@ -60,12 +62,24 @@ pub fn run() -> Exit {
     }
 }
 
+/// The exit code with `--warnings-as-errors`. As in kubectl, a command that failed says only why.
+fn warned(global: &GlobalArgs, exit: Exit) -> Exit {
+    let error = global.warnings.as_error().filter(|_| global.connection.warnings_as_errors);
+    let Some(error) = error.filter(|_| exit != Exit::Failed) else { return exit };
+    // Ignore errors: stderr may be closed.
+    let _ = writeln!(io::stderr(), "error: {error}");
+    Exit::Failed
+}
+
 /// Reads this process's arguments.
 fn parse() -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let args = arguments::for_clap(&command, std::env::args_os())?;
     let mut matches = command.try_get_matches_from_mut(args)?;
-    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    let name = matches.subcommand_name().unwrap_or_default().to_owned();
+    let mut cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+    cli.global.connection.chosen.user_agent = Some(format!("{} {name}", cluster::program()));
+    Ok(cli)
 }
 
 fn dispatch(cli: &Cli) -> Result<Report, OperationError> {

@@ -1,8 +1,9 @@
-//! Reports on standard error how reading a cluster proceeds: a bar on a terminal, and with `-v` each request.
+//! Reports on standard error how reading a cluster proceeds: a bar on a terminal, the server's warnings, and with `-v`
+//! each request.
 
 use std::{
     io::{self, IsTerminal, Write},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,23 +13,35 @@ use crate::{
     model::Resource,
 };
 
-/// From this `-v` on, kubectl prints each request. Higher levels print no more here: headers and bodies contain
-/// secrets.
-const REQUESTS_FROM: u8 = 6;
+use super::{args::ColorArg, colour, verbosity, warnings::Warnings};
 
-/// Reports the progress of reading.
+/// Reports the progress of reading, and what the server says besides.
 #[derive(Debug)]
 pub(super) struct ReadProgress {
     on_terminal: bool,
-    requests: bool,
+    /// Of `-v`.
+    level: i32,
+    coloured: bool,
+    warnings: Arc<Warnings>,
     bar: OnceLock<ProgressBar>,
 }
 
 impl ReadProgress {
-    /// For this level of `-v`; `None` if stderr is not a terminal and requests are not printed.
-    pub(super) fn new(verbosity: u8) -> Option<Self> {
-        let (on_terminal, requests) = (io::stderr().is_terminal(), verbosity >= REQUESTS_FROM);
-        (on_terminal || requests).then(|| ReadProgress { on_terminal, requests, bar: OnceLock::new() })
+    /// For this level of `-v`.
+    pub(super) fn new(level: i32, colour: ColorArg, warnings: Arc<Warnings>) -> Self {
+        let on_terminal = io::stderr().is_terminal();
+        let coloured = colour::wanted(colour, &io::stderr());
+        ReadProgress { on_terminal, level, coloured, warnings, bar: OnceLock::new() }
+    }
+
+    /// Prints lines, above the bar if there is one.
+    fn tell(&self, lines: &[String]) {
+        // Ignore errors: stderr may be closed.
+        let tell = || drop(io::stderr().write_all((lines.join("\n") + "\n").as_bytes()));
+        match self.bar.get() {
+            Some(bar) => bar.suspend(tell),
+            None => tell(),
+        }
     }
 }
 
@@ -56,15 +69,15 @@ impl Progress for ReadProgress {
     }
 
     fn exchanged(&self, exchange: &Exchange<'_>) {
-        if !self.requests {
-            return;
+        let lines = verbosity::lines(self.level, exchange);
+        if !lines.is_empty() {
+            self.tell(&lines);
         }
-        let line = line(exchange);
-        // Ignore errors: stderr may be closed.
-        let tell = || drop(writeln!(io::stderr(), "{line}"));
-        match self.bar.get() {
-            Some(bar) => bar.suspend(tell),
-            None => tell(),
+    }
+
+    fn warned(&self, text: &str) {
+        if let Some(line) = self.warnings.line(text, self.coloured) {
+            self.tell(&[line]);
         }
     }
 }
@@ -97,46 +110,5 @@ impl Drop for Steps {
         if let Some(bar) = &self.0 {
             bar.finish_and_clear();
         }
-    }
-}
-
-/// `GET /api/v1/pods?limit=500 200 in 12 ms`
-fn line(exchange: &Exchange<'_>) -> String {
-    let Exchange { method, url, status, took } = exchange;
-    let url = short(url);
-    match status {
-        Ok(status) => format!("{method} {url} {status} in {} ms", took.as_millis()),
-        Err(why) => format!("{method} {url} failed in {} ms: {why}", took.as_millis()),
-    }
-}
-
-/// A URL without its continue token, which is long and meaningless.
-fn short(url: &str) -> String {
-    let Some((before, token)) = url.split_once("continue=") else { return url.to_owned() };
-    let after = token.find('&').map_or("", |end| &token[end..]);
-    format!("{before}continue=…{after}")
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_request_is_one_line() {
-        let took = Duration::from_micros(12_345);
-        let describe = |url, status| line(&Exchange { method: "GET", url, status, took });
-        assert_eq!(describe("/api/v1/pods?limit=500", Ok(200)), "GET /api/v1/pods?limit=500 200 in 12 ms");
-        assert_eq!(describe("/apis", Err("connection refused")), "GET /apis failed in 12 ms: connection refused");
-        assert_eq!(describe("/p?limit=500&continue=eyJ2&a=b", Ok(410)), "GET /p?limit=500&continue=…&a=b 410 in 12 ms");
-        assert_eq!(describe("/p?continue=eyJ2", Ok(200)), "GET /p?continue=… 200 in 12 ms");
-    }
-
-    #[test]
-    fn nobody_is_told_unless_it_was_asked_for() {
-        // Whether stderr is a terminal depends on how the tests are run.
-        assert!(ReadProgress::new(6).is_some_and(|telling| telling.requests));
-        assert!(ReadProgress::new(5).is_none_or(|telling| !telling.requests));
     }
 }

@@ -20,6 +20,8 @@ use super::{
 pub struct Connection {
     pub(super) clients: Arc<Clients>,
     endpoint: Endpoint,
+    /// Scheme, host and port of the server, with the path if there is one.
+    pub(super) server_url: Arc<str>,
     default_namespace: String,
     pub(super) fallback_namespace: Option<String>,
     pub(super) limits: Limits,
@@ -41,6 +43,7 @@ impl Connection {
     /// no credentials.
     pub async fn open(options: &ConnectionOptions) -> Result<Connection, ConnectError> {
         let request_timeout = options.request_timeout;
+        let user_agent = options.user_agent.clone();
         let options = options.clone();
         // This reads files.
         let (chosen, endpoint) = tokio::task::spawn_blocking(move || Self::prepare(&options))
@@ -60,8 +63,9 @@ impl Connection {
                 reason: identity::explain(&error),
             },
         };
+        let scheme = chosen.config.cluster_url.scheme_str().unwrap_or("https").to_owned();
         let default_namespace = chosen.config.default_namespace.clone();
-        let clients = Clients::new(chosen.config, chosen.origin).map_err(failed)?;
+        let clients = Clients::new(chosen.config, chosen.origin, user_agent.as_deref()).map_err(failed)?;
         // A plugin may wait for a log-in in the browser: no time limit applies to that yet.
         if let Err(failure) = clients.lease().await {
             let reason = match failure {
@@ -72,6 +76,7 @@ impl Connection {
         }
         Ok(Connection {
             clients: Arc::new(clients),
+            server_url: format!("{scheme}://{}", endpoint.server).into(),
             endpoint,
             default_namespace,
             fallback_namespace: None,

@@ -43,6 +43,7 @@ mod setters;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tokens;
+mod warnings;
 mod watch;
 mod whole;
 
@@ -52,6 +53,7 @@ use crate::model::Resource;
 
 pub(crate) use answer::Answer;
 pub use connect::Connection;
+pub use credentials::headers::program;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
 pub use monitor::{MonitorEvent, MonitorId, Monitors};
@@ -77,17 +79,27 @@ pub trait Progress: Send + Sync {
     fn list_done(&self, _resource: &Resource, _objects: usize) {}
     /// One request has ended.
     fn exchanged(&self, _exchange: &Exchange<'_>) {}
+    /// The server has sent a warning, perhaps not for the first time.
+    fn warned(&self, _text: &str) {}
 }
 
-/// A request and its result, without the headers and bodies, which may contain secrets.
-#[derive(Clone, Copy, Debug)]
+/// A request and its result. Headers and bodies may contain secrets.
+#[derive(Clone, Copy)]
 pub struct Exchange<'a> {
     pub method: &'a str,
+    /// Scheme, host and port of the server, with the path if there is one.
+    pub server: &'a str,
     /// Path and query.
     pub url: &'a str,
     /// The status of the answer, or why there is none.
     pub status: Result<u16, &'a str>,
     pub took: Duration,
+    pub request_headers: &'a http::HeaderMap,
+    pub request_body: &'a [u8],
+    /// None without an answer.
+    pub response_headers: Option<&'a http::HeaderMap>,
+    /// None without an answer, and if the answer is a watch.
+    pub response_body: Option<&'a [u8]>,
 }
 
 /// Ignores all progress.
@@ -108,5 +120,10 @@ impl Progress for (Arc<dyn Progress>, Arc<dyn Progress>) {
     fn exchanged(&self, exchange: &Exchange<'_>) {
         self.0.exchanged(exchange);
         self.1.exchanged(exchange);
+    }
+
+    fn warned(&self, text: &str) {
+        self.0.warned(text);
+        self.1.warned(text);
     }
 }

@@ -66,6 +66,9 @@ pub struct ConnectionOptions {
     /// The name that the server's certificate is checked for
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", global = true, hide_short_help = true))]
     pub tls_server_name: Option<String>,
+    /// The User-Agent of every request; [`program`](super::program) if unset.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub user_agent: Option<String>,
     #[cfg_attr(feature = "cli", arg(skip))]
     pub disable_compression: bool,
     /// Zero means no limit. If unset, the limit is 30 seconds without any data from the server.

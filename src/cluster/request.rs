@@ -5,11 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use http::{Method, Request, StatusCode, header};
+use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 
-use super::{Connection, Exchange, answer::Answer, credentials::Lease, failure::Failure, retry};
+use super::{Connection, Exchange, answer::Answer, credentials::Lease, failure::Failure, retry, warnings};
 
 /// The time limit for opening a connection.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,6 +64,30 @@ impl Limits {
 /// An answer without its body.
 type Head = http::response::Parts;
 
+/// What was sent, and what came back so far.
+struct Record {
+    method: Method,
+    /// Path and query.
+    url: String,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    started: Instant,
+    answered: Option<(StatusCode, HeaderMap)>,
+}
+
+impl Record {
+    fn of(request: &Request<Vec<u8>>) -> Self {
+        Record {
+            method: request.method().clone(),
+            url: request.uri().to_string(),
+            headers: HeaderMap::new(),
+            body: request.body().clone(),
+            started: Instant::now(),
+            answered: None,
+        }
+    }
+}
+
 /// The streamed answer of a watch.
 pub(super) struct Stream {
     pub(super) content_type: String,
@@ -94,61 +118,66 @@ impl Connection {
         if let Some(rate) = &self.rate {
             rate.pass().await;
         }
-        self.describe(
-            request,
-            |answer: &Answer| answer.status,
-            async |request| {
-                within(self.limits.whole, async {
-                    let (head, body) = self.respond(request).await?;
-                    self.take_all(head, body).await
-                })
-                .await
-            },
-        )
-        .await
+        let mut record = Record::of(&request);
+        let answer = within(self.limits.whole, async {
+            let (head, body) = self.respond(request, &mut record).await?;
+            self.take_all(head, body).await
+        })
+        .await;
+        self.report(&record, answer.as_ref().map(|answer| Some(answer.body.as_slice())));
+        answer
     }
 
     /// Sends one request, once, whose answer is a stream: the usual limits apply only until the answer begins, and then
     /// `silence` limits the time between two pieces. Any status but success is a failure.
     pub(super) async fn stream(&self, request: Request<Vec<u8>>, silence: Duration) -> Result<Stream, Failure> {
-        let status =
-            |begun: &Result<Stream, Answer>| begun.as_ref().map_or_else(|answer| answer.status, |_| StatusCode::OK);
-        let begun = self.describe(request, status, async |request| {
-            within(self.limits.whole, async {
-                let (head, body) = self.respond(request).await?;
-                if !head.status.is_success() {
-                    return Ok(Err(self.take_all(head, body).await?));
-                }
-                let content_type = text(&head, header::CONTENT_TYPE).unwrap_or_default().to_owned();
-                Ok(Ok(Stream { content_type, body, silence }))
-            })
-            .await
-        });
-        begun.await?.map_err(|answer| Failure::Refused(answer.refusal()))
+        let mut record = Record::of(&request);
+        let begun = within(self.limits.whole, async {
+            let (head, body) = self.respond(request, &mut record).await?;
+            if !head.status.is_success() {
+                return Ok(Err(self.take_all(head, body).await?));
+            }
+            let content_type = text(&head, header::CONTENT_TYPE).unwrap_or_default().to_owned();
+            Ok(Ok(Stream { content_type, body, silence }))
+        })
+        .await;
+        self.report(&record, begun.as_ref().map(|begun| begun.as_ref().err().map(|answer| answer.body.as_slice())));
+        begun?.map_err(|answer| Failure::Refused(answer.refusal()))
     }
 
-    /// Reports an exchange, successful or not.
-    async fn describe<T>(
-        &self,
-        request: Request<Vec<u8>>,
-        status: impl FnOnce(&T) -> StatusCode,
-        exchange: impl AsyncFnOnce(Request<Vec<u8>>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        let (method, url) = (request.method().clone(), request.uri().to_string());
-        let started = Instant::now();
-        let answer = exchange(request).await;
-        let failure = answer.as_ref().err().map(ToString::to_string);
-        let status =
-            answer.as_ref().map(|answer| status(answer).as_u16()).map_err(|_| failure.as_deref().unwrap_or_default());
-        self.progress.exchanged(&Exchange { method: method.as_str(), url: &url, status, took: started.elapsed() });
-        answer
+    /// Reports an exchange: with the body of the answer if that was read whole, or with why there is no answer.
+    fn report(&self, record: &Record, outcome: Result<Option<&[u8]>, &Failure>) {
+        let failure = outcome.err().map(ToString::to_string);
+        let answered = record.answered.as_ref();
+        let status = match (&failure, answered) {
+            (None, Some((status, _))) => Ok(status.as_u16()),
+            (failure, _) => Err(failure.as_deref().unwrap_or_default()),
+        };
+        self.progress.exchanged(&Exchange {
+            method: record.method.as_str(),
+            server: &self.server_url,
+            url: &record.url,
+            status,
+            took: record.started.elapsed(),
+            request_headers: &record.headers,
+            request_body: &record.body,
+            response_headers: answered.map(|(_, headers)| headers),
+            response_body: outcome.ok().flatten(),
+        });
     }
 
     /// Sends a request and returns the head and the unread body of the answer. If the server doesn't accept credentials
     /// that can be renewed, they are, and the request is sent again: it has done nothing.
-    async fn respond(&self, request: Request<Vec<u8>>) -> Result<(Head, Body), Failure> {
-        let send = async |lease: &Lease, request: Request<Vec<u8>>| {
-            within(self.limits.silence, lease.send(request.map(Body::from))).await
+    async fn respond(&self, request: Request<Vec<u8>>, record: &mut Record) -> Result<(Head, Body), Failure> {
+        let mut send = async |lease: &Lease, mut request: Request<Vec<u8>>| {
+            lease.add_headers(request.headers_mut());
+            record.headers = request.headers().clone();
+            let response = within(self.limits.silence, lease.send(request.map(Body::from))).await?;
+            record.answered = Some((response.status(), response.headers().clone()));
+            for warning in warnings::of(&record.method, &record.url, response.headers()) {
+                self.progress.warned(&warning);
+            }
+            Ok::<_, Failure>(response)
         };
         let lease = self.clients.lease().await?;
         let mut response = send(&lease, request.clone()).await?;

@@ -25,7 +25,7 @@ pub(crate) fn pods() -> Resource {
 /// A request to the test server.
 pub(crate) struct RecordedRequest {
     pub method: String,
-    /// Path and query.
+    /// Path and query, without the field manager of writes that name no other.
     pub url: String,
     pub accept: String,
     pub body: Vec<u8>,
@@ -90,6 +90,8 @@ pub(crate) async fn serve(answer: impl Fn(&RecordedRequest) -> Say + Send + Sync
                 let Some(first) = lines.next() else { return };
                 let mut words = first.split(' ').map(str::to_owned);
                 let [method, url] = [(); 2].map(|()| words.next().unwrap_or_default());
+                let managed = ["?", "&"].map(|join| format!("{join}fieldManager=kubectl-gc"));
+                let url = managed.iter().find_map(|end| url.strip_suffix(end)).unwrap_or(&url).to_owned();
                 let headers: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
                 let header = |name| headers.iter().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
                 let accept = header("accept: ").to_owned();

@@ -1,5 +1,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::LazyLock,
     time::Duration,
 };
 
@@ -100,12 +101,11 @@ fn requests_are_counted_as_client_go_counts_them() {
     let metrics = Metrics::new();
     let requests = metrics.requests("api.test:6443");
     let took = Duration::from_millis(30);
-    let exchange =
-        |method, status| requests.exchanged(&Exchange { method, url: "/api/v1/pods?limit=500", status, took });
-    exchange("GET", Ok(200));
-    exchange("GET", Ok(200));
-    exchange("DELETE", Ok(409));
-    exchange("PATCH", Err("connection refused"));
+    let exchanged = |method, status| requests.exchanged(&exchange(method, "/api/v1/pods?limit=500", status, took));
+    exchanged("GET", Ok(200));
+    exchanged("GET", Ok(200));
+    exchanged("DELETE", Ok(409));
+    exchanged("PATCH", Err("connection refused"));
     let samples = scraped(&metrics.text());
     let counted = |code: &str, method: &str| {
         samples[&format!("rest_client_requests_total{{code=\"{code}\",method=\"{method}\",host=\"api.test:6443\"}}")]
@@ -249,7 +249,7 @@ fn every_metric_is_in_the_documentation() {
     let metrics = Metrics::new();
     metrics.set_resources(1, 0);
     metrics.wrote(Write::Delete, Written::Done);
-    metrics.requests("h").exchanged(&Exchange { method: "GET", url: "/", status: Ok(200), took: Duration::ZERO });
+    metrics.requests("h").exchanged(&exchange("GET", "/", Ok(200), Duration::ZERO));
     let text = metrics.text();
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
     let documented: BTreeSet<String> =
@@ -261,4 +261,11 @@ fn every_metric_is_in_the_documentation() {
     let written: BTreeSet<String> =
         written.into_iter().filter(|name| cfg!(target_os = "linux") || !name.contains("memory")).collect();
     assert_eq!(documented, written);
+}
+
+fn exchange<'a>(method: &'a str, url: &'a str, status: Result<u16, &'a str>, took: Duration) -> Exchange<'a> {
+    static NONE: LazyLock<http::HeaderMap> = LazyLock::new(http::HeaderMap::new);
+    let (request_headers, request_body) = (&*NONE, &[][..]);
+    let (response_headers, response_body) = (None, None);
+    Exchange { method, server: "", url, status, took, request_headers, request_body, response_headers, response_body }
 }

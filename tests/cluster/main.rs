@@ -20,6 +20,7 @@ mod events;
 mod explain;
 mod facts;
 mod follow;
+mod habits;
 mod incidents;
 mod keep;
 mod looking;

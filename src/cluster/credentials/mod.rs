@@ -4,6 +4,7 @@
 //! 401, and never again for a certificate; it spends an OpenID refresh token without saving the next one; and it sends
 //! the line break at the end of a token file. These are client-go's rules, from its `plugin/pkg/client/auth`.
 
+pub(super) mod headers;
 mod oidc;
 mod plugin;
 mod save;
@@ -11,7 +12,7 @@ mod token_file;
 
 use std::{path::PathBuf, sync::Arc};
 
-use http::{HeaderValue, Request, header};
+use http::{HeaderMap, HeaderValue, Request, header};
 use kube::{
     Client, Config,
     client::{AuthError, Body, ClientBuilder},
@@ -30,11 +31,13 @@ pub(super) struct Clients {
     /// Without the issued credentials.
     base: Client,
     source: Source,
+    /// The headers of every request.
+    headers: Arc<HeaderMap>,
 }
 
 enum Source {
-    /// Nothing is issued: the configuration has all credentials.
-    Fixed,
+    /// Nothing is issued: a certificate, a token or a password, if there are any.
+    Fixed(Option<HeaderValue>),
     Plugin(Box<Plugin>),
     Oidc(Oidc),
     TokenFile(TokenFile),
@@ -45,6 +48,7 @@ pub(super) struct Lease {
     client: Client,
     authorization: Option<HeaderValue>,
     issued: Option<Arc<Issued>>,
+    headers: Arc<HeaderMap>,
 }
 
 impl Clients {
@@ -52,8 +56,9 @@ impl Clients {
     ///
     /// As in client-go, a token, a password and a certificate take precedence over a plugin
     /// (`exec.Authenticator.UpdateTransportConfig`), and a token and a password over an OpenID provider.
-    pub(super) fn new(mut config: Config, origin: Option<Origin>) -> Result<Self, Error> {
+    pub(super) fn new(mut config: Config, origin: Option<Origin>, user_agent: Option<&str>) -> Result<Self, Error> {
         let user = &mut config.auth_info;
+        let headers = Arc::new(headers::of(user, user_agent).map_err(Error::Credentials)?);
         let has_token = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
         let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
         let (exec, provider) = (user.exec.take(), user.auth_provider.take());
@@ -69,7 +74,10 @@ impl Clients {
             }
             (_, Some(provider)) if !has_token && provider.name == "oidc" => {
                 let what = format!("the OpenID provider of {}", user_name(origin.as_ref()));
-                Source::Oidc(Oidc::new(provider.config, origin).map_err(|reason| Error::Setting { what, reason })?)
+                let agent = headers[header::USER_AGENT].clone();
+                Source::Oidc(
+                    Oidc::new(provider.config, origin, agent).map_err(|reason| Error::Setting { what, reason })?,
+                )
             }
             (_, provider) => {
                 config.auth_info.auth_provider = provider.filter(|_| !has_token);
@@ -80,31 +88,30 @@ impl Clients {
                         TokenFile::open(PathBuf::from(file), config.auth_info.token.take())
                             .map_err(Error::Credentials)?,
                     ),
-                    None => Source::Fixed,
+                    None => Source::Fixed(headers::authorization(&mut config.auth_info).map_err(Error::Credentials)?),
                 }
             }
         };
-        Ok(Clients { base: ClientBuilder::try_from(config).map_err(Error::Kube)?.build(), source })
+        Ok(Clients { base: ClientBuilder::try_from(config).map_err(Error::Kube)?.build(), source, headers })
     }
 
     /// A client with valid credentials. Gets new ones first if there are none, or if they have expired.
     pub(super) async fn lease(&self) -> Result<Lease, Failure> {
-        let bearer = |client: &Client, authorization: HeaderValue| Lease {
-            client: client.clone(),
-            authorization: Some(authorization),
-            issued: None,
+        let authorization = match &self.source {
+            Source::Fixed(authorization) => authorization.clone(),
+            Source::Plugin(plugin) => {
+                return Ok(self.lease_of(plugin.credential().await.map_err(Failure::Credentials)?));
+            }
+            Source::Oidc(oidc) => Some(oidc.id_token().await.map_err(Failure::Credentials)?),
+            Source::TokenFile(file) => Some(file.token().map_err(Failure::Credentials)?),
         };
-        match &self.source {
-            Source::Fixed => Ok(Lease { client: self.base.clone(), authorization: None, issued: None }),
-            Source::Plugin(plugin) => Ok(self.lease_of(plugin.credential().await.map_err(Failure::Credentials)?)),
-            Source::Oidc(oidc) => Ok(bearer(&self.base, oidc.id_token().await.map_err(Failure::Credentials)?)),
-            Source::TokenFile(file) => Ok(bearer(&self.base, file.token().map_err(Failure::Credentials)?)),
-        }
+        Ok(Lease { client: self.base.clone(), authorization, issued: None, headers: self.headers.clone() })
     }
 
     fn lease_of(&self, issued: Arc<Issued>) -> Lease {
         let client = issued.client.clone().unwrap_or_else(|| self.base.clone());
-        Lease { client, authorization: issued.authorization.clone(), issued: Some(issued) }
+        let authorization = issued.authorization.clone();
+        Lease { client, authorization, issued: Some(issued), headers: self.headers.clone() }
     }
 
     /// Renews credentials that the server has rejected (401), and returns the new ones; `None` if there are no others.
@@ -116,11 +123,18 @@ impl Clients {
 }
 
 impl Lease {
-    /// Sends a request.
-    pub(super) async fn send(&self, mut request: Request<Body>) -> Result<http::Response<Body>, Failure> {
-        if let Some(authorization) = &self.authorization {
-            request.headers_mut().insert(header::AUTHORIZATION, authorization.clone());
+    /// Adds the headers of every request.
+    pub(super) fn add_headers(&self, headers: &mut HeaderMap) {
+        for (name, value) in self.headers.iter() {
+            headers.append(name, value.clone());
         }
+        if let Some(authorization) = &self.authorization {
+            headers.insert(header::AUTHORIZATION, authorization.clone());
+        }
+    }
+
+    /// Sends a request, which has all its headers.
+    pub(super) async fn send(&self, request: Request<Body>) -> Result<http::Response<Body>, Failure> {
         let response = self.client.send(request).await.map_err(|error| Failure::of_transport(&error))?;
         if let Some(issued) = self.issued.as_ref().filter(|_| response.status() != http::StatusCode::UNAUTHORIZED) {
             issued.accept();

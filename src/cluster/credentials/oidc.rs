@@ -32,15 +32,16 @@ pub(super) type Settings = HashMap<String, String>;
 pub(super) struct Oidc {
     origin: Origin,
     settings: Mutex<Settings>,
+    user_agent: HeaderValue,
 }
 
 impl Oidc {
-    pub(super) fn new(settings: Settings, origin: Option<Origin>) -> Result<Self, String> {
+    pub(super) fn new(settings: Settings, origin: Option<Origin>, user_agent: HeaderValue) -> Result<Self, String> {
         for name in ["idp-issuer-url", "client-id"] {
             set(&settings, name).ok_or_else(|| format!("{name} is missing"))?;
         }
         let origin = origin.ok_or("it is in no file")?;
-        Ok(Oidc { origin, settings: Mutex::new(settings) })
+        Ok(Oidc { origin, settings: Mutex::new(settings), user_agent })
     }
 
     /// The ID token, refreshed if it has expired. The lock makes other requests wait for the refresh.
@@ -56,7 +57,7 @@ impl Oidc {
             )
         };
         // A task of its own: whoever waits for it may give up, and the new tokens must be saved nevertheless.
-        let refreshed = tokio::spawn(refreshed(self.origin.clone())).await;
+        let refreshed = tokio::spawn(refreshed(self.origin.clone(), self.user_agent.clone())).await;
         let refreshed =
             refreshed.map_err(|error| error.to_string()).and_then(|refreshed| refreshed).map_err(&failed)?;
         *settings = refreshed.settings;
@@ -76,7 +77,7 @@ struct Refreshed {
 }
 
 /// Refreshes the tokens and saves them. Another process may have done so: refresh tokens are often valid only once.
-async fn refreshed(origin: Origin) -> Result<Refreshed, String> {
+async fn refreshed(origin: Origin, user_agent: HeaderValue) -> Result<Refreshed, String> {
     let of_origin = origin.clone();
     let begun = tokio::task::spawn_blocking(move || {
         let alone = Alone::wait(&of_origin)?;
@@ -94,7 +95,7 @@ async fn refreshed(origin: Origin) -> Result<Refreshed, String> {
         return Ok(Refreshed { settings: old, unsaved: None });
     }
     let refresh = set(&old, "refresh-token").ok_or("there is no refresh-token")?;
-    let tokens = tokio::time::timeout(PATIENCE, request(&old, &refresh)).await;
+    let tokens = tokio::time::timeout(PATIENCE, request(&old, &refresh, &user_agent)).await;
     let tokens = tokens.map_err(|_| format!("the provider did not answer within {PATIENCE:?}"))??;
     let mut settings = old.clone();
     settings
@@ -131,10 +132,10 @@ struct Tokens {
 }
 
 /// Spends a refresh token.
-async fn request(settings: &Settings, refresh: &str) -> Result<Tokens, String> {
+async fn request(settings: &Settings, refresh: &str, user_agent: &HeaderValue) -> Result<Tokens, String> {
     let issuer = set(settings, "idp-issuer-url").unwrap_or_default();
     let discovery = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
-    let answer = send(settings, &discovery, |request| request.method("GET").body(Body::empty())).await?;
+    let answer = send(settings, &discovery, user_agent, |request| request.method("GET").body(Body::empty())).await?;
     if answer.status != StatusCode::OK {
         return Err(format!("GET {discovery}: {}", answer.status));
     }
@@ -142,16 +143,16 @@ async fn request(settings: &Settings, refresh: &str) -> Result<Tokens, String> {
     let endpoint = endpoint.ok_or_else(|| format!("{discovery} names no token_endpoint"))?;
     let (client, secret) = (set(settings, "client-id").unwrap_or_default(), set(settings, "client-secret"));
     // Providers differ in where they expect the client's name and password: Go's oauth2 tries the header first.
-    let by_header = ask(settings, endpoint, refresh, &client, secret.as_deref(), true).await;
+    let ask =
+        async |in_header| ask(settings, endpoint, user_agent, refresh, &client, secret.as_deref(), in_header).await;
+    let by_header = ask(true).await;
     let tokens = match by_header {
         Ok(tokens) => tokens,
         // It knows the client.
         Err(Refused::Grant(reason)) => return Err(reason),
-        Err(Refused::Other(_)) => ask(settings, endpoint, refresh, &client, secret.as_deref(), false).await.map_err(
-            |refused| match refused {
-                Refused::Grant(reason) | Refused::Other(reason) => reason,
-            },
-        )?,
+        Err(Refused::Other(_)) => ask(false).await.map_err(|refused| match refused {
+            Refused::Grant(reason) | Refused::Other(reason) => reason,
+        })?,
     };
     let text = |name: &str| tokens[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let id = text("id_token").ok_or_else(|| {
@@ -170,6 +171,7 @@ enum Refused {
 async fn ask(
     settings: &Settings,
     endpoint: &str,
+    user_agent: &HeaderValue,
     refresh: &str,
     client: &str,
     secret: Option<&str>,
@@ -183,7 +185,7 @@ async fn ask(
             let _ = write!(form, "&client_secret={}", escaped(secret));
         }
     }
-    let answer = send(settings, endpoint, |request| {
+    let answer = send(settings, endpoint, user_agent, |request| {
         let mut request = request.method("POST").header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
         if in_header {
             let pair = format!("{}:{}", escaped(client), escaped(secret.unwrap_or_default()));
@@ -215,14 +217,15 @@ struct Answer {
 async fn send(
     settings: &Settings,
     url: &str,
+    user_agent: &HeaderValue,
     request: impl FnOnce(http::request::Builder) -> http::Result<Request<Body>>,
 ) -> Result<Answer, String> {
     let failed = |reason: String| format!("{url}: {reason}");
     let whole: Uri = url.parse().map_err(|_| failed("not a URL".to_owned()))?;
     let client = client(settings, &whole)?;
     let path = whole.path_and_query().map_or("/", |path| path.as_str());
-    let request = request(Request::builder().uri(path).header(header::ACCEPT, "application/json"))
-        .map_err(|error| failed(error.to_string()))?;
+    let builder = Request::builder().uri(path).header(header::ACCEPT, "application/json");
+    let request = request(builder.header(header::USER_AGENT, user_agent)).map_err(|error| failed(error.to_string()))?;
     let response = client.send(request).await.map_err(|error| failed(Failure::of_transport(&error).to_string()))?;
     let status = response.status();
     let body =

@@ -30,6 +30,8 @@ pub struct Request {
     pub query: String,
     /// The Accept header.
     pub accept: String,
+    /// The User-Agent header.
+    pub user_agent: String,
     /// The request body, for instance delete options.
     pub body: Vec<u8>,
     /// The status of the response, once there is one.

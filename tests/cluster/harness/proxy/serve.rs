@@ -93,12 +93,16 @@ impl State {
 
 impl Request {
     fn of(parts: &Parts, body: &Bytes) -> Self {
-        let accept = parts.headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+        let text = |name| {
+            let value = parts.headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+            value.unwrap_or_default().to_owned()
+        };
         Self {
             method: parts.method.to_string(),
             path: parts.uri.path().to_owned(),
             query: parts.uri.query().unwrap_or_default().to_owned(),
-            accept: accept.unwrap_or_default().to_owned(),
+            accept: text(header::ACCEPT),
+            user_agent: text(header::USER_AGENT),
             body: body.to_vec(),
             ..Self::default()
         }

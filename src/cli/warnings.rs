@@ -1,0 +1,54 @@
+//! The server's warnings on standard error, each once, as in kubectl (client-go's `rest/warnings.go`).
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+};
+
+use owo_colors::OwoColorize as _;
+
+use crate::render::go_quote::visible;
+
+/// A command that runs for months remembers no more than this many.
+const MOST: usize = 10_000;
+
+/// The warnings so far.
+#[derive(Debug, Default)]
+pub(super) struct Warnings(Mutex<HashSet<String>>);
+
+impl Warnings {
+    /// The line to print; `None` if it was printed before.
+    pub(super) fn line(&self, text: &str, coloured: bool) -> Option<String> {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= MOST || !told.insert(text.to_owned()) {
+            return None;
+        }
+        let text = visible(text);
+        Some(if coloured { format!("{} {text}", "Warning:".yellow().bold()) } else { format!("Warning: {text}") })
+    }
+
+    /// The error of `--warnings-as-errors`; `None` without warnings.
+    pub(super) fn as_error(&self) -> Option<String> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).len() {
+            0 => None,
+            1 => Some("1 warning received".to_owned()),
+            count => Some(format!("{count} warnings received")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_warning_is_told_once() {
+        let warnings = Warnings::default();
+        assert_eq!(warnings.as_error(), None);
+        assert_eq!(warnings.line("a\u{202e}b", false).unwrap(), "Warning: a\\u202eb");
+        assert_eq!(warnings.line("a\u{202e}b", false), None);
+        assert_eq!(warnings.as_error().unwrap(), "1 warning received");
+        assert!(warnings.line("c", true).unwrap().ends_with("m c"));
+        assert_eq!(warnings.as_error().unwrap(), "2 warnings received");
+    }
+}

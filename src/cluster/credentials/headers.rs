@@ -1,0 +1,135 @@
+//! The headers that every request to the API server has: who asks, in whose name, and with which program.
+//!
+//! kube would add them behind our back; [`crate::cluster::Exchange`] tells what was really sent.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use kube::config::AuthInfo;
+use secrecy::ExposeSecret as _;
+
+/// The headers for this user. Takes out of the settings what they contain.
+///
+/// # Errors
+/// A setting that no header can have.
+pub(super) fn of(user: &mut AuthInfo, user_agent: Option<&str>) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    let own = user_agent.map_or_else(program, str::to_owned);
+    headers.insert(header::USER_AGENT, value("the User-Agent", &own)?);
+    if let Some(name) = user.impersonate.take() {
+        headers.insert(HeaderName::from_static("impersonate-user"), value("the user to impersonate", &name)?);
+    }
+    if let Some(uid) = user.impersonate_uid.take() {
+        headers.insert(HeaderName::from_static("impersonate-uid"), value("the uid to impersonate", &uid)?);
+    }
+    for group in user.impersonate_groups.take().into_iter().flatten() {
+        headers.append(HeaderName::from_static("impersonate-group"), value("a group to impersonate", &group)?);
+    }
+    let mut extra: Vec<_> = user.impersonate_user_extra.take().into_iter().flatten().collect();
+    extra.sort();
+    for (key, values) in extra {
+        let what = format!("the user-extra {key:?} to impersonate");
+        let name = HeaderName::try_from(format!("impersonate-extra-{}", escaped(&key)));
+        let name = name.map_err(|_| format!("{what} is too long for a header"))?;
+        for text in values {
+            headers.append(name.clone(), value(&what, &text)?);
+        }
+    }
+    Ok(headers)
+}
+
+/// The header for a token, or for a name and a password, if the settings have one. Takes them out of the settings.
+pub(super) fn authorization(user: &mut AuthInfo) -> Result<Option<HeaderValue>, String> {
+    let (name, password) = (user.username.take(), user.password.take());
+    if let Some(token) = user.token.take() {
+        return super::bearer(token.expose_secret()).map(Some);
+    }
+    if name.is_none() && password.is_none() {
+        return Ok(None);
+    }
+    let password = password.as_ref().map(|password| password.expose_secret()).unwrap_or_default();
+    let pair = format!("{}:{password}", name.unwrap_or_default());
+    let mut value = HeaderValue::try_from(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair)))
+        .map_err(|_| "the password has characters that no HTTP header can have".to_owned())?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+/// This program, as kubectl names itself: `kubectl-gc/0.1.0 (linux/amd64)`.
+pub fn program() -> String {
+    let system = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "386",
+        other => other,
+    };
+    format!("kubectl-gc/{} ({system}/{architecture})", env!("CARGO_PKG_VERSION"))
+}
+
+fn value(what: &str, text: &str) -> Result<HeaderValue, String> {
+    HeaderValue::try_from(text).map_err(|_| format!("{what} has characters that no HTTP header can have"))
+}
+
+/// A key as part of a header's name: what can't be there is escaped with a percent sign (client-go's
+/// `headerKeyEscape`).
+fn escaped(key: &str) -> String {
+    let mut name = String::new();
+    for byte in key.bytes() {
+        match byte {
+            b'!' | b'#' | b'$' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~' => {
+                name.push(char::from(byte));
+            }
+            _ if byte.is_ascii_alphanumeric() => name.push(char::from(byte)),
+            // Ignore errors: a String takes everything.
+            _ => drop(write!(name, "%{byte:02X}")),
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    #[test]
+    fn the_headers_say_who_asks() {
+        let mut user = AuthInfo {
+            token: Some("secret".to_owned().into()),
+            impersonate: Some("alice".to_owned()),
+            impersonate_groups: Some(vec!["a".to_owned(), "b".to_owned()]),
+            impersonate_user_extra: Some(HashMap::from([(
+                "example.com/scopes é".to_owned(),
+                vec!["1".to_owned(), "2".to_owned()],
+            )])),
+            ..AuthInfo::default()
+        };
+        let headers = of(&mut user, None).unwrap();
+        let all = |name: &str| headers.get_all(name).iter().map(|value| value.to_str().unwrap()).collect::<Vec<_>>();
+        assert_eq!(all("impersonate-user"), ["alice"]);
+        assert_eq!(all("impersonate-group"), ["a", "b"]);
+        assert_eq!(all("impersonate-extra-example.com%2fscopes%20%c3%a9"), ["1", "2"]);
+        assert!(all("user-agent")[0].starts_with("kubectl-gc/"));
+        let bearer = authorization(&mut user).unwrap().unwrap();
+        assert!(bearer == "Bearer secret" && bearer.is_sensitive());
+        assert!(authorization(&mut user).unwrap().is_none(), "the settings have nothing left");
+    }
+
+    #[test]
+    fn names_and_passwords_are_basic_authentication() {
+        let mut user = AuthInfo {
+            username: Some("Aladdin".to_owned()),
+            password: Some("open sesame".to_owned().into()),
+            ..AuthInfo::default()
+        };
+        assert_eq!(authorization(&mut user).unwrap().unwrap(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+        let mut user = AuthInfo { impersonate: Some("a\nb".to_owned()), ..AuthInfo::default() };
+        assert!(of(&mut user, None).unwrap_err().starts_with("the user to impersonate"));
+    }
+}
