@@ -2,7 +2,12 @@
 
 use std::{io::Write, time::Instant};
 
-use kubectl_gc::{dump, graph::OwnerGraph, render::tree_document::Document, tree::Tree};
+use kubectl_gc::{
+    dump,
+    graph::OwnerGraph,
+    render::{tree_document::Document, tree_view::TreeView},
+    tree::Tree,
+};
 
 fn main() {
     let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
@@ -23,7 +28,8 @@ fn main() {
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
         let walked = start.elapsed();
         let start = Instant::now();
-        let document = serde_json::to_vec(&Document::of(&snapshot, &graph, &tree)).expect("documents are plain");
+        let document =
+            serde_json::to_vec(&Document::of(&TreeView::new(&snapshot, &graph, &tree))).expect("documents are plain");
         let written = start.elapsed();
         assert!(document.len() > size as usize);
         let columns = [read, connected, walked, written].map(|time| format!("{time:>8.0?}")).join("  ");

@@ -75,6 +75,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'The objects that kubectl kustomize makes of a folder')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'The objects that kubectl kustomize makes of a folder')
             [CompletionResult]::new('--depth', '--depth', [CompletionResultType]::ParameterName, 'Show at most this many levels below (or above) each target')
+            [CompletionResult]::new('--include-types', '--include-types', [CompletionResultType]::ParameterName, 'Show only objects of these types, and what leads to them; TARGETs in any case')
+            [CompletionResult]::new('--exclude-types', '--exclude-types', [CompletionResultType]::ParameterName, 'Leave out objects of these types, and what is below them only')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated')

@@ -705,11 +705,11 @@ _kubectl__gc() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "json yaml name wide remedies" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json yaml name wide oneline remedies" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "json yaml name wide remedies" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json yaml name wide oneline remedies" -- "${cur}"))
                     return 0
                     ;;
                 --from)
@@ -1728,7 +1728,7 @@ _kubectl__gc() {
             return 0
             ;;
         kubectl__gc__subcmd__tree)
-            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --owners --depth --no-fold --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
+            opts="-l -f -k -R -A -o -n -s -v -h --selector --field-selector --all --filename --kustomize --recursive --all-namespaces --owners --depth --no-fold --include-types --exclude-types --output --from --assume-complete --print-role --color --namespace --context --kubeconfig --cluster --user --server --token --username --password --as --as-group --as-uid --certificate-authority --client-certificate --client-key --insecure-skip-tls-verify --tls-server-name --request-timeout --disable-compression --warnings-as-errors --cache-dir --v --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1763,6 +1763,14 @@ _kubectl__gc() {
                     return 0
                     ;;
                 --depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --include-types)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exclude-types)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -71,6 +71,8 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l field-sel
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s f -l filename -d 'The objects named in a manifest: a file, a pattern such as \'*.yaml\', a folder or -; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s k -l kustomize -d 'The objects that kubectl kustomize makes of a folder' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l depth -d 'Show at most this many levels below (or above) each target' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l include-types -d 'Show only objects of these types, and what leads to them; TARGETs in any case' -r
+complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -l exclude-types -d 'Leave out objects of these types, and what is below them only' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand tree" -s o -l output -d 'Output format' -r -f -a "json\t''
 yaml\t''
 name\t'TYPE/NAME, one per line'
@@ -397,6 +399,7 @@ complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -s o -l ou
 yaml\t''
 name\t'TYPE/NAME of the affected objects, one per line'
 wide\t'Text with more columns'
+oneline\t'A line for each finding, for grep'
 remedies\t'A shell script of all fixes; read it before you run it'"
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l from -d 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated' -r
 complete -c kubectl-gc -n "__fish_kubectl_gc_using_subcommand doctor" -l color -d 'Colour the output' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set'

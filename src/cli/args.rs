@@ -232,6 +232,12 @@ pub struct TreeArgs {
     /// Show every object instead of folding many similar ones into one line
     #[arg(long)]
     pub no_fold: bool,
+    /// Show only objects of these types, and what leads to them; TARGETs in any case
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub include_types: Vec<String>,
+    /// Leave out objects of these types, and what is below them only
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    pub exclude_types: Vec<String>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::TREE))]
     pub output: Option<Format>,

@@ -145,8 +145,9 @@ fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> 
 
 /// Prints every code; needs no cluster.
 fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, OperationError> {
-    if output == Some(Format::Remedies) {
-        return Err(OperationError::Usage("--list-codes cannot be combined with -o remedies".to_owned()));
+    if let Some(format @ (Format::Remedies | Format::Oneline)) = output {
+        let why = format!("--list-codes cannot be combined with -o {}", format.name());
+        return Err(OperationError::Usage(why));
     }
     Ok(Report::of(Printer::new(global, output).print(&CodesView, Vec::new)?))
 }

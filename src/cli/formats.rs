@@ -23,6 +23,7 @@ pub(super) const DOCTOR: &[Offered] = &[
     YAML,
     (Format::Name, "TYPE/NAME of the affected objects, one per line"),
     WIDE,
+    (Format::Oneline, "A line for each finding, for grep"),
     (Format::Remedies, "A shell script of all fixes; read it before you run it"),
 ];
 /// Formats of `explain`.

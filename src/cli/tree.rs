@@ -1,10 +1,13 @@
 //! `kubectl gc tree`
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     graph::OwnerGraph,
-    operations::{OperationError, ReadScope, Session},
-    render::tree_view::TreeView,
-    tree::{Direction, Tree},
+    model::{ResourceId, Resources},
+    operations::{OperationError, ReadScope, Session, targets::TargetError},
+    render::{gaps, tree_view::TreeView},
+    tree::{Direction, Query, Tree, TypeFilter},
 };
 
 use super::{
@@ -33,19 +36,33 @@ pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, Operat
     let namespace = session.namespace_symbol();
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let depth = args.depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX));
-    let direction = if args.owners { Direction::Owners } else { Direction::Dependents };
-    let tree = match &session.targets {
-        Some(targets) => Tree::of_targets(snapshot, &graph, targets, namespace, direction, depth),
-        None => Tree::of_scope(snapshot, &graph, namespace, depth),
+    let query = Query {
+        targets: session.targets.as_deref(),
+        namespace,
+        direction: if args.owners { Direction::Owners } else { Direction::Dependents },
+        depth: args.depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX)),
+        types: &types_of(args, &snapshot.resources)?,
     };
+    let tree = Tree::of(snapshot, &graph, &query);
     let now = jiff::Timestamp::now().as_second();
     let printer = Printer::new(global, args.output).fold(!args.no_fold).at(Some(now));
-    let view = TreeView { snapshot, graph: &graph, tree: &tree };
+    let view = TreeView::new(snapshot, &graph, &tree);
+    let statuses = session.statuses(&view.needs_statuses(printer.format, !args.no_fold));
+    let view = TreeView { statuses: statuses.as_ref(), ..view };
     let out = printer.print(&view, || heading(snapshot, session.namespace.as_deref(), &args.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    report.notes.extend(statuses.and_then(|statuses| gaps::describe_statuses(&statuses.gaps)));
     report.notes.splice(0..0, nothing);
     Ok(report)
+}
+
+fn types_of(args: &TreeArgs, resources: &Resources) -> Result<TypeFilter, OperationError> {
+    let types = |names: &[String]| -> Result<FxHashSet<ResourceId>, OperationError> {
+        let ids = names.iter().map(|name| resources.find_types(name).map_err(TargetError::from));
+        Ok(ids.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().map(|id| resources.picked(id)).collect())
+    };
+    let include = Some(&args.include_types).filter(|names| !names.is_empty());
+    Ok(TypeFilter { include: include.map(|names| types(names)).transpose()?, exclude: types(&args.exclude_types)? })
 }
 
 /// In kubectl's words.

@@ -3,7 +3,8 @@
 //! Everything uses one [`Connection`]: [`discover`](Connection::discover) finds the resources,
 //! [`read`](Connection::read) lists their metadata into a [`Snapshot`](crate::model::Snapshot), and
 //! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and
-//! [`fetch_setters`](Connection::fetch_setters) add the few things that lists don't contain.
+//! [`fetch_setters`](Connection::fetch_setters) add the few things that lists don't contain, and
+//! [`fetch_statuses`](Connection::fetch_statuses) what the server prints of objects.
 //! [`recheck`](Connection::recheck) checks whether listed objects have changed, [`watch`](Connection::watch) reports
 //! changes after the lists, [`Monitors`] follow resources without end, [`fetch_whole`](Connection::fetch_whole) reads
 //! whole objects, and [`invalid_owner_events`](Connection::invalid_owner_events) reads the collector's warning events.
@@ -40,6 +41,7 @@ mod request;
 pub(crate) mod retry;
 mod select;
 mod setters;
+mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tokens;

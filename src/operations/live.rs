@@ -21,6 +21,7 @@ use crate::{
     },
     plan::PlanTracker,
     simulate::Assume,
+    tree::Statuses,
 };
 
 use super::session::{Session, Source};
@@ -75,6 +76,12 @@ impl Source for Cluster {
 
     fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         self.runtime.block_on(self.connection.fetch_setters(snapshot, objects));
+    }
+
+    fn fetch_statuses(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> Option<Statuses> {
+        let mut statuses = Statuses::default();
+        self.runtime.block_on(self.connection.fetch_statuses(snapshot, objects, &mut statuses));
+        Some(statuses)
     }
 
     fn recheck(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) -> bool {

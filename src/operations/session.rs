@@ -6,6 +6,7 @@ use crate::{
     model::{Coordinate, Gap, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol},
     plan::UnlistedContents,
     simulate::Needs,
+    tree::Statuses,
 };
 
 use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
@@ -48,6 +49,11 @@ pub trait Source {
     fn fetch_kubelets(&self, _snapshot: &mut Snapshot, _nodes: &[ObjectId]) {}
 
     fn fetch_setters(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
+
+    /// Reads READY and STATUS of these objects; `None` if the source has none.
+    fn fetch_statuses(&self, _snapshot: &Snapshot, _objects: &[ObjectId]) -> Option<Statuses> {
+        None
+    }
 
     /// Reads objects again. Returns whether any has changed: **ids may change then**.
     fn recheck(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) -> bool {
@@ -189,6 +195,11 @@ impl<S: Source + ?Sized> Session<S> {
     /// Reads which field managers set the finalizers of these objects.
     pub fn fetch_setters(&mut self, objects: &[ObjectId]) {
         self.source.fetch_setters(&mut self.snapshot, objects);
+    }
+
+    /// See [`Source::fetch_statuses`].
+    pub fn statuses(&self, objects: &[ObjectId]) -> Option<Statuses> {
+        self.source.fetch_statuses(&self.snapshot, objects)
     }
 
     /// Looks up objects that the lists lack, because lists are outdated as soon as they are read (R8.7). Returns

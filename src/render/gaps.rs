@@ -10,6 +10,16 @@ const REASONS: usize = 4;
 
 /// The line that names the gaps, grouped by reason; `None` if there are no gaps.
 pub fn describe(gaps: &[Gap]) -> Option<String> {
+    let by_reason = by_reason(gaps)?;
+    Some(format!("Could not list: {by_reason}. Results that depend on these are marked \"not certain\"."))
+}
+
+/// The line that names the resources whose tables the server did not print; `None` if there are none.
+pub fn describe_statuses(gaps: &[Gap]) -> Option<String> {
+    Some(format!("READY and STATUS could not be read: {}.", by_reason(gaps)?))
+}
+
+fn by_reason(gaps: &[Gap]) -> Option<String> {
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
     for gap in gaps {
         let name = match &gap.namespace {
@@ -28,10 +38,7 @@ pub fn describe(gaps: &[Gap]) -> Option<String> {
         by_reason.iter().take(REASONS).map(|(reason, names)| format!("{} ({reason})", list(names))).collect();
     let untold: usize = by_reason.iter().skip(REASONS).map(|(_, names)| names.len()).sum();
     let rest = if untold == 0 { String::new() } else { format!("; and {untold} more (-o json lists them)") };
-    Some(format!(
-        "Could not list: {}{rest}. Results that depend on these are marked \"not certain\".",
-        reasons.join("; ")
-    ))
+    Some(format!("{}{rest}", reasons.join("; ")))
 }
 
 fn list(names: &[String]) -> String {

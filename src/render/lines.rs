@@ -28,8 +28,8 @@ pub(super) struct Line {
     pub guide: String,
     pub tone: Tone,
     pub name: String,
-    /// The column after the name, equally wide in all lines.
-    pub column: Option<(Tone, String)>,
+    /// The columns after the name, each equally wide in all lines.
+    pub columns: Vec<(Tone, String)>,
     pub remarks: Vec<(Tone, String)>,
 }
 
@@ -39,7 +39,7 @@ impl Line {
     }
 
     fn column_width(&self) -> usize {
-        self.column.as_ref().map_or(0, |(_, text)| GAP + text.width())
+        self.columns.iter().map(|(_, text)| GAP + text.width()).sum()
     }
 
     /// The width of all remarks in one line, including the gap before them.
@@ -49,7 +49,7 @@ impl Line {
     }
 
     fn is_bare(&self) -> bool {
-        self.column.is_none() && self.remarks.is_empty()
+        self.columns.is_empty() && self.remarks.is_empty()
     }
 }
 
@@ -167,7 +167,7 @@ fn write_one(
     if line.is_bare() {
         return writeln!(out, "{text}");
     }
-    let beside = fits && line.column.is_none();
+    let beside = fits && line.columns.is_empty();
     let guide = continued(&line.guide);
     // Columns stay aligned, so a name may not push them; remarks alone may start further right.
     let used = if beside || used <= at {
@@ -182,13 +182,21 @@ fn write_one(
         gap = gap.min(width - line.remarks_width() - used);
     }
     text.push_str(&" ".repeat(gap));
-    if let Some((tone, column)) = &line.column {
+    for (tone, column) in &line.columns {
         text.push_str(&" ".repeat(GAP));
-        text.push_str(&style.paint(*tone, column));
+        let word = column.trim_end();
+        text.push_str(&style.paint(*tone, word));
+        text.push_str(&column[word.len()..]);
     }
-    let before = used + gap + line.column_width() + GAP;
-    let mut remarks = wrapped(&line.remarks, width.saturating_sub(before), style).into_iter();
-    if let Some(first) = remarks.next() {
+    let mut before = used + gap + line.column_width() + GAP;
+    let room = width.saturating_sub(before);
+    // Several columns may leave too little room beside them.
+    let below = line.columns.len() > 1 && room < ROOM_FOR_REMARKS && room + GAP < line.remarks_width();
+    if below {
+        before = guide.width() + 2 * GAP;
+    }
+    let mut remarks = wrapped(&line.remarks, width.saturating_sub(before), style).into_iter().peekable();
+    if let Some(first) = remarks.next_if(|_| !below) {
         text.push_str(&" ".repeat(GAP));
         text.push_str(&first);
     }
@@ -261,7 +269,7 @@ mod tests {
             guide: guide.to_owned(),
             tone: Tone::Plain,
             name: name.to_owned(),
-            column: column.map(|text| (Tone::Plain, text.to_owned())),
+            columns: column.map(|text| (Tone::Plain, text.to_owned())).into_iter().collect(),
             remarks: remarks.iter().map(|text| (Tone::Plain, (*text).to_owned())).collect(),
         }
     }

@@ -17,6 +17,7 @@ pub mod restore;
 pub mod style;
 pub mod table;
 pub mod tree;
+mod tree_columns;
 pub mod tree_document;
 pub mod tree_view;
 pub mod words;

@@ -22,11 +22,14 @@ pub enum Format {
     Dot,
     /// A shell script.
     Remedies,
+    /// A line for each finding.
+    Oneline,
 }
 
 impl Format {
     /// Every format that has a name.
-    pub const NAMED: [Self; 6] = [Self::Json, Self::Yaml, Self::Name, Self::Dot, Self::Wide, Self::Remedies];
+    pub const NAMED: [Self; 7] =
+        [Self::Json, Self::Yaml, Self::Name, Self::Dot, Self::Wide, Self::Remedies, Self::Oneline];
 
     /// As `-o` takes it; empty for [`Format::Text`].
     pub const fn name(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Format {
             Self::Name => "name",
             Self::Dot => "dot",
             Self::Remedies => "remedies",
+            Self::Oneline => "oneline",
         }
     }
 
@@ -115,7 +119,7 @@ mod tests {
     fn tree_in(format: Format) -> io::Result<String> {
         let (snapshot, graph) = shop();
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
-        let view = TreeView { snapshot: &snapshot, graph: &graph, tree: &tree };
+        let view = TreeView::new(&snapshot, &graph, &tree);
         let options = TextOptions { width: None, fold: true, wide: false, now: None, style: &Style::default() };
         Ok(String::from_utf8(print(&view, format, &options, || b"heading\n".to_vec())?).unwrap())
     }

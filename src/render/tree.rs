@@ -6,13 +6,11 @@ use std::{
     io::{self, Write},
 };
 
-use unicode_width::UnicodeWidthStr;
-
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot, Symbol},
     tree::{
-        Direction, Entry, Mark, State, Tree,
+        Direction, Entry, Health, Mark, State, StatusOf, Tree,
         fold::{self, Row},
         marks,
     },
@@ -24,30 +22,31 @@ use super::{
     lines::{self, Line},
     output::TextOptions,
     style::Tone,
+    tree_columns,
+    tree_view::TreeView,
     words::{KindCounts, count_kinds, full_name, plural, wrapped},
 };
 
-const WIDE_HEADER: [&str; 4] = ["UID", "REFERENCE", "FINALIZERS", "AGE"];
+/// The title of the names.
+const OBJECT: &str = "OBJECT";
 
 /// Writes the lines of the tree and the totals.
-pub fn write(
-    snapshot: &Snapshot,
-    graph: &OwnerGraph,
-    tree: &Tree,
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let rows = if options.fold { fold::folded(snapshot, graph, tree) } else { fold::unfolded(tree) };
+pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let TreeView { snapshot, graph, tree, statuses } = *view;
+    let rows = if options.fold { fold::folded(snapshot, graph, tree, statuses) } else { fold::unfolded(tree) };
     let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
     let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
-    let lines: Vec<Line> =
-        rows.iter().zip(guides).map(|(row, guide)| line(snapshot, graph, tree, *row, guide)).collect();
-    if options.wide {
-        let cells: Vec<[String; 4]> = rows.iter().map(|row| wide(snapshot, graph, tree, *row, options.now)).collect();
-        write_wide(lines, &cells, options, out)?;
-    } else {
-        lines::write(&lines, lines::aligned(&lines, options.width), 0, options.width, options.style, out)?;
+    let mut lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(view, *row, guide)).collect();
+    let titles = tree_columns::add(view, &rows, options, &mut lines);
+    // Wide output has lines of any length.
+    let width = options.width.filter(|_| !options.wide);
+    let at = lines::aligned(&lines, width);
+    let at = if titles.is_empty() { at } else { at.max(OBJECT.len()) };
+    if !titles.is_empty() && !lines.is_empty() {
+        let state = if options.wide { "STATE" } else { "" };
+        writeln!(out, "{}", format!("{OBJECT:<at$}  {}  {state}", titles.join("  ")).trim_end())?;
     }
+    lines::write(&lines, at, 0, width, options.style, out)?;
     if !rows.is_empty() {
         writeln!(out)?;
     }
@@ -60,7 +59,8 @@ pub(super) fn names(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Str
     tree.objects(graph).map(|id| format!("{}\n", full_name(snapshot, id))).collect()
 }
 
-fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, guide: String) -> Line {
+fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
+    let TreeView { snapshot, graph, tree, .. } = *view;
     let entry = &tree.entries[row.entry()];
     let object = graph.object(entry.node);
     let mut notes: Vec<(Tone, String)> = Vec::new();
@@ -68,6 +68,11 @@ fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, guide: S
         && let Some(state) = object.and_then(|id| State::of(snapshot, snapshot.object(id)))
     {
         notes.push((Tone::Warning, state.words(snapshot)));
+    }
+    if entry.showing.here()
+        && let Some(id) = object
+    {
+        add_status(view, id, row, &mut notes);
     }
     for mark in Mark::of(snapshot, graph, tree, entry) {
         notes.push((if mark.warns() { Tone::Error } else { Tone::Quiet }, mark.words(snapshot, tree.direction)));
@@ -80,7 +85,7 @@ fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, guide: S
     match row {
         Row::Entry(_) | Row::Lone(_) => {
             let name = visible(&name(snapshot, graph, tree, entry)).into_owned();
-            Line { guide, tone: Tone::Plain, name, column: None, remarks: notes }
+            Line { guide, tone: Tone::Plain, name, columns: Vec::new(), remarks: notes }
         }
         Row::More { count, below, .. } => {
             if below > 0 {
@@ -96,9 +101,23 @@ fn line(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, guide: S
                 None => "owners".to_owned(),
             };
             let name = visible(&format!("… {count} more {kind}")).into_owned();
-            Line { guide, tone: Tone::Quiet, name, column: None, remarks: notes }
+            Line { guide, tone: Tone::Quiet, name, columns: Vec::new(), remarks: notes }
         }
     }
+}
+
+/// Adds how often a pod that is not well has restarted. What the column STATUS says already is taken out.
+fn add_status(view: &TreeView<'_>, id: ObjectId, row: Row, notes: &mut Vec<(Tone, String)>) {
+    let uid = view.snapshot.object(id).uid;
+    let Some(StatusOf::Known(status)) = view.statuses.and_then(|statuses| statuses.of(uid)) else { return };
+    notes.retain(|(_, note)| *note != status.status);
+    let health = status.health();
+    if status.restarts.is_empty() || health == Health::Good || matches!(row, Row::More { .. }) {
+        return;
+    }
+    let (count, when) = status.restarts.split_once(' ').unwrap_or((&status.restarts, ""));
+    let noun = if count == "1" { "restart" } else { "restarts" };
+    notes.insert(0, (tree_columns::tone(health), format!("{count} {noun} {when}").trim_end().to_owned()));
 }
 
 /// `Kind/name`, with the namespace if it is not the expected one: that of the parent or of the scope.
@@ -121,61 +140,6 @@ fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> 
     } else {
         format!("{} -n {}", snapshot.short_name(id), snapshot.text(namespace))
     }
-}
-
-/// The additional columns of wide output; empty for a line about several objects.
-fn wide(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, row: Row, now: Option<i64>) -> [String; 4] {
-    if matches!(row, Row::More { .. }) {
-        return [const { String::new() }; 4];
-    }
-    let entry = &tree.entries[row.entry()];
-    let object = graph.object(entry.node).map(|id| snapshot.object(id));
-    let reference = entry.reference(snapshot);
-    let uid = object.map(|object| object.uid).or(reference.map(|reference| reference.uid));
-    let flags = reference.map(|reference| match (reference.is_controller(), reference.blocks()) {
-        (true, true) => "controller,blocking",
-        (true, false) => "controller",
-        (false, true) => "blocking",
-        (false, false) => "owned",
-    });
-    let finalizers: Vec<&str> =
-        object.iter().flat_map(|object| &object.finalizers).map(|finalizer| snapshot.text(*finalizer)).collect();
-    let age =
-        object.and_then(|object| object.created).zip(now).map(|(created, now)| crate::wording::age(now - created));
-    [
-        uid.map(|uid| visible(snapshot.text(uid)).into_owned()).unwrap_or_default(),
-        flags.unwrap_or("-").to_owned(),
-        if finalizers.is_empty() { "-".to_owned() } else { visible(&finalizers.join(",")).into_owned() },
-        age.unwrap_or_else(|| "-".to_owned()),
-    ]
-}
-
-/// Writes wide output: more columns and a heading, lines of any length.
-fn write_wide(
-    mut lines: Vec<Line>,
-    cells: &[[String; 4]],
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let mut columns = WIDE_HEADER.map(str::len);
-    for cells in cells {
-        for (column, cell) in columns.iter_mut().zip(cells) {
-            *column = (*column).max(cell.width());
-        }
-    }
-    let row = |cells: &[String; 4]| {
-        let padded =
-            |(cell, column): (&String, &usize)| format!("{cell}{}", " ".repeat(column.saturating_sub(cell.width())));
-        cells.iter().zip(&columns).map(padded).collect::<Vec<_>>().join("  ")
-    };
-    for (line, cells) in lines.iter_mut().zip(cells) {
-        line.column = Some((Tone::Plain, row(cells)));
-    }
-    let at = lines::aligned(&lines, None).max("OBJECT".len());
-    if !lines.is_empty() {
-        writeln!(out, "{:<at$}  {}  STATE", "OBJECT", row(&WIDE_HEADER.map(str::to_owned)))?;
-    }
-    lines::write(&lines, at, 0, None, options.style, out)
 }
 
 fn write_totals(

@@ -6,9 +6,11 @@ use serde::Serialize;
 use crate::{
     document::{Head, ObjectJson},
     graph::{NodeId, OwnerGraph},
-    model::{ObjectId, Reference, Snapshot},
-    tree::{Direction, Entry, Mark, ReferenceStatus, ResolvedReference, Showing, State, Tree},
+    model::{Gap, ObjectId, Reference, Snapshot},
+    tree::{Direction, Entry, Mark, ReferenceStatus, ResolvedReference, Showing, State, StatusOf},
 };
+
+use super::tree_view::TreeView;
 
 /// `kind: Tree`.
 #[derive(Debug, Serialize)]
@@ -24,6 +26,9 @@ pub struct Document<'a> {
     pub nodes: Vec<Node<'a>>,
     /// All owner references of the nodes.
     pub edges: Vec<Edge<'a>>,
+    /// What kept the server's tables from being read.
+    #[serde(skip_serializing_if = "<[Gap]>::is_empty")]
+    pub status_gaps: &'a [Gap],
 }
 
 /// An object, or a uid without an object.
@@ -32,6 +37,18 @@ pub struct Document<'a> {
 pub struct Node<'a> {
     #[serde(flatten)]
     pub object: ObjectJson<'a>,
+    /// `metadata.creationTimestamp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ready: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<&'a str>,
+    /// READY and STATUS could not be read.
+    #[serde(skip_serializing_if = "is_false")]
+    pub status_unread: bool,
     pub terminating: bool,
     pub finalizers: Vec<&'a str>,
     pub marks: Vec<&'static str>,
@@ -75,7 +92,8 @@ fn is_false(value: &bool) -> bool {
 
 impl<'a> Document<'a> {
     /// The document of a tree.
-    pub fn of(snapshot: &'a Snapshot, graph: &OwnerGraph, tree: &Tree) -> Document<'a> {
+    pub fn of(view: &TreeView<'a>) -> Document<'a> {
+        let TreeView { snapshot, graph, tree, statuses } = *view;
         let mut document = Document {
             head: Head::new("Tree", &snapshot.gaps),
             direction: match tree.direction {
@@ -85,6 +103,7 @@ impl<'a> Document<'a> {
             roots: Vec::new(),
             nodes: Vec::new(),
             edges: Vec::new(),
+            status_gaps: statuses.map_or(&[], |statuses| &statuses.gaps),
         };
         let mut cycles: FxHashSet<(ObjectId, u32)> = FxHashSet::default();
         let mut roots: FxHashSet<NodeId> = FxHashSet::default();
@@ -106,7 +125,7 @@ impl<'a> Document<'a> {
                 }
                 continue;
             };
-            document.nodes.push(tree_node(snapshot, graph, tree, entry, id));
+            document.nodes.push(tree_node(view, entry, id));
             let object = snapshot.object(id);
             for (position, reference) in object.owners.iter().enumerate() {
                 let link = ResolvedReference::of(snapshot, graph, object, reference);
@@ -139,8 +158,19 @@ impl<'a> Outside<'a> {
     }
 }
 
-fn tree_node<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry, id: ObjectId) -> Node<'a> {
+fn tree_node<'a>(view: &TreeView<'a>, entry: &Entry, id: ObjectId) -> Node<'a> {
+    let TreeView { snapshot, graph, tree, statuses } = *view;
     let mut node = object_node(snapshot, id);
+    let given = |text: &'a String| Some(text.as_str()).filter(|text| !text.is_empty());
+    match statuses.and_then(|statuses| statuses.of(snapshot.object(id).uid)) {
+        Some(StatusOf::Known(status)) => {
+            node.ready = given(&status.ready);
+            node.status = given(&status.status);
+            node.restarts = given(&status.restarts);
+        }
+        Some(StatusOf::Unread) => node.status_unread = true,
+        None => {}
+    }
     node.marks.append(&mut codes(Mark::of(snapshot, graph, tree, entry)));
     if let Showing::Cut(more) = entry.showing {
         node.more = Some(more);
@@ -168,6 +198,11 @@ fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
     }
     Node {
         object: ObjectJson::of(snapshot, id),
+        created: object.created.and_then(|created| Some(jiff::Timestamp::from_second(created).ok()?.to_string())),
+        ready: None,
+        status: None,
+        restarts: None,
+        status_unread: false,
         terminating: object.terminating(),
         finalizers: object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect(),
         marks,
@@ -186,6 +221,11 @@ fn virtual_node<'a>(snapshot: &'a Snapshot, reference: &'a Reference, outside: b
             name: snapshot.text(reference.name),
             uid: snapshot.text(reference.uid),
         },
+        created: None,
+        ready: None,
+        status: None,
+        restarts: None,
+        status_unread: false,
         terminating: false,
         finalizers: Vec::new(),
         marks: Vec::new(),

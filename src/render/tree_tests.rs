@@ -3,11 +3,12 @@ use super::{
     output::TextOptions,
     style::Style,
     tree::{names, write},
+    tree_view::TreeView,
 };
 use crate::{
     model::ObjectId,
     tree::{
-        DebugGraph, Direction, Tree,
+        DebugGraph, Direction, ObjectStatus, Statuses, Tree,
         fixture::{World, owner, shop},
     },
 };
@@ -26,7 +27,11 @@ fn options(style: &Style) -> TextOptions<'_> {
 fn shows_a_namespace() {
     let (snapshot, graph) = shop();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
-    insta::assert_snapshot!(text(|out| write(&snapshot, &graph, &tree, &options(&Style::default()), out)));
+    insta::assert_snapshot!(text(|out| write(
+        &TreeView::new(&snapshot, &graph, &tree),
+        &options(&Style::default()),
+        out
+    )));
 }
 
 #[test]
@@ -35,7 +40,7 @@ fn shows_everything() {
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
     let style = Style::default();
     let options = TextOptions { fold: false, ..options(&style) };
-    insta::assert_snapshot!(text(|out| write(&snapshot, &graph, &tree, &options, out)));
+    insta::assert_snapshot!(text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options, out)));
 }
 
 #[test]
@@ -44,7 +49,7 @@ fn shows_more_columns() {
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), Some(1));
     let style = Style::default();
     let options = TextOptions { wide: true, ..options(&style) };
-    insta::assert_snapshot!(text(|out| write(&snapshot, &graph, &tree, &options, out)));
+    insta::assert_snapshot!(text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options, out)));
 }
 
 #[test]
@@ -61,7 +66,11 @@ fn shows_owners() {
     let targets: Vec<ObjectId> =
         uids.iter().map(|uid| snapshot.by_uid(snapshot.strings.find(uid).unwrap()).unwrap()).collect();
     let tree = Tree::of_targets(&snapshot, &graph, &targets, snapshot.strings.find("shop"), Direction::Owners, None);
-    insta::assert_snapshot!(text(|out| write(&snapshot, &graph, &tree, &options(&Style::default()), out)));
+    insta::assert_snapshot!(text(|out| write(
+        &TreeView::new(&snapshot, &graph, &tree),
+        &options(&Style::default()),
+        out
+    )));
 }
 
 #[test]
@@ -90,10 +99,11 @@ fn names_are_whole_on_a_terminal() {
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
     let style = Style::default();
-    let piped = text(|out| write(&snapshot, &graph, &tree, &options(&style), out));
+    let piped = text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options(&style), out));
     assert!(piped.contains(&long));
-    let terminal =
-        text(|out| write(&snapshot, &graph, &tree, &TextOptions { width: Some(80), ..options(&style) }, out));
+    let terminal = text(|out| {
+        write(&TreeView::new(&snapshot, &graph, &tree), &TextOptions { width: Some(80), ..options(&style) }, out)
+    });
     assert!(terminal.contains(&format!("ReplicaSet/{long}\n")), "{terminal}");
     let others = terminal.lines().filter(|line| !line.contains(&long));
     assert!(others.clone().count() >= 2, "{terminal}");
@@ -137,10 +147,51 @@ fn a_long_chain_is_shown_in_linear_time() {
     }
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let shown = text(|out| write(&snapshot, &graph, &tree, &options(&Style::default()), out));
+    let shown = text(|out| write(&TreeView::new(&snapshot, &graph, &tree), &options(&Style::default()), out));
     assert_eq!(shown.lines().count(), 100_002);
     let last = ObjectId(99_999);
     let up = Tree::of_targets(&snapshot, &graph, &[last], None, Direction::Owners, None);
     assert_eq!(up.entries.len(), 100_000);
     assert_eq!(DebugGraph::of(&snapshot, &graph, &tree).edges.len(), 99_999);
+}
+
+/// A ReplicaSet with eight pods: six are fine, one crashes again and again, and one could not be read.
+#[test]
+fn shows_what_the_server_prints() {
+    let mut world = World::new();
+    world.add("shop", "Shop/main", &[]);
+    world.add("shop", "ReplicaSet/web-6d5f8c7b94", &["Shop/main"]);
+    for index in 0..8 {
+        world.add("shop", &format!("Pod/web-6d5f8c7b94-x2lq{index}"), &["ReplicaSet/web-6d5f8c7b94"]);
+    }
+    let (snapshot, graph) = world.build();
+    let mut statuses = Statuses::default();
+    let mut rows = rustc_hash::FxHashMap::default();
+    let mut asked = Vec::new();
+    for (_, object) in snapshot.objects() {
+        let (ready, status, restarts) = match snapshot.text(object.name) {
+            "main" => ("False", "waits for the database that another team provides", ""),
+            "web-6d5f8c7b94" => ("6/8", "", ""),
+            "web-6d5f8c7b94-x2lq1" => ("0/1", "CrashLoopBackOff", "12 (3m ago)"),
+            _ => ("1/1", "Running", "1 (2d ago)"),
+        };
+        asked.push(object.uid);
+        if snapshot.text(object.name) != "web-6d5f8c7b94-x2lq7" {
+            let [ready, status, restarts] = [ready, status, restarts].map(str::to_owned);
+            rows.insert(object.uid, ObjectStatus { ready, status, restarts });
+        }
+    }
+    statuses.add(asked, rows);
+    let tree = Tree::of_scope(&snapshot, &graph, snapshot.strings.find("shop"), None);
+    let view = TreeView { statuses: Some(&statuses), ..TreeView::new(&snapshot, &graph, &tree) };
+    let (plain, coloured) = (Style::default(), Style::new(true));
+    let terminal = text(|out| write(&view, &TextOptions { width: Some(80), ..options(&plain) }, out));
+    assert!(terminal.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80), "{terminal}");
+    insta::assert_snapshot!(terminal);
+    let piped = text(|out| write(&view, &TextOptions { wide: true, fold: false, ..options(&plain) }, out));
+    assert!(piped.contains("waits for the database that another team provides"), "{piped}");
+    insta::assert_snapshot!("wide_with_what_the_server_prints", piped);
+    let painted = text(|out| write(&view, &options(&coloured), out));
+    let crash = painted.lines().find(|line| line.contains("CrashLoopBackOff")).unwrap();
+    assert!(crash.contains("\x1b[31;1mCrashLoopBackOff\x1b[0m"), "{crash:?}");
 }

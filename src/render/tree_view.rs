@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::{
     graph::OwnerGraph,
-    model::Snapshot,
-    tree::{DebugGraph, Tree},
+    model::{ObjectId, Snapshot},
+    tree::{DebugGraph, Entry, Statuses, Tree},
 };
 
 use super::{
@@ -23,16 +23,34 @@ pub struct TreeView<'a> {
     pub snapshot: &'a Snapshot,
     pub graph: &'a OwnerGraph,
     pub tree: &'a Tree,
+    /// What the server prints of the objects; `None` if the source has nothing of it.
+    pub statuses: Option<&'a Statuses>,
+}
+
+impl<'a> TreeView<'a> {
+    /// Without what the server prints.
+    pub fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, tree: &'a Tree) -> Self {
+        TreeView { snapshot, graph, tree, statuses: None }
+    }
+
+    /// The objects whose READY and STATUS this format shows.
+    pub fn needs_statuses(&self, format: Format, fold: bool) -> Vec<ObjectId> {
+        let shown = |entry: &&Entry| !(format.is_text() && fold && self.tree.is_lone(self.snapshot, self.graph, entry));
+        match format {
+            Format::Name | Format::Dot => Vec::new(),
+            _ => self.tree.nodes().filter(shown).filter_map(|entry| self.graph.object(entry.node)).collect(),
+        }
+    }
 }
 
 impl Output for TreeView<'_> {
     /// `kind: Tree`, described in `docs/schema/tree.json`.
     fn document(&self) -> impl Serialize {
-        Document::of(self.snapshot, self.graph, self.tree)
+        Document::of(self)
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        tree::write(self.snapshot, self.graph, self.tree, options, out)
+        tree::write(self, options, out)
     }
 
     /// The objects' names, or the collector's debug graph.

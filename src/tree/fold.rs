@@ -9,6 +9,7 @@ use crate::{
 
 use super::{
     marks::{Mark, State},
+    status::Statuses,
     walk::{Entry, Tree},
 };
 
@@ -62,11 +63,11 @@ pub(crate) fn unfolded(tree: &Tree) -> Vec<Row> {
 }
 
 /// All lines, with similar entries folded and lone objects in totals.
-pub(crate) fn folded(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<Row> {
+pub(crate) fn folded(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, statuses: Option<&Statuses>) -> Vec<Row> {
     let entries = &tree.entries;
     let parents = parents(entries);
     let ends = ends(entries);
-    let shapes = shapes(snapshot, graph, tree, &parents);
+    let shapes = shapes(snapshot, graph, tree, statuses, &parents);
     let lone: Vec<bool> = entries.iter().map(|entry| tree.is_lone(snapshot, graph, entry)).collect();
     let mut alike: FxHashMap<(u32, u32), SimilarSiblings> = FxHashMap::default();
     for index in (0..entries.len()).filter(|index| !lone[*index]) {
@@ -135,7 +136,13 @@ fn ends(entries: &[Entry]) -> Vec<usize> {
 }
 
 /// A number for the shape of each entry with its descendants: equal numbers, equal shapes.
-fn shapes(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, parents: &[u32]) -> Vec<u32> {
+fn shapes(
+    snapshot: &Snapshot,
+    graph: &OwnerGraph,
+    tree: &Tree,
+    statuses: Option<&Statuses>,
+    parents: &[u32],
+) -> Vec<u32> {
     let mut known: FxHashMap<Shape, u32> = FxHashMap::default();
     let mut below: Vec<Vec<u32>> = vec![Vec::new(); tree.entries.len()];
     let mut shapes = vec![0; tree.entries.len()];
@@ -149,11 +156,13 @@ fn shapes(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, parents: &[u32])
         let beside = parent.map_or(Symbol::EMPTY, |id| snapshot.object(id).namespace);
         let namespace = object.map_or(Symbol::EMPTY, |object| object.namespace);
         let state = object.and_then(|object| State::of(snapshot, object)).map(|state| state.words(snapshot));
+        let status = object.filter(|_| entry.showing.here()).and_then(|object| statuses?.look(object.uid));
+        let state = state.into_iter().chain(status);
         let marks = Mark::of(snapshot, graph, tree, entry);
         let look = Shape {
             resource: object.map(|object| object.resource),
             namespace: if namespace == beside { Symbol::EMPTY } else { namespace },
-            words: state.into_iter().chain(marks.iter().map(|mark| mark.words(snapshot, tree.direction))).collect(),
+            words: state.chain(marks.iter().map(|mark| mark.words(snapshot, tree.direction))).collect(),
             below: below_here,
         };
         let next = known.len() as u32;

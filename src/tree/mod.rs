@@ -7,6 +7,8 @@ pub(crate) mod fold;
 pub(crate) mod marks;
 mod reference_status;
 pub(crate) mod roots;
+pub(crate) mod status;
+mod types;
 mod walk;
 
 #[cfg(test)]
@@ -20,4 +22,6 @@ pub use debug_graph::DebugGraph;
 pub use marks::State;
 pub(crate) use marks::{Mark, known_instead};
 pub use reference_status::{ReferenceStatus, ResolvedReference};
-pub use walk::{Direction, Entry, Showing, Tree};
+pub use status::{Health, ObjectStatus, StatusOf, Statuses};
+pub use types::TypeFilter;
+pub use walk::{Direction, Entry, Query, Showing, Tree};

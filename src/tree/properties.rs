@@ -11,7 +11,7 @@ use super::{
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, RawReference, Snapshot},
-    render::tree_document::Document,
+    render::{tree_document::Document, tree_view::TreeView},
 };
 
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ proptest! {
         for (id, object) in snapshot.objects() {
             prop_assert!(namespace.is_some_and(|namespace| object.namespace != namespace) || distinct.contains(&id));
         }
-        let document = Document::of(&snapshot, &graph, &tree);
+        let document = Document::of(&TreeView::new(&snapshot, &graph, &tree));
         let references: usize = shown.iter().map(|id| snapshot.object(*id).owners.len()).sum();
         prop_assert_eq!(document.edges.len(), references);
         let uids: BTreeSet<&str> = document.nodes.iter().map(|node| node.object.uid).collect();
@@ -98,7 +98,7 @@ proptest! {
     fn folding_loses_nothing(objects in graphs()) {
         let (snapshot, graph) = build(&objects);
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
-        let shown: usize = fold::folded(&snapshot, &graph, &tree)
+        let shown: usize = fold::folded(&snapshot, &graph, &tree, None)
             .into_iter()
             .map(|row| match row {
                 fold::Row::Entry(index) | fold::Row::Lone(index) => usize::from(tree.entries[index].showing.here()),

@@ -142,7 +142,7 @@ fn folds_similar_objects_and_counts_lone_ones() {
     }
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let rows = fold::folded(&snapshot, &graph, &tree);
+    let rows = fold::folded(&snapshot, &graph, &tree, None);
     let lone = rows.iter().filter(|row| matches!(row, Row::Lone(_))).count();
     assert_eq!(lone, 30);
     let more: Vec<usize> =
@@ -166,7 +166,7 @@ fn folds_similar_subtrees() {
     world.add("shop", "Pod/extra", &["ReplicaSet/web-4"]);
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let rows = fold::folded(&snapshot, &graph, &tree);
+    let rows = fold::folded(&snapshot, &graph, &tree, None);
     let more: Vec<(usize, usize)> = rows
         .iter()
         .filter_map(|row| if let Row::More { count, below, .. } = row { Some((*count, *below)) } else { None })
@@ -255,4 +255,38 @@ fn the_debug_graph_distinguishes_virtual_from_missing() {
     let of_selfish: Vec<_> =
         debug.edges.iter().filter(|edge| edge.0 == uid("Shop", "selfish")).map(|edge| edge.1).collect();
     assert_eq!(of_selfish, ["shop-vanished", "shop-vanished"]);
+}
+
+#[test]
+fn types_are_left_out_or_the_only_ones() {
+    let mut world = World::new();
+    world.add("shop", "Deployment/web", &[]);
+    world.add("shop", "ReplicaSet/web-1", &["Deployment/web"]);
+    world.add("shop", "Pod/web-1-a", &["ReplicaSet/web-1"]);
+    world.add("shop", "ConfigMap/of-set", &["ReplicaSet/web-1"]);
+    world.add("shop", "ConfigMap/of-both", &["Deployment/web", "ReplicaSet/web-1"]);
+    world.add("shop", "Secret/alone", &[]);
+    let (snapshot, graph) = world.build();
+    let types = |names: &[&str]| names.iter().map(|name| snapshot.resources.find_type(name).unwrap()).collect();
+    let tree = |targets: Option<&[ObjectId]>, include: Option<&[&str]>, exclude: &[&str]| {
+        let filter = TypeFilter { include: include.map(types), exclude: types(exclude) };
+        let (direction, namespace) = (Direction::Dependents, None);
+        let query = Query { targets, namespace, direction, depth: None, types: &filter };
+        let tree = Tree::of(&snapshot, &graph, &query);
+        for entry in &tree.entries {
+            assert!(tree.shows(entry.node));
+        }
+        outline(&snapshot, &graph, &tree)
+    };
+    assert_eq!(tree(None, Some(&["pods"]), &[]), ["web", "-web-1", "--web-1-a"]);
+    assert_eq!(tree(None, Some(&["secrets"]), &[]), ["alone"]);
+    // What is below another object, too, is shown there.
+    assert_eq!(tree(None, None, &["replicasets"]), ["alone", "web", "-of-both"]);
+    assert_eq!(tree(None, None, &["configmaps", "secrets"]), ["web", "-web-1", "--web-1-a"]);
+    assert_eq!(tree(None, Some(&["configmaps"]), &["replicasets"]), ["web", "-of-both"]);
+    assert_eq!(tree(None, Some(&["nodes"]), &[]), [""; 0]);
+    let web = snapshot.by_uid(snapshot.strings.find(&uid("Deployment", "web")).unwrap()).unwrap();
+    assert_eq!(tree(Some(&[web]), Some(&["nodes"]), &["deployments"]), ["web"]);
+    // A pointer stays beside what it points to.
+    assert_eq!(tree(None, Some(&["configmaps"]), &[]), ["web", "-of-both", "-web-1", "--of-both Above", "--of-set"]);
 }

@@ -12,6 +12,7 @@ use crate::{
 use super::{
     marks::known_instead,
     roots::{self, Root},
+    types::TypeFilter,
 };
 
 /// The direction of a tree.
@@ -67,6 +68,19 @@ impl Entry {
     }
 }
 
+/// Which tree is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'q> {
+    /// The roots; `None`: all in scope.
+    pub targets: Option<&'q [ObjectId]>,
+    /// `None`: all.
+    pub namespace: Option<Symbol>,
+    pub direction: Direction,
+    /// The most levels below the roots.
+    pub depth: Option<u32>,
+    pub types: &'q TypeFilter,
+}
+
 /// The forest as a flat list: every entry comes right before its descendants.
 #[derive(Clone, Debug)]
 pub struct Tree {
@@ -80,7 +94,18 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// The trees of the targets, in this order; without targets, the dependents of all roots in scope
+    /// ([`roots::roots`]).
+    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, query: &Query<'_>) -> Tree {
+        let roots: Vec<Root> = match query.targets {
+            Some(targets) => targets.iter().map(|object| Root { object: *object, cycle: false }).collect(),
+            None => roots::roots(snapshot, graph, query.namespace),
+        };
+        Walk::new(snapshot, graph, query).run(&roots)
+    }
+
     /// The trees of these objects, in this order.
+    #[cfg(test)]
     pub(crate) fn of_targets(
         snapshot: &Snapshot,
         graph: &OwnerGraph,
@@ -89,14 +114,14 @@ impl Tree {
         direction: Direction,
         depth: Option<u32>,
     ) -> Tree {
-        let roots: Vec<Root> = targets.iter().map(|object| Root { object: *object, cycle: false }).collect();
-        Walk::new(snapshot, graph, direction, depth).run(&roots, namespace, true)
+        let types = TypeFilter::default();
+        Tree::of(snapshot, graph, &Query { targets: Some(targets), namespace, direction, depth, types: &types })
     }
 
     /// The dependents of all roots in scope ([`roots::roots`]).
     pub fn of_scope(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>, depth: Option<u32>) -> Tree {
-        let roots = roots::roots(snapshot, graph, namespace);
-        Walk::new(snapshot, graph, Direction::Dependents, depth).run(&roots, namespace, false)
+        let (direction, types) = (Direction::Dependents, TypeFilter::default());
+        Tree::of(snapshot, graph, &Query { targets: None, namespace, direction, depth, types: &types })
     }
 
     pub fn shows(&self, node: NodeId) -> bool {
@@ -133,8 +158,7 @@ type Child = (NodeId, (ObjectId, u32));
 struct Walk<'a> {
     snapshot: &'a Snapshot,
     graph: &'a OwnerGraph,
-    direction: Direction,
-    limit: Option<u32>,
+    query: &'a Query<'a>,
     shown: Vec<bool>,
     on_path: Vec<bool>,
     entries: Vec<Entry>,
@@ -147,25 +171,26 @@ struct Frame {
 }
 
 impl<'a> Walk<'a> {
-    fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, direction: Direction, limit: Option<u32>) -> Self {
+    fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, query: &'a Query<'a>) -> Self {
         Walk {
             snapshot,
             graph,
-            direction,
-            limit,
+            query,
             shown: vec![false; graph.len()],
             on_path: vec![false; graph.len()],
             entries: Vec::new(),
         }
     }
 
-    fn run(mut self, roots: &[Root], namespace: Option<Symbol>, targeted: bool) -> Tree {
+    fn run(mut self, roots: &[Root]) -> Tree {
+        let Query { targets, namespace, direction, types, .. } = *self.query;
+        let targeted = targets.is_some();
         // With a depth limit, show a node where it is least deep: elsewhere, its children might be cut off.
-        let least_depths_of = self.limit.map(|limit| self.least_depths(roots, limit));
+        let least_depths_of = self.query.depth.map(|limit| self.least_depths(roots, limit));
         let mut path: Vec<Frame> = Vec::new();
         for root in roots {
             let node = NodeId::from(root.object);
-            if self.shown[node.index()] && !targeted {
+            if !targeted && (self.shown[node.index()] || types.excludes(self.snapshot, self.graph, node)) {
                 continue;
             }
             if let Some(children) = self.enter(node, None, 0, root.cycle, least_depths_of.as_ref()) {
@@ -183,7 +208,12 @@ impl<'a> Walk<'a> {
                 }
             }
         }
-        Tree { direction: self.direction, namespace, targeted, entries: self.entries, shown: self.shown }
+        let entries = types.keep_included(self.snapshot, self.graph, targeted, self.entries);
+        if types.include.is_some() {
+            self.shown.fill(false);
+            entries.iter().for_each(|entry| self.shown[entry.node.index()] = true);
+        }
+        Tree { direction, namespace, targeted, entries, shown: self.shown }
     }
 
     /// Adds the entry of a node. Returns its children if they are to be shown below it.
@@ -207,8 +237,8 @@ impl<'a> Walk<'a> {
             entry.showing = Showing::Below;
         } else {
             self.shown[node.index()] = true;
-            let below = children_of(self.snapshot, self.graph, self.direction, node);
-            if self.limit.is_some_and(|limit| depth >= limit) && !below.is_empty() {
+            let below = self.children_of(node);
+            if self.query.depth.is_some_and(|limit| depth >= limit) && !below.is_empty() {
                 entry.showing = Showing::Cut(below.len() as u32);
             } else {
                 self.on_path[node.index()] = true;
@@ -216,6 +246,19 @@ impl<'a> Walk<'a> {
             }
         }
         self.entries.push(entry);
+        children
+    }
+
+    /// The children of a node. Dependents: by kind in discovery order, then by name. Owners: in their order.
+    fn children_of(&self, node: NodeId) -> Vec<Child> {
+        let (snapshot, graph, query) = (self.snapshot, self.graph, self.query);
+        let mut children = match query.direction {
+            Direction::Dependents => dependents_of(snapshot, graph, node),
+            Direction::Owners => graph.object(node).map_or_else(Vec::new, |id| owners_of(snapshot, graph, id)),
+        };
+        if !query.types.exclude.is_empty() {
+            children.retain(|(child, _)| !query.types.excludes(snapshot, graph, *child));
+        }
         children
     }
 
@@ -233,7 +276,7 @@ impl<'a> Walk<'a> {
             if depth == limit {
                 continue;
             }
-            for (child, _) in children_of(self.snapshot, self.graph, self.direction, node) {
+            for (child, _) in self.children_of(node) {
                 least_depths_of.entry(child).or_insert_with(|| {
                     queue.push_back((child, depth + 1));
                     depth + 1
@@ -241,14 +284,6 @@ impl<'a> Walk<'a> {
             }
         }
         least_depths_of
-    }
-}
-
-/// The children of a node. Dependents: by kind in discovery order, then by name. Owners: in their order.
-fn children_of(snapshot: &Snapshot, graph: &OwnerGraph, direction: Direction, node: NodeId) -> Vec<Child> {
-    match direction {
-        Direction::Dependents => dependents_of(snapshot, graph, node),
-        Direction::Owners => graph.object(node).map_or_else(Vec::new, |id| owners_of(snapshot, graph, id)),
     }
 }
 

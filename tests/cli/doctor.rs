@@ -32,6 +32,7 @@ fn texts() {
     assert_snapshot!("doctor-namespace", shown("doctor -n shop --only=owner-absent,owner-other-namespace"));
     assert_snapshot!("doctor-wide", shown("doctor -o wide --only=owner-absent,ownership-cycle,owner-other-namespace"));
     assert_snapshot!("doctor-name", shown("doctor -o name --only=owner-absent,namespaced-owner-of-cluster-scoped"));
+    assert_snapshot!("doctor-oneline", shown("doctor -o oneline"));
     assert_snapshot!("doctor-remedies", shown("doctor -o remedies --only=owner-absent,owner-other-uid,owner-unread"));
     assert_snapshot!("doctor-json", shown("doctor -o json --only=owner-other-uid"));
     assert_snapshot!("doctor-leftovers", shown_on(LEFTOVERS, "doctor"));
@@ -125,6 +126,7 @@ fn what_cannot_be_asked() {
         ("doctor --only=x,owner-absent --from nowhere", "there is no code \"x\" (--list-codes prints all)"),
         ("doctor --only= --from nowhere", "there is no code \"\" (--list-codes prints all)"),
         ("doctor --list-codes -o remedies", "--list-codes cannot be combined with -o remedies"),
+        ("doctor --list-codes -o oneline", "--list-codes cannot be combined with -o oneline"),
     ] {
         let ran = run(line);
         assert_eq!(
@@ -154,6 +156,22 @@ fn exit_codes() {
     ] {
         let ran = run(&format!("{line} --from {SICK}"));
         assert_eq!(ran.code, code, "{line} {ran}");
+    }
+}
+
+/// Each finding of the document is one line, which begins with its severity and code.
+#[test]
+fn each_finding_is_one_line() {
+    let hostile =
+        |format: &str| with_input(&["doctor", "--from", "-", "--assume-complete", "-o", format], hostile()).done();
+    let sick = |format: &str| gc(&["doctor", "-o", format, "--from", SICK]).done();
+    for [lines, document] in [["oneline", "json"].map(hostile), ["oneline", "json"].map(sick)] {
+        let document: Value = serde_json::from_str(&document).unwrap();
+        let findings = document["findings"].as_array().unwrap();
+        let codes: Vec<&str> = findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect();
+        let told: Vec<&str> = lines.lines().filter_map(|line| line.split([' ', ':']).nth(1)).collect();
+        assert_eq!(told, codes, "{lines}");
+        assert!(!codes.is_empty() && lines.ends_with('\n'), "{lines}");
     }
 }
 

@@ -35,6 +35,7 @@ mod role;
 mod self_test;
 mod side_by_side;
 mod snapshots;
+mod statuses;
 mod sweep;
 mod unhappy;
 mod well_known;

@@ -304,7 +304,7 @@ fn named(object: &Identity, namespace: Option<&str>) -> String {
 fn line(view: &DeletionView<'_>, object: &Identity, word: &str, tone: Tone, remarks: Vec<String>) -> Line {
     let remarks = remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect();
     let name = visible(&named(object, view.namespace)).into_owned();
-    Line { guide: String::new(), tone: Tone::Plain, name, column: Some((tone, word.to_owned())), remarks }
+    Line { guide: String::new(), tone: Tone::Plain, name, columns: vec![(tone, word.to_owned())], remarks }
 }
 
 /// Writes an empty line, the lines, and how many more there are.
@@ -313,11 +313,14 @@ fn write_lines(lines: &[Line], all: usize, options: &TextOptions<'_>, out: &mut 
         return Ok(());
     }
     writeln!(out)?;
-    let widest = lines.iter().filter_map(|line| line.column.as_ref()).map(|(_, word)| word.len()).max().unwrap_or(0);
+    let widest = lines.iter().flat_map(|line| &line.columns).map(|(_, word)| word.len()).max().unwrap_or(0);
     let lines: Vec<Line> = lines
         .iter()
         .cloned()
-        .map(|line| Line { column: line.column.map(|(tone, word)| (tone, format!("{word:<widest$}"))), ..line })
+        .map(|mut line| {
+            line.columns.iter_mut().for_each(|(_, word)| *word = format!("{word:<widest$}"));
+            line
+        })
         .collect();
     let width = options.width.map(|width| width.saturating_sub(MARGIN));
     lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;

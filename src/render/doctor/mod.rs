@@ -16,9 +16,10 @@ use serde::Serialize;
 
 use crate::{
     command_line::{Kubectl, ShellCommand},
-    doctor::{Code, Diagnosis, Probed},
+    doctor::{Code, Diagnosis, Finding, Probed},
     model::{ObjectId, Snapshot, effects::Severity},
     render::{
+        go_quote::visible,
         output::{Format, Output, TextOptions},
         plan::VerdictJson,
         words::full_name,
@@ -75,6 +76,7 @@ impl Output for DoctorView<'_> {
         match format {
             Format::Name => Some(self.names()),
             Format::Remedies => Some(self.remedies()),
+            Format::Oneline => Some(self.lines()),
             _ => None,
         }
     }
@@ -86,6 +88,19 @@ impl DoctorView<'_> {
         let objects: BTreeSet<ObjectId> =
             self.diagnosis.findings.iter().flat_map(|finding| finding.objects.iter().copied()).collect();
         objects.into_iter().map(|id| format!("{}\n", full_name(self.snapshot, id))).collect()
+    }
+
+    /// A line for each finding, for `grep`.
+    fn lines(&self) -> String {
+        let line = |finding: &Finding| {
+            let subject = self.subject(&finding.objects);
+            let examples = self.examples(&finding.objects).map(|examples| format!(" ({examples})"));
+            let about =
+                if subject.is_empty() { subject } else { format!(" {subject}{}", examples.unwrap_or_default()) };
+            let line = format!("{} {}{about}: {}", word(finding.severity), finding.code.name(), finding.message);
+            format!("{}\n", visible(&line))
+        };
+        self.diagnosis.findings.iter().map(line).collect()
     }
 
     /// The number of findings: `2 errors, 3 warnings, 1 note`. Empty if there is none.

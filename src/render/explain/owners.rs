@@ -92,7 +92,7 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
         guide,
         tone: Tone::Plain,
         name: visible(&name).into_owned(),
-        column: Some((tone, format!("{word:<width$}"))),
+        columns: vec![(tone, format!("{word:<width$}"))],
         remarks: remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect(),
     }
 }

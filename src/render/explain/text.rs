@@ -85,7 +85,7 @@ fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) 
             guide,
             tone: Tone::Quiet,
             name: format!("… {} more", thousands(*more)),
-            column: None,
+            columns: Vec::new(),
             remarks: Vec::new(),
         },
         Row::Line(waiting) => {
@@ -94,7 +94,7 @@ fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) 
                 guide,
                 tone: Tone::Plain,
                 name: visible(&view.name(waiting.object)).into_owned(),
-                column: Some((tone, format!("{word:<width$}"))),
+                columns: vec![(tone, format!("{word:<width$}"))],
                 remarks: remarks(view, &causes, waiting)
                     .iter()
                     .map(|remark| (Tone::Plain, visible(remark).into_owned()))

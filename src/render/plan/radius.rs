@@ -101,7 +101,7 @@ impl<'a> BlastRadius<'a> {
             remarks.push((Tone::Warning, "not certain".to_owned()));
         }
         let name = visible(&located(self.snapshot, row.object, self.namespace)).into_owned();
-        Line { guide: String::new(), tone: Tone::Plain, name, column: None, remarks }
+        Line { guide: String::new(), tone: Tone::Plain, name, columns: Vec::new(), remarks }
     }
 }
 

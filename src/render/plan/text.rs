@@ -64,10 +64,10 @@ pub(super) fn write_rows(
         let name = visible(&row_name(view, row, above.last().copied())).into_owned();
         above.push(row.object);
         let tone = if row.more > 0 { Tone::Quiet } else { Tone::Plain };
-        let column = Some((row.word.tone(), format!("{:<word$}", row.word.text())));
+        let columns = vec![(row.word.tone(), format!("{:<word$}", row.word.text()))];
         let remarks = remarks(view, row, options.wide).into_iter();
         let remarks = remarks.map(|(tone, remark)| (tone, visible(&remark).into_owned())).collect();
-        lines.push(Line { guide, tone, name, column, remarks });
+        lines.push(Line { guide, tone, name, columns, remarks });
     }
     let width = options.width.map(|width| width.saturating_sub(MARGIN));
     lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)

@@ -1,0 +1,170 @@
+//! Reads READY and STATUS as the API server prints them: Tables, with nothing of the objects but their metadata.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt as _;
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
+    tree::{ObjectStatus, Statuses, status::Columns},
+};
+
+use super::{
+    Connection,
+    answer::{Answer, Malformed, Page},
+    failure::Failure,
+    get_object::AT_ONCE,
+    pages::Pages,
+    path,
+};
+
+const TABLE: &str = "application/json;as=Table;v=v1;g=meta.k8s.io";
+const WITH_METADATA: &str = "includeObject=Metadata";
+
+/// The objects of one resource that are shown, and where they are.
+struct Wanted {
+    resource: ResourceId,
+    /// Their only namespace; `None`: several, or cluster scope.
+    namespace: Option<Symbol>,
+    objects: Vec<ObjectId>,
+}
+
+impl Connection {
+    /// Reads READY and STATUS of these objects into `statuses`: one list for each resource, of the namespace if all its
+    /// objects are in one, and no more of its pages than needed.
+    pub async fn fetch_statuses(&self, snapshot: &Snapshot, objects: &[ObjectId], statuses: &mut Statuses) {
+        let requests = futures::stream::iter(wanted(snapshot, objects));
+        let answers = requests.map(async |wanted| {
+            let rows = self.rows(snapshot, &wanted).await;
+            (wanted, rows)
+        });
+        let mut answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
+        answers.sort_by_key(|(wanted, _)| wanted.resource);
+        for (wanted, rows) in answers {
+            let uids = wanted.objects.iter().map(|id| snapshot.object(*id).uid);
+            let (rows, failure) = rows;
+            statuses.add(uids, rows);
+            let resource = snapshot.resources.get(wanted.resource).full_name();
+            let namespace = wanted.namespace.map(|namespace| snapshot.text(namespace).to_owned());
+            statuses.gaps.retain(|gap| gap.resource != resource);
+            statuses.gaps.extend(failure.map(|failure| Gap {
+                resource,
+                namespace,
+                reason: failure.to_string().into(),
+            }));
+        }
+    }
+
+    /// The rows of the wanted objects by uid, and what kept the rest from being read.
+    async fn rows(&self, snapshot: &Snapshot, wanted: &Wanted) -> (FxHashMap<Symbol, ObjectStatus>, Option<Failure>) {
+        let mut missing: FxHashMap<&str, Symbol> = FxHashMap::default();
+        for id in &wanted.objects {
+            let uid = snapshot.object(*id).uid;
+            missing.insert(snapshot.text(uid), uid);
+        }
+        let namespace = wanted.namespace.map(|namespace| snapshot.text(namespace));
+        let url = path::of_resource(snapshot.resources.get(wanted.resource), namespace);
+        let mut pages = Pages::of(&url, WITH_METADATA, TABLE);
+        let mut rows = FxHashMap::default();
+        while !missing.is_empty() {
+            let page = match pages.get(self).await {
+                Ok(Some(answer)) => read_rows(&answer, &mut missing, &mut rows).map_err(Failure::from),
+                Ok(None) => continue,
+                Err(failure) => Err(failure),
+            };
+            match page.and_then(|page| pages.after(page)) {
+                Ok(None) => {}
+                Ok(Some(_)) => break,
+                Err(failure) => return (rows, Some(failure)),
+            }
+        }
+        (rows, None)
+    }
+}
+
+fn wanted(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Wanted> {
+    let mut by_resource: BTreeMap<ResourceId, Wanted> = BTreeMap::new();
+    for id in objects {
+        let object = snapshot.object(*id);
+        let namespace = Some(object.namespace).filter(|namespace| !namespace.is_empty());
+        let new = || Wanted { resource: object.resource, namespace, objects: Vec::new() };
+        let wanted = by_resource.entry(object.resource).or_insert_with(new);
+        wanted.namespace = wanted.namespace.filter(|known| Some(*known) == namespace);
+        wanted.objects.push(*id);
+    }
+    by_resource.into_values().collect()
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Table {
+    kind: String,
+    #[serde(default)]
+    metadata: ListMeta,
+    #[serde(default)]
+    column_definitions: Option<Vec<Column>>,
+    #[serde(default)]
+    rows: Option<Vec<Row>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ListMeta {
+    resource_version: Option<String>,
+    #[serde(rename = "continue")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Column {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    #[serde(default)]
+    cells: Vec<Value>,
+    #[serde(default)]
+    object: Option<Object>,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    uid: String,
+}
+
+/// Takes the rows of objects that are missing.
+fn read_rows(
+    answer: &Answer,
+    missing: &mut FxHashMap<&str, Symbol>,
+    rows: &mut FxHashMap<Symbol, ObjectStatus>,
+) -> Result<Page, Malformed> {
+    // An API server without Tables answers with the list.
+    let no_table = || Malformed::new("the server prints no table of it");
+    let table: Table = serde_json::from_slice(&answer.body).map_err(|_| no_table())?;
+    if table.kind != "Table" {
+        return Err(no_table());
+    }
+    let columns = table.column_definitions.unwrap_or_default();
+    let columns = Columns::of(columns.iter().map(|column| column.name.as_str()));
+    for row in table.rows.unwrap_or_default() {
+        if let Some(uid) = row.object.and_then(|object| missing.remove(object.metadata.uid.as_str())) {
+            rows.insert(uid, columns.read(&row.cells));
+        }
+    }
+    Ok(Page {
+        resource_version: table.metadata.resource_version.unwrap_or_default(),
+        next: table.metadata.next.filter(|token| !token.is_empty()),
+    })
+}

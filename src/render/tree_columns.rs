@@ -1,0 +1,142 @@
+//! The columns of a tree, beside the names.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    model::Object,
+    tree::{Entry, Health, ReferenceStatus, ResolvedReference, StatusOf, fold::Row},
+    wording::age,
+};
+
+use super::{go_quote::visible, lines::Line, output::TextOptions, style::Tone, tree_view::TreeView};
+
+/// A longer STATUS is cut off on a terminal: that of some custom resources is a sentence.
+const LONGEST_STATUS: usize = 28;
+/// For what could not be read, as kubectl prints it.
+const UNKNOWN: &str = "<unknown>";
+/// For what an object doesn't have.
+const NOTHING: &str = "-";
+
+type Cell = (Tone, String);
+
+/// Adds the columns to the lines of these rows. Returns their titles, as wide as the columns; empty without columns.
+pub(super) fn add(view: &TreeView<'_>, rows: &[Row], options: &TextOptions<'_>, lines: &mut [Line]) -> Vec<String> {
+    let mut titles: Vec<String> = Vec::new();
+    let mut cells: Vec<Vec<Cell>> = vec![Vec::new(); rows.len()];
+    let mut add = |new: &[&str], of: &dyn Fn(Row) -> Vec<Cell>| {
+        titles.extend(new.iter().map(|title| (*title).to_owned()));
+        rows.iter().zip(&mut cells).for_each(|(row, cells)| cells.extend(of(*row)));
+    };
+    if view.statuses.is_some() {
+        add(&["READY", "STATUS", "AGE"], &|row| status(view, row, options).into());
+    }
+    if options.wide {
+        add(&["UID", "REFERENCE", "FINALIZERS"], &|row| wide(view, row).into());
+        if view.statuses.is_none() {
+            add(&["AGE"], &|row| vec![age_of(view, row, options.now, NOTHING)]);
+        }
+    }
+    for (at, title) in titles.iter_mut().enumerate() {
+        let widest = cells.iter().map(|cells| cells[at].1.width()).chain([title.width()]).max().unwrap_or(0);
+        for text in cells.iter_mut().map(|cells| &mut cells[at].1).chain([title]) {
+            let missing = widest - text.width();
+            text.push_str(&" ".repeat(missing));
+        }
+    }
+    lines.iter_mut().zip(cells).for_each(|(line, cells)| line.columns = cells);
+    titles
+}
+
+fn object<'a>(view: &TreeView<'a>, entry: &Entry) -> Option<&'a Object> {
+    view.graph.object(entry.node).map(|id| view.snapshot.object(id))
+}
+
+fn empty() -> Cell {
+    (Tone::Plain, String::new())
+}
+
+/// READY, STATUS and AGE; those of objects that are folded are equal but for the age.
+fn status(view: &TreeView<'_>, row: Row, options: &TextOptions<'_>) -> [Cell; 3] {
+    let entry = &view.tree.entries[row.entry()];
+    if !entry.showing.here() {
+        return [(); 3].map(|()| empty());
+    }
+    let Some(object) = object(view, entry) else { return without_object(view, entry) };
+    let age = age_of(view, row, options.now, UNKNOWN);
+    let Some(StatusOf::Known(status)) = view.statuses.and_then(|statuses| statuses.of(object.uid)) else {
+        return [(Tone::Warning, "?".to_owned()), (Tone::Warning, UNKNOWN.to_owned()), age];
+    };
+    let tone = tone(status.health());
+    let text =
+        |text: &str| if text.is_empty() { (Tone::Plain, NOTHING.to_owned()) } else { (tone, shown(text, options)) };
+    [text(&status.ready), text(&status.status), age]
+}
+
+pub(super) fn tone(health: Health) -> Tone {
+    match health {
+        Health::Good => Tone::Plain,
+        Health::NotReady => Tone::Warning,
+        Health::Failing => Tone::Error,
+    }
+}
+
+/// Nothing is known of an owner that could not be read; one that doesn't exist has no state.
+fn without_object(view: &TreeView<'_>, entry: &Entry) -> [Cell; 3] {
+    let standing = entry.via.zip(entry.reference(view.snapshot)).map(|((holder, _), reference)| {
+        ResolvedReference::of(view.snapshot, view.graph, view.snapshot.object(holder), reference).standing
+    });
+    match standing {
+        Some(ReferenceStatus::Unread) => ["?", UNKNOWN, UNKNOWN].map(|text| (Tone::Warning, text.to_owned())),
+        _ => [NOTHING; 3].map(|text| (Tone::Plain, text.to_owned())),
+    }
+}
+
+fn shown(text: &str, options: &TextOptions<'_>) -> String {
+    let text = visible(text);
+    if options.width.is_none() || text.width() <= LONGEST_STATUS {
+        return text.into_owned();
+    }
+    let mut cut = String::new();
+    for character in text.chars() {
+        if cut.width() + 2 > LONGEST_STATUS {
+            break;
+        }
+        cut.push(character);
+    }
+    cut.trim_end().to_owned() + "…"
+}
+
+fn age_of(view: &TreeView<'_>, row: Row, now: Option<i64>, unknown: &str) -> Cell {
+    if matches!(row, Row::More { .. }) {
+        return empty();
+    }
+    let created = object(view, &view.tree.entries[row.entry()]).and_then(|object| object.created);
+    let text = created.zip(now).map_or_else(|| unknown.to_owned(), |(created, now)| age(now - created));
+    (Tone::Plain, text)
+}
+
+/// UID, REFERENCE and FINALIZERS; empty for a line about several objects.
+fn wide(view: &TreeView<'_>, row: Row) -> [Cell; 3] {
+    if matches!(row, Row::More { .. }) {
+        return [(); 3].map(|()| empty());
+    }
+    let snapshot = view.snapshot;
+    let entry = &view.tree.entries[row.entry()];
+    let object = object(view, entry);
+    let reference = entry.reference(snapshot);
+    let uid = object.map(|object| object.uid).or(reference.map(|reference| reference.uid));
+    let flags = reference.map(|reference| match (reference.is_controller(), reference.blocks()) {
+        (true, true) => "controller,blocking",
+        (true, false) => "controller",
+        (false, true) => "blocking",
+        (false, false) => "owned",
+    });
+    let finalizers: Vec<&str> =
+        object.iter().flat_map(|object| &object.finalizers).map(|finalizer| snapshot.text(*finalizer)).collect();
+    [
+        uid.map(|uid| visible(snapshot.text(uid)).into_owned()).unwrap_or_default(),
+        flags.unwrap_or(NOTHING).to_owned(),
+        if finalizers.is_empty() { NOTHING.to_owned() } else { visible(&finalizers.join(",")).into_owned() },
+    ]
+    .map(|text| (Tone::Plain, text))
+}
