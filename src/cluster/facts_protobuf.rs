@@ -4,7 +4,8 @@
 use crate::model::{
     Fact,
     facts::{
-        Backend, ClaimFacts, Condition, DefinitionFacts, NamespaceFacts, NotReady, PodFacts, ServiceFacts, VolumeFacts,
+        Backend, ClaimFacts, Condition, DefinitionFacts, NamespaceFacts, NotReady, PodFacts, ServiceFacts,
+        VolumeDeleter, VolumeFacts,
     },
 };
 
@@ -28,7 +29,7 @@ pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> 
     let status = at(object, &[3])?.unwrap_or_default();
     Ok(match (group, kind) {
         ("", "Pod") => Some(Fact::Pod(PodFacts { deletion_cost: deletion_cost(object)?, ..pod(name, spec, status)? })),
-        ("", "PersistentVolume") => Some(Fact::Volume(volume(spec, status)?)),
+        ("", "PersistentVolume") => Some(Fact::Volume(volume(object, spec, status)?)),
         // PersistentVolumeClaimSpec: volumeName 3.
         ("", "PersistentVolumeClaim") => Some(Fact::Claim(ClaimFacts { volume: said(spec, &[3])? })),
         // ServiceSpec: selector 2, type 4, clusterIPs 18.
@@ -78,15 +79,19 @@ fn pod(name: &str, spec: &[u8], status: &[u8]) -> Result<PodFacts, Malformed> {
     })
 }
 
-/// ObjectMeta 1: annotations 12 { key 1, value 2 }.
 fn deletion_cost(object: &[u8]) -> Result<i32, Malformed> {
+    Ok(annotation(object, PodFacts::DELETION_COST)?.and_then(|cost| cost.parse().ok()).unwrap_or_default())
+}
+
+/// ObjectMeta 1: annotations 12 { key 1, value 2 }.
+fn annotation(object: &[u8], key: &str) -> Result<Option<String>, Malformed> {
     for annotation in all(at(object, &[1])?.unwrap_or_default(), 12) {
         let annotation = annotation?;
-        if at(annotation, &[1])? == Some(PodFacts::DELETION_COST.as_bytes()) {
-            return Ok(text_at(annotation, &[2])?.and_then(|cost| cost.parse().ok()).unwrap_or_default());
+        if at(annotation, &[1])? == Some(key.as_bytes()) {
+            return text_at(annotation, &[2]);
         }
     }
-    Ok(0)
+    Ok(None)
 }
 
 /// PodStatus: conditions 2 { type 1, status 2, lastTransitionTime 4 { seconds 1 } }, containerStatuses 8 { state 2 {
@@ -111,14 +116,25 @@ fn not_ready(status: &[u8]) -> Result<Option<NotReady>, Malformed> {
     Ok(None)
 }
 
-/// PersistentVolumeSpec: claimRef 4 { namespace 2, name 3 }, persistentVolumeReclaimPolicy 5. PersistentVolumeStatus:
-/// phase 1.
-fn volume(spec: &[u8], status: &[u8]) -> Result<VolumeFacts, Malformed> {
+/// PersistentVolumeSpec: persistentVolumeSource 2 { hostPath 3 { path 1 }, nfs 5, iscsi 7, fc 10, local 20, csi 22 {
+/// driver 1 } }, claimRef 4 { namespace 2, name 3 }, persistentVolumeReclaimPolicy 5. PersistentVolumeStatus: phase 1.
+fn volume(object: &[u8], spec: &[u8], status: &[u8]) -> Result<VolumeFacts, Malformed> {
     let claim = said(spec, &[4, 2])?.zip(said(spec, &[4, 3])?);
+    let mut not_deleted = false;
+    for field in [5, 7, 10, 20] {
+        not_deleted |= at(spec, &[2, field])?.is_some();
+    }
     Ok(VolumeFacts {
         reclaim_policy: said(spec, &[5])?,
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
         phase: said(status, &[1])?,
+        deleted_by: VolumeDeleter::of(
+            annotation(object, VolumeDeleter::PROVISIONED_BY)?.as_deref(),
+            annotation(object, VolumeDeleter::MIGRATED_TO)?.as_deref(),
+            text_at(spec, &[2, 22, 1])?.as_deref(),
+            text_at(spec, &[2, 3, 1])?.as_deref(),
+            not_deleted,
+        ),
     })
 }
 
@@ -230,6 +246,35 @@ mod tests {
                 "name": "data"}},
                                 "status": {"phase": "Bound"}}),
         );
+        let annotated = |key: &str, value: &str| {
+            bytes(1, &bytes(12, &message(&[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())])))
+        };
+        let (made, moved) = (VolumeDeleter::PROVISIONED_BY, VolumeDeleter::MIGRATED_TO);
+        for (metadata, annotations, source, said) in [
+            (Vec::new(), serde_json::json!({}), bytes(3, &bytes(1, b"/tmp/a")), ("hostPath", "path", "/tmp/a")),
+            (Vec::new(), serde_json::json!({}), bytes(3, &bytes(1, b"/data")), ("hostPath", "path", "/data")),
+            (Vec::new(), serde_json::json!({}), bytes(5, &bytes(1, b"nas")), ("nfs", "server", "nas")),
+            (Vec::new(), serde_json::json!({}), bytes(20, &bytes(1, b"/disk")), ("local", "path", "/disk")),
+            (Vec::new(), serde_json::json!({}), bytes(22, &bytes(1, b"acme.io")), ("csi", "driver", "acme.io")),
+            (
+                annotated(made, "kubernetes.io/aws-ebs"),
+                serde_json::json!({made: "kubernetes.io/aws-ebs"}),
+                bytes(2, &bytes(1, b"vol-1")),
+                ("awsElasticBlockStore", "volumeID", "vol-1"),
+            ),
+            (
+                annotated(moved, "ebs.csi.aws.com"),
+                serde_json::json!({moved: "ebs.csi.aws.com"}),
+                bytes(2, &bytes(1, b"vol-1")),
+                ("awsElasticBlockStore", "volumeID", "vol-1"),
+            ),
+        ] {
+            let object = message(&[metadata, bytes(2, &bytes(2, &source)), bytes(3, &bytes(1, b"Bound"))]);
+            let (name, field, value) = said;
+            let json = serde_json::json!({"metadata": {"annotations": annotations},
+                "spec": {name: {field: value}}, "status": {"phase": "Bound"}});
+            says_the_same("", "PersistentVolume", &object, &json);
+        }
 
         let bound = bytes(2, &message(&[bytes(2, b"storage"), bytes(3, b"pv-1"), bytes(5, b"fast")]));
         says_the_same("", "PersistentVolumeClaim", &bound, &serde_json::json!({"spec": {"volumeName": "pv-1"}}));

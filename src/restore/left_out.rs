@@ -5,7 +5,12 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::archived::{Archived, Place};
+use crate::model::facts::{VolumeDeleter, VolumeFacts};
+
+use super::{
+    archived::{Archived, Place},
+    lost::is_text,
+};
 
 /// Why an object of an archive is not restored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -123,6 +128,18 @@ pub(super) fn why_left_out<'a>(
     }
     let label = |key: &str| object.whole["metadata"]["labels"][key].as_str().unwrap_or_default();
     match (place.group(), place.kind.as_str()) {
+        // It is deleted with its claim, and the disk behind it too: a new claim gets a new one (R9.35).
+        ("", "PersistentVolume") if is_provisioned(&object.whole) => {
+            let claim = &object.whole["spec"]["claimRef"];
+            let text = |key: &str| claim[key].as_str().unwrap_or_default().to_owned();
+            let claim = at(&Place {
+                api_version: "v1".to_owned(),
+                kind: "PersistentVolumeClaim".to_owned(),
+                namespace: text("namespace"),
+                name: text("name"),
+            });
+            claim.map(|_| LeftOut::MadeBy("its provisioner, without the data, for the restored claim"))
+        }
         // pkg/controller/certificates/rootcacertpublisher.
         ("", "ConfigMap") if place.name == "kube-root-ca.crt" => Some(LeftOut::MadeBy("the root CA publisher")),
         // pkg/controller/serviceaccount/serviceaccounts_controller.go creates one without additions.
@@ -141,6 +158,12 @@ pub(super) fn why_left_out<'a>(
         }
         _ => None,
     }
+}
+
+/// Whether a PersistentVolume was made for its claim, and is deleted with it.
+fn is_provisioned(volume: &Value) -> bool {
+    let provisioner = &volume["metadata"]["annotations"][VolumeDeleter::PROVISIONED_BY];
+    is_text(provisioner) && volume["spec"]["persistentVolumeReclaimPolicy"] == VolumeFacts::DELETE
 }
 
 /// Whether a Pod has ended, or a Job is complete or has failed (pkg/controller/job, IsJobFinished).
@@ -228,6 +251,18 @@ mod tests {
         assert_eq!(describe.as_deref(), Some("recreated by its Service's controller"));
         assert_eq!(why(vec![service(json!({})), endpoints()]), None, "somebody has written them by hand");
         assert_eq!(why(vec![endpoints()]), None);
+
+        let volume = |policy: &str, annotations: Value| {
+            let claim = json!({"namespace": "shop", "name": "data", "uid": "old"});
+            let spec = json!({"persistentVolumeReclaimPolicy": policy, "claimRef": claim});
+            object("v1", "PersistentVolume", "pv", &json!({"metadata": {"annotations": annotations}, "spec": spec}))
+        };
+        let claim = || owned("v1", "PersistentVolumeClaim", "data", &[]);
+        let provisioned = || json!({"pv.kubernetes.io/provisioned-by": "disks.acme.io"});
+        assert!(why(vec![claim(), volume("Delete", provisioned())]).is_some());
+        assert_eq!(why(vec![volume("Delete", provisioned())]), None, "it may wait for a claim that is there");
+        assert_eq!(why(vec![claim(), volume("Retain", provisioned())]), None, "its disk is still there");
+        assert_eq!(why(vec![claim(), volume("Delete", json!({}))]), None, "somebody has made it");
 
         let api = |labels: Value| {
             why(vec![object("apiregistration.k8s.io/v1", "APIService", "a", &json!({"metadata": {"labels": labels}}))])

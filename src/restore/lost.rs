@@ -66,7 +66,7 @@ pub fn lost<'a>(objects: impl IntoIterator<Item = &'a Archived>) -> Vec<Lost> {
     describe.map(|((_, what, instead), objects)| Lost { what, instead, objects }).collect()
 }
 
-fn is_text(value: &Value) -> bool {
+pub(super) fn is_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.is_empty())
 }
 

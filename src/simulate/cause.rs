@@ -34,8 +34,12 @@ pub enum Cause {
     ServiceGone(ObjectId),
     /// The mirroring controller, because these Endpoints are gone: their EndpointSlices (R9.26).
     EndpointsGone(ObjectId),
+    /// Whoever reclaims volumes, because the claim of this one is gone (R9.35).
+    ClaimGone(ObjectId),
     /// The Job controller, because the Job has failed with the deletion of this pod (R9.22).
     JobFailed { job: ObjectId, pod: ObjectId },
+    /// The TTL controller, because the Job has failed with the deletion of this pod (R9.36).
+    JobExpired { pod: ObjectId },
     /// A controller that has more pods than it wants, because it has adopted some (R9.24).
     ScaledDown(ObjectId),
     /// The API server, because no definition serves an APIService's version any more since this one is gone (R9.21).
@@ -62,8 +66,10 @@ impl Cause {
                 | Cause::AccountGone(_)
                 | Cause::ServiceGone(_)
                 | Cause::EndpointsGone(_)
+                | Cause::ClaimGone(_)
                 | Cause::DefinitionGone(_)
                 | Cause::JobFailed { .. }
+                | Cause::JobExpired { .. }
                 | Cause::ScaledDown(_)
                 | Cause::AddressReleased(_)
         )
@@ -76,7 +82,9 @@ impl Cause {
             Cause::AccountGone(_) => Some("the controller of tokens deletes it"),
             Cause::ServiceGone(_) => Some("the endpoints controller deletes it"),
             Cause::EndpointsGone(_) => Some("the mirroring controller deletes it"),
+            Cause::ClaimGone(_) => Some("its provisioner deletes it with its data"),
             Cause::DefinitionGone(_) => Some("the API server deletes it"),
+            Cause::JobExpired { .. } => Some("the TTL controller deletes it once it has failed and its time is over"),
             _ => None,
         }
     }
@@ -88,7 +96,9 @@ impl Cause {
             Cause::AccountGone(gone)
             | Cause::ServiceGone(gone)
             | Cause::EndpointsGone(gone)
+            | Cause::ClaimGone(gone)
             | Cause::DefinitionGone(gone)
+            | Cause::JobExpired { pod: gone }
             | Cause::AddressReleased(gone) => Some(*gone),
             _ => None,
         }

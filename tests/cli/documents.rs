@@ -128,7 +128,7 @@ fn plans() {
     }
     for (target, keep, kept, stays) in [
         ("deploy/web", "--keep=rs/web-6d5f8c7b94", 1, 3),
-        ("crd/shops.acme.io", "--keep=deploy --keep=pods", 9, 6),
+        ("crd/shops.acme.io", "--keep=deploy --keep=pods", 9, 8),
         ("deploy/api", "--keep=secrets", 0, 0),
     ] {
         let plan = schemas.check("Plan", &[&["plan", target, "--from", SHOP], &words(keep)[..]].concat());

@@ -8,7 +8,7 @@ use kubectl_gc::{
         effects::PolicyFacts,
         facts::{
             AccountFacts, ClaimFacts, ClaimTemplates, JobFacts, KubeletReport, NodeFacts, PodFacts, ServiceFacts,
-            SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeFacts, WorkloadFacts,
+            SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeDeleter, VolumeFacts, WorkloadFacts,
         },
     },
     plan::{Afterwards, Plan, explore},
@@ -35,7 +35,16 @@ pub fn scene(text: &str) -> Scene {
 fn fact(object: &str, words: &[&str]) -> Fact {
     let word = |index: usize| words.get(index).filter(|word| **word != "-").map(|word| (*word).to_owned());
     match object.split_once('/').expect("Kind/name").0 {
-        "PersistentVolume" => Fact::Volume(VolumeFacts { reclaim_policy: word(0), claim: word(1), phase: word(2) }),
+        "PersistentVolume" => Fact::Volume(VolumeFacts {
+            reclaim_policy: word(0),
+            claim: word(1),
+            phase: word(2),
+            deleted_by: word(3).map(|by| match by.as_str() {
+                "kubernetes" => VolumeDeleter::Kubernetes,
+                "nobody" => VolumeDeleter::Nobody,
+                _ => VolumeDeleter::Provisioner(by),
+            }),
+        }),
         "PersistentVolumeClaim" => Fact::Claim(ClaimFacts { volume: word(0) }),
         "Service" => Fact::Service(ServiceFacts {
             kind: word(0),
@@ -64,6 +73,7 @@ fn fact(object: &str, words: &[&str]) -> Fact {
             managed_by: None,
             failures_left: word(0).map(|left| left.parse().expect("a number")),
             judges_failures: words.contains(&"judges"),
+            seconds_after_finished: words.iter().find_map(|word| word.strip_prefix("ttl=")?.parse().ok()),
             selector: Some(selector_of(words.get(1).copied().unwrap_or("none"))),
             ..JobFacts::default()
         }),
@@ -149,6 +159,22 @@ fn effects_outside_are_told_of_what_goes() {
              facts PersistentVolume/pv Delete ns/data Bound",
             "PersistentVolumeClaim/data",
             "PersistentVolumeClaim/data data-destroyed (PersistentVolume/pv)",
+        ),
+        (
+            "reclaim policy Delete, and nobody who can",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete ns/data Bound nobody",
+            "PersistentVolumeClaim/data",
+            "PersistentVolumeClaim/data data-kept (PersistentVolume/pv)",
+        ),
+        (
+            "a volume that an earlier claim of this name released",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete ns/data Failed kubernetes",
+            "PersistentVolumeClaim/data",
+            "",
         ),
         (
             "reclaim policy Retain",
@@ -839,6 +865,49 @@ fn what_follows_without_a_reference_has_outcomes() {
              facts Secret/a robot",
             "ServiceAccount/robot",
             "ServiceAccount/robot Deleted, Secret/a Terminating(acme.io/x)",
+        ),
+        (
+            "R9.35 the volume of a claim",
+            "PersistentVolumeClaim data
+             PersistentVolume pv fin=kubernetes.io/pv-protection
+             ConfigMap of-pv <- PersistentVolume/pv
+             facts PersistentVolume/pv Delete ns/data Bound kubernetes",
+            "PersistentVolumeClaim/data",
+            "PersistentVolumeClaim/data Deleted, PersistentVolume/pv Deleted, ConfigMap/of-pv Deleted",
+        ),
+        (
+            "R9.35 not of one that stays terminating, nor one that nobody can delete",
+            "PersistentVolumeClaim data fin=acme.io/x
+             PersistentVolume pv
+             PersistentVolumeClaim more
+             PersistentVolume nfs
+             facts PersistentVolume/pv Delete ns/data Bound kubernetes
+             facts PersistentVolume/nfs Delete ns/more Bound nobody",
+            "PersistentVolumeClaim/data PersistentVolumeClaim/more",
+            "PersistentVolumeClaim/data Terminating(acme.io/x), PersistentVolumeClaim/more Deleted",
+        ),
+        (
+            "R9.36 a Job that fails, and its ttlSecondsAfterFinished",
+            "Job run
+             Pod a fin=batch.kubernetes.io/job-tracking <- Job/run+!
+             Pod b fin=batch.kubernetes.io/job-tracking <- Job/run+!
+             facts Job/run 0 run ttl=5",
+            "Pod/a",
+            "Job/run Deleted, Pod/a Deleted, Pod/b Deleted",
+        ),
+        (
+            "R9.36 not one that has to wait for a pod, nor in an hour, nor with a try left",
+            "Job run
+             Pod a fin=batch.kubernetes.io/job-tracking,acme.io/x <- Job/run+!
+             Job slow
+             Pod b fin=batch.kubernetes.io/job-tracking <- Job/slow+!
+             Job again
+             Pod c fin=batch.kubernetes.io/job-tracking <- Job/again+!
+             facts Job/run 0 run ttl=5
+             facts Job/slow 0 slow ttl=3600
+             facts Job/again 1 again ttl=5",
+            "Pod/a Pod/b Pod/c",
+            "Pod/a Terminating(acme.io/x), Pod/b Deleted, Pod/c Deleted",
         ),
     ] {
         let scene = scene(text);

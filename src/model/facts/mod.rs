@@ -26,7 +26,7 @@ pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
 pub use setters::Setter;
 pub(crate) use setters::{contains_setters, read_setters};
-pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeFacts};
+pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeDeleter, VolumeFacts};
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// The facts of one kind.

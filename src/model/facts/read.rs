@@ -6,7 +6,7 @@ use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
     NodeFacts, NotReady, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
-    TokenFacts, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    TokenFacts, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::Policy;
 
@@ -156,6 +156,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
                 failures_left: limit.map(|limit| limit.saturating_sub(failed)),
                 judges_failures: object.0.pointer("/spec/podFailurePolicy").is_some()
                     || object.text("/spec/podReplacementPolicy").as_deref() == Some("Failed"),
+                seconds_after_finished: object.number("/spec/ttlSecondsAfterFinished"),
                 finished,
                 selector: selector(object.0.pointer("/spec/selector")),
             })
@@ -213,6 +214,10 @@ impl Whole<'_> {
         self.0.pointer(pointer)?.as_i64()
     }
 
+    fn annotation(&self, key: &str) -> Option<&str> {
+        self.0.pointer("/metadata/annotations")?.get(key)?.as_str()
+    }
+
     /// The conditions that are true.
     fn conditions(self) -> Vec<Condition> {
         let conditions = list(self.0.pointer("/status/conditions")).filter(|condition| condition["status"] == "True");
@@ -264,8 +269,9 @@ fn pod(object: Whole<'_>) -> PodFacts {
         grace: object.number("/spec/terminationGracePeriodSeconds"),
         claims: claims.collect(),
         not_ready: not_ready(object).map(Box::new),
-        deletion_cost: (object.0.pointer("/metadata/annotations"))
-            .and_then(|annotations| annotations.get(PodFacts::DELETION_COST)?.as_str()?.parse().ok())
+        deletion_cost: object
+            .annotation(PodFacts::DELETION_COST)
+            .and_then(|cost| cost.parse().ok())
             .unwrap_or_default(),
     }
 }
@@ -301,6 +307,13 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         reclaim_policy: object.text("/spec/persistentVolumeReclaimPolicy"),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
         phase: object.text("/status/phase"),
+        deleted_by: VolumeDeleter::of(
+            object.annotation(VolumeDeleter::PROVISIONED_BY),
+            object.annotation(VolumeDeleter::MIGRATED_TO),
+            object.0.pointer("/spec/csi/driver").and_then(Value::as_str),
+            object.0.pointer("/spec/hostPath/path").and_then(Value::as_str),
+            VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
+        ),
     }
 }
 

@@ -133,6 +133,9 @@ pub struct JobFacts {
     /// Whether a deleted pod may not count as failed: `spec.podFailurePolicy` or `spec.podReplacementPolicy` decides.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub judges_failures: bool,
+    /// `spec.ttlSecondsAfterFinished`; `None`: it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds_after_finished: Option<i64>,
     /// Whether it is complete or has failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,

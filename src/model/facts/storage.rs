@@ -15,6 +15,66 @@ pub struct VolumeFacts {
     /// `status.phase`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
+    /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_by: Option<VolumeDeleter>,
+}
+
+impl VolumeFacts {
+    /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
+    pub(crate) const DELETE: &'static str = "Delete";
+
+    /// Whether it goes with the claim that it names. If it was released, an earlier claim of that name is meant.
+    pub(crate) fn is_deleted_with_claim(&self) -> bool {
+        let released = matches!(self.phase.as_deref(), Some("Released" | "Failed"));
+        self.reclaim_policy.as_deref() == Some(Self::DELETE) && !released
+    }
+}
+
+/// Who deletes a volume whose reclaim policy is Delete (R9.35).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum VolumeDeleter {
+    /// kube-controller-manager itself.
+    Kubernetes,
+    /// The provisioner of this name: it runs in the cluster or outside of it.
+    Provisioner(String),
+    /// Nobody: the volume's phase becomes Failed.
+    Nobody,
+}
+
+impl VolumeDeleter {
+    /// The annotation that names the provisioner that made a volume.
+    pub(crate) const PROVISIONED_BY: &'static str = "pv.kubernetes.io/provisioned-by";
+    /// The annotation that names the CSI driver that has taken over a volume of an older kind.
+    pub(crate) const MIGRATED_TO: &'static str = "pv.kubernetes.io/migrated-to";
+
+    /// The sources of volumes for which kube-controller-manager has no plugin that deletes them.
+    pub(crate) const NOT_DELETED: [&str; 4] = ["nfs", "iscsi", "fc", "local"];
+
+    /// By the two annotations, the CSI driver, the path on the host, and whether it has another source that nobody
+    /// deletes, each if the volume has it; `None` if it has none of them
+    /// (`K/pkg/controller/volume/persistentvolume/pv_controller.go:findDeletablePlugin`). Of the plugins that
+    /// kube-controller-manager has, only that of host paths deletes volumes, and only below `/tmp`
+    /// (`K/pkg/volume/hostpath/host_path.go:Delete`).
+    pub(crate) fn of(
+        provisioned_by: Option<&str>,
+        migrated_to: Option<&str>,
+        driver: Option<&str>,
+        host_path: Option<&str>,
+        not_deleted: bool,
+    ) -> Option<Self> {
+        const HOST_PATH: &str = "kubernetes.io/host-path";
+        let filled = |name: &&str| !name.is_empty();
+        let plugin = provisioned_by.filter(filled).filter(|_| migrated_to.is_none());
+        let below_tmp = host_path.and_then(|path| path.split_once("/tmp/")).is_some_and(|(_, rest)| !rest.is_empty());
+        match plugin.or(migrated_to.filter(filled)).or(driver.filter(filled)) {
+            None | Some(HOST_PATH) if below_tmp => Some(VolumeDeleter::Kubernetes),
+            None => (host_path.is_some() || not_deleted).then_some(VolumeDeleter::Nobody),
+            Some(name) if name.starts_with("kubernetes.io/") => Some(VolumeDeleter::Nobody),
+            Some(name) => Some(VolumeDeleter::Provisioner(name.to_owned())),
+        }
+    }
 }
 
 /// The volume of a PersistentVolumeClaim.
@@ -40,4 +100,29 @@ pub struct SnapshotContentFacts {
     /// `spec.deletionPolicy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VolumeDeleter::{self, Kubernetes, Nobody, Provisioner};
+
+    #[test]
+    fn somebody_or_nobody_deletes_a_volume() {
+        let by = |name: &str| Some(Provisioner(name.to_owned()));
+        for (made, moved, driver, path, other, expected) in [
+            (None, None, None, Some("/tmp/a"), false, Some(Kubernetes)),
+            (Some("kubernetes.io/host-path"), None, None, Some("/tmp/a"), false, Some(Kubernetes)),
+            (None, None, None, Some("/data"), false, Some(Nobody)),
+            (None, None, None, Some("/tmp/"), false, Some(Nobody)),
+            (None, None, None, None, true, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), None, None, None, false, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), Some("ebs.csi.aws.com"), None, None, false, by("ebs.csi.aws.com")),
+            (Some("disks.acme.io"), None, None, Some("/data"), true, by("disks.acme.io")),
+            (None, None, Some("disks.acme.io"), None, false, by("disks.acme.io")),
+            (None, None, None, None, false, None),
+        ] {
+            let found = VolumeDeleter::of(made, moved, driver, path, other);
+            assert_eq!(found, expected, "{made:?} {moved:?} {driver:?} {path:?} {other}");
+        }
+    }
 }

@@ -1,6 +1,10 @@
 //! What happens to stored data: volumes of claims, and volume snapshots.
 
-use crate::model::{Coordinate, ObjectId, Presence, ResourceId, Symbol, effects::EffectKind};
+use crate::model::{
+    Coordinate, ObjectId, Presence, ResourceId, Symbol,
+    effects::EffectKind,
+    facts::{VolumeDeleter, VolumeFacts},
+};
 
 use super::SideEffects;
 
@@ -31,8 +35,20 @@ impl SideEffects<'_, '_> {
                 return;
             }
         };
-        match self.context.snapshot.facts.volume(volume).and_then(|facts| facts.reclaim_policy.as_deref()) {
-            Some(DELETE) => {
+        let facts = self.context.snapshot.facts.volume(volume);
+        match facts.and_then(|facts| facts.reclaim_policy.as_deref()) {
+            // It is another claim's, of the same name.
+            Some(VolumeFacts::DELETE) if facts.is_some_and(|facts| !facts.is_deleted_with_claim()) => {}
+            Some(VolumeFacts::DELETE) if facts.is_some_and(|facts| facts.deleted_by == Some(VolumeDeleter::Nobody)) => {
+                self.add_about(
+                    claim,
+                    EffectKind::DataKept,
+                    "its volume becomes Failed and keeps its data (reclaim policy Delete, but nothing is known that \
+                     deletes such a volume)",
+                    volume,
+                );
+            }
+            Some(VolumeFacts::DELETE) => {
                 self.add_about(
                     claim,
                     EffectKind::DataDestroyed,
@@ -116,17 +132,17 @@ impl SideEffects<'_, '_> {
             .any(|finalizer| DELETES_DATA.contains(&snapshot.text(*finalizer)));
         let bound = facts.phase.as_deref() == Some("Bound");
         match facts.reclaim_policy.as_deref() {
-            Some(DELETE) if deletes_data && bound => {
+            Some(VolumeFacts::DELETE) if deletes_data && bound => {
                 self.add(
                     volume,
                     EffectKind::DataDestroyed,
                     "its data is destroyed once its claim is deleted (reclaim policy Delete)",
                 );
             }
-            Some(DELETE) if deletes_data => {
+            Some(VolumeFacts::DELETE) if deletes_data => {
                 self.add(volume, EffectKind::DataDestroyed, "its data is destroyed (reclaim policy Delete)")
             }
-            Some(DELETE) => self.add(
+            Some(VolumeFacts::DELETE) => self.add(
                 volume,
                 EffectKind::Unknown,
                 "its reclaim policy is Delete, but it has no finalizer for deleting the data, which may be left \

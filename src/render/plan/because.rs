@@ -55,11 +55,21 @@ pub(in crate::render) fn because(
             "endpoints-gone",
             format!("the mirroring controller made it of Endpoints {}", name_of(snapshot, *endpoints)),
         ),
+        Cause::ClaimGone(claim) => {
+            ("claim-gone", format!("its reclaim policy is Delete, and its claim {} goes", name_of(snapshot, *claim)))
+        }
         Cause::JobFailed { job, pod } => (
             "job-failed",
             format!(
                 "Job {} fails with the deletion of Pod {}, and the Job controller deletes its other pods",
                 name_of(snapshot, *job),
+                name_of(snapshot, *pod)
+            ),
+        ),
+        Cause::JobExpired { pod } => (
+            "job-expired",
+            format!(
+                "it fails with the deletion of Pod {}, and its ttlSecondsAfterFinished is short",
                 name_of(snapshot, *pod)
             ),
         ),

@@ -1,7 +1,7 @@
 //! What controllers delete because another object is gone, although no owner reference says so (§9.7).
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, Symbol},
+    model::{Coordinate, ObjectId, Presence, Symbol, facts::VolumeDeleter},
     server::DeleteOptions,
     simulate::{
         built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
@@ -9,6 +9,8 @@ use crate::{
         world::{Assume, World},
     },
 };
+
+use super::Assumption;
 
 impl World<'_, '_> {
     /// Schedules what is deleted because this object is gone.
@@ -29,11 +31,31 @@ impl World<'_, '_> {
             self.schedule_endpoints_of(gone);
         } else if resource == built_in.endpoints {
             self.schedule_mirrors_of(gone);
+        } else if resource == built_in.claims {
+            self.schedule_volume_of(gone);
         } else if resource == built_in.accounts {
             for secret in self.context.fact_index.tokens_of(self.context.snapshot, gone) {
                 self.actors.due.push_back((secret, Cause::AccountGone(gone)));
             }
         }
+    }
+
+    /// The volume that was bound to a claim is deleted if its reclaim policy is Delete and if somebody can.
+    fn schedule_volume_of(&mut self, claim: ObjectId) {
+        let snapshot = self.context.snapshot;
+        let Some(volume) = self.context.fact_index.volume_of(snapshot, claim) else { return };
+        let Some(facts) = snapshot.facts.volume(volume).filter(|facts| facts.is_deleted_with_claim()) else { return };
+        let by = match &facts.deleted_by {
+            Some(VolumeDeleter::Nobody) => return,
+            Some(VolumeDeleter::Kubernetes) => None,
+            Some(VolumeDeleter::Provisioner(name)) => Some(Some(name.clone())),
+            None => Some(None),
+        };
+        if let Some(by) = by {
+            self.assumptions.insert(Assumption::Reclaimed { by });
+            self.rests_on_others.insert(volume);
+        }
+        self.actors.due.push_back((volume, Cause::ClaimGone(claim)));
     }
 
     /// The API server deletes the IPAddresses of a Service with it.

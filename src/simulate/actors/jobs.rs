@@ -8,6 +8,10 @@ use crate::{
     },
 };
 
+use super::Assumption;
+
+/// A Job that expires within so many seconds after it has failed is followed to its end (R9.36).
+const SOON: i64 = 60;
 /// The finalizer of pods that the Job controller has yet to count.
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
@@ -41,6 +45,17 @@ impl World<'_, '_> {
             return;
         }
         let orphans = self.stored(job).is_some_and(|job| job.has_finalizer(Symbol::ORPHAN));
+        match facts.seconds_after_finished {
+            None => {}
+            Some(_) if facts.judges_failures || orphans => {
+                self.rests_on_others.insert(job);
+            }
+            Some(..=SOON) => self.actors.late.push_back((job, Cause::JobExpired { pod })),
+            Some(seconds) => {
+                let job = context.snapshot.short_name(job);
+                self.assumptions.insert(Assumption::ExpiresLater { job, seconds });
+            }
+        }
         for other in context.graph.dependents(job.into()) {
             let found = context.snapshot.object(*other);
             let is_active = found.resource == pods
@@ -56,6 +71,15 @@ impl World<'_, '_> {
                 self.actors.due.push_back((*other, Cause::JobFailed { job, pod }));
             }
         }
+    }
+
+    /// R9.36: a Job has failed once all its pods have ended.
+    pub(super) fn has_failed(&self, job: ObjectId) -> bool {
+        let ended = |pod: &ObjectId| {
+            self.job_of(*pod) != Some(job)
+                || self.context.snapshot.facts.pod(*pod).is_some_and(|facts| facts.finished())
+        };
+        self.context.graph.dependents(job.into()).iter().filter(|pod| self.exists(**pod)).all(ended)
     }
 
     /// The Job that controls a pod.

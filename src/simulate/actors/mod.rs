@@ -44,6 +44,10 @@ pub enum Assumption {
     Adopted { controller: String },
     /// The pod garbage collector removes pods of deleted Nodes (R9.7).
     PodGarbageCollector,
+    /// A Job that fails with this delete is still there when all else is done (R9.36).
+    ExpiresLater { job: String, seconds: i64 },
+    /// This provisioner deletes volumes whose claims are gone (R9.35); `None` if its name was not read.
+    Reclaimed { by: Option<String> },
     /// A webhook or policy that is asked about writes of this delete allows them.
     Admission { by: String },
     /// A policy that is applied to writes of this delete doesn't add what keeps objects.
@@ -76,6 +80,16 @@ impl std::fmt::Display for Assumption {
                 "the pod garbage collector deletes the pods of nodes that no longer exist, and no kubelet registers \
                      its node again",
             ),
+            Assumption::ExpiresLater { job, seconds } => write!(
+                f,
+                "{job}, which fails with this, is followed no further: its TTL controller deletes it {seconds} s later"
+            ),
+            Assumption::Reclaimed { by: Some(by) } => {
+                write!(f, "the provisioner {by} deletes its volumes whose claims are gone")
+            }
+            Assumption::Reclaimed { by: None } => {
+                f.write_str("a provisioner, whose name was not read, deletes volumes whose claims are gone")
+            }
             Assumption::ApiLasts { api } => {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")
             }

@@ -2,7 +2,7 @@
 
 use crate::{
     model::{ObjectId, Snapshot},
-    server::DeleteOptions,
+    server::{DeleteOptions, Propagation},
     simulate::{
         cause::Cause,
         world::{Assume, SimContext, World},
@@ -84,14 +84,24 @@ impl World<'_, '_> {
         context.assume == Assume::None || context.terminating_for(pod).is_some_and(|seconds| seconds > context.patience)
     }
 
-    /// Sends the scheduled DELETEs: 40 to 80 seconds after the Node, long after everything else. Returns whether
-    /// anything was written.
+    /// Sends the DELETEs that come long after everything else. Returns whether anything was written.
     pub(super) fn delete_late(&mut self) -> bool {
         let before = self.log.len();
         while let Some((object, cause)) = self.actors.late.pop_front() {
-            self.assumptions.insert(Assumption::PodGarbageCollector);
-            // R1.19: grace period 0 and no policy.
-            self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, cause);
+            let options = match cause {
+                Cause::JobExpired { .. } if !self.has_failed(object) => continue,
+                Cause::JobExpired { .. } if self.stored(object).is_none_or(|job| job.terminating) => continue,
+                // R1.20.
+                Cause::JobExpired { .. } => {
+                    DeleteOptions { propagation: Some(Propagation::Foreground), ..DeleteOptions::default() }
+                }
+                // 40 to 80 seconds after the Node. R1.19: grace period 0 and no policy.
+                _ => {
+                    self.assumptions.insert(Assumption::PodGarbageCollector);
+                    DeleteOptions { grace: Some(0), ..DeleteOptions::default() }
+                }
+            };
+            self.delete(object, &options, cause);
         }
         self.log.len() > before
     }

@@ -15,6 +15,8 @@ const CONTROLLERS: &[&str] = &[
     NAMESPACES,
     POD_GC,
     "persistentvolumeclaim-protection-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolume-binder-controller",
     "serviceaccount-token-controller",
     "endpoints-controller",
     "endpointslice-controller",
@@ -156,6 +158,78 @@ fn token_secrets_follow_their_account() {
         });
         vec!["sa/robot".to_owned()]
     });
+}
+
+/// A claim that is bound to its volume, which comes from this source.
+fn bound(trial: &Trial<'_>, name: &str, policy: &str, source: (&str, Value)) {
+    let volume = trial.global(name);
+    let mut spec = json!({
+        "accessModes": ["ReadWriteOnce"],
+        "capacity": {"storage": "1Gi"},
+        "persistentVolumeReclaimPolicy": policy,
+        "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": trial.namespace, "name": name},
+    });
+    spec[source.0] = source.1;
+    let metadata = json!({"name": volume});
+    trial.cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}));
+    let spec = json!({
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": "",
+        "volumeName": volume,
+    });
+    let metadata = json!({"name": name, "namespace": trial.namespace});
+    let claim = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec});
+    let path = trial.cluster.path_of(&trial.cluster.create(claim));
+    trial.cluster.wait_until("the claim to be bound", std::time::Duration::from_secs(60), || {
+        trial.cluster.get(&path).is_some_and(|claim| claim["status"]["phase"] == "Bound")
+    });
+    trial.includes(&volume);
+}
+
+/// R9.35: kube-controller-manager deletes host paths below `/tmp`, and can't delete others.
+#[test]
+fn volumes_follow_their_claims() {
+    three_ways_on(cluster(), "volumes", |trial| {
+        let host_path = |path: &str| ("hostPath", json!({ "path": path }));
+        bound(trial, "goes", "Delete", host_path("/tmp/kubectl-gc-no-such-folder/data"));
+        bound(trial, "fails", "Delete", host_path("/no/such/folder"));
+        bound(trial, "stays", "Retain", host_path("/tmp/kubectl-gc-no-such-folder/data"));
+        ["goes", "fails", "stays"].map(|name| format!("pvc/{name}")).to_vec()
+    });
+}
+
+/// R9.35: a provisioner runs anywhere. A plan assumes that it works, and a delete waits for it.
+#[test]
+fn volumes_of_a_provisioner_are_waited_for() {
+    let trial = trial("provisioned");
+    bound(&trial, "data", "Delete", ("csi", json!({"driver": "disks.acme.io", "volumeHandle": "disk-1"})));
+    let args = ["pvc/data", "-n", trial.namespace.as_str()];
+    let plan = trial.cluster.gc(&[&["plan", "-o", "json"], &args[..]].concat()).json();
+    let outcomes = plan["outcomes"].as_array().expect("outcomes");
+    let volume = outcomes.iter().find(|outcome| outcome["object"]["kind"] == "PersistentVolume").expect("the volume");
+    assert_eq!(volume["outcome"], "Deleted", "{volume:#}");
+    assert_eq!(volume["uncertainBecause"], "assumption", "{volume:#}");
+    assert!(plan["assumes"].to_string().contains("disks.acme.io"), "{:#}", plan["assumes"]);
+    let destroyed =
+        plan["effects"].as_array().into_iter().flatten().filter(|effect| effect["kind"] == "data-destroyed");
+    assert_eq!(destroyed.count(), 1, "the data is lost once: {:#}", plan["effects"]);
+    let denied = trial.cluster.gc(&[&["delete", "--yes", "--deny=pv"], &args[..]].concat());
+    assert!(denied.expect(2).contains("GATE: "), "{}", denied.stdout);
+    let claim = format!("/api/v1/namespaces/{}/persistentvolumeclaims/data", trial.namespace);
+    let (cluster, volume) = (trial.cluster, format!("/api/v1/persistentvolumes/{}", trial.global("data")));
+    let ran = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let patience = std::time::Duration::from_secs(60);
+            cluster.wait_until("the claim to go", patience, || cluster.get(&claim).is_none());
+            // After ten seconds, the delete says what it waits for.
+            std::thread::sleep(std::time::Duration::from_secs(12));
+            cluster.ask(&Method::DELETE, &volume, None);
+        });
+        cluster.gc(&[&["delete", "--yes"], &args[..]].concat())
+    });
+    assert!(ran.expect(0).contains("DONE"), "{}\n{}", ran.stdout, ran.stderr);
+    assert!(ran.stderr.contains("its provisioner deletes it"), "{}", ran.stderr);
 }
 
 /// R9.20: the Endpoints of a Service with a selector, those that somebody else wrote, with their mirrors; IPAddresses.

@@ -19,7 +19,7 @@ fn bound(trial: &Trial<'_>, name: &str, policy: &str) {
             "accessModes": ["ReadWriteOnce"],
             "capacity": {"storage": "1Gi"},
             "persistentVolumeReclaimPolicy": policy,
-            "hostPath": {"path": "/nowhere"},
+            "hostPath": {"path": "/tmp/kubectl-gc-no-such-folder/data"},
             "claimRef": {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": trial.namespace,
                 "name": name},
         },

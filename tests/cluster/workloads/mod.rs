@@ -66,7 +66,7 @@ fn play(cases: &[Case]) {
     assert_eq!(different, 0, "{different} of {} deletes are not as told; see above", reports.len());
 }
 
-/// Among others R9.22, R9.23, R9.24, R9.25 and R9.26.
+/// Among others R9.22, R9.23, R9.24, R9.25, R9.26 and R9.36.
 #[test]
 fn workloads_end_as_told() {
     play(&Case::parse(QUICK));
