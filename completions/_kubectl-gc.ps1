@@ -62,7 +62,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('watch', 'watch', [CompletionResultType]::ParameterValue, 'Tell what goes and why, while it happens')
             [CompletionResult]::new('resources', 'resources', [CompletionResultType]::ParameterValue, 'List deletable resources, and which the collector watches')
             [CompletionResult]::new('snapshot', 'snapshot', [CompletionResultType]::ParameterValue, 'Write the cluster''s metadata into a file for --from')
-            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Print the completion script for a shell')
+            [CompletionResult]::new('completion', 'completion', [CompletionResultType]::ParameterValue, 'Complete commands, types and objects in a shell')
             [CompletionResult]::new('version', 'version', [CompletionResultType]::ParameterValue, 'Print the version')
             break
         }

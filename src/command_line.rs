@@ -213,7 +213,7 @@ impl Kubectl {
 }
 
 /// Quotes a word so that every shell reads it as one argument with exactly these characters.
-fn quoted(word: &str) -> Cow<'_, str> {
+pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
     // zsh expands a leading equals sign to a command's path, and every shell expands a leading tilde: quote both.
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._/:@=,+%".contains(c);
     if !word.is_empty() && !word.starts_with('=') && word.chars().all(plain) {

@@ -139,7 +139,10 @@ pub enum Command {
     Resources(ResourcesArgs),
     /// Write the cluster's metadata into a file for --from
     Snapshot(SnapshotArgs),
-    /// Print the completion script for a shell
+    /// Complete commands, types and objects in a shell
+    ///
+    /// Prints the completion script of a shell for kubectl-gc. `install` puts it, and what kubectl calls to complete
+    /// `kubectl gc`, where they are found, and says what it did. It replaces no file that is not its own.
     Completion(CompletionArgs),
     /// Print the version
     Version(VersionArgs),
@@ -681,7 +684,7 @@ pub struct SnapshotArgs {
 #[derive(Debug, Args)]
 pub struct CompletionArgs {
     #[arg(value_enum)]
-    pub shell: ShellArg,
+    pub shell: CompletionArg,
 }
 
 /// `kubectl gc version`
@@ -799,12 +802,36 @@ pub enum FailOnArg {
     Never,
 }
 
-/// The shells that get a completion script.
+/// `kubectl gc completion`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ShellArg {
+pub enum CompletionArg {
     Bash,
     Zsh,
     Fish,
     #[value(name = "powershell")]
+    PowerShell,
+    /// Put everything where shells and kubectl find it
+    Install,
+}
+
+impl CompletionArg {
+    /// The shell whose script is printed; none to install.
+    pub fn shell(self) -> Option<ShellArg> {
+        match self {
+            Self::Bash => Some(ShellArg::Bash),
+            Self::Zsh => Some(ShellArg::Zsh),
+            Self::Fish => Some(ShellArg::Fish),
+            Self::PowerShell => Some(ShellArg::PowerShell),
+            Self::Install => None,
+        }
+    }
+}
+
+/// The shells that get a completion script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShellArg {
+    Bash,
+    Zsh,
+    Fish,
     PowerShell,
 }

@@ -48,6 +48,9 @@ use self::{
 
 /// Runs the command of this process's arguments.
 pub fn run() -> Exit {
+    if let Some(words) = completion::asked(std::env::args_os()) {
+        return Report::of(completion::complete(&words)).print();
+    }
     let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -98,7 +101,10 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
         Command::Watch(args) => account::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
-        Command::Completion(args) => Ok(Report::of(completion::script(args.shell))),
+        Command::Completion(args) => match args.shell.shell() {
+            Some(shell) => Ok(Report::of(completion::script(shell))),
+            None => completion::install(),
+        },
         Command::Version(args) => Ok(Report::of(version::text(args))),
     }?;
     // The user chose both files and a cluster: say which one counts.

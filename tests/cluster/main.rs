@@ -10,6 +10,7 @@ mod graphs;
 
 mod account;
 mod archive;
+mod completion;
 mod content;
 mod credentials;
 mod delete;
