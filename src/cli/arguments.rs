@@ -143,6 +143,7 @@ mod tests {
         assert_eq!(taken("gc plan x --keep -l").unwrap(), "gc|plan|x|--keep|-l");
     }
 
+    /// kubectl habit: `help COMMAND` | same
     #[test]
     fn help_is_a_command_too() {
         assert_eq!(taken("gc help plan").unwrap(), "gc|plan|--help");
@@ -150,6 +151,7 @@ mod tests {
         assert_eq!(taken("gc tree help").unwrap(), "gc|tree|help");
     }
 
+    /// kubectl habit: switches take `=true` and `=false` | same
     #[test]
     fn switches_take_truth_values_and_the_last_wins() {
         for (line, expected) in [

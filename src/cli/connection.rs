@@ -132,6 +132,7 @@ pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, Operat
 mod tests {
     use super::*;
 
+    /// kubectl flag: `--request-timeout` | same
     #[test]
     fn timeouts_are_read_as_kubectl_reads_them() {
         assert_eq!(request_timeout("0"), Ok(None));

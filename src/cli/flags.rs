@@ -42,6 +42,7 @@ pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, OperationErr
 mod tests {
     use super::*;
 
+    /// kubectl flag: `--grace-period`, `--now`, `--force` | same
     #[test]
     fn grace_flags_mean_what_they_mean_in_kubectl() {
         let grace = |grace_period, now, force| grace_period_of(grace_period, now, force).map_err(|_| ());

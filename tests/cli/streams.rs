@@ -4,6 +4,7 @@ use std::process::Command;
 
 use super::run::{SHOP, run};
 
+/// kubectl habit: help on standard output, exit 0 | same
 #[test]
 fn help_and_version_are_answers() {
     for line in ["--help", "-h", "plan -h", "tree --help", "--version", "-V", "version", "version -o json"] {

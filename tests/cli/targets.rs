@@ -9,6 +9,7 @@ fn named(arguments: &str) -> Vec<String> {
     ended.out.lines().map(str::to_owned).collect()
 }
 
+/// kubectl habit: TYPE by kind, plural, singular, short name, `TYPE.GROUP`, `TYPE.VERSION.GROUP` | same
 #[test]
 fn types_have_many_names() {
     let types = [
@@ -29,6 +30,7 @@ fn types_have_many_names() {
     assert_eq!(named("shops.acme.io/main"), ["shop.acme.io/main"]);
 }
 
+/// kubectl habit: `TYPE/NAME…`, `TYPE NAME…`, `TYPE,TYPE` | same
 #[test]
 fn several_targets_keep_their_order_and_count_once() {
     assert_eq!(named("svc/web deploy/web svc/db"), ["service/web", "deployment.apps/web", "service/db"]);
@@ -37,6 +39,7 @@ fn several_targets_keep_their_order_and_count_once() {
     assert_eq!(named("service/web svc/web"), ["service/web"]);
 }
 
+/// kubectl flag: `-l`, `--field-selector`, `--all` | same
 #[test]
 fn selectors_choose() {
     assert_eq!(named("deploy --all -n shop"), ["deployment.apps/api", "deployment.apps/web"]);
@@ -69,6 +72,7 @@ fn a_namespace_is_nothing_to_what_is_cluster_scoped() {
     assert_eq!(named("node --all -n shop").len(), 2);
 }
 
+/// kubectl flag: `-f FILE`, `-f FOLDER`, `-f -`, `-f a,b`, `-R` | same
 #[test]
 fn manifests_name_targets() {
     let folder = tempfile::tempdir().unwrap();
@@ -101,6 +105,7 @@ fn manifests_name_targets() {
     assert_eq!(piped.out, "service/db\n");
 }
 
+/// kubectl flag: `-k FOLDER` | same: `kubectl kustomize` builds it
 #[test]
 #[cfg(unix)]
 fn kubectl_builds_kustomizations() {
@@ -128,6 +133,7 @@ fn kubectl_builds_kustomizations() {
     assert!(run("tree -k a -f b").err.contains("cannot be used with"));
 }
 
+/// kubectl habit: a TYPE alone | same: `tree` lists it, `delete` refuses it
 #[test]
 fn a_type_alone_is_shown_whole_and_never_deleted() {
     assert_eq!(named("deploy -n shop"), ["deployment.apps/api", "deployment.apps/web"]);
@@ -139,6 +145,7 @@ fn a_type_alone_is_shown_whole_and_never_deleted() {
 }
 
 /// As kubectl get: that nothing is there is no failure, but that an object is missing is one.
+/// kubectl habit: "No resources found", exit 0 | same
 #[test]
 fn nothing_of_a_type_is_no_failure() {
     let ran = |line: &str| {
@@ -156,6 +163,8 @@ fn nothing_of_a_type_is_no_failure() {
 }
 
 /// As in kubectl.
+/// kubectl habit: the last of a repeated flag wins | same
+/// kubectl output: `-o JSON`: formats in any letter case | same
 #[test]
 fn the_last_of_a_repeated_flag_wins_and_formats_have_any_letter_case() {
     assert_eq!(named("deploy/web -n nowhere -n shop"), ["deployment.apps/web"]);

@@ -60,6 +60,7 @@ impl Shell {
     }
 }
 
+/// kubectl habit: completion of types, objects, namespaces and contexts | same: and of short names
 #[test]
 fn types_objects_namespaces_and_contexts_are_completed() {
     let trial = Trial::new("completion", "Background");

@@ -60,6 +60,7 @@ fn kubectl(cluster: &Cluster, namespace: &str, kind: &str) -> BTreeMap<String, V
     text.lines().filter_map(row).collect()
 }
 
+/// kubectl output: READY, STATUS and AGE | same: what the server prints for `kubectl get`
 #[test]
 fn a_tree_says_what_kubectl_get_says() {
     let trial = Trial::new("statuses", "Background");
@@ -142,6 +143,7 @@ fn one_table_is_asked_for_each_resource_that_is_shown() {
     assert_eq!(widgets.map(|request| request.path.as_str()).collect::<Vec<_>>(), ["/apis/gc.test/v1/widgets"]);
 }
 
+/// kubectl output: a Table that can't be read | different: `?` and `<unknown>`, and a line on standard error
 #[test]
 fn a_table_that_cannot_be_read_is_said_and_nothing_is_made_up() {
     let trial = Trial::new("no-table", "Background");
@@ -177,6 +179,7 @@ fn a_table_that_cannot_be_read_is_said_and_nothing_is_made_up() {
     assert!(ran.stderr.contains("the server prints no table of it"), "{ran:?}");
 }
 
+/// kubectl flag: `tree --include-types`, `--exclude-types` | own: types as in TARGETs
 #[test]
 fn types_that_are_not_shown_are_not_asked_for() {
     let trial = Trial::new("types", "Background");

@@ -185,6 +185,7 @@ fn zsh_completes() {
     assert_eq!(user.zsh("kubectl-gc plan --from dum"), "kubectl-gc plan --from dump.yaml ");
 }
 
+/// kubectl habit: `kubectl gc <TAB>` | same: through `kubectl_complete-gc`
 #[test]
 fn kubectl_completes_its_plugin() {
     let user = User::new();
@@ -198,6 +199,7 @@ fn kubectl_completes_its_plugin() {
 }
 
 /// A server that accepts connections and says nothing: shells must not wait for it, nor complain.
+/// kubectl habit: completion of a server that doesn't answer | different: silent after a second
 #[test]
 fn a_silent_server_leaves_completion_silent() {
     let user = User::new();

@@ -5,6 +5,7 @@ mod commands;
 mod completions;
 mod in_cluster;
 mod krew;
+mod kubectl;
 mod licence;
 mod release;
 mod rules;

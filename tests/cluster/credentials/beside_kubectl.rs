@@ -30,6 +30,7 @@ fn both(cluster: &Cluster, kubeconfig: &OsStr) -> (bool, bool, String) {
     (theirs.status.success(), ours.code == Some(0), said)
 }
 
+/// kubectl credential: OpenID: refreshed tokens are saved in the kubeconfig | same
 #[test]
 #[ignore = "long: beside kubectl"]
 fn a_log_in_is_shared_with_kubectl() {
@@ -64,6 +65,7 @@ fn a_log_in_is_shared_with_kubectl() {
     }
 }
 
+/// kubectl credential: incomplete kubeconfigs, several files in `KUBECONFIG` | same
 #[test]
 #[ignore = "long: beside kubectl"]
 fn what_kubectl_accepts_is_accepted() {

@@ -65,6 +65,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// rustls reads only X.509 version 3. Go reads version 1, too.
+/// kubectl credential: a client certificate of X.509 version 1 | refused: rustls can't read it; says what to do
 #[test]
 fn a_certificate_of_version_1_is_refused_with_what_to_do() {
     let folder = folder();

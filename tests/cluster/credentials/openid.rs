@@ -107,6 +107,7 @@ fn a_refreshed_token_is_saved_and_the_log_in_lasts() {
 
 /// The second file of two, behind a link, with tokens that stand in it in an unusual way; the authority as data; a
 /// provider that expects the client's name in the form.
+/// kubectl credential: OpenID: the file that the user is in is written | same
 #[test]
 fn the_right_file_of_several_is_written() {
     use base64::Engine as _;
@@ -137,6 +138,7 @@ fn the_right_file_of_several_is_written() {
 }
 
 /// Refresh tokens are valid once: who comes second uses what the first has saved.
+/// kubectl credential: OpenID: several processes at once | different: one refreshes, the others wait
 #[test]
 fn several_at_once_spend_one_refresh_token() {
     let (_alone, world) = alone();
@@ -155,6 +157,7 @@ fn several_at_once_spend_one_refresh_token() {
     assert_eq!(spent(world), spent_before + 1);
 }
 
+/// kubectl credential: OpenID: tokens that can't be saved | different: the refresh token is not spent
 #[test]
 fn what_fails_says_why_and_spends_nothing() {
     let (_alone, world) = alone();

@@ -72,6 +72,7 @@ fn works(ran: &Ran) {
     assert!(ran.expect(0).contains("Namespaces"), "{}", ran.stdout);
 }
 
+/// kubectl credential: plugins (`exec`) run once for a token's lifetime | same
 #[test]
 fn a_plugin_runs_once_for_all_requests() {
     let cluster = shared();
@@ -90,6 +91,7 @@ fn a_plugin_runs_once_for_all_requests() {
     }
 }
 
+/// kubectl credential: plugins after a 401 | different: the request is sent again, too
 #[test]
 fn after_a_401_it_runs_again_once() {
     let cluster = shared();
@@ -166,6 +168,7 @@ fn what_fails_says_why() {
     }
 }
 
+/// kubectl credential: plugins: `interactiveMode` | same
 #[test]
 fn it_asks_on_a_terminal() {
     let cluster = shared();
@@ -192,6 +195,7 @@ fn it_asks_on_a_terminal() {
 }
 
 /// As in client-go, who has a token or a certificate needs no plugin.
+/// kubectl credential: a token beside a plugin | same
 #[test]
 fn a_token_takes_precedence() {
     let cluster = shared();
@@ -238,6 +242,7 @@ fn lost(cluster: &Cluster, name: &str) -> Value {
 }
 
 /// Whether the plugin says until when, or only the server's 401 does.
+/// kubectl credential: plugins: an expired certificate is fetched anew | same
 #[test]
 fn a_sweep_outlives_its_certificates() {
     let cluster = &world().cluster;

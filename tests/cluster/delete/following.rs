@@ -97,6 +97,7 @@ fn what_comes_out_otherwise_is_told() {
     assert!(shown.contains("acme.io/late"), "{shown}");
 }
 
+/// kubectl flag: `--wait=false` | same
 #[test]
 fn nobody_has_to_wait() {
     let family = Family::of("unawaited", 1);

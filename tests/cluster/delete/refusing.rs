@@ -22,6 +22,7 @@ fn allow(cluster: &Cluster, namespace: &str, user: &str, rules: serde_json::Valu
     }));
 }
 
+/// kubectl habit: `delete` without a terminal | different: nothing is deleted without `--yes`
 #[test]
 fn without_a_terminal_nobody_can_agree() {
     let family = Family::of("unasked", 1);
@@ -220,6 +221,7 @@ fn what_the_usual_roles_lack_is_named_and_allowed_by_type() {
 }
 
 /// R1.30.
+/// kubectl flag: `--dry-run`, `--dry-run=server` | same: and the plan is shown
 #[test]
 fn dry_runs_change_nothing() {
     let family = Family::of("dry", 1);
@@ -234,6 +236,7 @@ fn dry_runs_change_nothing() {
     assert!(ran.expect(0).contains("API server"), "{}", ran.stdout);
 }
 
+/// kubectl flag: `--ignore-not-found` | same
 #[test]
 fn what_is_not_there_is_an_error_unless_it_may_be_missing() {
     let cluster = shared();
@@ -250,6 +253,7 @@ fn what_is_not_there_is_an_error_unless_it_may_be_missing() {
     assert!(ran.expect(0).contains("no such object"), "{}", ran.stdout);
 }
 
+/// kubectl flag: `--cascade=orphan` of a Namespace or CRD | refused: its content can't be orphaned
 #[test]
 fn orphaning_what_is_in_a_namespace_is_refused() {
     let cluster = shared();

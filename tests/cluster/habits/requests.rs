@@ -42,6 +42,8 @@ fn requests(trial: &Trial<'_>) -> Vec<(&'static str, Vec<Request>)> {
     commands.map(|args| (args[0], run(args))).into()
 }
 
+/// kubectl habit: User-Agent | own: `kubectl-gc/VERSION (OS/ARCH) COMMAND`
+/// kubectl habit: field manager | own: `kubectl-gc`, and `kubectl-gc-restore…` for restored objects
 #[test]
 fn every_request_says_who_sends_it_and_every_write_who_manages_it() {
     let trial = Trial::on(uncollected(), "agents", "Background");

@@ -9,6 +9,8 @@ fn warnings(stderr: &str) -> Vec<&str> {
     stderr.lines().filter(|line| line.starts_with("Warning:")).collect()
 }
 
+/// kubectl output: `Warning:` headers of the server | same: each once
+/// kubectl flag: `--warnings-as-errors` | same
 #[test]
 fn each_warning_of_the_server_is_told_once() {
     let cluster = world();

@@ -36,6 +36,7 @@ fn a_name_that_cannot_be_resolved() {
     all(&[server], Cluster::gc, &["cannot reach", "no-such-host.invalid:6443", "context test", "cannot be resolved"]);
 }
 
+/// kubectl flag: `--request-timeout`, and a server that doesn't answer | same: an error that names the server
 #[test]
 fn a_server_that_does_not_answer() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
