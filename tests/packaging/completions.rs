@@ -138,7 +138,7 @@ fn install_says_what_it_does_and_replaces_nothing_foreign() {
         assert!(user.at(file).exists() && told.contains(user.at(file).to_str().unwrap()), "{file}: {told}");
     }
     assert_eq!(fs::read_link(user.at("bin/kubectl_complete-gc")).unwrap(), Path::new("kubectl-gc"));
-    assert!(told.contains("In ~/.zshrc, before compinit, put: fpath=("), "{told}");
+    assert!(told.contains("Put into ~/.zshrc, before compinit:\n     fpath=("), "{told}");
     assert_eq!(user.install(), told, "a second time does the same");
 
     let script = user.at(".local/share/bash-completion/completions/kubectl-gc");

@@ -71,17 +71,15 @@ impl Places {
             }
             done(put(&file, &script(shell)).map(|()| format!("{name}: {}", file.display())));
             if name == "zsh" && !self.functions.contains(&zsh) {
-                let line = format!("fpath=({} $fpath)", shown(&zsh));
-                done(Ok(format!("     In ~/.zshrc, before compinit, put: {line}")));
+                done(Ok("     Put into ~/.zshrc, before compinit:".to_owned()));
+                done(Ok(format!("     fpath=({} $fpath)", shown(&zsh))));
             }
         }
         if !missing.is_empty() {
             done(Ok(format!("Not on this machine: {}.", missing.join(", "))));
         }
-        done(Ok(
-            "New shells complete kubectl-gc. kubectl gc is completed where kubectl is: see kubectl completion --help."
-                .to_owned(),
-        ));
+        done(Ok("New shells complete kubectl-gc, and kubectl gc where kubectl is completed:".to_owned()));
+        done(Ok("     kubectl completion --help".to_owned()));
         Report { exit: if whole { Exit::Fine } else { Exit::Failed }, ..Report::of(lines.join("\n") + "\n") }
     }
 
