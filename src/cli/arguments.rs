@@ -15,11 +15,25 @@ use super::values::truth;
 /// * `--keep -l LABELS` becomes one argument: everywhere else, labels are written that way.
 /// * `help COMMAND` becomes `COMMAND --help`.
 /// * A switch takes a truth value, as in `--yes=false`. The last one wins.
+/// * `--dry_run` is `--dry-run` (component-base's `WordSepNormalizeFunc`).
 ///
 /// # Errors
 /// A switch with another value.
 pub(super) fn for_clap(command: &Command, args: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, clap::Error> {
-    with_switches(command, with_labels(with_help(args)).into_iter())
+    with_switches(command, with_labels(with_hyphens(with_help(args))).into_iter())
+}
+
+/// Long flags without underscores in their names.
+fn with_hyphens(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    let mut ended = false;
+    args.map(move |arg| {
+        ended |= arg == "--";
+        let Some(text) = arg.to_str().filter(|text| !ended && text.starts_with("--")) else { return arg };
+        match text.split_once('=') {
+            Some((name, value)) => format!("{}={value}", name.replace('_', "-")).into(),
+            None => text.replace('_', "-").into(),
+        }
+    })
 }
 
 fn with_help(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
@@ -169,6 +183,8 @@ mod tests {
             // Options with values are clap's business.
             ("gc delete x --wait=false --dry-run=server", "gc|delete|x|--wait=false|--dry-run=server"),
             ("gc delete x -- --yes=false", "gc|delete|x|--|--yes=false"),
+            ("gc delete x --dry_run=a_b --all_namespaces", "gc|delete|x|--dry-run=a_b|--all-namespaces"),
+            ("gc delete x -n a_b -- --dry_run", "gc|delete|x|-n|a_b|--|--dry_run"),
         ] {
             assert_eq!(taken(line).unwrap(), expected, "{line}");
         }

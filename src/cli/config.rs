@@ -22,6 +22,7 @@ impl GlobalArgs {
         Ok(ClusterConfig {
             options,
             namespace: self.connection.namespace().map(str::to_owned),
+            match_server_version: self.connection.match_server_version,
             progress: Some(Arc::new(progress) as Arc<dyn Progress>),
         })
     }

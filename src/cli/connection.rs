@@ -5,7 +5,11 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::{cluster::ConnectionOptions, command_line::Kubectl, operations::OperationError};
+use crate::{
+    cluster::{ConnectionOptions, path_or_nothing as path},
+    command_line::Kubectl,
+    operations::OperationError,
+};
 
 /// The raw flags.
 #[derive(Clone, Debug, Default, Args)]
@@ -37,8 +41,27 @@ pub struct ConnectionArgs {
     /// Exit with 1 if the server has sent a warning, after all else is done
     #[arg(long, global = true, hide_short_help = true)]
     pub warnings_as_errors: bool,
+    /// Require that the server has the version of kubectl
+    #[arg(long, global = true, hide_short_help = true)]
+    pub match_server_version: bool,
+    /// Accepted because kubectl does, without effect: this program has no such profiles
+    #[arg(long, value_name = "PROFILE", global = true, hide_short_help = true, hide_possible_values = true,
+        value_parser = PROFILES)]
+    pub profile: Option<String>,
+    /// Accepted because kubectl does, without effect
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true, value_parser = path())]
+    pub profile_output: Option<PathBuf>,
+    /// Accepted because kubectl does, without effect: preferences are for kubectl's own commands
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true, value_parser = path())]
+    pub kuberc: Option<PathBuf>,
+    /// Accepted because kubectl does, without effect: its patterns are names of kubectl's own source files
+    #[arg(long, value_name = "PATTERN=N,…", global = true, hide_short_help = true, value_parser = vmodule)]
+    pub vmodule: Option<String>,
+    /// Accepted because kubectl does, without effect: everything is printed at once
+    #[arg(long, value_name = "TIME", global = true, hide_short_help = true, value_parser = frequency)]
+    pub log_flush_frequency: Option<String>,
     /// Accepted because kubectl does; nothing is cached
-    #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true)]
+    #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true, value_parser = path())]
     pub cache_dir: Option<PathBuf>,
     /// How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked
     #[arg(
@@ -96,6 +119,23 @@ impl ConnectionArgs {
     pub fn namespace(&self) -> Option<&str> {
         self.namespace.as_deref().filter(|namespace| !namespace.is_empty())
     }
+}
+
+/// kubectl's profiles (`pkg/cmd/profiling.go`).
+const PROFILES: [&str; 8] = ["none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"];
+
+/// As klog's `moduleSpec.Set`.
+fn vmodule(text: &str) -> Result<String, &'static str> {
+    let is_pattern = |pattern: &str| {
+        pattern.split_once('=').is_some_and(|(name, level)| !name.is_empty() && level.parse::<i32>().is_ok())
+    };
+    let valid = text.split(',').filter(|pattern| !pattern.is_empty()).all(is_pattern);
+    valid.then(|| text.to_owned()).ok_or("give a comma-separated list of PATTERN=N")
+}
+
+fn frequency(text: &str) -> Result<String, &'static str> {
+    let valid = text == "0" || (text.parse::<u64>().is_err() && request_timeout(text).is_ok());
+    valid.then(|| text.to_owned()).ok_or("give a number with its unit such as 5s")
 }
 
 /// An invalid `--request-timeout`.

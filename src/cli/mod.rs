@@ -107,6 +107,9 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
         },
         Command::Version(args) => Ok(Report::of(version::text(args))),
     }?;
+    if let Some(profile) = cli.global.connection.profile.as_deref().filter(|profile| *profile != "none") {
+        report.notes.push(format!("--profile={profile} has no effect: kubectl gc has no such profiles."));
+    }
     // The user chose both files and a cluster: say which one counts.
     if let (true, Some(flag)) = (reads_files(&cli.command), cli.global.connection.chosen()) {
         report.notes.push(format!("{flag} is ignored: --from reads files, not a cluster."));

@@ -1,13 +1,14 @@
 //! Server, user and namespace: finds, merges and overrides the kubeconfig as kubectl does.
 
 use std::{
+    collections::HashMap,
     ffi::OsString,
     path::{Path, PathBuf},
 };
 
 use kube::config::{AuthInfo, Cluster, Config, Context, ExecAuthCluster};
 
-use super::{ConnectionOptions, error::ConnectError, kubeconfig_files::Merged, proxy};
+use super::{ConnectionOptions, conflicts, error::ConnectError, kubeconfig_files::Merged, proxy};
 
 /// The chosen configuration, ready to connect.
 pub(super) struct Chosen {
@@ -94,7 +95,8 @@ fn inside_pod(options: &ConnectionOptions) -> Result<Chosen, ConnectError> {
         reason: error.to_string(),
     };
     let mut config = Config::incluster_env().map_err(failed)?;
-    config.auth_info = override_user(options, std::mem::take(&mut config.auth_info))?;
+    config.auth_info = override_user(options, std::mem::take(&mut config.auth_info));
+    conflicts::refuse(&Cluster::default(), &config.auth_info)?;
     config.accept_invalid_certs |= options.insecure_skip_tls_verify;
     if let Some(file) = &options.certificate_authority {
         config.root_cert =
@@ -159,7 +161,8 @@ fn from_kubeconfig(options: &ConnectionOptions, merged: Merged) -> Result<Chosen
 
 fn from_parts(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) -> Result<Chosen, ConnectError> {
     let cluster = override_cluster(options, cluster);
-    let mut user = override_user(options, user)?;
+    let mut user = override_user(options, user);
+    conflicts::refuse(&cluster, &user)?;
     let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
     let authority = authority_bytes(&cluster)?;
 
@@ -205,31 +208,36 @@ fn override_cluster(options: &ConnectionOptions, cluster: Cluster) -> Cluster {
     if let Some(name) = &options.tls_server_name {
         cluster.tls_server_name = Some(name.clone());
     }
-    if let Some(file) = &options.certificate_authority {
-        cluster.certificate_authority = Some(file.to_string_lossy().into_owned());
-        cluster.certificate_authority_data = None;
-        cluster.insecure_skip_tls_verify = None;
+    if let Some(url) = &options.proxy_url {
+        cluster.proxy_url = Some(url.clone());
     }
-    if options.insecure_skip_tls_verify {
-        cluster.insecure_skip_tls_verify = Some(true);
-        if options.certificate_authority.is_none() {
-            cluster.certificate_authority = None;
-            cluster.certificate_authority_data = None;
-        }
+    // client-go's `DirectClientConfig.getCluster`.
+    if options.insecure_skip_tls_verify || options.certificate_authority.is_some() {
+        let file = options.certificate_authority.as_ref();
+        cluster.insecure_skip_tls_verify = Some(options.insecure_skip_tls_verify);
+        cluster.certificate_authority = file.map(|file| file.to_string_lossy().into_owned());
+        cluster.certificate_authority_data = None;
     }
     cluster
 }
 
-fn override_user(options: &ConnectionOptions, user: AuthInfo) -> Result<AuthInfo, ConnectError> {
+fn override_user(options: &ConnectionOptions, user: AuthInfo) -> AuthInfo {
     let mut user = without_empty_settings(user);
-    if options.token.is_some() || options.username.is_some() {
-        // Given credentials replace all others.
+    if options.token.is_some() || options.username.is_some() || options.password.is_some() {
+        // Given credentials replace a plugin's, a provider's and a file's.
         user.auth_provider = None;
         user.exec = None;
         user.token_file = None;
-        user.token = options.token.clone().map(Into::into);
-        user.username = options.username.clone();
-        user.password = options.password.clone().map(Into::into);
+    }
+    // As in kubectl, a token doesn't replace a password, nor the other way round: the conflict is told.
+    if let Some(token) = &options.token {
+        user.token = Some(token.clone().into());
+    }
+    if let Some(name) = &options.username {
+        user.username = Some(name.clone());
+    }
+    if let Some(password) = &options.password {
+        user.password = Some(password.clone().into());
     }
     let path = |path: &PathBuf| path.to_string_lossy().into_owned();
     if let Some(file) = &options.client_certificate {
@@ -249,11 +257,14 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> Result<AuthInfo
     if !options.impersonate_groups.is_empty() {
         user.impersonate_groups = Some(options.impersonate_groups.clone());
     }
-    if user.impersonate.is_none() && (user.impersonate_uid.is_some() || user.impersonate_groups.is_some()) {
-        let reason = "impersonating a group or a uid also needs --as".to_owned();
-        return Err(ConnectError::Setting { what: "--as-group, --as-uid".to_owned(), reason });
+    if !options.impersonate_user_extra.is_empty() {
+        let mut extra: HashMap<String, Vec<String>> = HashMap::new();
+        for (key, value) in options.impersonate_user_extra.clone() {
+            extra.entry(key).or_default().push(value);
+        }
+        user.impersonate_user_extra = Some(extra);
     }
-    Ok(user)
+    user
 }
 
 /// kubectl reads an empty string as "not set"; kube reads it as an empty token or file name.
@@ -331,8 +342,6 @@ fn server_url(server: &str, tls: bool) -> Result<http::Uri, ConnectError> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -424,7 +433,8 @@ users:
             "second",
             &format!(
                 "{}- {{name: half, user: {{token: other}}}}\n- name: runs\n  user:\n    tokenFile: null\n    \
-                 client-certificate: certificate.pem\n    exec: {{command: ./plugin, apiVersion: v1, {env}}}\n",
+                 client-certificate: certificate.pem\n    client-key: key.pem\n    \
+                 exec: {{command: ./plugin, apiVersion: v1, {env}}}\n",
                 FIRST.replace("kind: Config", "kind: Other")
             ),
         );
@@ -461,7 +471,6 @@ users:
         let environment = files(directory.path());
         let options = ConnectionOptions {
             server: Some("http://localhost:8080".into()),
-            user: Some("other".into()),
             token: Some("given".into()),
             impersonate: Some("alice".into()),
             impersonate_groups: vec!["dev".into()],
@@ -473,6 +482,10 @@ users:
         let user = &chosen.config.auth_info;
         assert!(user.token.is_some() && user.username.is_none() && user.password.is_none());
         assert_eq!(user.impersonate.as_deref(), Some("alice"));
+        // As in kubectl, a token doesn't replace a password.
+        let both = ConnectionOptions { user: Some("other".into()), ..options };
+        let refused = choose(&both, &environment).err().unwrap().to_string();
+        assert!(refused.contains("more than one authentication method found"), "{refused}");
     }
 
     #[test]

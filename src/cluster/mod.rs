@@ -12,6 +12,7 @@
 //! left to show.
 
 mod answer;
+mod conflicts;
 mod connect;
 mod count;
 mod credentials;
@@ -21,6 +22,7 @@ mod events;
 mod facts;
 mod facts_protobuf;
 mod failure;
+mod fetch;
 mod get_object;
 mod identity;
 mod json;
@@ -40,6 +42,7 @@ mod recheck;
 mod request;
 pub(crate) mod retry;
 mod select;
+mod server_version;
 mod setters;
 mod table;
 #[cfg(test)]
@@ -58,8 +61,11 @@ pub use connect::Connection;
 pub use credentials::headers::program;
 pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
+pub(crate) use fetch::fetch;
 pub use monitor::{MonitorEvent, MonitorId, Monitors};
 pub use options::ConnectionOptions;
+#[cfg(feature = "cli")]
+pub(crate) use options::path as path_or_nothing;
 pub(crate) use request::METADATA;
 pub use watch::{LostWatch, WatchUpdates, Watches};
 pub use whole::Whole;

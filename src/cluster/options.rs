@@ -10,7 +10,8 @@ pub struct ConnectionOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "CONTEXT", global = true, hide_short_help = true))]
     pub context: Option<String>,
     /// The kubeconfig file to use
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true,
+        hide_short_help = true, value_parser = path()))]
     pub kubeconfig: Option<PathBuf>,
     /// The kubeconfig's cluster to use
     #[cfg_attr(feature = "cli", arg(long, value_name = "CLUSTER", global = true, hide_short_help = true))]
@@ -39,14 +40,21 @@ pub struct ConnectionOptions {
     /// The uid to impersonate
     #[cfg_attr(feature = "cli", arg(long = "as-uid", value_name = "UID", global = true, hide_short_help = true))]
     pub impersonate_uid: Option<String>,
+    /// Something else that is known of the user to impersonate; may be repeated
+    #[cfg_attr(feature = "cli", arg(long = "as-user-extra", value_name = "KEY=VALUE", global = true,
+        hide_short_help = true, value_parser = user_extra))]
+    pub impersonate_user_extra: Vec<(String, String)>,
     /// The certificate authority's file
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true,
+        hide_short_help = true, value_parser = path()))]
     pub certificate_authority: Option<PathBuf>,
     /// The client certificate's file
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true,
+        hide_short_help = true, value_parser = path()))]
     pub client_certificate: Option<PathBuf>,
     /// The client key's file
-    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true, hide_short_help = true))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FILE", global = true,
+        hide_short_help = true, value_parser = path()))]
     pub client_key: Option<PathBuf>,
     /// Don't check the server's certificate: this is insecure
     #[cfg_attr(feature = "cli", arg(
@@ -66,6 +74,9 @@ pub struct ConnectionOptions {
     /// The name that the server's certificate is checked for
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", global = true, hide_short_help = true))]
     pub tls_server_name: Option<String>,
+    /// The HTTP or SOCKS5 proxy to the API server, as proxy-url in the kubeconfig
+    #[cfg_attr(feature = "cli", arg(long, value_name = "URL", global = true, hide_short_help = true))]
+    pub proxy_url: Option<String>,
     /// The User-Agent of every request; [`program`](super::program) if unset.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub user_agent: Option<String>,
@@ -102,6 +113,8 @@ impl ConnectionOptions {
             ("--as", self.impersonate.clone(), true),
         ];
         let groups = self.impersonate_groups.iter().map(|group| ("--as-group", Some(group.clone()), true));
+        let extra = self.impersonate_user_extra.iter();
+        let extra = extra.map(|(key, value)| ("--as-user-extra", Some(format!("{key}={value}")), true));
         let after_groups = [
             ("--as-uid", self.impersonate_uid.clone(), true),
             ("--certificate-authority", path(&self.certificate_authority), true),
@@ -109,8 +122,10 @@ impl ConnectionOptions {
             ("--client-key", path(&self.client_key), false),
             ("--insecure-skip-tls-verify", self.insecure_skip_tls_verify.then(|| "true".to_owned()), false),
             ("--tls-server-name", self.tls_server_name.clone(), true),
+            // kubectl has it only in the kubeconfig.
+            ("--proxy-url", self.proxy_url.clone(), false),
         ];
-        let all = before_groups.into_iter().chain(groups).chain(after_groups);
+        let all = before_groups.into_iter().chain(groups).chain(extra).chain(after_groups);
         let given = all.filter_map(|(name, value, repeated)| Some(GivenFlag { name, value: value?, repeated }));
         given.filter(|flag| !flag.value.is_empty()).collect()
     }
@@ -129,6 +144,7 @@ impl ConnectionOptions {
             &mut self.impersonate,
             &mut self.impersonate_uid,
             &mut self.tls_server_name,
+            &mut self.proxy_url,
         ] {
             text.take_if(|text| text.is_empty());
         }
@@ -139,4 +155,17 @@ impl ConnectionOptions {
         }
         self
     }
+}
+
+/// Reads a path, also an empty one, which counts as not given.
+#[cfg(feature = "cli")]
+pub(crate) fn path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    clap::builder::TypedValueParser::map(clap::builder::OsStringValueParser::new(), PathBuf::from)
+}
+
+/// Reads `KEY=VALUE`.
+#[cfg(feature = "cli")]
+fn user_extra(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or("give it as KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
 }

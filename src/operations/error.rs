@@ -21,6 +21,9 @@ pub enum OperationError {
     Usage(String),
     #[error(transparent)]
     Connect(Box<ConnectError>),
+    /// The server doesn't have the required version.
+    #[error("{0}")]
+    Version(String),
     #[error(transparent)]
     Dump(Box<DumpError>),
     #[error(transparent)]
@@ -128,7 +131,7 @@ impl OperationError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Usage(_) => ErrorKind::Usage,
-            Self::Connect(_) | Self::Dump(_) => ErrorKind::Source,
+            Self::Connect(_) | Self::Version(_) | Self::Dump(_) => ErrorKind::Source,
             Self::Target(_) | Self::NamespaceNotInDump { .. } | Self::NamespaceNotFound(_) => ErrorKind::NotFound,
             Self::Refused { .. }
             | Self::Forbidden { .. }

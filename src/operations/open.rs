@@ -37,6 +37,8 @@ pub struct ClusterConfig {
     pub options: ConnectionOptions,
     /// Replaces the kubeconfig's namespace.
     pub namespace: Option<String>,
+    /// Whether the server must have the version of kubectl.
+    pub match_server_version: bool,
     /// Receives every list and request.
     pub progress: Option<Arc<dyn Progress>>,
 }
@@ -266,6 +268,10 @@ impl Cluster {
         }
         if let Some(progress) = &config.progress {
             connection = connection.with_progress(progress.clone());
+        }
+        if config.match_server_version {
+            let matched = runtime.block_on(connection.require_version_of_kubectl());
+            matched.map_err(|why| OperationError::Version(format!("--match-server-version: {why}")))?;
         }
         Ok(Cluster { runtime, connection, watches: None })
     }

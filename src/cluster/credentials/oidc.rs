@@ -6,16 +6,13 @@ use base64::Engine as _;
 use http::{HeaderValue, Request, StatusCode, Uri, header};
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
-use kube::{
-    Client, Config,
-    client::{Body, ClientBuilder},
-};
+use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::{
-    super::{failure::Failure, kubeconfig::Origin, proxy},
+    super::{failure::Failure, fetch, kubeconfig::Origin},
     save::{Alone, Saved},
 };
 
@@ -222,7 +219,10 @@ async fn send(
 ) -> Result<Answer, String> {
     let failed = |reason: String| format!("{url}: {reason}");
     let whole: Uri = url.parse().map_err(|_| failed("not a URL".to_owned()))?;
-    let client = client(settings, &whole)?;
+    let (Some(scheme), Some(host)) = (whole.scheme_str(), whole.authority()) else {
+        return Err(failed("not a URL with a host".to_owned()));
+    };
+    let client = fetch::client(&format!("{scheme}://{host}"), authority(settings)?).map_err(failed)?;
     let path = whole.path_and_query().map_or("/", |path| path.as_str());
     let builder = Request::builder().uri(path).header(header::ACCEPT, "application/json");
     let request = request(builder.header(header::USER_AGENT, user_agent)).map_err(|error| failed(error.to_string()))?;
@@ -231,21 +231,6 @@ async fn send(
     let body =
         response.into_body().collect().await.map_err(|error| failed(Failure::of_transport(&error).to_string()))?;
     Ok(Answer { status, body: serde_json::from_slice(&body.to_bytes()).unwrap_or(Value::Null) })
-}
-
-/// A client for the host of a URL, which trusts the authority that the settings name, or else the system's.
-fn client(settings: &Settings, url: &Uri) -> Result<Client, String> {
-    let failed = |reason: String| format!("{url}: {reason}");
-    let mut parts = url.clone().into_parts();
-    parts.path_and_query = Some(http::uri::PathAndQuery::from_static("/"));
-    let mut config = Config::new(Uri::from_parts(parts).map_err(|_| failed("not a URL with a host".to_owned()))?);
-    config.default_retry = false;
-    config.connect_timeout = Some(super::super::request::CONNECT_TIMEOUT);
-    config.root_cert = authority(settings)?;
-    let variable = |name: &str| std::env::var(name).ok();
-    config.proxy_url = proxy::from_environment(&config.cluster_url, variable).map_err(failed)?;
-    let client = ClientBuilder::try_from(config).map_err(|error| failed(error.to_string()))?;
-    Ok(client.build())
 }
 
 /// `idp-certificate-authority-data`, or else the file `idp-certificate-authority`.

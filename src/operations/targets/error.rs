@@ -3,10 +3,7 @@
 use std::{fmt, io};
 
 use super::SelectorError;
-use crate::{
-    command_line::ShellCommand,
-    model::{UnknownType, type_names::did_you_mean},
-};
+use crate::model::{UnknownType, type_names::did_you_mean};
 
 /// The position of an object in a manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,9 +90,9 @@ pub enum TargetError {
          or use -l"
     )]
     FieldNeedsServer { fields: String },
-    /// `-f https://…`
-    #[error("-f {url}: URLs are not fetched; pipe the manifest instead: {}", piped(url))]
-    Url { url: String },
+    /// `-f https://…` can't be fetched.
+    #[error("-f {url}: unable to read the URL: {why}")]
+    Url { url: String, why: String },
     /// `kubectl kustomize` fails.
     #[error("-k {folder}: {why}")]
     Kustomize { folder: String, why: String },
@@ -248,11 +245,6 @@ impl fmt::Display for NoMatch {
         }
         Ok(())
     }
-}
-
-/// The command that does what `-f URL` would do in kubectl.
-fn piped(url: &str) -> ShellCommand {
-    ShellCommand::new("curl").args(["-sSL", url]).syntax("| kubectl gc … -f -")
 }
 
 fn in_namespace(namespace: Option<&str>) -> String {

@@ -15,7 +15,7 @@ use walkdir::WalkDir;
 
 use super::{NamedTarget, Place, TargetError};
 use crate::{
-    dump,
+    cluster, dump,
     model::{Mapping, Resources},
 };
 
@@ -63,7 +63,9 @@ pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, Targ
     for path in paths {
         let before = entries.len();
         if path.starts_with("http://") || path.starts_with("https://") {
-            return Err(TargetError::Url { url: path.clone() });
+            let shown = without_password(path);
+            let fetched = cluster::fetch(path).map_err(|why| TargetError::Url { url: shown.clone(), why })?;
+            entries.extend(objects(&shown, &text(&shown, fetched)?)?);
         } else if path == "-" {
             if std::mem::replace(&mut stdin_read, true) {
                 continue;
@@ -84,6 +86,14 @@ pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, Targ
         }
     }
     Ok(entries)
+}
+
+/// A URL as messages show it.
+fn without_password(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
+    format!("{scheme}://{host}{}", &rest[end..])
 }
 
 /// All objects that `kubectl kustomize` makes of a folder.

@@ -139,10 +139,7 @@ fn manifests_that_cannot_be_read() {
     for (args, error) in [
         (&["-f", &broken][..], broken.as_str()),
         (&["-f", "/nonexistent.yaml"], "-f /nonexistent.yaml: "),
-        (
-            &["-f", "https://example.org/web.yaml"],
-            "-f https://example.org/web.yaml: URLs are not fetched; pipe the manifest",
-        ),
+        (&["-f", "http://me:pw@/web.yaml"], "-f http:///web.yaml: unable to read the URL: "),
         (&["deploy/web", "-f", &broken], "\"deploy/web\" cannot be used with -f"),
         (&["-R"], "the following required arguments were not provided:"),
     ] {

@@ -43,7 +43,7 @@ fn world() -> &'static World {
 }
 
 /// The kubeconfig of the admin, and the admin's token.
-fn admin(cluster: &Cluster) -> (Value, String) {
+pub fn admin(cluster: &Cluster) -> (Value, String) {
     let text = fs::read_to_string(cluster.kubeconfig(ADMIN)).expect("a kubeconfig");
     let kubeconfig: Value = serde_json::from_str(&text).expect("a kubeconfig in JSON");
     let token = kubeconfig["users"][0]["user"]["token"].as_str().expect("a token").to_owned();

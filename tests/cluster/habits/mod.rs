@@ -1,6 +1,9 @@
 //! What users of kubectl expect, beside the real kubectl on a real API server.
 
+mod flags;
 mod requests;
+mod urls;
+mod verbosity;
 mod warnings;
 
 use std::{

@@ -61,11 +61,7 @@ fn what_cannot_be_understood_is_explained() {
         ("-f x -l a", "-l cannot be used with -f, which names its objects: leave one out"),
         ("-f x --all", "--all cannot be used with -f, which names its objects: leave one out"),
         ("-f x pod/a", r#""pod/a" cannot be used with -f, which names its objects: leave one out"#),
-        (
-            "-f https://a.b/c",
-            "-f https://a.b/c: URLs are not fetched; pipe the manifest instead: curl -sSL https://a.b/c | kubectl gc … \
-                -f -",
-        ),
+        ("-f https://", "-f https://: unable to read the URL: not a URL"),
         ("pods -l a=b=c", r#"-l "a=b=c": expected a comma or the end, found "=", at character 4"#),
         ("podz a", r#"the server has no resource type "podz"; did you mean pods?"#),
         (
