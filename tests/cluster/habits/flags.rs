@@ -37,6 +37,9 @@ fn global_flags() -> Vec<String> {
     flags.collect()
 }
 
+/// kubectl flag: all of `kubectl options`, on every command, also with an empty value | same
+/// kubectl flag: `--proxy-url` | own: kubectl reads it only from the kubeconfig
+/// kubectl flag: `--kuberc` | different: accepted, without effect; preferences are for kubectl's own commands
 #[test]
 fn every_command_takes_every_global_flag_of_kubectl() {
     let flags = global_flags();
@@ -56,6 +59,14 @@ fn every_command_takes_every_global_flag_of_kubectl() {
     }
 }
 
+/// kubectl flag: `--as`, `--as-group`, `--as-uid`, `--as-user-extra` | same: and refused without `--as`
+/// kubectl flag: `--match-server-version` | same: the server must have the version of the kubectl in `PATH`
+/// kubectl flag: `--profile`, `--profile-output` | different: accepted, without effect, and that is said
+/// kubectl flag: `--vmodule`, `--log-flush-frequency`, `--cache-dir` | different: accepted, without effect
+/// kubectl habit: `--dry_run` for `--dry-run`, underscores in flags | same
+/// kubectl credential: a token and a password, also if one is in the kubeconfig | refused: as in kubectl
+/// kubectl credential: `--insecure-skip-tls-verify` and `--certificate-authority` | refused: as in kubectl
+/// kubectl credential: a client certificate without its key | refused: as in kubectl
 #[test]
 fn flags_are_accepted_and_refused_as_in_kubectl() {
     let cluster = world();

@@ -49,6 +49,7 @@ fn serve(manifest: String) -> (String, Arc<Mutex<BTreeMap<String, usize>>>) {
     (server, asked)
 }
 
+/// kubectl flag: `-f URL` | same: with a limit of 64 MB, and of five minutes a try
 #[test]
 fn manifests_are_fetched_as_kubectl_fetches_them() {
     let cluster = world();

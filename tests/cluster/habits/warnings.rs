@@ -96,6 +96,7 @@ fn a_warning_about_a_write_is_told() {
 }
 
 /// Every command reads all resources. Nobody has asked for the deprecated ones.
+/// kubectl output: `Warning:` of reading Endpoints | different: not told, because every command reads them
 #[test]
 fn what_is_read_because_everything_is_warns_of_nothing() {
     let cluster = world();
