@@ -28,6 +28,7 @@ pub mod document;
 pub mod dump;
 pub mod go_quote;
 pub mod graph;
+pub mod jsonpath;
 #[cfg(feature = "cluster")]
 pub mod metrics;
 pub mod model;

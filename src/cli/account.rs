@@ -12,6 +12,7 @@ use crate::{
     render::{
         account::{AccountOptions, document, summary, text},
         go_quote::visible,
+        output::Format,
         style::Style,
     },
 };
@@ -21,6 +22,8 @@ use super::{
     colour,
     connection::time_of,
     exit::Exit,
+    output::apply,
+    printing::PrintArgs,
     report::{Report, heading, print_data, terminal_width},
     sweep::ended,
 };
@@ -42,15 +45,31 @@ pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, Opera
     };
     let is_text = args.output.unwrap_or_default().is_text();
     let mut heading = if is_text { first_line(&observation) } else { Vec::new() };
-    let mut open = true;
+    let (mut open, mut started, mut failed) = (true, false, None);
     let mut tell = |happening: &Happening| {
         let mut out = std::mem::take(&mut heading);
-        out.extend(if is_text { text(happening, &options) } else { document(happening, &options) }.into_bytes());
-        open = open && print_data(&out).is_ok();
+        let told = match args.output {
+            Some(format @ Format::Template(template)) => {
+                // Only the first line of columns has titles.
+                let titles = PrintArgs { no_headers: args.printing.no_headers || started, ..args.printing };
+                apply(format, template, &document(happening, &options), titles).unwrap_or_else(|error| {
+                    failed.get_or_insert(error);
+                    String::new()
+                })
+            }
+            _ if is_text => text(happening, &options),
+            _ => document(happening, &options),
+        };
+        started = true;
+        out.extend(told.into_bytes());
+        open = open && failed.is_none() && print_data(&out).is_ok();
         open
     };
     let runtime = &observation.cluster.runtime;
     let watched = runtime.block_on(async { observation.run(until, ended()?, &mut tell).await })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
     // A closed pipe is no news.
     Ok(if open { report(&watched, args.until_gone) } else { Report::of("") })
 }

@@ -15,6 +15,7 @@ use crate::{
 use super::{
     connection::ConnectionArgs,
     formats::{self, formats},
+    printing::PrintArgs,
     values::allow_incomplete,
     warnings::Warnings,
 };
@@ -68,6 +69,9 @@ pub struct GlobalArgs {
     /// What the server has warned of so far.
     #[arg(skip)]
     pub(super) warnings: Arc<Warnings>,
+    /// How the command prints.
+    #[arg(skip)]
+    pub printing: PrintArgs,
 }
 
 /// One variant for each command.
@@ -245,6 +249,8 @@ pub struct TreeArgs {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::TREE))]
     pub output: Option<Format>,
     #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
     pub role: RoleArgs,
@@ -269,6 +275,8 @@ pub struct PlanArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
@@ -418,6 +426,8 @@ pub struct DeleteArgs {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
     #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
     pub role: RoleArgs,
 }
 
@@ -465,6 +475,8 @@ pub struct RestoreArgs {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RESTORE))]
     pub output: Option<Format>,
     #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
     pub role: RoleArgs,
 }
 
@@ -506,6 +518,8 @@ pub struct SweepArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
     #[command(flatten)]
     pub watching: WatchingArgs,
     #[command(flatten)]
@@ -613,6 +627,8 @@ pub struct DoctorArgs {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCTOR))]
     pub output: Option<Format>,
     #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
     pub role: RoleArgs,
@@ -626,6 +642,8 @@ pub struct ExplainArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::EXPLAIN))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
@@ -650,6 +668,8 @@ pub struct WatchArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::WATCH))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
 }
 
 /// `kubectl gc resources`
@@ -661,6 +681,8 @@ pub struct ResourcesArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RESOURCES))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
@@ -693,6 +715,8 @@ pub struct VersionArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCUMENT))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
 }
 
 /// The policy of a delete, given as `--propagation` or as kubectl's `--cascade`.

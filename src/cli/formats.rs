@@ -1,8 +1,16 @@
 //! The formats that each command offers.
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::ffi::OsStr;
 
-use crate::render::output::Format;
+use clap::{
+    Arg, Command,
+    builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser},
+};
+
+use crate::{
+    jsonpath::{CustomColumns, JsonPath},
+    render::{output::Format, template::Template},
+};
 
 /// A format, with what the help says about it.
 pub(super) type Offered = (Format, &'static str);
@@ -38,14 +46,75 @@ pub(super) const RESTORE: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with t
 /// Formats of `version`.
 pub(super) const DOCUMENT: &[Offered] = &[JSON, YAML];
 
-/// Takes the formats that a command offers, in any letter case as kubectl does.
+/// The names of templates, with what the help says about them.
+const TEMPLATES: [(&str, &str); 5] = [
+    ("jsonpath=", "kubectl's JSONPath, on the JSON document"),
+    ("jsonpath-file=", "The same from a file"),
+    ("jsonpath-as-json=", "The same, its results as JSON"),
+    ("custom-columns=", "TITLE:.path,…; a row for each element of the document"),
+    ("custom-columns-file=", "The same from a file"),
+];
+
+/// Takes the formats that a command offers, in any letter case as kubectl does, and templates.
 pub(super) fn formats(offered: &'static [Offered]) -> impl TypedValueParser<Value = Format> {
-    let value = |(format, help): &Offered| {
-        let value = PossibleValue::new(format.name());
-        if help.is_empty() { value } else { value.help(*help) }
-    };
-    PossibleValuesParser::new(offered.iter().map(value).collect::<Vec<_>>()).map(|name| {
+    FormatParser(offered)
+}
+
+#[derive(Clone)]
+struct FormatParser(&'static [Offered]);
+
+impl FormatParser {
+    fn values(&self) -> Vec<PossibleValue> {
+        let offered = self.0.iter().map(|(format, help)| (format.name(), *help));
+        let value = |(name, help): (&'static str, &'static str)| {
+            let value = PossibleValue::new(name);
+            if help.is_empty() { value } else { value.help(help) }
+        };
+        offered.chain(TEMPLATES).map(value).collect()
+    }
+}
+
+impl TypedValueParser for FormatParser {
+    type Value = Format;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<Format, clap::Error> {
+        let is_template = |text: &str| {
+            let name = text.split('=').next().unwrap_or_default();
+            GO_TEMPLATES.contains(&name) || TEMPLATES.iter().any(|(known, _)| known.trim_end_matches('=') == name)
+        };
+        if value.to_str().is_some_and(is_template) {
+            return StringValueParser::new().try_map(|text| template(&text)).parse_ref(command, arg, value);
+        }
+        let name = PossibleValuesParser::new(self.values()).parse_ref(command, arg, value)?;
         let is_it = |format: &Format| format.name().eq_ignore_ascii_case(&name);
-        Format::NAMED.into_iter().find(is_it).unwrap_or_default()
-    })
+        Ok(Format::NAMED.into_iter().find(is_it).unwrap_or_default())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.values().into_iter()))
+    }
+}
+
+/// The names of Go's templates, which are not supported.
+const GO_TEMPLATES: [&str; 4] = ["go-template", "go-template-file", "template", "templatefile"];
+
+/// Reads `jsonpath=TEMPLATE` and the like.
+fn template(text: &str) -> Result<Format, String> {
+    let (name, template) = text.split_once('=').unwrap_or((text, ""));
+    if GO_TEMPLATES.contains(&name) {
+        return Err("Go templates are not supported: use jsonpath=…, custom-columns=…, or json with jq".to_owned());
+    }
+    if template.is_empty() {
+        return Err("template format specified but no template given".to_owned());
+    }
+    let read = || std::fs::read_to_string(template).map_err(|error| format!("{template}: {error}"));
+    let path = |text: &str| JsonPath::parse(text).map_err(|error| format!("error parsing jsonpath {text}, {error}"));
+    let template = match name {
+        "jsonpath" => Template::Text(path(template)?),
+        "jsonpath-file" => Template::Text(path(&read()?)?),
+        "jsonpath-as-json" => Template::Json(path(template)?),
+        "custom-columns" => Template::Columns(CustomColumns::parse(template).map_err(|error| error.to_string())?),
+        _ => Template::Columns(CustomColumns::from_lines(&read()?).map_err(|error| error.to_string())?),
+    };
+    Ok(Format::Template(Box::leak(Box::new(template))))
 }

@@ -18,6 +18,7 @@ mod follow;
 mod formats;
 mod output;
 mod plan;
+pub mod printing;
 mod progress;
 mod prompt;
 mod report;
@@ -82,6 +83,7 @@ fn parse() -> Result<Cli, clap::Error> {
     let name = matches.subcommand_name().unwrap_or_default().to_owned();
     let mut cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
     cli.global.connection.chosen.user_agent = Some(format!("{} {name}", cluster::program()));
+    cli.global.printing = cli.command.printing();
     Ok(cli)
 }
 
@@ -105,7 +107,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
             Some(shell) => Ok(Report::of(completion::script(shell))),
             None => completion::install(),
         },
-        Command::Version(args) => Ok(Report::of(version::text(args))),
+        Command::Version(args) => Ok(Report::of(version::text(args)?)),
     }?;
     if let Some(profile) = cli.global.connection.profile.as_deref().filter(|profile| *profile != "none") {
         report.notes.push(format!("--profile={profile} has no effect: kubectl gc has no such profiles."));

@@ -7,10 +7,11 @@ use crate::{
     render::{
         output::{self, Format, Output, TextOptions},
         style::Style,
+        template::{Template, TemplateOptions},
     },
 };
 
-use super::{args::GlobalArgs, colour, report::terminal_width};
+use super::{args::GlobalArgs, colour, printing::PrintArgs, report::terminal_width};
 
 /// Prints one command's output.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ pub(super) struct Printer {
     pub format: Format,
     fold: bool,
     now: Option<i64>,
+    templates: TemplateOptions,
     style: Style,
 }
 
@@ -25,7 +27,8 @@ impl Printer {
     /// For standard output, folded, without ages.
     pub(super) fn new(global: &GlobalArgs, format: Option<Format>) -> Self {
         let style = Style::new(colour::wanted(global.color, &io::stdout()));
-        Printer { format: format.unwrap_or_default(), fold: true, now: None, style }
+        let templates = global.printing.templates();
+        Printer { format: format.unwrap_or_default(), fold: true, now: None, templates, style }
     }
 
     /// The same, with similar objects folded or not.
@@ -51,10 +54,34 @@ impl Printer {
         output: &impl Output,
         heading: impl FnOnce() -> Vec<u8>,
     ) -> Result<Vec<u8>, OperationError> {
-        let Printer { format, fold, now, style } = self;
-        let options = TextOptions { width: terminal_width(), fold: *fold, wide: false, now: *now, style };
-        output::print(output, *format, &options, heading).map_err(in_memory)
+        let Printer { format, fold, now, templates, style } = self;
+        let (fold, now, templates) = (*fold, *now, *templates);
+        let options = TextOptions { width: terminal_width(), fold, wide: false, now, templates, style };
+        let heading = || if templates.titles { heading() } else { Vec::new() };
+        output::print(output, *format, &options, heading).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => unfitting(*format, &error),
+            _ => in_memory(error),
+        })
     }
+}
+
+/// What a template makes of a document in JSON.
+///
+/// # Errors
+/// The template can't be applied.
+pub(super) fn apply(
+    format: Format,
+    template: &Template,
+    document: &str,
+    printing: PrintArgs,
+) -> Result<String, OperationError> {
+    let document = serde_json::from_str(document).map_err(|error| unfitting(format, &error))?;
+    template.write(&document, printing.templates()).map_err(|error| unfitting(format, &error))
+}
+
+/// A template that can't be applied to a document, in kubectl's words.
+pub(super) fn unfitting(format: Format, why: &dyn std::fmt::Display) -> OperationError {
+    OperationError::Usage(format!("error executing {}: {why}", format.name()))
 }
 
 /// Writing to memory fails only if a command doesn't have the output format.

@@ -2,12 +2,15 @@
 
 use serde::Serialize;
 
-use crate::render::{
-    document::{API_VERSION, json, yaml},
-    output::Format,
+use crate::{
+    operations::OperationError,
+    render::{
+        document::{API_VERSION, json, yaml},
+        output::Format,
+    },
 };
 
-use super::args::VersionArgs;
+use super::{args::VersionArgs, output::apply};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -20,25 +23,32 @@ struct Document {
 }
 
 /// The version of this program, in the requested format.
-pub(super) fn text(args: &VersionArgs) -> String {
+///
+/// # Errors
+/// A template that can't be applied.
+pub(super) fn text(args: &VersionArgs) -> Result<String, OperationError> {
     let document = Document { api_version: API_VERSION, kind: "Version", version: VERSION };
-    match args.output {
+    Ok(match args.output {
         Some(Format::Json) => json(&document),
         Some(Format::Yaml) => yaml(&document),
+        Some(format @ Format::Template(template)) => apply(format, template, &json(&document), args.printing)?,
         // As `--version` prints it.
         _ => format!("kubectl gc {VERSION}\n"),
-    }
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
 
-    use super::{super::args::Cli, *};
+    use super::{
+        super::{args::Cli, printing::PrintArgs},
+        *,
+    };
 
     #[test]
     fn says_the_same_in_every_form() {
-        let text = |output| text(&VersionArgs { output });
+        let text = |output| text(&VersionArgs { output, printing: PrintArgs::default() }).unwrap();
         assert_eq!(text(None), Cli::command().render_version());
         assert_eq!(
             text(Some(Format::Json)),
@@ -54,7 +64,8 @@ mod tests {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/version.json");
         let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         let validator = jsonschema::draft202012::new(&schema).unwrap();
-        let document = text(&VersionArgs { output: Some(Format::Json) });
+        let json = VersionArgs { output: Some(Format::Json), printing: PrintArgs::default() };
+        let document = text(&json).unwrap();
         assert!(validator.is_valid(&serde_json::from_str(&document).unwrap()));
         assert!(!validator.is_valid(&serde_json::json!({"apiVersion": "kubectl-gc/v1", "kind": "Version"})));
     }

@@ -16,6 +16,7 @@ pub mod resources;
 pub mod restore;
 pub mod style;
 pub mod table;
+pub mod template;
 pub mod tree;
 mod tree_columns;
 pub mod tree_document;

@@ -4,7 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{document, style::Style};
+use super::{
+    document,
+    style::Style,
+    template::{Template, TemplateOptions},
+};
 
 /// A format of `-o`. Each command offers some of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,10 +28,12 @@ pub enum Format {
     Remedies,
     /// A line for each finding.
     Oneline,
+    /// What a template makes of the document. It is part of the command line, and lives as long as the process.
+    Template(&'static Template),
 }
 
 impl Format {
-    /// Every format that has a name.
+    /// Every format that has a name, but for templates.
     pub const NAMED: [Self; 7] =
         [Self::Json, Self::Yaml, Self::Name, Self::Dot, Self::Wide, Self::Remedies, Self::Oneline];
 
@@ -42,6 +48,9 @@ impl Format {
             Self::Dot => "dot",
             Self::Remedies => "remedies",
             Self::Oneline => "oneline",
+            Self::Template(Template::Text(_)) => "jsonpath",
+            Self::Template(Template::Json(_)) => "jsonpath-as-json",
+            Self::Template(Template::Columns(_)) => "custom-columns",
         }
     }
 
@@ -60,6 +69,8 @@ pub struct TextOptions<'a> {
     pub fold: bool,
     /// Whether more columns are shown.
     pub wide: bool,
+    /// How templates are applied, and whether columns have titles.
+    pub templates: TemplateOptions,
     /// The current time in Unix seconds, for ages.
     pub now: Option<i64>,
     pub style: &'a Style,
@@ -85,7 +96,7 @@ pub trait Output {
 /// The output in one format. Only text begins with the header.
 ///
 /// # Errors
-/// The command doesn't offer the format.
+/// The command doesn't offer the format, or a template can't be applied (`InvalidInput`).
 pub fn print(
     output: &impl Output,
     format: Format,
@@ -95,6 +106,11 @@ pub fn print(
     match format {
         Format::Json => Ok(document::json(&output.document()).into_bytes()),
         Format::Yaml => Ok(document::yaml(&output.document()).into_bytes()),
+        Format::Template(template) => {
+            let document = serde_json::to_value(output.document())?;
+            let written = template.write(&document, options.templates);
+            written.map(String::into_bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+        }
         Format::Text | Format::Wide => {
             let mut out = heading();
             output.write(&TextOptions { wide: format == Format::Wide, ..*options }, &mut out)?;
@@ -120,7 +136,14 @@ mod tests {
         let (snapshot, graph) = shop();
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
         let view = TreeView::new(&snapshot, &graph, &tree);
-        let options = TextOptions { width: None, fold: true, wide: false, now: None, style: &Style::default() };
+        let options = TextOptions {
+            width: None,
+            fold: true,
+            wide: false,
+            now: None,
+            templates: TemplateOptions::default(),
+            style: &Style::default(),
+        };
         Ok(String::from_utf8(print(&view, format, &options, || b"heading\n".to_vec())?).unwrap())
     }
 

@@ -65,7 +65,14 @@ fn some() -> Resources {
 
 fn table(view: &ResourcesView<'_>, wide: bool, width: Option<usize>) -> String {
     let mut out = Vec::new();
-    let options = TextOptions { width, fold: true, wide, now: None, style: &Style::default() };
+    let options = TextOptions {
+        width,
+        fold: true,
+        wide,
+        now: None,
+        templates: crate::render::template::TemplateOptions::default(),
+        style: &Style::default(),
+    };
     view.write(&options, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }

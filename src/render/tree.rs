@@ -42,7 +42,7 @@ pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dy
     let width = options.width.filter(|_| !options.wide);
     let at = lines::aligned(&lines, width);
     let at = if titles.is_empty() { at } else { at.max(OBJECT.len()) };
-    if !titles.is_empty() && !lines.is_empty() {
+    if options.templates.titles && !titles.is_empty() && !lines.is_empty() {
         let state = if options.wide { "STATE" } else { "" };
         writeln!(out, "{}", format!("{OBJECT:<at$}  {}  {state}", titles.join("  ")).trim_end())?;
     }

@@ -20,7 +20,14 @@ fn text(write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) -> S
 }
 
 fn options(style: &Style) -> TextOptions<'_> {
-    TextOptions { width: None, fold: true, wide: false, now: Some(90_000), style }
+    TextOptions {
+        width: None,
+        fold: true,
+        wide: false,
+        now: Some(90_000),
+        templates: crate::render::template::TemplateOptions::default(),
+        style,
+    }
 }
 
 #[test]

@@ -17,5 +17,6 @@ mod run;
 mod sizes;
 mod streams;
 mod targets;
+mod templates;
 mod terminal;
 mod texts;

@@ -23,6 +23,7 @@ mod facts;
 mod follow;
 mod habits;
 mod incidents;
+mod jsonpath;
 mod keep;
 mod looking;
 mod monitor;

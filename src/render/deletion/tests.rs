@@ -77,7 +77,14 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         sweep: None,
     };
     let style = Style::default();
-    let options = TextOptions { width: Some(80), fold: true, wide: false, now: None, style: &style };
+    let options = TextOptions {
+        width: Some(80),
+        fold: true,
+        wide: false,
+        now: None,
+        templates: crate::render::template::TemplateOptions::default(),
+        style: &style,
+    };
     let mut out = Vec::new();
     view.write(&options, &mut out).unwrap();
     (String::from_utf8(out).unwrap(), if view.failed() { 1 } else { 2 * i32::from(view.bad_news()) })
@@ -249,7 +256,18 @@ fn an_archive_is_named() {
     };
     let style = Style::default();
     let mut out = Vec::new();
-    view.write(&TextOptions { width: None, fold: true, wide: false, now: None, style: &style }, &mut out).unwrap();
+    view.write(
+        &TextOptions {
+            width: None,
+            fold: true,
+            wide: false,
+            now: None,
+            templates: crate::render::template::TemplateOptions::default(),
+            style: &style,
+        },
+        &mut out,
+    )
+    .unwrap();
     assert!(String::from_utf8(out).unwrap().ends_with("All of them are archived in web.yaml.\n"));
     assert_eq!(view.names(), "deployment.apps/web\n");
 }
