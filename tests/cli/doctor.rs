@@ -160,6 +160,7 @@ fn exit_codes() {
 }
 
 /// Each finding of the document is one line, which begins with its severity and code.
+/// kubectl output: `doctor -o oneline` | own: a line for each finding, for grep
 #[test]
 fn each_finding_is_one_line() {
     let hostile =

@@ -31,6 +31,8 @@ fn every_document_takes_templates() {
     assert_eq!(gc(&["version", "-o", "jsonpath={.kind}"]).done(), "Version");
 }
 
+/// kubectl output: rows of `-o custom-columns=` | own: the elements of the document's list
+/// kubectl flag: `--no-headers` | same: the first line of a text is left out, too
 #[test]
 fn rows_have_columns() {
     let columns = ["tree", "-n", "shop", "deploy/web", "--depth", "1", "-o", "custom-columns=KIND:.kind,NAME:.name"];
@@ -48,6 +50,7 @@ fn rows_have_columns() {
     assert!(!text.contains("Dump "), "{text}");
 }
 
+/// kubectl output: `-o jsonpath-file=`, `-o custom-columns-file=` | same
 #[test]
 fn templates_may_be_in_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -57,6 +60,7 @@ fn templates_may_be_in_files() {
     assert!(printed(&["tree", "-o", &format!("custom-columns-file={path}")]).starts_with("NAME "));
 }
 
+/// kubectl output: `-o go-template=`, `-o go-template-file=` | refused: jsonpath or custom-columns instead
 #[test]
 fn what_cannot_be_written_is_refused() {
     for (output, why) in [

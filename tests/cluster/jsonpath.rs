@@ -151,12 +151,14 @@ const TEMPLATES: [&str; 62] = [
     "{5}{1.5}{true}{-1}",
 ];
 
+/// kubectl output: `-o jsonpath=` | same: on the JSON document; an object's fields in the order of their names
 #[test]
 fn templates_are_evaluated_as_by_kubectl() {
     let templates: Vec<String> = TEMPLATES.iter().map(|template| (*template).to_owned()).collect();
     all_alike(&document(), &templates);
 }
 
+/// kubectl flag: `--allow-missing-template-keys` | same
 #[test]
 fn what_kubectl_refuses_is_refused() {
     let document = document();
@@ -198,6 +200,7 @@ fn what_kubectl_refuses_is_refused() {
     }
 }
 
+/// kubectl output: `-o jsonpath-as-json=` | same
 #[test]
 fn results_as_json_are_as_with_kubectl() {
     let document = document();
@@ -209,6 +212,7 @@ fn results_as_json_are_as_with_kubectl() {
 }
 
 /// Only `kubectl get` has custom columns: the object has to be there.
+/// kubectl output: `-o custom-columns=` | same
 #[test]
 fn custom_columns_are_as_with_kubectl() {
     let trial = Trial::new("columns", "Background");
