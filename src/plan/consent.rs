@@ -55,8 +55,8 @@ pub fn severe_objects(snapshot: &Snapshot, plan: &Plan) -> Vec<(ConfirmationReas
         let resource = snapshot.resources.get(snapshot.object(object).resource);
         Some((reason_by_kind(resource).or_else(|| outside.get(&object).copied())?, object))
     };
-    let going = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object);
-    going.filter_map(severe).collect()
+    let going = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed() && !outcome.goes_with_claim());
+    going.filter_map(|outcome| severe(outcome.object)).collect()
 }
 
 fn reason_by_kind(resource: &Resource) -> Option<ConfirmationReason> {

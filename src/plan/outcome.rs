@@ -115,6 +115,11 @@ impl Outcome {
             && self.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
     }
 
+    /// Whether it is a volume that goes with its claim (R9.35): what becomes of its data is told of the claim.
+    pub(crate) fn goes_with_claim(&self) -> bool {
+        matches!(self.because, Some(Cause::ClaimGone(_)))
+    }
+
     /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.
     pub fn may_be_removed(&self) -> bool {
         let unknown = matches!(self.uncertain, Some(Uncertainty::Gap | Uncertainty::Bound | Uncertainty::Assumption));

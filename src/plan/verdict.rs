@@ -2,7 +2,7 @@
 
 use crate::{
     model::{ObjectId, Snapshot, effects::EffectKind},
-    simulate::{Cause, ObstacleKind, State},
+    simulate::{ObstacleKind, State},
 };
 
 use super::{
@@ -310,10 +310,8 @@ fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
 
 fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = VerdictReason> {
     let because_of = |uncertainty: Uncertainty| -> Vec<ObjectId> {
-        // That a volume's data is lost counts already (R9.35): it is nothing worse if its provisioner doesn't work.
-        let counts = |outcome: &&Outcome| {
-            uncertainty != Uncertainty::Assumption || !matches!(outcome.because, Some(Cause::ClaimGone(_)))
-        };
+        // That a volume's data is lost counts already: it is nothing worse if its provisioner doesn't work.
+        let counts = |outcome: &&Outcome| uncertainty != Uncertainty::Assumption || !outcome.goes_with_claim();
         let outcomes = plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(uncertainty)).filter(counts);
         outcomes.map(|outcome| outcome.object).collect()
     };

@@ -141,7 +141,7 @@ mod tests {
             asked(&["StatefulSet/db", "Namespace/elsewhere"], 9, false),
             format!(
                 "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (stored data \
-                 may be lost). Delete 9 objects? Type the name, elsewhere, \
+                 may be lost). Delete 11 objects? Type the name, elsewhere, \
                  to confirm (a: archive first, anything else: stop)"
             )
         );

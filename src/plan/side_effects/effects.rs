@@ -11,7 +11,6 @@ use crate::{
         outcome::{Outcome, Plan},
         reaction::OutsideEffect,
     },
-    simulate::Cause,
 };
 
 use super::{SideEffects, always_removed, may_be_removed};
@@ -22,9 +21,7 @@ const LOAD_BALANCER: &str = "LoadBalancer";
 impl SideEffects<'_, '_> {
     /// Collects all effects of what the plan removes or marks for deletion.
     pub(super) fn effects(&mut self, plan: &Plan) {
-        // What becomes of a volume and its data is told of its claim.
-        let with_claim = |outcome: &Outcome| matches!(outcome.because, Some(Cause::ClaimGone(_)));
-        for outcome in plan.outcomes.iter().filter(|outcome| may_be_removed(outcome) && !with_claim(outcome)) {
+        for outcome in plan.outcomes.iter().filter(|outcome| may_be_removed(outcome) && !outcome.goes_with_claim()) {
             let first = self.effects.len();
             self.add_effects_of(outcome.object);
             self.mark_unsure(outcome, first);
