@@ -3,9 +3,11 @@
 #   scripts/release linux-amd64
 #   docker build --tag kubectl-gc:0.1.0 .
 #
+# A builder that doesn't set TARGETARCH needs --build-arg TARGETARCH=amd64.
+#
 # It trusts the cluster's own certificate authority, which Kubernetes mounts into the pod.
 FROM scratch
-ARG TARGETARCH=amd64
+ARG TARGETARCH
 COPY LICENSE /LICENSE
 COPY dist/linux-${TARGETARCH}/kubectl-gc /kubectl-gc
 USER 65532:65532

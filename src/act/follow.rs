@@ -319,7 +319,12 @@ impl Follower<'_> {
         let lasting = if left == 0 { QUIET } else { self.patience };
         if arrived {
             let nothing_more = !more_outside && (!more || (certain && left == 0));
-            return Some((Ended::AsPlanned, if nothing_more { lasting } else { PATIENCE }));
+            let lasting = match nothing_more {
+                _ if follow_ups > 0 => FOLLOW_UPS,
+                true => lasting,
+                false => PATIENCE,
+            };
+            return Some((Ended::AsPlanned, lasting));
         }
         if more || more_outside {
             let waits_in_vain = collector_due && self.heed_obstacles;

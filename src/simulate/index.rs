@@ -23,11 +23,13 @@ pub(crate) struct FactIndex {
 }
 
 impl FactIndex {
-    /// The PersistentVolume whose claimRef names this claim, if its facts were read.
+    /// The PersistentVolume that is bound to this claim, if its facts were read. One that is Released or Failed was
+    /// bound to an earlier claim of this name; one that is Available waits for it.
     pub(crate) fn volume_of(&self, snapshot: &Snapshot, claim: ObjectId) -> Option<ObjectId> {
         let index = self.volumes_by_claim.get_or_init(|| {
             let bound = snapshot.objects().filter_map(|(id, _)| {
-                let (namespace, name) = snapshot.facts.volume(id)?.claim.as_deref()?.split_once('/')?;
+                let facts = snapshot.facts.volume(id).filter(|facts| facts.may_be_bound())?;
+                let (namespace, name) = facts.claim.as_deref()?.split_once('/')?;
                 // A name without a symbol belongs to no object of the snapshot.
                 Some(((snapshot.strings.find(namespace)?, snapshot.strings.find(name)?), id))
             });

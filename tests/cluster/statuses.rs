@@ -1,6 +1,6 @@
 //! READY, STATUS and AGE in a tree: what the server prints, asked for once a resource.
 
-use std::{collections::BTreeMap, process::Command};
+use std::{collections::BTreeMap, process::Command, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -41,6 +41,12 @@ fn shop(trial: &Trial<'_>) -> [String; 2] {
         let conditions = json!([{"type": "Ready", "status": if status["ready"] == true { "True" } else { "False" }}]);
         let status = json!({"phase": "Running", "containerStatuses": [status], "conditions": conditions});
         cluster.patch(&format!("{pods}/{name}/status"), &json!({"status": status}));
+    }
+    for workload in ["deployments", "replicasets"] {
+        let path = format!("/apis/apps/v1/namespaces/{namespace}/{workload}");
+        cluster.wait_until("its pod to count", Duration::from_secs(60), || {
+            cluster.list(&path).iter().all(|object| object["status"]["readyReplicas"] == 1)
+        });
     }
     [crashing, running]
 }

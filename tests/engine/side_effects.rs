@@ -172,7 +172,29 @@ fn effects_outside_are_told_of_what_goes() {
             "a volume that an earlier claim of this name released",
             "PersistentVolumeClaim data
              PersistentVolume pv
-             facts PersistentVolume/pv Delete ns/data Failed kubernetes",
+             facts PersistentVolume/pv Delete ns/data Failed kubernetes
+             facts PersistentVolumeClaim/data -",
+            "PersistentVolumeClaim/data",
+            "",
+        ),
+        (
+            "an earlier claim's volume beside its own",
+            "PersistentVolumeClaim data
+             PersistentVolume a
+             PersistentVolume b
+             PersistentVolume c
+             facts PersistentVolume/a Retain ns/data Released
+             facts PersistentVolume/b Delete ns/data Bound kubernetes
+             facts PersistentVolume/c Retain ns/data Failed",
+            "PersistentVolumeClaim/data",
+            "PersistentVolumeClaim/data data-destroyed (PersistentVolume/b)",
+        ),
+        (
+            "a volume that waits for this claim",
+            "PersistentVolumeClaim data
+             PersistentVolume pv
+             facts PersistentVolume/pv Delete ns/data Available kubernetes
+             facts PersistentVolumeClaim/data -",
             "PersistentVolumeClaim/data",
             "",
         ),

@@ -109,7 +109,8 @@ impl User {
             print -r -- "$shown"
             zpty -d shell
         "#;
-        let (_, told) = self.run("zsh", &["-f", "-c", script, "zsh", line]);
+        // zpty waits for ever for what isn't printed.
+        let (_, told) = self.run("timeout", &["60", "zsh", "-f", "-c", script, "zsh", line]);
         let shown = told.rsplit("<<").next().unwrap_or_default();
         shown.split(">>").next().unwrap_or_default().to_owned()
     }

@@ -52,7 +52,8 @@ impl Kubectl {
         args.extend(words);
         let text = self.output(&args);
         let candidates = text.lines().filter(|line| !line.is_empty() && !line.starts_with(':'));
-        candidates.map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect()
+        let names = candidates.map(|line| line.split('\t').next().unwrap_or_default());
+        names.filter(|name| is_plain(name)).map(str::to_owned).collect()
     }
 }
 
@@ -71,6 +72,12 @@ impl Ask for Kubectl {
     fn values(&self, flag: &str) -> Vec<String> {
         self.completed(&[flag, ""])
     }
+}
+
+/// Whether a name means the same to every shell and terminal. Others, which a Role may have, are not offered: bash
+/// inserts a candidate as it is, `$(…)` included.
+fn is_plain(name: &str) -> bool {
+    !name.starts_with('-') && name.chars().all(|one| one.is_ascii_alphanumeric() || "._:@/+=,%-".contains(one))
 }
 
 /// The types in a table of `kubectl api-resources`: NAME, perhaps SHORTNAMES, APIVERSION, NAMESPACED, KIND. Those of a
@@ -103,6 +110,16 @@ mod tests {
             deployments  deploy  apps/v1  true  Deployment\nodd\n";
         let texts: Vec<String> = types_of(table).into_iter().map(|one| one.text).collect();
         assert_eq!(texts, ["pods", "po", "bindings", "deployments", "deploy", "deployments.apps"]);
+    }
+
+    #[test]
+    fn only_plain_names_are_offered() {
+        for name in ["web-0", "system:node", "prod@eu/admin", "kube_v1.2"] {
+            assert!(is_plain(name), "{name}");
+        }
+        for name in ["$(touch x)", "a;b", "a b", "`id`", "--all", "a\u{1b}[31m", "é", "a'b", "a\"b"] {
+            assert!(!is_plain(name), "{name}");
+        }
     }
 
     #[test]

@@ -24,10 +24,9 @@ impl VolumeFacts {
     /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
     pub(crate) const DELETE: &'static str = "Delete";
 
-    /// Whether it goes with the claim that it names. If it was released, an earlier claim of that name is meant.
-    pub(crate) fn is_deleted_with_claim(&self) -> bool {
-        let released = matches!(self.phase.as_deref(), Some("Released" | "Failed"));
-        self.reclaim_policy.as_deref() == Some(Self::DELETE) && !released
+    /// Whether it is bound to the claim that it names, as far as its phase is known.
+    pub(crate) fn may_be_bound(&self) -> bool {
+        self.phase.as_deref().is_none_or(|phase| phase == "Bound")
     }
 }
 

@@ -37,8 +37,6 @@ impl SideEffects<'_, '_> {
         };
         let facts = self.context.snapshot.facts.volume(volume);
         match facts.and_then(|facts| facts.reclaim_policy.as_deref()) {
-            // It is another claim's, of the same name.
-            Some(VolumeFacts::DELETE) if facts.is_some_and(|facts| !facts.is_deleted_with_claim()) => {}
             Some(VolumeFacts::DELETE) if facts.is_some_and(|facts| facts.deleted_by == Some(VolumeDeleter::Nobody)) => {
                 self.add_about(
                     claim,

@@ -68,6 +68,9 @@ struct Follows {
     gone: Identity,
     /// Who deletes the other one, as a remark on it.
     remark: &'static str,
+    /// Whether it may stay as well: nobody knows how long a provisioner takes for a volume, nor whether it runs
+    /// (R9.35).
+    may_stay: bool,
 }
 
 impl TrackedObject {
@@ -168,7 +171,11 @@ impl PlanTracker {
         }
         let cause = outcome.because.as_ref();
         let follows = cause.and_then(|cause| Some((cause.gone()?, cause.awaited()?)));
-        let follows = follows.map(|(gone, remark)| Follows { gone: Identity::of(snapshot, gone), remark });
+        let may_stay = outcome.goes_with_claim() && outcome.uncertain == Some(Uncertainty::Assumption);
+        let follows = follows.map(|(gone, remark)| Follows { gone: Identity::of(snapshot, gone), remark, may_stay });
+        if may_stay {
+            ends.push((OutcomeKind::Unchanged, self.end(snapshot, Some(&after(snapshot.object(outcome.object))))));
+        }
         self.track(snapshot, outcome.object, |before| TrackedObject {
             ends,
             follows,
@@ -348,7 +355,11 @@ impl PlanTracker {
             let at = Coordinate { resource: snapshot.resources.picked(resource), namespace, name };
             !matches!(snapshot.look_up(at), Presence::Present(_))
         };
-        let pending = self.objects.iter().filter(|tracked| tracked.now.is_some() && !tracked.arrived());
+        let awaited = |tracked: &&TrackedObject| {
+            let may_stay = tracked.follows.as_ref().is_some_and(|follows| follows.may_stay);
+            tracked.now.is_some() && (may_stay || !tracked.arrived())
+        };
+        let pending = self.objects.iter().filter(awaited);
         pending.filter_map(move |tracked| {
             let follows = tracked.follows.as_ref().filter(|follows| is_gone(&follows.gone))?;
             Some((&tracked.identity, follows.remark))

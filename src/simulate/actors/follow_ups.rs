@@ -1,7 +1,10 @@
 //! What controllers delete because another object is gone, although no owner reference says so (§9.7).
 
 use crate::{
-    model::{Coordinate, ObjectId, Presence, Symbol, facts::VolumeDeleter},
+    model::{
+        Coordinate, ObjectId, Presence, Symbol,
+        facts::{VolumeDeleter, VolumeFacts},
+    },
     server::DeleteOptions,
     simulate::{
         built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS},
@@ -44,7 +47,8 @@ impl World<'_, '_> {
     fn schedule_volume_of(&mut self, claim: ObjectId) {
         let snapshot = self.context.snapshot;
         let Some(volume) = self.context.fact_index.volume_of(snapshot, claim) else { return };
-        let Some(facts) = snapshot.facts.volume(volume).filter(|facts| facts.is_deleted_with_claim()) else { return };
+        let deleted = |facts: &&VolumeFacts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE);
+        let Some(facts) = snapshot.facts.volume(volume).filter(deleted) else { return };
         let by = match &facts.deleted_by {
             Some(VolumeDeleter::Nobody) => return,
             Some(VolumeDeleter::Kubernetes) => None,

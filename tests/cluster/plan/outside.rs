@@ -24,6 +24,9 @@ fn bound(trial: &Trial<'_>, name: &str, policy: &str) {
                 "name": name},
         },
     }));
+    // No controller binds them here.
+    let status = json!({"status": {"phase": "Bound"}});
+    trial.cluster.patch(&format!("/api/v1/persistentvolumes/{volume}/status"), &status);
     trial.cluster.create(json!({
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
