@@ -23,17 +23,22 @@ pub(crate) struct FactIndex {
 }
 
 impl FactIndex {
-    /// The PersistentVolume that is bound to this claim, if its facts were read. One that is Released or Failed was
-    /// bound to an earlier claim of this name; one that is Available waits for it.
+    /// The PersistentVolume that is bound to this claim, or else waits for it, if its facts were read. One that is
+    /// Released or Failed was bound to an earlier claim of this name.
     pub(crate) fn volume_of(&self, snapshot: &Snapshot, claim: ObjectId) -> Option<ObjectId> {
         let index = self.volumes_by_claim.get_or_init(|| {
-            let bound = snapshot.objects().filter_map(|(id, _)| {
-                let facts = snapshot.facts.volume(id).filter(|facts| facts.may_be_bound())?;
-                let (namespace, name) = facts.claim.as_deref()?.split_once('/')?;
+            let mut named: Vec<(bool, (Symbol, Symbol), ObjectId)> = Vec::new();
+            for (id, _) in snapshot.objects() {
+                let Some(facts) = snapshot.facts.volume(id).filter(|facts| !facts.is_released()) else { continue };
+                let claim = facts.claim.as_deref().and_then(|claim| claim.split_once('/'));
                 // A name without a symbol belongs to no object of the snapshot.
-                Some(((snapshot.strings.find(namespace)?, snapshot.strings.find(name)?), id))
-            });
-            bound.collect()
+                let find = |text: &str| snapshot.strings.find(text);
+                let claim = claim.and_then(|(namespace, name)| Some((find(namespace)?, find(name)?)));
+                named.extend(claim.map(|claim| (facts.may_be_bound(), claim, id)));
+            }
+            // The later one counts.
+            named.sort_by_key(|(bound, ..)| *bound);
+            named.into_iter().map(|(_, claim, id)| (claim, id)).collect()
         });
         let claim = snapshot.object(claim);
         index.get(&(claim.namespace, claim.name)).copied()

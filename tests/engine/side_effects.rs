@@ -183,20 +183,21 @@ fn effects_outside_are_told_of_what_goes() {
              PersistentVolume a
              PersistentVolume b
              PersistentVolume c
+             PersistentVolume d
              facts PersistentVolume/a Retain ns/data Released
              facts PersistentVolume/b Delete ns/data Bound kubernetes
-             facts PersistentVolume/c Retain ns/data Failed",
+             facts PersistentVolume/c Retain ns/data Failed
+             facts PersistentVolume/d Retain ns/data Available",
             "PersistentVolumeClaim/data",
             "PersistentVolumeClaim/data data-destroyed (PersistentVolume/b)",
         ),
         (
-            "a volume that waits for this claim",
+            "a volume that waits for this claim may be bound in a moment",
             "PersistentVolumeClaim data
              PersistentVolume pv
-             facts PersistentVolume/pv Delete ns/data Available kubernetes
-             facts PersistentVolumeClaim/data -",
+             facts PersistentVolume/pv Delete ns/data Available kubernetes",
             "PersistentVolumeClaim/data",
-            "",
+            "PersistentVolumeClaim/data data-destroyed (PersistentVolume/pv)",
         ),
         (
             "reclaim policy Retain",

@@ -24,6 +24,11 @@ impl VolumeFacts {
     /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
     pub(crate) const DELETE: &'static str = "Delete";
 
+    /// Whether the claim that it names is an earlier one, which is gone.
+    pub(crate) fn is_released(&self) -> bool {
+        matches!(self.phase.as_deref(), Some("Released" | "Failed"))
+    }
+
     /// Whether it is bound to the claim that it names, as far as its phase is known.
     pub(crate) fn may_be_bound(&self) -> bool {
         self.phase.as_deref().is_none_or(|phase| phase == "Bound")

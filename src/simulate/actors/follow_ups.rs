@@ -47,7 +47,8 @@ impl World<'_, '_> {
     fn schedule_volume_of(&mut self, claim: ObjectId) {
         let snapshot = self.context.snapshot;
         let Some(volume) = self.context.fact_index.volume_of(snapshot, claim) else { return };
-        let deleted = |facts: &&VolumeFacts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE);
+        let deleted =
+            |facts: &&VolumeFacts| facts.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE) && facts.may_be_bound();
         let Some(facts) = snapshot.facts.volume(volume).filter(deleted) else { return };
         let by = match &facts.deleted_by {
             Some(VolumeDeleter::Nobody) => return,

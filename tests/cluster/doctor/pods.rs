@@ -158,7 +158,7 @@ pub fn a_claim_that_a_running_pod_keeps() {
     let node = trial.node();
     let (volume, capacity) = (trial.global("mail"), json!({"storage": "1Gi"}));
     let volume = cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume},
-        "spec": {"accessModes": ["ReadWriteOnce"], "capacity": capacity, "hostPath": {"path": "/nothing"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "capacity": capacity, "hostPath": {"path": "/tmp/nothing"},
             "persistentVolumeReclaimPolicy": "Delete", "claimRef": {"namespace": place, "name": "mail"}}}));
     let claim = cluster.create(json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
         "metadata": {"name": "mail", "namespace": place, "finalizers": ["kubernetes.io/pvc-protection"]},
