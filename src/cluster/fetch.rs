@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
 use http::{HeaderValue, Method, Request, StatusCode, Uri, header, uri::PathAndQuery};
 use http_body_util::BodyExt as _;
 use kube::{
@@ -12,7 +11,12 @@ use kube::{
 };
 use percent_encoding::percent_decode_str;
 
-use super::{credentials::headers::program, failure::Failure, proxy, request::CONNECT_TIMEOUT};
+use super::{
+    credentials::headers::{basic, program},
+    failure::Failure,
+    proxy,
+    request::CONNECT_TIMEOUT,
+};
 
 /// How often a URL is asked for at most, and the pause in between.
 const TRIES: u32 = 3;
@@ -112,7 +116,7 @@ impl Place {
         if host.is_empty() {
             return Err("it names no host".to_owned());
         }
-        let authorization = if user.is_empty() { None } else { Some(basic(user)?) };
+        let authorization = if user.is_empty() { None } else { Some(authorization(user)?) };
         let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
         Ok(Place { server: format!("{scheme}://{host}"), path, authorization })
     }
@@ -148,13 +152,10 @@ impl Place {
     }
 }
 
-fn basic(user: &str) -> Result<HeaderValue, String> {
+/// The header for the name and the password in a URL.
+fn authorization(user: &str) -> Result<HeaderValue, String> {
     let decoded: Vec<u8> = percent_decode_str(user).collect();
-    let pair = if decoded.contains(&b':') { decoded } else { [&decoded[..], b":"].concat() };
-    let pair = base64::engine::general_purpose::STANDARD.encode(pair);
-    let mut value = HeaderValue::try_from(format!("Basic {pair}")).map_err(|error| error.to_string())?;
-    value.set_sensitive(true);
-    Ok(value)
+    basic(if decoded.contains(&b':') { decoded } else { [&decoded[..], b":"].concat() })
 }
 
 /// A client for this server, through the proxy of the environment. Trusts the authority, or else the system's.

@@ -69,9 +69,7 @@ where
             match &*key.0 {
                 "kind" => kind = map.next_value::<Option<Text<'de>>>()?,
                 "metadata" => {
-                    let meta: ListMeta = map.next_value::<Option<ListMeta>>()?.unwrap_or_default();
-                    page.resource_version = meta.resource_version.unwrap_or_default();
-                    page.next = meta.next.filter(|token| !token.is_empty());
+                    page = map.next_value::<Option<ListMeta>>()?.unwrap_or_default().into();
                 }
                 "items" => {
                     items = true;
@@ -132,12 +130,22 @@ where
     }
 }
 
+/// The metadata of a list or a Table.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ListMeta {
+pub(super) struct ListMeta {
     resource_version: Option<String>,
     #[serde(rename = "continue")]
     next: Option<String>,
+}
+
+impl From<ListMeta> for Page {
+    fn from(meta: ListMeta) -> Self {
+        Page {
+            resource_version: meta.resource_version.unwrap_or_default(),
+            next: meta.next.filter(|token| !token.is_empty()),
+        }
+    }
 }
 
 /// A string that borrows from the body unless it has escapes. (`Cow` by itself does so only as a direct field.)

@@ -17,6 +17,7 @@ use super::{
     answer::{Answer, Malformed, Page},
     failure::Failure,
     get_object::AT_ONCE,
+    json::ListMeta,
     pages::Pages,
     path,
 };
@@ -110,14 +111,6 @@ struct Table {
     rows: Option<Vec<Row>>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct ListMeta {
-    resource_version: Option<String>,
-    #[serde(rename = "continue")]
-    next: Option<String>,
-}
-
 #[derive(Deserialize)]
 struct Column {
     #[serde(default)]
@@ -163,8 +156,5 @@ fn read_rows(
             rows.insert(uid, columns.read(&row.cells));
         }
     }
-    Ok(Page {
-        resource_version: table.metadata.resource_version.unwrap_or_default(),
-        next: table.metadata.next.filter(|token| !token.is_empty()),
-    })
+    Ok(table.metadata.into())
 }

@@ -49,11 +49,15 @@ pub(super) fn authorization(user: &mut AuthInfo) -> Result<Option<HeaderValue>, 
         return Ok(None);
     }
     let password = password.as_ref().map(|password| password.expose_secret()).unwrap_or_default();
-    let pair = format!("{}:{password}", name.unwrap_or_default());
+    basic(format!("{}:{password}", name.unwrap_or_default())).map(Some)
+}
+
+/// The header for a `NAME:PASSWORD`.
+pub(crate) fn basic(pair: impl AsRef<[u8]>) -> Result<HeaderValue, String> {
     let mut value = HeaderValue::try_from(format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair)))
         .map_err(|_| "the password has characters that no HTTP header can have".to_owned())?;
     value.set_sensitive(true);
-    Ok(Some(value))
+    Ok(value)
 }
 
 /// This program, as kubectl names itself: `kubectl-gc/0.1.0 (linux/amd64)`.

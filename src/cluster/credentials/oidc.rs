@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 
 use super::{
     super::{failure::Failure, fetch, kubeconfig::Origin},
+    headers::basic,
     save::{Alone, Saved},
 };
 
@@ -182,12 +183,12 @@ async fn ask(
             let _ = write!(form, "&client_secret={}", escaped(secret));
         }
     }
+    let in_header = in_header.then(|| basic(format!("{}:{}", escaped(client), escaped(secret.unwrap_or_default()))));
+    let in_header = in_header.transpose().map_err(Refused::Other)?;
     let answer = send(settings, endpoint, user_agent, |request| {
         let mut request = request.method("POST").header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-        if in_header {
-            let pair = format!("{}:{}", escaped(client), escaped(secret.unwrap_or_default()));
-            let pair = base64::engine::general_purpose::STANDARD.encode(pair);
-            request = request.header(header::AUTHORIZATION, format!("Basic {pair}"));
+        if let Some(value) = in_header {
+            request = request.header(header::AUTHORIZATION, value);
         }
         request.body(Body::from(form.into_bytes()))
     })
