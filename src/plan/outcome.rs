@@ -115,6 +115,11 @@ impl Outcome {
             && self.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
     }
 
+    /// Whether nobody can say what becomes of it: nothing changes it in the simulation, and something may.
+    pub(crate) fn is_open(&self) -> bool {
+        self.kind == OutcomeKind::Unchanged && self.order.is_none() && self.uncertain.is_some()
+    }
+
     /// Whether it is a volume that goes with its claim (R9.35): what becomes of its data is told of the claim.
     pub(crate) fn goes_with_claim(&self) -> bool {
         matches!(self.because, Some(Cause::ClaimGone(_)))

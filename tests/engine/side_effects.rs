@@ -13,7 +13,7 @@ use kubectl_gc::{
     },
     plan::{Afterwards, Plan, explore},
     server::Propagation::{self, Background, Foreground, Orphan},
-    simulate::{Assume, Request, SimContext},
+    simulate::{Assume, Assumption, Request, SimContext},
 };
 
 use crate::{graphs::scene::selector_of, scene::Scene};
@@ -791,6 +791,27 @@ fn a_controller_with_fewer_replicas_deletes_what_it_adopts() {
         let scene = scene(&text);
         assert_eq!(scene.describe(&planned(&scene, "ReplicaSet/many", Orphan)), expected, "{what}");
     }
+}
+
+/// R9.24: the pods are free before their ReplicaSet is gone, and only then does its Deployment make another one, which
+/// may be faster all the same.
+#[test]
+fn a_controller_with_fewer_replicas_is_faster_than_a_new_replica_set() {
+    let text = "Node n1
+         ReplicaSet few
+         Pod own <- ReplicaSet/few+!
+         Deployment web
+         ReplicaSet many <- Deployment/web+!
+         Pod web-a <- ReplicaSet/many+!
+         Pod web-b <- ReplicaSet/many+!
+         facts ReplicaSet/few 1 web
+         facts Pod/own n1 Running";
+    let scene = scene(text);
+    let plan = planned(&scene, "ReplicaSet/many", Orphan);
+    let expected = "Pod/own Unchanged?, ReplicaSet/many Deleted, Pod/web-a Deleted?, Pod/web-b Deleted?";
+    assert_eq!(scene.describe(&plan), expected);
+    let first = Assumption::AdoptsFirst { controller: "ReplicaSet/few".to_owned() };
+    assert!(plan.assumptions.contains(&first), "{:?}", plan.assumptions);
 }
 
 /// R9.25: the claim of a living StatefulSet comes again with its pod, and without its data.

@@ -11,7 +11,7 @@ use kubectl_gc::{
     simulate::{Assume, Request, SimContext, State},
 };
 
-use crate::scene::Scene;
+use crate::{scene::Scene, side_effects};
 
 /// A plan in progress, and the present state of the cluster.
 struct Way {
@@ -22,7 +22,10 @@ struct Way {
 
 impl Way {
     fn new(text: &str, targets: &str, propagation: Propagation) -> Self {
-        let scene = Scene::new(text);
+        Self::of(Scene::new(text), targets, propagation)
+    }
+
+    fn of(scene: Scene, targets: &str, propagation: Propagation) -> Self {
         let plan = {
             let graph = OwnerGraph::new(&scene.snapshot);
             let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
@@ -362,4 +365,40 @@ fn what_hangs_together_is_compared_together() {
         apart += usize::from(!predicted);
     }
     assert!(apart > 0);
+}
+
+/// R9.24: of alike pods, any may go; a new ReplicaSet may adopt them first, and then none does. Nothing is unexpected
+/// about an object of which the plan says that nobody knows what becomes of it.
+#[test]
+fn who_adopts_first_is_not_known() {
+    let text = |facts: &str| {
+        let set = "Pod web-a <- ReplicaSet/many+!\nPod web-b <- ReplicaSet/many+!\nfacts ReplicaSet/few 1 web";
+        let few = "ReplicaSet few\nPod own <- ReplicaSet/few+!\nDeployment web\nReplicaSet many <- Deployment/web+!";
+        format!("Node n1\n{few}\nJob other\n{set}\nfacts {facts}")
+    };
+    let (raced, several) = ("Pod/own n1 Running", "Job/other - web");
+    for (facts, gone) in [
+        (raced, "Pod/web-a Pod/web-b"),
+        (raced, "Pod/own"),
+        (raced, ""),
+        (several, "Pod/web-a"),
+        (several, "Pod/own"),
+        (several, ""),
+    ] {
+        let mut way = Way::of(side_effects::scene(&text(facts)), "ReplicaSet/many", Propagation::Orphan);
+        for pod in gone.split_whitespace() {
+            assert!(way.goes(pod));
+        }
+        for pod in ["Pod/web-a", "Pod/web-b"].iter().filter(|pod| !gone.contains(**pod)) {
+            assert!(way.freed(pod));
+        }
+        assert!(way.goes("ReplicaSet/many"));
+        assert_eq!(way.otherwise().join(", "), "", "{facts}: {gone}");
+        assert!(way.course.arrived(), "{facts}: {gone}");
+    }
+    // Without a Deployment nobody else adopts them.
+    let alone = text(raced).replace(" <- Deployment/web+!", "");
+    let mut way = Way::of(side_effects::scene(&alone), "ReplicaSet/many", Propagation::Orphan);
+    assert!(way.freed("Pod/web-a") && way.goes("Pod/web-b") && way.goes("ReplicaSet/many"));
+    assert_eq!(way.otherwise(), ["Pod/web-a Deleted Orphaned"]);
 }

@@ -65,9 +65,11 @@ struct Controllers<'b, 's, 'a> {
 impl Controllers<'_, '_, '_> {
     fn after(&self, outcome: &Outcome) -> Vec<Afterwards> {
         let mut reactions = Vec::new();
-        // One that deletes a pod because it has too many makes no other.
-        let is_too_many = matches!(outcome.because, Some(Cause::ScaledDown(_)));
-        if outcome.kind.removes() && !is_too_many {
+        if let Some(Cause::ScaledDown(by)) = outcome.because {
+            // One that deletes a pod because it has too many makes no other; a new ReplicaSet does, of its own.
+            let above = self.maker_of_next_set(outcome.object).filter(|_| self.adoptions.is_raced(by));
+            reactions.extend(above.map(|by| Afterwards::MayBeRecreated { by }));
+        } else if outcome.kind.removes() {
             reactions.extend(self.recreated(outcome.object));
         } else if matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached) {
             reactions.extend(self.adopted(outcome));
@@ -333,20 +335,17 @@ impl Controllers<'_, '_, '_> {
     /// Who adopts an object that lost its controller (R9.3, R9.4).
     fn adopted(&self, outcome: &Outcome) -> Vec<Afterwards> {
         let object = outcome.object;
-        let (Some(after), Some(lost)) = (&outcome.after, self.controller_of(object)) else { return Vec::new() };
-        if after.terminating || Reference::controller_of(&after.owners).is_some() {
+        let Some(after) = &outcome.after else { return Vec::new() };
+        if self.controller_of(object).is_none()
+            || after.terminating
+            || Reference::controller_of(&after.owners).is_some()
+        {
             return Vec::new();
         }
-        // A surviving Deployment creates an identical ReplicaSet; a paused one has another make other pods.
-        let is_of_set = self.is(object, "", "Pod") && self.is(lost, "apps", "ReplicaSet");
-        let above = match self.recreator(lost).filter(|_| is_of_set) {
-            Some(Recreator { by, recreation: Recreation::Certain }) => Some(by),
-            _ => None,
-        };
-        match (self.adoptions.of(object), above) {
-            (Some(Adopter::Known(by)), _) => vec![Afterwards::AdoptedBy { by }],
+        match (self.adoptions.of(object), self.maker_of_next_set(object)) {
+            (Some(Adopter::Known(by)), _) if !self.adoptions.is_raced(by) => vec![Afterwards::AdoptedBy { by }],
             // If another one is first, the new ReplicaSet makes other pods.
-            (Some(Adopter::Unknown), above) => std::iter::once(Afterwards::MayBeAdopted)
+            (Some(Adopter::Known(_) | Adopter::Unknown), above) => std::iter::once(Afterwards::MayBeAdopted)
                 .chain(above.map(|by| Afterwards::MayBeRecreated { by }))
                 .collect(),
             (_, Some(by)) if self.is_paused(by) => vec![Afterwards::Recreated { by }],
@@ -354,6 +353,14 @@ impl Controllers<'_, '_, '_> {
             (Some(Adopter::None), None) => Vec::new(),
             (None, None) => self.may_be_adopted(object).into_iter().collect(),
         }
+    }
+
+    /// The surviving Deployment that creates a ReplicaSet in place of a pod's, or, if it is paused, has another make
+    /// other pods.
+    fn maker_of_next_set(&self, pod: ObjectId) -> Option<ObjectId> {
+        let set = self.controller_of(pod).filter(|set| self.is(pod, "", "Pod") && self.is(*set, "apps", "ReplicaSet"));
+        let Recreator { by, recreation } = self.recreator(set?)?;
+        (recreation == Recreation::Certain).then_some(by)
     }
 
     /// Whether there is a living controller of a kind that adopts such objects.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     model::{ObjectId, Reference, Snapshot},
     plan::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty},
-    simulate::Cause,
+    simulate::{Adopter, Cause},
 };
 
 use super::PlanTracker;
@@ -39,6 +39,11 @@ impl PlanTracker {
                 by_adopter.entry(key).or_default().likeliest.push(index_of[&outcome.object]);
             }
         }
+        for outcome in plan.outcomes.iter().filter(unsure) {
+            if plan.adoptions.of(outcome.object) == Some(Adopter::Unknown) {
+                self.objects[index_of[&outcome.object]].ends.push((OutcomeKind::Deleted, None));
+            }
+        }
         let mut kept: FxHashMap<_, Vec<usize>> = FxHashMap::default();
         for outcome in plan.outcomes.iter().filter(unsure) {
             let had = Reference::controller_of(&snapshot.object(outcome.object).owners).is_some();
@@ -50,6 +55,7 @@ impl PlanTracker {
         for ((adopter, place), mut choice) in by_adopter {
             choice.members.clone_from(&choice.likeliest);
             choice.members.extend(kept.get(&place).into_iter().flatten());
+            let is_raced = plan.adoptions.is_raced(adopter);
             let adopter = self.strings.intern(snapshot.text(snapshot.object(adopter).uid));
             for index in &choice.members {
                 let tracked = &mut self.objects[*index];
@@ -60,7 +66,9 @@ impl PlanTracker {
                 tracked.ends.push((OutcomeKind::Deleted, None));
                 tracked.ends.push((OutcomeKind::Unchanged, stays));
             }
-            self.choices.push(choice);
+            if !is_raced {
+                self.choices.push(choice);
+            }
         }
     }
 

@@ -60,6 +60,8 @@ struct TrackedObject {
     /// A controller deletes it once another object is gone.
     follows: Option<Follows>,
     uncertain: Option<Uncertainty>,
+    /// The plan doesn't say what becomes of it: whatever does was foretold.
+    open: bool,
 }
 
 /// An object whose end leads to that of another one, without an owner reference.
@@ -75,7 +77,7 @@ struct Follows {
 
 impl TrackedObject {
     fn arrived(&self) -> bool {
-        self.ends.iter().any(|(_, end)| self.is_at(end))
+        self.open || self.ends.iter().any(|(_, end)| self.is_at(end))
     }
 
     /// Whether it is in this state, adopted or not: another controller may adopt an object that has lost its own.
@@ -180,6 +182,7 @@ impl PlanTracker {
             ends,
             follows,
             uncertain: outcome.uncertain,
+            open: outcome.is_open(),
             ..before
         });
     }
@@ -212,6 +215,7 @@ impl PlanTracker {
             ends: Vec::new(),
             follows: None,
             uncertain: None,
+            open: false,
         }));
     }
 

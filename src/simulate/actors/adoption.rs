@@ -34,12 +34,19 @@ pub(crate) struct Adoptions {
     of: FxHashMap<ObjectId, Adopter>,
     /// Controllers that adopt something, or may.
     adopters: FxHashSet<ObjectId>,
+    /// Those among them that see it first, unless a ReplicaSet that a Deployment has yet to make is faster.
+    raced: FxHashSet<ObjectId>,
 }
 
 impl Adoptions {
     /// Who adopts an object; `None` if that was not played.
     pub(crate) fn of(&self, object: ObjectId) -> Option<Adopter> {
         self.of.get(&object).copied()
+    }
+
+    /// Whether another controller may be faster than this one, which adopts something.
+    pub(crate) fn is_raced(&self, controller: ObjectId) -> bool {
+        self.raced.contains(&controller)
     }
 
     /// Whether a controller adopts anything, or may.
@@ -310,7 +317,13 @@ impl World<'_, '_> {
         }
         match matching.as_slice() {
             [] => Adopter::None,
-            [one] if living == 1 && !self.has_successor(object) => Adopter::Known(*one),
+            [one] if living == 1 => {
+                // The collector frees the pods before their ReplicaSet is gone; only then is another one made.
+                if self.has_successor(object) {
+                    self.adoptions.raced.insert(*one);
+                }
+                Adopter::Known(*one)
+            }
             // The first that sees it.
             _ => {
                 self.rests_on_others.insert(object);
@@ -379,6 +392,10 @@ impl World<'_, '_> {
                 deletes: deletes - surely,
                 of,
             });
+        }
+        if self.adoptions.is_raced(controller) {
+            self.assumptions.insert(Assumption::AdoptsFirst { controller: snapshot.short_name(controller) });
+            self.rests_on_others.extend(ranked.iter().map(|(_, pod)| *pod));
         }
         for (_, pod) in ranked.into_iter().take(deletes) {
             self.delete(pod, &DeleteOptions::default(), Cause::ScaledDown(controller));

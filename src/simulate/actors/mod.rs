@@ -42,6 +42,8 @@ pub enum Assumption {
     ScaledDown { controller: String, deletes: usize, of: usize },
     /// What controllers adopt, and delete then, depends on more than could be read (R9.24).
     Adopted { controller: String },
+    /// A controller adopts what is freed before a ReplicaSet does that a Deployment has yet to make (R9.24).
+    AdoptsFirst { controller: String },
     /// The pod garbage collector removes pods of deleted Nodes (R9.7).
     PodGarbageCollector,
     /// A Job that fails with this delete is still there when all else is done (R9.36).
@@ -75,6 +77,9 @@ impl std::fmt::Display for Assumption {
             ),
             Assumption::Adopted { controller } => {
                 write!(f, "{controller}, whose selector matches what is freed, deletes none of it, and nothing for it")
+            }
+            Assumption::AdoptsFirst { controller } => {
+                write!(f, "{controller} adopts pods before a new ReplicaSet of their Deployment does")
             }
             Assumption::PodGarbageCollector => f.write_str(
                 "the pod garbage collector deletes the pods of nodes that no longer exist, and no kubelet registers \
