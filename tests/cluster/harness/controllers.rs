@@ -45,7 +45,7 @@ const QUEUES: [&str; 3] = ["attempt_to_delete", "attempt_to_orphan", "graph_chan
 /// Queues are empty for moments while events are on their way, so this many looks in a row must find them empty.
 const QUIET_LOOKS: usize = 8;
 /// A collector that is still busy after this time is a defect.
-const SETTLE: Duration = Duration::from_mins(2);
+const SETTLE: Duration = Duration::from_mins(5);
 
 /// A running controller manager.
 pub struct Controllers {
@@ -236,8 +236,10 @@ pub fn settled(collector: &Api) {
 #[track_caller]
 fn idle(controllers: &Api, is_of_queue: fn(&str) -> bool) {
     let mut quiet = 0;
+    let mut added_items = Vec::new();
     let verdict = poll(SETTLE, || {
         let metrics = text(controllers, "/metrics").map_err(Retry::Later)?;
+        added_items.push(items_added(&metrics, is_of_queue));
         if !metrics.lines().any(is_of_queue) {
             return Err(Retry::Never(format!("nothing is said of its queues:\n{metrics}")));
         }
@@ -249,7 +251,24 @@ fn idle(controllers: &Api, is_of_queue: fn(&str) -> bool) {
         quiet += 1;
         if quiet < QUIET_LOOKS { Err(Retry::Later("quiet only for a moment".to_owned())) } else { Ok(()) }
     });
-    verdict.unwrap_or_else(|error| panic!("the controllers did not come to rest within {SETTLE:?}: {error}"));
+    // Whether an item comes again and again, or much is to do.
+    let added = |metrics: Option<&String>| metrics.cloned().unwrap_or_default();
+    verdict.unwrap_or_else(|error| {
+        let (first, last) = (added(added_items.first()), added(added_items.last()));
+        panic!(
+            "the controllers did not come to rest within {SETTLE:?}, {} looks: {error}\nfirst: {first}\nlast: {last}",
+            added_items.len()
+        )
+    });
+}
+
+/// The lines of the metrics that count what was ever put into the queues, and tried again.
+fn items_added(metrics: &str, is_of_queue: fn(&str) -> bool) -> String {
+    let of_queue = |line: &&str| {
+        let counted = line.strip_prefix("workqueue_adds_total{").or(line.strip_prefix("workqueue_retries_total{"));
+        counted.is_some_and(|rest| is_of_queue(&format!("workqueue_depth{{{rest}")))
+    };
+    metrics.lines().filter(of_queue).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether a part of the graph is the node of an object that the collector's watches have reported.
