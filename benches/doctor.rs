@@ -73,6 +73,7 @@ fn main() {
                 events: &[],
                 unpatchable: &Default::default(),
                 probed: None,
+                evidence: &Default::default(),
                 limit: &Limit::Everything,
             };
             let findings = diagnose(&case).findings.len();

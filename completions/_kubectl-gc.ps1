@@ -470,6 +470,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-k', '-k', [CompletionResultType]::ParameterName, 'The objects that kubectl kustomize makes of a folder')
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'The objects that kubectl kustomize makes of a folder')
             [CompletionResult]::new('--only', '--only', [CompletionResultType]::ParameterName, 'Report only findings with these codes (see --list-codes)')
+            [CompletionResult]::new('--evidence', '--evidence', [CompletionResultType]::ParameterName, 'An audit log of the API server, or an archive: who deleted the owners that are gone; may be repeated')
             [CompletionResult]::new('--interval', '--interval', [CompletionResultType]::ParameterName, 'Seconds between two looks of --watch')
             [CompletionResult]::new('--fail-on', '--fail-on', [CompletionResultType]::ParameterName, 'Exit with code 2 for findings of at least this severity')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')

@@ -609,6 +609,9 @@ pub struct DoctorArgs {
     /// Test whether a collector is running: create a ConfigMap and delete it
     #[arg(long)]
     pub probe: bool,
+    /// An audit log of the API server, or an archive: who deleted the owners that are gone; may be repeated
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub evidence: Vec<String>,
     /// Keep looking, and print whenever something changes
     #[arg(short, long)]
     pub watch: bool,

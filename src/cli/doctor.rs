@@ -11,6 +11,7 @@ use crate::{
     operations::{
         Opening, OperationError, ReadScope, Session,
         clock::SystemClock,
+        evidence::read_evidence,
         examine::{Examination, ExaminationScope},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
     },
@@ -62,6 +63,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
 
 /// Reads and examines everything once.
 fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, OperationError> {
+    let evidence = read_evidence(&args.evidence)?;
     let (source, targets) = global.configuration(&args.source, &scope(global, &args.targets))?;
     let (mut session, probe): (Box<Session>, _) = match Opening::of(&source)? {
         Opening::Cluster(discovered) if args.probe => {
@@ -75,7 +77,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     // Before objects are read again, because their ids may change then.
     session.narrow_namespace();
     let if_deleted = if_deleted(global, args, session.as_mut()).filter(|_| only.is_empty());
-    let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec() };
+    let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec(), evidence };
     let ProbeOutcome { probed, note, failed } = probe.map(told_by).unwrap_or_default();
     let diagnosis =
         Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), probed).diagnosis();

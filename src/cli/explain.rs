@@ -38,7 +38,7 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     let namespace = session.namespace_of(&targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
     let asked =
-        ExaminationScope { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), only: Vec::new() };
+        ExaminationScope { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), ..Default::default() };
     let explained = Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), None)
         .explained(&named);
     let snapshot = &session.snapshot;

@@ -11,7 +11,7 @@ use crate::{
 
 use crate::wording::thousands;
 
-use super::{commands::Commands, finding::ReadsNeeded, limit::Limit};
+use super::{commands::Commands, evidence::Evidence, finding::ReadsNeeded, limit::Limit};
 
 /// At most this many objects are named in a sentence.
 const NAMED: usize = 3;
@@ -42,6 +42,8 @@ pub struct Case<'a> {
     pub unpatchable: &'a FxHashMap<Symbol, Option<String>>,
     /// What the probe object showed about the collector, if a probe was requested.
     pub probed: Option<Probed>,
+    /// Who deleted what, as far as the user gave records of it.
+    pub evidence: &'a Evidence,
 }
 
 /// A dependent that was created while its owner waited for its dependents to be deleted (S12). By the next look,

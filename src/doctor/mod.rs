@@ -9,6 +9,7 @@ mod collector;
 pub mod commands;
 mod cycles;
 mod events;
+mod evidence;
 pub mod explain;
 pub mod finding;
 mod identity;
@@ -33,6 +34,7 @@ use crate::{model::effects::Severity, simulate::obstacles::webhook_calls};
 
 pub use case::{Case, Probed, RecreatedDependent};
 pub use code::Code;
+pub use evidence::{Evidence, RecordedDelete, RecordedName};
 pub use explain::{Explained, Explanation, explain};
 pub use finding::{Diagnosis, Finding, ReadsNeeded, Remedy};
 pub use limit::Limit;

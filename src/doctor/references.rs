@@ -11,15 +11,16 @@ use serde_json::{Value, json};
 use crate::{
     command_line::ShellCommand,
     graph::Address,
-    model::{Object, ObjectId, Presence, Reference, Symbol, effects::Severity},
+    model::{Mapping, Object, ObjectId, Presence, Reference, Symbol, effects::Severity},
     simulate::ProjectedOutcome,
     tree::{ReferenceStatus, ResolvedReference},
-    wording::{count, thousands},
+    wording::{age, count, thousands},
 };
 
 use super::{
     case::{Case, FindingsBuilder, some_of},
     code::Code,
+    evidence::{RecordedDelete, RecordedName},
     finding::{Finding, Remedy, one_cause},
 };
 
@@ -226,7 +227,9 @@ fn finding(
         cause: format!("{} {becomes:?}", one_cause(causes)),
         related,
         references: first.references(case).map(|(_, reference, _)| reference).collect(),
-        message: message(case, code, first, objects.len()) + &and_more(case, code, first),
+        message: message(case, code, first, objects.len())
+            + &recorded(case, code, first)
+            + &and_more(case, code, first),
         consequence: consequence(case, code, becomes, faults),
         remedies: remedies(case, code, becomes, faults),
         objects,
@@ -315,6 +318,39 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String
             format!("{same} references have the uid {uid}; the first says {says}.")
         }
         _ => format!("The owner {says} could not be read."),
+    }
+}
+
+/// Who deleted the owner, if a record tells.
+fn deleted_by<'a>(case: &Case<'a>, code: Code, fault: &Fault) -> Option<&'a RecordedDelete> {
+    let snapshot = case.snapshot();
+    let holder = snapshot.object(fault.holder);
+    let reference = &holder.owners[fault.places[0]];
+    let text = |symbol| snapshot.text(symbol).to_owned();
+    let name = || {
+        let Mapping::Served(served) = snapshot.resources.map(&text(reference.api_version), &text(reference.kind))
+        else {
+            return None;
+        };
+        let resource = snapshot.resources.get(snapshot.resources.picked(served));
+        let namespace = if resource.namespaced { text(holder.namespace) } else { String::new() };
+        let (group, plural) = (resource.group.clone(), resource.plural.clone());
+        Some(RecordedName { group, resource: plural, namespace, name: text(reference.name) })
+    };
+    let is_gone = matches!(code, Code::OwnerAbsent | Code::OwnerOtherUid);
+    case.evidence.of(snapshot.text(reference.uid), name, holder.created).filter(|_| is_gone)
+}
+
+/// A sentence about who deleted the owner; empty if no record tells.
+fn recorded(case: &Case<'_>, code: Code, fault: &Fault) -> String {
+    let Some(RecordedDelete { by, time, propagation, source }) = deleted_by(case, code, fault) else {
+        return String::new();
+    };
+    let policy = propagation.as_ref().map(|policy| format!(" with the policy {policy}")).unwrap_or_default();
+    let ago = case.now.zip(*time).map(|(now, time)| format!(" {} ago", age((now - time).max(0)))).unwrap_or_default();
+    match by {
+        Some(by) => format!(" {by} deleted it{ago}{policy} ({source})."),
+        None => format!(" It was archived{ago} for a delete{policy} ({source})."),
     }
 }
 
@@ -421,6 +457,8 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
     let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true);
+    // Whoever deleted the owner wanted its dependents to go, but for one who orphaned them.
+    let goes_too = deleted_by(case, code, &faults[0]).is_some_and(|record| !record.keeps_dependents());
     match code {
         Code::OwnerUnread => {
             let namespace = |fault: &Fault| snapshot.object(fault.holder).namespace;
@@ -439,7 +477,11 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
                     object"
             );
             let repoint = Remedy::new(what, repoint).deciding(becomes == HolderOutcome::Gone);
-            if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
+            match becomes {
+                HolderOutcome::Gone if goes_too => vec![let_go, drop, repoint],
+                HolderOutcome::Gone => vec![drop, repoint, let_go],
+                _ => vec![drop, repoint],
+            }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
             vec![Remedy::new(format!("correct the owner's name and kind in the {references}"), correct_names()), drop]
@@ -448,7 +490,11 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             vec![Remedy::new(format!("use the served kind of the owner in the {references}"), correct_names()), drop]
         }
         Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == HolderOutcome::Gone => {
-            vec![drop, let_go]
+            if goes_too {
+                vec![let_go, drop]
+            } else {
+                vec![drop, let_go]
+            }
         }
         Code::OwnerDuplicated => {
             let on_each = if one { "" } else { " on each object" };

@@ -7,8 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     command_line::Kubectl,
     doctor::{
-        Case, Code, Diagnosis, Explained, Explanation, Finding, Limit, Probed, ReadsNeeded, RecreatedDependent,
-        diagnose, explain, in_progress,
+        Case, Code, Diagnosis, Evidence, Explained, Explanation, Finding, Limit, Probed, ReadsNeeded,
+        RecreatedDependent, diagnose, explain, in_progress,
     },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
@@ -74,6 +74,8 @@ pub struct ExaminationScope {
     pub limit: Limit,
     /// Report only these codes; empty: all.
     pub only: Vec<Code>,
+    /// Who deleted what.
+    pub evidence: Evidence,
 }
 
 impl<'s> Examination<'s> {
@@ -196,7 +198,7 @@ impl<'s> Examination<'s> {
 
     fn diagnose(&self) -> Diagnosis {
         let mut diagnosis = self.with_case(diagnose);
-        let ExaminationScope { limit, only } = &self.asked;
+        let ExaminationScope { limit, only, .. } = &self.asked;
         let snapshot = &self.session.snapshot;
         diagnosis
             .findings
@@ -213,10 +215,17 @@ impl<'s> Examination<'s> {
         let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
         let projection = Projection::of(&stage);
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
-        let Examination { asked: ExaminationScope { limit, .. }, made, events, probed, kubectl, unpatchable, .. } =
-            self;
+        let Examination {
+            asked: ExaminationScope { limit, evidence, .. },
+            made,
+            events,
+            probed,
+            kubectl,
+            unpatchable,
+            ..
+        } = self;
         let (stage, projection, fresh, probed) = (&stage, &projection, &fresh, *probed);
-        work(&Case { stage, projection, now, live, fresh, limit, made, kubectl, events, unpatchable, probed })
+        work(&Case { stage, projection, now, live, fresh, limit, made, kubectl, events, unpatchable, probed, evidence })
     }
 
     /// Reads what is wanted. Returns whether that made a difference.

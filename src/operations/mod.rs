@@ -11,6 +11,7 @@ pub mod clock;
 pub mod complete;
 pub mod delete;
 mod error;
+pub mod evidence;
 pub mod examine;
 pub mod fingerprint;
 pub mod live;

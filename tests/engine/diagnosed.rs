@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use kubectl_gc::{
     command_line::PLAIN,
-    doctor::{Case, Code, Diagnosis, Limit, diagnose},
+    doctor::{Case, Code, Diagnosis, Evidence, Limit, diagnose},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     simulate::{Assume, Projection, SimContext},
@@ -61,6 +61,7 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
         events: &[],
         unpatchable: &Default::default(),
         probed: None,
+        evidence: &Evidence::default(),
     };
     diagnose(&case)
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use kubectl_gc::{
     command_line::PLAIN,
     doctor::{
-        Case, Explanation, Limit, explain,
+        Case, Evidence, Explanation, Limit, explain,
         explain::{Condition, ConditionOutcome, Trigger},
     },
     graph::OwnerGraph,
@@ -47,6 +47,7 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         events: &[],
         unpatchable: &Default::default(),
         probed: None,
+        evidence: &Evidence::default(),
     };
     explain(&case, objects, &[]).explanations
 }

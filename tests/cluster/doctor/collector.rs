@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Found, PATIENCE, examine, follow, mends};
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, KINDS, Options, VIEWER, uid},
+    harness::{ADMIN, Audit, COLLECTOR, Cluster, KINDS, Options, VIEWER, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -245,11 +245,13 @@ fn an_owner_that_was_forgotten() {
     assert!(words(&finding, "consequence").contains("has lost track of these"), "{finding:#}");
 }
 
-/// A cluster whose API server has garbage collection turned off, with an unavailable aggregated API. No collector runs.
+/// A cluster whose API server has garbage collection turned off and writes an audit log, with an unavailable aggregated
+/// API. No collector runs.
 pub fn odd() -> &'static Cluster {
     static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
         let off = "--enable-garbage-collector=false".to_owned();
-        let cluster = Cluster::start(&Options { api_server: vec![off], ..Options::default() });
+        let api_server = audit().flags().into_iter().chain([off]).collect();
+        let cluster = Cluster::start(&Options { api_server, ..Options::default() });
         cluster.apply_yaml(KINDS);
         cluster.create(json!({
             "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.dead.test"},
@@ -262,6 +264,12 @@ pub fn odd() -> &'static Cluster {
         cluster
     });
     &CLUSTER
+}
+
+/// The audit log of that cluster.
+pub fn audit() -> &'static Audit {
+    static AUDIT: LazyLock<Audit> = LazyLock::new(Audit::new);
+    &AUDIT
 }
 
 /// S15: neither foreground nor orphan deletion works as usual.

@@ -8,6 +8,7 @@ mod churn;
 mod collector;
 mod controllers;
 mod cycles;
+mod evidence;
 mod finalizers;
 mod healthy;
 mod identity;

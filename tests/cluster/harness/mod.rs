@@ -6,6 +6,7 @@
 //! Nothing outlives the test run, however it ends: see [`supervisor`].
 
 mod api;
+mod audit;
 mod binaries;
 mod cluster;
 mod controllers;
@@ -22,6 +23,7 @@ mod terminal;
 mod wait;
 
 pub use api::{Answer, Api};
+pub use audit::Audit;
 pub use cluster::{Cluster, Options, shared};
 pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, POD_GC, WORKLOADS, settled};
 pub use credentials::{ADMIN, NOBODY, VIEWER};

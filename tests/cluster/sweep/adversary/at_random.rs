@@ -11,12 +11,11 @@ use std::{
 use proptest::prelude::RngExt as _;
 
 use super::{
-    audit::Audit,
     cluster,
     world::{World, pause, rng},
 };
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, Options, wait_until},
+    harness::{ADMIN, Audit, COLLECTOR, Cluster, CountingProxy, Fault, Options, wait_until},
     sweep::seat::{Seat, SweepSettings},
 };
 

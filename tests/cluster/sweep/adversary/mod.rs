@@ -6,7 +6,6 @@
 //! slow, the API server and the sweeps crash.
 
 mod at_random;
-mod audit;
 mod between;
 mod recreated;
 mod stubborn;

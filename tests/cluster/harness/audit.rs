@@ -32,7 +32,8 @@ impl Audit {
         vec![format!("--audit-policy-file={}", policy.display()), format!("--audit-log-path={}", self.log().display())]
     }
 
-    fn log(&self) -> PathBuf {
+    /// The log: a JSON object in each line.
+    pub fn log(&self) -> PathBuf {
         self.folder.path().join("audit.log")
     }
 

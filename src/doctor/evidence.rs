@@ -1,0 +1,108 @@
+//! Records of who deleted what: audit logs and archives. Where the collector was away, they show whether the dependents
+//! of an object that is gone should go, too.
+
+use rustc_hash::FxHashMap;
+
+/// A DELETE that the API server accepted, or an archive that was written for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedDelete {
+    /// The user who sent it; `None` if the record doesn't say.
+    pub by: Option<String>,
+    /// In Unix seconds.
+    pub time: Option<i64>,
+    /// `Background`, `Foreground` or `Orphan`; `None` if the record doesn't say.
+    pub propagation: Option<String>,
+    /// The file of the record.
+    pub source: String,
+}
+
+/// The coordinates of an object in an audit log.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordedName {
+    pub group: String,
+    /// The plural name of the resource.
+    pub resource: String,
+    /// Empty for cluster scope.
+    pub namespace: String,
+    pub name: String,
+}
+
+/// All records.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    by_uid: FxHashMap<String, RecordedDelete>,
+    /// Records that don't tell the uid.
+    by_name: FxHashMap<RecordedName, Vec<RecordedDelete>>,
+}
+
+impl Evidence {
+    /// Adds a record about an object with this uid; the first one counts.
+    pub fn add(&mut self, uid: &str, record: RecordedDelete) {
+        self.by_uid.entry(uid.to_owned()).or_insert(record);
+    }
+
+    /// Adds a record about the object that had this name then.
+    pub fn add_named(&mut self, name: RecordedName, record: RecordedDelete) {
+        self.by_name.entry(name).or_default().push(record);
+    }
+
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.by_uid.is_empty() && self.by_name.is_empty()
+    }
+
+    /// The delete of the object with this uid. A record without a uid counts if it is the first about that name since
+    /// `since`, when the object certainly existed: its successors were deleted later.
+    pub(super) fn of(
+        &self,
+        uid: &str,
+        name: impl FnOnce() -> Option<RecordedName>,
+        since: Option<i64>,
+    ) -> Option<&RecordedDelete> {
+        if self.is_empty() {
+            return None;
+        }
+        if let Some(record) = self.by_uid.get(uid) {
+            return Some(record);
+        }
+        let since = since?;
+        let later = self.by_name.get(&name()?)?.iter().filter(|record| record.time.is_some_and(|time| time >= since));
+        later.min_by_key(|record| record.time)
+    }
+}
+
+impl RecordedDelete {
+    /// Whether the dependents were to stay.
+    pub(super) fn keeps_dependents(&self) -> bool {
+        self.propagation.as_deref() == Some("Orphan")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(time: i64) -> RecordedDelete {
+        let by = Some("alice".to_owned());
+        RecordedDelete { by, time: Some(time), propagation: None, source: "audit.log".to_owned() }
+    }
+
+    fn web() -> RecordedName {
+        let [group, resource, namespace, name] = ["apps", "deployments", "shop", "web"].map(str::to_owned);
+        RecordedName { group, resource, namespace, name }
+    }
+
+    #[test]
+    fn a_record_without_a_uid_is_about_the_first_that_was_deleted_since() {
+        let mut evidence = Evidence::default();
+        for time in [30, 10, 20] {
+            evidence.add_named(web(), record(time));
+        }
+        let of = |since| evidence.of("u", || Some(web()), since).and_then(|record| record.time);
+        assert_eq!([of(Some(11)), of(Some(20)), of(Some(31)), of(None)], [Some(20), Some(20), None, None]);
+        assert_eq!(evidence.of("u", || None, Some(0)), None);
+        evidence.add("u", record(40));
+        evidence.add("u", record(50));
+        assert_eq!(evidence.of("u", || Some(web()), Some(0)).and_then(|record| record.time), Some(40));
+    }
+}

@@ -1,0 +1,254 @@
+//! Reads records of deletions: audit logs of the API server, and archives.
+
+use std::{fs::File, io::BufReader, path::Path};
+
+use flate2::bufread::MultiGzDecoder;
+use serde::Deserialize;
+
+use crate::{
+    archive::{self, Archive},
+    doctor::{Evidence, RecordedDelete, RecordedName},
+};
+
+use super::OperationError;
+
+/// One entry of an audit log, as far as it matters here (`audit.k8s.io/v1`).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AuditEvent {
+    kind: String,
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    stage: String,
+    #[serde(default)]
+    verb: String,
+    #[serde(default, rename = "requestURI")]
+    request_uri: String,
+    user: Option<User>,
+    impersonated_user: Option<User>,
+    object_ref: Option<ObjectRef>,
+    response_status: Option<ResponseStatus>,
+    request_object: Option<DeleteBody>,
+    response_object: Option<DeleteAnswer>,
+    #[serde(default)]
+    request_received_timestamp: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct User {
+    #[serde(default)]
+    username: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ObjectRef {
+    api_group: String,
+    resource: String,
+    namespace: String,
+    name: String,
+    subresource: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ResponseStatus {
+    code: u16,
+}
+
+/// `DeleteOptions`; logged at the levels Request and RequestResponse.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct DeleteBody {
+    propagation_policy: Option<String>,
+    preconditions: Option<Uid>,
+    dry_run: Vec<String>,
+}
+
+/// A `Status` with the uid in its details, or the object; logged at the level RequestResponse.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct DeleteAnswer {
+    details: Option<Uid>,
+    metadata: Option<Uid>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Uid {
+    uid: Option<String>,
+}
+
+/// Reads all records of these files.
+///
+/// # Errors
+/// A file that can't be read, or is neither an audit log nor an archive.
+pub fn read_evidence(paths: &[String]) -> Result<Evidence, OperationError> {
+    let mut evidence = Evidence::default();
+    for path in paths {
+        match archive::header_of(Path::new(path)) {
+            Some(_) => read_archive(path, &mut evidence)?,
+            None => read_audit_log(path, &mut evidence)?,
+        }
+    }
+    Ok(evidence)
+}
+
+/// Whatever an archive holds was to be deleted, by its targets' delete.
+fn read_archive(path: &str, evidence: &mut Evidence) -> Result<(), OperationError> {
+    let archive = Archive::open(Path::new(path))?;
+    let header = archive.header();
+    let record = RecordedDelete {
+        by: None,
+        time: seconds(&header.time),
+        propagation: Some(header.propagation.clone()).filter(|propagation| !propagation.is_empty()),
+        source: path.to_owned(),
+    };
+    for target in &header.targets {
+        evidence.add(&target.uid, record.clone());
+    }
+    for object in archive.objects()? {
+        let object = object?;
+        if let Some(uid) = object["metadata"]["uid"].as_str() {
+            evidence.add(uid, record.clone());
+        }
+    }
+    Ok(())
+}
+
+/// An audit log: a JSON object in each line, perhaps compressed. It is read entry by entry.
+fn read_audit_log(path: &str, evidence: &mut Evidence) -> Result<(), OperationError> {
+    let fails = |why: String| OperationError::Usage(format!("--evidence {path}: {why}"));
+    let file = BufReader::new(File::open(path).map_err(|error| fails(error.to_string()))?);
+    let reader: Box<dyn std::io::Read> = match path.ends_with(".gz") {
+        true => Box::new(BufReader::new(MultiGzDecoder::new(file))),
+        false => Box::new(file),
+    };
+    let entries = serde_json::Deserializer::from_reader(reader).into_iter::<AuditEvent>();
+    for (index, entry) in entries.enumerate() {
+        let entry = entry.map_err(|error| {
+            fails(format!("entry {} is not one of an audit log (audit.k8s.io, JSON lines): {error}", index + 1))
+        })?;
+        if entry.kind != "Event" || !entry.api_version.starts_with("audit.k8s.io/") {
+            let found = format!("entry {} is {:?} of {:?}", index + 1, entry.kind, entry.api_version);
+            return Err(fails(format!("{found}: neither an audit log nor an archive")));
+        }
+        entry.record(path, evidence);
+    }
+    Ok(())
+}
+
+impl AuditEvent {
+    /// Adds a delete that the API server accepted.
+    fn record(self, source: &str, evidence: &mut Evidence) {
+        let body = self.request_object.unwrap_or_default();
+        let query = self.request_uri.split_once('?').map_or("", |(_, query)| query);
+        let parameter = |key: &str| {
+            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(name, _)| *name == key).map(|(_, value)| value.to_owned())
+        };
+        let is_dry_run = !body.dry_run.is_empty() || parameter("dryRun").is_some();
+        let accepted = self.response_status.is_some_and(|status| (200..300).contains(&status.code));
+        let Some(object) = self
+            .object_ref
+            .filter(|_| self.verb == "delete" && self.stage == "ResponseComplete" && accepted && !is_dry_run)
+        else {
+            return;
+        };
+        if !object.subresource.is_empty() || object.name.is_empty() {
+            return;
+        }
+        let answer = self.response_object.unwrap_or_default();
+        let uids = [answer.details, answer.metadata, body.preconditions];
+        let uid = uids.into_iter().flatten().find_map(|uid| uid.uid);
+        let user = self.impersonated_user.or(self.user);
+        let record = RecordedDelete {
+            by: user.map(|user| user.username).filter(|name| !name.is_empty()),
+            time: seconds(&self.request_received_timestamp),
+            propagation: body.propagation_policy.or_else(|| parameter("propagationPolicy")),
+            source: source.to_owned(),
+        };
+        let ObjectRef { api_group: group, resource, namespace, name, .. } = object;
+        match uid {
+            Some(uid) => evidence.add(&uid, record),
+            None => evidence.add_named(RecordedName { group, resource, namespace, name }, record),
+        }
+    }
+}
+
+fn seconds(time: &str) -> Option<i64> {
+    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// An entry of the level Metadata, with changes.
+    fn entry(changes: &Value) -> Value {
+        let mut entry = json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
+            "verb": "delete", "requestURI": "/apis/apps/v1/namespaces/shop/deployments/web?propagationPolicy=Orphan",
+            "user": {"username": "alice", "groups": ["ops"]},
+            "objectRef": {"apiGroup": "apps", "apiVersion": "v1", "resource": "deployments", "namespace": "shop",
+                "name": "web"},
+            "responseStatus": {"metadata": {}, "status": "Success", "code": 200},
+            "requestReceivedTimestamp": "1970-01-01T00:01:40.000000Z",
+        });
+        for (key, value) in changes.as_object().into_iter().flatten() {
+            entry[key] = value.clone();
+        }
+        entry
+    }
+
+    fn read(text: &str) -> Result<Evidence, OperationError> {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(text.as_bytes()).expect("a file that can be written");
+        read_evidence(&[file.path().display().to_string()])
+    }
+
+    #[test]
+    fn only_deletes_that_the_server_accepted_count() {
+        let unlogged = json!({"objectRef": {"resource": "deployments", "namespace": "shop"}});
+        let uid = json!({"responseObject": {"kind": "Status", "details": {"uid": "u"}}});
+        for (changes, counts) in [
+            (json!({}), true),
+            (uid.clone(), true),
+            (json!({"stage": "RequestReceived"}), false),
+            (json!({"verb": "get"}), false),
+            (json!({"responseStatus": {"code": 403}}), false),
+            (json!({"responseStatus": null}), false),
+            (json!({"requestURI": "/apis/apps/v1/namespaces/shop/deployments/web?dryRun=All"}), false),
+            (json!({"requestObject": {"kind": "DeleteOptions", "dryRun": ["All"]}}), false),
+            (json!({"objectRef": {"resource": "pods", "name": "web", "subresource": "eviction"}}), false),
+            (unlogged, false),
+        ] {
+            let evidence = read(&entry(&changes).to_string()).expect("an audit log");
+            assert_eq!(!evidence.is_empty(), counts, "{changes}");
+        }
+        let twice = [entry(&uid), entry(&json!({}))].map(|entry| entry.to_string()).join("\n");
+        assert!(!read(&twice).expect("an audit log").is_empty());
+    }
+
+    #[test]
+    fn whatever_else_a_file_holds_is_refused() {
+        let pod = json!({"kind": "Pod", "apiVersion": "v1"}).to_string();
+        let cut = entry(&json!({})).to_string();
+        for (text, says) in [
+            (pod.as_str(), "entry 1 is \"Pod\" of \"v1\": neither an audit log nor an archive"),
+            ("kind: Pod", "entry 1 is not one of an audit log"),
+            (&cut[..40], "entry 1 is not one of an audit log"),
+        ] {
+            let error = read(text).expect_err("no evidence").to_string();
+            assert!(error.starts_with("--evidence ") && error.contains(says), "{error}");
+        }
+        assert!(read("").expect("an empty log").is_empty());
+        let error = read_evidence(&["none.log".to_owned()]).expect_err("no file").to_string();
+        assert!(error.starts_with("--evidence none.log: No such file"), "{error}");
+    }
+}
