@@ -98,6 +98,12 @@ impl Failure {
                 // `source()` of an io::Error skips the error that it wraps.
                 next = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
             }
+            if let Some(error) = error.downcast_ref::<h2::Error>() {
+                kind = error.get_io().map_or(kind, |error| Some(error.kind()));
+                if error.is_go_away() && error.is_remote() {
+                    return Failure::Interrupted("the server closed the connection".to_owned());
+                }
+            }
             if let Some(error) = error.downcast_ref::<kube::client::AuthError>() {
                 return Failure::Credentials(credentials::explain(error));
             }

@@ -5,10 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, Method, Request, StatusCode, Uri, header, uri::PathAndQuery};
 use http_body_util::BodyExt as _;
-use kube::{
-    Client, Config,
-    client::{Body, ClientBuilder},
-};
+use kube::{Client, Config, client::Body};
 use percent_encoding::percent_decode_str;
 
 use super::{
@@ -16,6 +13,7 @@ use super::{
     failure::Failure,
     proxy,
     request::CONNECT_TIMEOUT,
+    transport,
 };
 
 /// How often a URL is asked for at most, and the pause in between.
@@ -165,7 +163,7 @@ pub(super) fn client(server: &str, authority: Option<Vec<Vec<u8>>>) -> Result<Cl
     config.connect_timeout = Some(CONNECT_TIMEOUT);
     config.root_cert = authority;
     config.proxy_url = proxy::from_environment(&config.cluster_url, |name| std::env::var(name).ok())?;
-    Ok(ClientBuilder::try_from(config).map_err(|error| error.to_string())?.build())
+    transport::client(config).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -48,6 +48,7 @@ mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tokens;
+mod transport;
 mod warnings;
 mod watch;
 mod whole;

@@ -11,6 +11,7 @@ mod graphs;
 mod account;
 mod archive;
 mod completion;
+mod connections;
 mod content;
 mod credentials;
 mod delete;

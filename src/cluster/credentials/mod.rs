@@ -15,10 +15,10 @@ use std::{path::PathBuf, sync::Arc};
 use http::{HeaderMap, HeaderValue, Request, header};
 use kube::{
     Client, Config,
-    client::{AuthError, Body, ClientBuilder},
+    client::{AuthError, Body},
 };
 
-use super::{failure::Failure, kubeconfig::Origin};
+use super::{failure::Failure, kubeconfig::Origin, transport};
 
 use self::{
     oidc::Oidc,
@@ -92,7 +92,7 @@ impl Clients {
                 }
             }
         };
-        Ok(Clients { base: ClientBuilder::try_from(config).map_err(Error::Kube)?.build(), source, headers })
+        Ok(Clients { base: transport::client(config).map_err(Error::Kube)?, source, headers })
     }
 
     /// A client with valid credentials. Gets new ones first if there are none, or if they have expired.

@@ -16,12 +16,13 @@ use http::HeaderValue;
 use jiff::Timestamp;
 use kube::{
     Client, Config,
-    client::ClientBuilder,
     config::{AuthInfo, ExecConfig, ExecInteractiveMode},
 };
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Mutex;
+
+use crate::cluster::transport;
 
 /// The protocol's versions, as in client-go; v1alpha1 is gone since Kubernetes 1.24.
 const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
@@ -199,7 +200,7 @@ impl Plugin {
         let invalid = |error: kube::Error| {
             format!(" returned a certificate that can't be used: {}", super::super::identity::explain(&error))
         };
-        Ok(ClientBuilder::try_from(config).map_err(invalid)?.build())
+        transport::client(config).map_err(invalid)
     }
 
     async fn run(&self) -> Result<Status, String> {

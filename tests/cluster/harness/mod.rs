@@ -33,6 +33,6 @@ pub use fixtures::KINDS;
 pub use objects::{owner_reference, uid};
 pub use proxy::{CountingProxy, Fault, Request, old_discovery};
 pub use run::{Ran, with_plugin};
-pub use supervisor::Supervised;
+pub use supervisor::{Program, Supervised};
 pub use terminal::Terminal;
 pub use wait::{Retry, poll, wait_until};

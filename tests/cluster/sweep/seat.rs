@@ -8,7 +8,7 @@ use std::{
 
 use rustix::process::Signal;
 
-use crate::harness::{Api, COLLECTOR, Cluster, NAMESPACES, Retry, Supervised, WORKLOADS, poll, settled};
+use crate::harness::{Api, COLLECTOR, Cluster, NAMESPACES, Program, Retry, Supervised, WORKLOADS, poll, settled};
 
 /// After half a minute a sweep reports what it can't see; and a busy machine must not make a test fail.
 const SYNC: Duration = Duration::from_mins(5);
@@ -114,8 +114,25 @@ impl SweepSettings {
     /// The same with this whole command line.
     #[track_caller]
     pub fn start_as(cluster: &Cluster, kubeconfig: &Path, args: &[&str]) -> Self {
+        let program = cluster.gc_program(kubeconfig, args);
+        Self::run(cluster, kubeconfig, program)
+    }
+
+    /// The same with these variables in its environment.
+    #[track_caller]
+    pub fn start_in(cluster: &Cluster, kubeconfig: &Path, variables: &[(&str, &str)]) -> Self {
+        let program = cluster.gc_program(kubeconfig, &FLAGS);
+        Self::run(
+            cluster,
+            kubeconfig,
+            variables.iter().fold(program, |program, (name, value)| program.env(name, value)),
+        )
+    }
+
+    #[track_caller]
+    fn run(cluster: &Cluster, kubeconfig: &Path, program: Program) -> Self {
         let name = cluster.unique("sweep");
-        let program = cluster.gc_program(kubeconfig, args).in_folder(cluster.folder());
+        let program = program.in_folder(cluster.folder());
         let process = Supervised::start(&name, cluster.folder(), program);
         let process = process.unwrap_or_else(|error| panic!("cannot run kubectl-gc: {error}"));
         Self { process, kubeconfig: kubeconfig.to_owned() }

@@ -1,0 +1,193 @@
+//! Opens connections: directly or through a proxy, with TLS where the server's URL says so.
+
+use std::{
+    error::Error,
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures::TryFutureExt as _;
+use http::{HeaderValue, Uri};
+use hyper::rt;
+use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_timeout::TimeoutConnector;
+use hyper_util::{
+    client::legacy::connect::{
+        Connected, Connection, HttpConnector,
+        proxy::{SocksV5, Tunnel},
+    },
+    rt::TokioIo,
+};
+use kube::{
+    Config,
+    client::{ConfigExt as _, RustlsTlsError},
+};
+use percent_encoding::percent_decode_str;
+use tokio::net::TcpStream;
+use tower::Service;
+
+/// client-go's `net.Dialer` has the same.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Opens connections that are ready for a protocol of HTTP.
+pub(super) type Connector = TimeoutConnector<HttpsConnector<Route>>;
+
+/// A connector to the server of this configuration. If it `offers_http2`, the server chooses the protocol.
+pub(super) fn connector(config: &Config, offers_http2: bool) -> kube::Result<Connector> {
+    let builder = HttpsConnectorBuilder::new().with_tls_config(config.rustls_client_config()?).https_or_http();
+    let builder = match &config.tls_server_name {
+        Some(name) => {
+            let name = name.clone().try_into().map_err(RustlsTlsError::InvalidServerName);
+            builder.with_server_name_resolver(FixedServerNameResolver::new(name.map_err(kube::Error::RustlsTls)?))
+        }
+        None => builder,
+    };
+    let route = Route::of(config)?;
+    let with_tls = match offers_http2 {
+        true => builder.enable_http1().enable_http2().wrap_connector(route),
+        false => builder.enable_http1().wrap_connector(route),
+    };
+    let mut connector = TimeoutConnector::new(with_tls);
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    Ok(connector)
+}
+
+/// The way to the server.
+#[derive(Clone)]
+pub(super) enum Route {
+    Direct(HttpConnector),
+    /// Through an HTTP or HTTPS proxy, with CONNECT.
+    Tunnel(Tunnel<HttpsConnector<HttpConnector>>),
+    /// To a proxy that forwards each request: without TLS to the server, as Go's `http.Transport` does.
+    Forward(HttpsConnector<HttpConnector>, Uri),
+    Socks(SocksV5<HttpConnector>),
+}
+
+impl Route {
+    fn of(config: &Config) -> kube::Result<Self> {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_keepalive(Some(KEEP_ALIVE));
+        let Some(proxy) = &config.proxy_url else { return Ok(Route::Direct(tcp)) };
+        match proxy.scheme_str() {
+            Some("socks5") => Ok(Route::Socks(SocksV5::new(proxy.clone(), tcp))),
+            // As in Go, TLS to a proxy is set up like TLS to the server.
+            Some("http" | "https") => {
+                let to_proxy = config.rustls_https_connector_with_connector(tcp)?;
+                if forwards(config) {
+                    return Ok(Route::Forward(to_proxy, proxy.clone()));
+                }
+                let tunnel = Tunnel::new(proxy.clone(), to_proxy);
+                Ok(Route::Tunnel(match proxy_authorization(proxy) {
+                    Some(authorization) => tunnel.with_auth(authorization),
+                    None => tunnel,
+                }))
+            }
+            _ => Err(kube::Error::ProxyProtocolUnsupported { proxy_url: Box::new(proxy.clone()) }),
+        }
+    }
+}
+
+/// Whether a proxy forwards each request, instead of connecting us to the server.
+fn forwards(config: &Config) -> bool {
+    let is_http = config.proxy_url.as_ref().is_some_and(|proxy| matches!(proxy.scheme_str(), Some("http" | "https")));
+    is_http && config.cluster_url.scheme_str() == Some("http")
+}
+
+/// The header with which a proxy forwards our requests, if it wants a name and a password.
+pub(super) fn forwarding_authorization(config: &Config) -> Option<HeaderValue> {
+    config.proxy_url.as_ref().filter(|_| forwards(config)).and_then(proxy_authorization)
+}
+
+/// The header for the name and the password in a proxy's URL.
+fn proxy_authorization(proxy: &Uri) -> Option<HeaderValue> {
+    let (user, _) = proxy.authority()?.as_str().rsplit_once('@')?;
+    let decoded: Vec<u8> = percent_decode_str(user).collect();
+    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(decoded))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+impl Service<Uri> for Route {
+    type Response = Line;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        match self {
+            Route::Direct(tcp) => ready!(tcp.poll_ready(context))?,
+            Route::Tunnel(tunnel) => ready!(tunnel.poll_ready(context))?,
+            Route::Forward(to_proxy, _) => ready!(to_proxy.poll_ready(context))?,
+            Route::Socks(socks) => ready!(socks.poll_ready(context))?,
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, server: Uri) -> Self::Future {
+        let line = |forwards| move |io| Line { io, forwards };
+        let plain = |io| Line { io: MaybeHttpsStream::Http(io), forwards: false };
+        match self {
+            Route::Direct(tcp) => Box::pin(tcp.call(server).map_ok(plain).map_err(BoxError::from)),
+            Route::Tunnel(tunnel) => Box::pin(tunnel.call(server).map_ok(line(false)).map_err(BoxError::from)),
+            Route::Forward(to_proxy, proxy) => Box::pin(to_proxy.call(proxy.clone()).map_ok(line(true))),
+            Route::Socks(socks) => Box::pin(socks.call(server).map_ok(plain).map_err(BoxError::from)),
+        }
+    }
+}
+
+/// A connection to the server or to a proxy.
+pub(super) struct Line {
+    io: MaybeHttpsStream<TokioIo<TcpStream>>,
+    /// Whether requests name the whole URL, for a proxy that forwards them.
+    forwards: bool,
+}
+
+impl Connection for Line {
+    fn connected(&self) -> Connected {
+        self.io.connected().proxy(self.forwards)
+    }
+}
+
+impl rt::Read for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: rt::ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(context, buffer)
+    }
+}
+
+impl rt::Write for Line {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, buffer)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffers: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(context, buffers)
+    }
+}

@@ -1,0 +1,247 @@
+//! Sends requests over HTTP/2 where the server has it, as client-go does, else over HTTP/1.1. kube's own client speaks
+//! HTTP/1.1 only, with a connection for each watch.
+
+mod connector;
+mod http2;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    error::Error,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+};
+
+use futures::{
+    FutureExt as _, TryFutureExt as _,
+    future::{BoxFuture, Shared},
+};
+use http::{HeaderValue, Request, Response, Uri, header};
+use http_body_util::Either;
+use hyper::body::Incoming;
+use hyper_util::{
+    client::legacy::{self, connect::Connection as _},
+    rt::TokioExecutor,
+};
+use kube::{
+    Client, Config,
+    client::{Body, ConfigExt as _},
+};
+use tower::{Service, ServiceBuilder};
+use tower_http::decompression::DecompressionLayer;
+
+use self::{
+    connector::Connector,
+    http2::{Answer, Connections, Failed, Place},
+    settings::Settings,
+};
+
+/// How often a request is sent that the server doesn't process, as Go's `http2.Transport` does.
+const TRIES: u32 = 6;
+
+type BoxError = Box<dyn Error + Send + Sync>;
+type Io = <Connector as Service<Uri>>::Response;
+
+/// A client for the server of this configuration. Needs a tokio runtime.
+pub(super) fn client(config: Config) -> kube::Result<Client> {
+    let settings = Settings::of(|name| std::env::var(name).ok());
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .layer(DecompressionLayer::new().gzip(!config.disable_compression))
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        .service(Transport::new(&config, settings)?);
+    Ok(Client::new(service, config.default_namespace))
+}
+
+/// Both protocols.
+#[derive(Clone)]
+struct Transport {
+    http1: legacy::Client<Given, Body>,
+    /// For a proxy that forwards each request.
+    proxy_authorization: Option<HeaderValue>,
+    /// `None` if only HTTP/1.1 is wanted.
+    http2: Option<Arc<Http2>>,
+}
+
+struct Http2 {
+    connector: Connector,
+    server: Uri,
+    settings: Settings,
+    state: Mutex<State>,
+    /// Where a connection goes if the server has only HTTP/1.1.
+    given: Arc<Mutex<Vec<Io>>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whether the server has chosen HTTP/1.1. That remains so.
+    chose_http1: bool,
+    connections: Connections,
+    /// The connection that is being opened: all requests without a place wait for it.
+    opening: Option<Shared<BoxFuture<'static, Result<(), Unconnected>>>>,
+}
+
+/// How a request can go.
+enum Way {
+    Http1,
+    Http2(Place),
+    Wait(Shared<BoxFuture<'static, Result<(), Unconnected>>>),
+}
+
+/// No connection could be opened. All requests that waited for it get the same error.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("client error (Connect)")]
+struct Unconnected(#[source] Arc<dyn Error + Send + Sync>);
+
+impl From<BoxError> for Unconnected {
+    fn from(error: BoxError) -> Self {
+        Unconnected(error.into())
+    }
+}
+
+impl Transport {
+    fn new(config: &Config, settings: Settings) -> kube::Result<Self> {
+        let given = Arc::default();
+        let http1 = Given { first: Arc::clone(&given), connector: connector::connector(config, false)? };
+        // As client-go, without TLS always HTTP/1.1.
+        let server = config.cluster_url.clone();
+        let http2 = match settings.http2 && server.scheme_str() == Some("https") {
+            true => {
+                let connector = connector::connector(config, true)?;
+                Some(Arc::new(Http2 { connector, server, settings, state: Mutex::default(), given }))
+            }
+            false => None,
+        };
+        let http1 = legacy::Builder::new(TokioExecutor::new()).build(http1);
+        Ok(Transport { http1, proxy_authorization: connector::forwarding_authorization(config), http2 })
+    }
+
+    async fn send(self, request: Request<Body>) -> Result<Response<Either<Answer, Incoming>>, BoxError> {
+        let mut request = request;
+        if let Some(authorization) = &self.proxy_authorization {
+            request.headers_mut().insert(header::PROXY_AUTHORIZATION, authorization.clone());
+        }
+        let mut tried = 0;
+        loop {
+            let place = match &self.http2 {
+                Some(http2) => http2.place().await?,
+                None => None,
+            };
+            let Some(place) = place else { return Ok(self.http1.request(request).await?.map(Either::Right)) };
+            tried += 1;
+            let again = copy(&request).filter(|_| tried < TRIES);
+            request = match (place.send(request).await, again) {
+                (Ok(response), _) => return Ok(response.map(Either::Left)),
+                // Also a write: the server has not done anything.
+                (Err(Failed::Unprocessed(_)), Some(again)) => again,
+                (Err(Failed::Unprocessed(error) | Failed::Other(error)), _) => return Err(error.into()),
+            };
+        }
+    }
+}
+
+/// The same request once more.
+fn copy(request: &Request<Body>) -> Option<Request<Body>> {
+    let mut copy = Request::new(request.body().try_clone()?);
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.headers_mut() = request.headers().clone();
+    Some(copy)
+}
+
+impl Http2 {
+    /// A place on a connection; `None` if the server has only HTTP/1.1.
+    async fn place(self: &Arc<Self>) -> Result<Option<Place>, Unconnected> {
+        loop {
+            match self.way() {
+                Way::Http1 => return Ok(None),
+                Way::Http2(place) => return Ok(Some(place)),
+                Way::Wait(opening) => opening.await?,
+            }
+        }
+    }
+
+    fn way(self: &Arc<Self>) -> Way {
+        let mut state = lock(&self.state);
+        if state.chose_http1 {
+            return Way::Http1;
+        }
+        if let Some(place) = state.connections.place() {
+            return Way::Http2(place);
+        }
+        Way::Wait(state.opening.get_or_insert_with(|| self.clone().open().boxed().shared()).clone())
+    }
+
+    /// Opens one more connection. It goes on if the request that began it is given up.
+    fn open(self: Arc<Self>) -> impl Future<Output = Result<(), Unconnected>> + Send + 'static {
+        let opened = tokio::spawn(async move {
+            let connected = self.connect().await;
+            let mut state = lock(&self.state);
+            state.opening = None;
+            match connected? {
+                Some(started) => state.connections.add(started),
+                None => state.chose_http1 = true,
+            }
+            Ok(())
+        });
+        opened.unwrap_or_else(|error| Err(Unconnected(Arc::new(error))))
+    }
+
+    /// A connection; `None` if the server has chosen HTTP/1.1.
+    async fn connect(&self) -> Result<Option<http2::Started>, Unconnected> {
+        let mut connector = self.connector.clone();
+        std::future::poll_fn(|context| connector.poll_ready(context)).await?;
+        let io = connector.call(self.server.clone()).await?;
+        if !io.connected().is_negotiated_h2() {
+            lock(&self.given).push(io);
+            return Ok(None);
+        }
+        let started = Connections::start(io, self.settings).await;
+        Ok(Some(started.map_err(|error| Unconnected(Arc::new(error)))?))
+    }
+}
+
+impl Service<Request<Body>> for Transport {
+    type Response = Response<Either<Answer, Incoming>>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        self.clone().send(request).boxed()
+    }
+}
+
+/// Gives the HTTP/1.1 client the connection on which the server chose that, and opens others.
+#[derive(Clone)]
+struct Given {
+    first: Arc<Mutex<Vec<Io>>>,
+    connector: Connector,
+}
+
+impl Service<Uri> for Given {
+    type Response = Io;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Io, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.connector.poll_ready(context)
+    }
+
+    fn call(&mut self, server: Uri) -> Self::Future {
+        match lock(&self.first).pop() {
+            Some(io) => std::future::ready(Ok(io)).boxed(),
+            None => self.connector.call(server),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
