@@ -39,17 +39,22 @@ pub(super) fn of(user: &mut AuthInfo, user_agent: Option<&str>) -> Result<Header
     Ok(headers)
 }
 
+/// A password counts only with a name, as in client-go's `Config.HasBasicAuth`.
+pub(super) fn ignore_lone_password(user: &mut AuthInfo) {
+    if user.username.as_ref().is_none_or(String::is_empty) {
+        (user.username, user.password) = (None, None);
+    }
+}
+
 /// The header for a token, or for a name and a password, if the settings have one. Takes them out of the settings.
 pub(super) fn authorization(user: &mut AuthInfo) -> Result<Option<HeaderValue>, String> {
     let (name, password) = (user.username.take(), user.password.take());
     if let Some(token) = user.token.take() {
         return super::bearer(token.expose_secret()).map(Some);
     }
-    if name.is_none() && password.is_none() {
-        return Ok(None);
-    }
+    let Some(name) = name else { return Ok(None) };
     let password = password.as_ref().map(|password| password.expose_secret()).unwrap_or_default();
-    basic(format!("{}:{password}", name.unwrap_or_default())).map(Some)
+    basic(format!("{name}:{password}")).map(Some)
 }
 
 /// The header for a `NAME:PASSWORD`.
@@ -133,6 +138,11 @@ mod tests {
             ..AuthInfo::default()
         };
         assert_eq!(authorization(&mut user).unwrap().unwrap(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+        for username in [None, Some(String::new())] {
+            let mut user = AuthInfo { username, password: Some("alone".to_owned().into()), ..AuthInfo::default() };
+            ignore_lone_password(&mut user);
+            assert_eq!(authorization(&mut user), Ok(None));
+        }
         let mut user = AuthInfo { impersonate: Some("a\nb".to_owned()), ..AuthInfo::default() };
         assert!(of(&mut user, None).unwrap_err().starts_with("the user to impersonate"));
     }

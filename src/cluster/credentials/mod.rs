@@ -58,6 +58,7 @@ impl Clients {
     /// (`exec.Authenticator.UpdateTransportConfig`), and a token and a password over an OpenID provider.
     pub(super) fn new(mut config: Config, origin: Option<Origin>, user_agent: Option<&str>) -> Result<Self, Error> {
         let user = &mut config.auth_info;
+        headers::ignore_lone_password(user);
         let headers = Arc::new(headers::of(user, user_agent).map_err(Error::Credentials)?);
         let has_token = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
         let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
