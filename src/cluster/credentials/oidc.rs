@@ -4,7 +4,7 @@ use std::{collections::HashMap, fmt::Write as _, path::PathBuf, time::Duration};
 
 use base64::Engine as _;
 use http::{HeaderValue, Request, StatusCode, Uri, header};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use jiff::Timestamp;
 use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -21,6 +21,8 @@ use super::{
 const LEEWAY: Duration = Duration::from_secs(10);
 /// How long the provider may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// No answer is longer: the limit of Go's package oauth2.
+const LARGEST: usize = 1 << 20;
 /// As Go's `url.QueryEscape`, except that a space becomes `%20`, which means the same.
 const FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -229,8 +231,12 @@ async fn send(
     let request = request(builder.header(header::USER_AGENT, user_agent)).map_err(|error| failed(error.to_string()))?;
     let response = client.send(request).await.map_err(|error| failed(Failure::of_transport(&error).to_string()))?;
     let status = response.status();
-    let body =
-        response.into_body().collect().await.map_err(|error| failed(Failure::of_transport(&error).to_string()))?;
+    let body = Limited::new(response.into_body(), LARGEST).collect().await.map_err(|error| {
+        failed(match error.is::<LengthLimitError>() {
+            true => format!("its answer is longer than {} MB", LARGEST >> 20),
+            false => Failure::of_transport(&*error).to_string(),
+        })
+    })?;
     Ok(Answer { status, body: serde_json::from_slice(&body.to_bytes()).unwrap_or(Value::Null) })
 }
 
@@ -249,4 +255,24 @@ fn authority(settings: &Settings) -> Result<Option<Vec<Vec<u8>>>, String> {
         return Ok(None);
     };
     super::super::kubeconfig::certificates(&what, &bytes).map(Some).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::testing::{json, serve};
+
+    #[tokio::test]
+    async fn an_endless_answer_is_not_read() {
+        let server =
+            serve(|asked| json(200, vec![b' '; if asked.url == "/long" { LARGEST + 1 } else { LARGEST }])).await;
+        let get = async |path: &str| {
+            let url = format!("{}{path}", server.server_url);
+            let get = |request: http::request::Builder| request.body(Body::empty());
+            send(&Settings::new(), &url, &HeaderValue::from_static("test"), get).await.map(|answer| answer.status)
+        };
+        assert_eq!(get("/short").await, Ok(StatusCode::OK));
+        let failed = get("/long").await.unwrap_err();
+        assert!(failed.ends_with("/long: its answer is longer than 1 MB"), "{failed}");
+    }
 }
