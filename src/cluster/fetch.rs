@@ -129,7 +129,7 @@ impl Place {
             _ if location.contains("://") => location.to_owned(),
             _ => format!("{}{folder}/{location}", self.server),
         };
-        let mut next = Place::of(&url).map_err(|why| format!("it is redirected to {location:?}: {why}"))?;
+        let mut next = Place::of(&url).map_err(|why| format!("it is redirected to {:?}: {why}", public(location)))?;
         if next.authorization.is_none() && next.server == self.server {
             next.authorization.clone_from(&self.authorization);
         }
@@ -147,6 +147,19 @@ impl Place {
         let sent = tokio::time::timeout(SILENCE, client.send(request)).await;
         let sent = sent.map_err(|_| Error::MayPass(format!("no answer within {SILENCE:?}")))?;
         sent.map_err(|error| Error::MayPass(Failure::of_transport(&error).to_string()))
+    }
+}
+
+/// A URL without what may be secret in it: name, password, query and fragment.
+fn public(url: &str) -> String {
+    let place = url.split(['?', '#']).next().unwrap_or_default();
+    match place.split_once("//") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            format!("{scheme}//{host}{path}")
+        }
+        None => place.to_owned(),
     }
 }
 
@@ -183,6 +196,8 @@ mod tests {
         assert_eq!(next("/c?y=2"), ("https://h:8443/c?y=2".to_owned(), true));
         assert_eq!(next("//other/c"), ("https://other/c".to_owned(), false));
         assert_eq!(next("http://h:8443/c"), ("http://h:8443/c".to_owned(), false));
+        let odd = place.followed("ftp://me:p%40ss@h/a?token=secret#secret");
+        assert_eq!(odd.err().unwrap(), "it is redirected to \"ftp://h/a\": neither http:// nor https://");
         for odd in ["file:///etc/passwd", "https://", "ftp://h/a"] {
             assert!(place.followed(odd).is_err() && Place::of(odd).is_err(), "{odd}");
         }
