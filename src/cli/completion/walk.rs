@@ -66,17 +66,15 @@ pub(super) struct Asked {
     pub(super) connection: Vec<String>,
 }
 
-/// kubectl's flags that choose what it asks, and as whom.
-const CONNECTION: [&str; 19] = [
+/// kubectl's flags that choose what it asks, and as whom. Secrets are not among them: other users of the machine see
+/// the arguments of a running kubectl. It asks with the kubeconfig's credentials then.
+const CONNECTION: [&str; 16] = [
     "namespace",
     "context",
     "kubeconfig",
     "cluster",
     "user",
     "server",
-    "token",
-    "username",
-    "password",
     "as",
     "as-group",
     "as-uid",
@@ -388,6 +386,9 @@ mod tests {
         assert_eq!(connection("--context prod plan -nshop po/"), ["--context=prod", "--namespace=shop"]);
         assert_eq!(connection("plan -An shop --as=bob po/"), ["--namespace=shop", "--as=bob"]);
         assert_eq!(connection("plan --propagation foreground po/"), Vec::<String>::new());
+        // Nothing secret becomes an argument of another program.
+        let secret = "plan --token=t --username me --password p --context prod po/";
+        assert_eq!(connection(secret), ["--context=prod"]);
         // What is being typed doesn't count yet.
         assert_eq!(connection("plan -n sho"), Vec::<String>::new());
     }
