@@ -566,6 +566,16 @@ fn living_controllers_make_anew_and_adopt() {
             "ReplicaSet/rs recreated by Deployment/web, Pod/a adopted through Deployment/web",
         ),
         (
+            "R9.4 it may be an earlier ReplicaSet, which nobody makes again",
+            "Deployment web
+             ReplicaSet rs <- Deployment/web+!
+             ReplicaSet other <- Deployment/web+!
+             Pod a <- ReplicaSet/rs+!",
+            "ReplicaSet/rs",
+            Orphan,
+            "ReplicaSet/rs maybe by Deployment/web, Pod/a maybe adopted, Pod/a maybe by Deployment/web",
+        ),
+        (
             "R9.3 what is orphaned is adopted if somebody's selector matches",
             "Deployment web
              Deployment other

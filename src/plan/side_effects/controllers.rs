@@ -68,7 +68,7 @@ impl Controllers<'_, '_, '_> {
         if let Some(Cause::ScaledDown(by)) = outcome.because {
             // One that deletes a pod because it has too many makes no other; a new ReplicaSet does, of its own.
             let above = self.maker_of_next_set(outcome.object).filter(|_| self.adoptions.is_raced(by));
-            reactions.extend(above.map(|by| Afterwards::MayBeRecreated { by }));
+            reactions.extend(above.map(|maker| Afterwards::MayBeRecreated { by: maker.by }));
         } else if outcome.kind.removes() {
             reactions.extend(self.recreated(outcome.object));
         } else if matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached) {
@@ -346,10 +346,14 @@ impl Controllers<'_, '_, '_> {
             (Some(Adopter::Known(by)), _) if !self.adoptions.is_raced(by) => vec![Afterwards::AdoptedBy { by }],
             // If another one is first, the new ReplicaSet makes other pods.
             (Some(Adopter::Known(_) | Adopter::Unknown), above) => std::iter::once(Afterwards::MayBeAdopted)
-                .chain(above.map(|by| Afterwards::MayBeRecreated { by }))
+                .chain(above.map(|maker| Afterwards::MayBeRecreated { by: maker.by }))
                 .collect(),
-            (_, Some(by)) if self.is_paused(by) => vec![Afterwards::Recreated { by }],
-            (_, Some(by)) => vec![Afterwards::Adopted { by }],
+            // It may be a ReplicaSet of an earlier rollout, which is not made again.
+            (_, Some(Recreator { by, recreation: Recreation::Possible })) => {
+                vec![Afterwards::MayBeAdopted, Afterwards::MayBeRecreated { by }]
+            }
+            (_, Some(Recreator { by, .. })) if self.is_paused(by) => vec![Afterwards::Recreated { by }],
+            (_, Some(Recreator { by, .. })) => vec![Afterwards::Adopted { by }],
             (Some(Adopter::None), None) => Vec::new(),
             (None, None) => self.may_be_adopted(object).into_iter().collect(),
         }
@@ -357,10 +361,9 @@ impl Controllers<'_, '_, '_> {
 
     /// The surviving Deployment that creates a ReplicaSet in place of a pod's, or, if it is paused, has another make
     /// other pods.
-    fn maker_of_next_set(&self, pod: ObjectId) -> Option<ObjectId> {
+    fn maker_of_next_set(&self, pod: ObjectId) -> Option<Recreator> {
         let set = self.controller_of(pod).filter(|set| self.is(pod, "", "Pod") && self.is(*set, "apps", "ReplicaSet"));
-        let Recreator { by, recreation } = self.recreator(set?)?;
-        (recreation == Recreation::Certain).then_some(by)
+        self.recreator(set?)
     }
 
     /// Whether there is a living controller of a kind that adopts such objects.
