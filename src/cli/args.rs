@@ -239,6 +239,13 @@ pub struct TreeArgs {
     /// Show every object instead of folding many similar ones into one line
     #[arg(long)]
     pub no_fold: bool,
+    /// Keep watching, and show the tree again whenever something in it changes
+    #[arg(short, long, conflicts_with = "from")]
+    pub watch: bool,
+    /// Seconds between two looks of --watch, at least
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, requires = "watch",
+        value_parser = clap::value_parser!(u64).range(1..))]
+    pub interval: u64,
     /// Show only objects of these types, and what leads to them; TARGETs in any case
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub include_types: Vec<String>,

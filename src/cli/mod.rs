@@ -25,6 +25,7 @@ mod report;
 mod resources;
 mod restore;
 mod role;
+mod screen;
 mod snapshot;
 pub mod sweep;
 mod tree;

@@ -79,8 +79,9 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         Command::Tree(args) => {
             let (discovered, targets) = open(&args.targets)?;
             let mut rights = Rights::default();
-            rights.read(&discovered.resources, &discovered.scope(&targets, ReadScope::Namespace)?, &READ);
-            rights.add(of_ignored(&discovered, &targets, &READ)?);
+            let verbs: &[&'static str] = if args.watch { &["get", "list", "watch"] } else { &READ };
+            rights.read(&discovered.resources, &discovered.scope(&targets, ReadScope::Namespace)?, verbs);
+            rights.add(of_ignored(&discovered, &targets, verbs)?);
             ("tree", rights)
         }
         Command::Plan(args) => {

@@ -1,11 +1,13 @@
 //! `kubectl gc tree`
 
+use std::time::Duration;
+
 use rustc_hash::FxHashSet;
 
 use crate::{
     graph::OwnerGraph,
     model::{ResourceId, Resources},
-    operations::{OperationError, ReadScope, Session, targets::TargetError},
+    operations::{Opening, OperationError, ReadScope, Session, targets::TargetError},
     render::{gaps, tree_view::TreeView},
     tree::{Direction, Query, Tree, TypeFilter},
 };
@@ -13,25 +15,94 @@ use crate::{
 use super::{
     args::{GlobalArgs, TargetArgs, TreeArgs},
     output::Printer,
-    report::{Report, heading},
+    report::{Report, describe_error, heading},
+    screen::Screen,
 };
+
+/// How long --watch waits at most: ages grow, and what can't be watched may change.
+const AGES: Duration = Duration::from_secs(30);
+
+/// What a look shows.
+struct Shown {
+    report: Report,
+    /// The same without ages, to compare two looks.
+    ageless: Vec<u8>,
+}
 
 /// Shows owners and dependents.
 pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
+    let targets = targets(args)?;
+    if args.watch {
+        return watch(global, args, &targets);
+    }
+    let mut session = global.open(&args.source, &targets, ReadScope::Namespace)?;
+    Ok(show(global, args, &mut session)?.report)
+}
+
+/// Shows the tree again whenever something that it may contain changes. Reads everything again for that, so nothing is
+/// missed: also what is new in a list of a type, and kinds that are new.
+fn watch(global: &GlobalArgs, args: &TreeArgs, targets: &TargetArgs) -> Result<Report, OperationError> {
+    let interval = Duration::from_secs(args.interval);
+    let mut screen = Screen::of_stdout(args.output.unwrap_or_default().is_text());
+    let (source, targets) = global.configuration(&args.source, targets)?;
+    let look = || {
+        let Opening::Cluster(discovered) = Opening::of(&source)? else {
+            return Err(OperationError::Usage("--watch needs a cluster".to_owned()));
+        };
+        let mut session = discovered.read(&targets, ReadScope::Namespace)?;
+        // Before statuses are read, so that no change is missed.
+        session.watch();
+        Ok((show(global, args, &mut session)?, session))
+    };
+    let (mut shown, session) = look()?;
+    let mut session = Some(session);
+    let mut trouble = String::new();
+    let mut open = screen.draw(&shown.report);
+    while open {
+        // After a failed look nothing is watched.
+        if let Some(mut session) = session.take() {
+            session.wait_for_change(AGES.max(interval));
+        }
+        std::thread::sleep(interval);
+        match look() {
+            Ok((now, next)) => {
+                trouble.clear();
+                if screen.redraws || now.ageless != shown.ageless {
+                    open = screen.draw(&now.report);
+                }
+                (shown, session) = (now, Some(next));
+            }
+            Err(error) => {
+                let said = describe_error(&error);
+                if said != trouble {
+                    screen.say(&format!("error: {said}; retrying every {interval:?}"));
+                }
+                trouble = said;
+            }
+        }
+    }
+    Ok(Report::of(Vec::new()))
+}
+
+/// What is to be shown.
+fn targets(args: &TreeArgs) -> Result<TargetArgs, OperationError> {
     let has_targets = args.targets.any();
     if args.owners && !has_targets {
         return Err(OperationError::Usage("--owners needs a TARGET, such as pod/web-0".to_owned()));
     }
     // Like kubectl get, it shows what there is of a type, and that may be nothing.
     let by_type = args.targets.selects() || matches!(args.targets.targets.as_slice(), [one] if !one.contains('/'));
-    let targets = TargetArgs { type_alone: true, ignore_not_found: by_type, ..args.targets.clone() };
-    let mut session = global.open(&args.source, &targets, ReadScope::Namespace)?;
-    let nothing = session.targets.as_ref().is_some_and(Vec::is_empty).then(|| nothing_found(&session));
+    Ok(TargetArgs { type_alone: true, ignore_not_found: by_type, ..args.targets.clone() })
+}
+
+fn show(global: &GlobalArgs, args: &TreeArgs, session: &mut Session) -> Result<Shown, OperationError> {
+    let nothing = session.targets.as_ref().is_some_and(Vec::is_empty).then(|| nothing_found(session));
     if let Some(nothing) = &nothing
         && args.output.unwrap_or_default().is_text()
     {
         let report = Report { notes: vec![nothing.clone()], ..Report::of(Vec::new()) };
-        return Ok(report.with_gaps(&session.snapshot.gaps));
+        let report = report.with_gaps(&session.snapshot.gaps);
+        return Ok(Shown { report, ageless: Vec::new() });
     }
     let namespace = session.namespace_symbol();
     let snapshot = &session.snapshot;
@@ -49,11 +120,13 @@ pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, Operat
     let view = TreeView::new(snapshot, &graph, &tree);
     let statuses = session.statuses(&view.needs_statuses(printer.format, !args.no_fold));
     let view = TreeView { statuses: statuses.as_ref(), ..view };
-    let out = printer.print(&view, || heading(snapshot, session.namespace.as_deref(), &args.source.from, ""))?;
+    let heading = || heading(snapshot, session.namespace.as_deref(), &args.source.from, "");
+    let out = printer.print(&view, heading)?;
+    let ageless = if args.watch { printer.at(None).print(&view, heading)? } else { Vec::new() };
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     report.notes.extend(statuses.and_then(|statuses| gaps::describe_statuses(&statuses.gaps)));
     report.notes.splice(0..0, nothing);
-    Ok(report)
+    Ok(Shown { report, ageless })
 }
 
 fn types_of(args: &TreeArgs, resources: &Resources) -> Result<TypeFilter, OperationError> {

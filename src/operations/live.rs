@@ -176,6 +176,23 @@ impl LiveSession {
         self.snapshot.apply_events(seen)
     }
 
+    /// Waits until something that is watched has changed, whatever it is, or its watch has missed events; at most this
+    /// long. Returns whether it has. What can't be watched never changes here.
+    pub fn wait_for_change(&mut self, at_most: Duration) -> bool {
+        let Cluster { watches, runtime, connection, .. } = &mut self.source;
+        let watches = watching(watches, runtime, connection, &self.snapshot);
+        let changed = async {
+            loop {
+                let news = watches.news();
+                if !news.seen.is_empty() || news.lost.iter().any(|lost| lost.watched) {
+                    return;
+                }
+                watches.changed().await;
+            }
+        };
+        runtime.block_on(async { tokio::time::timeout(at_most, changed).await.is_ok() })
+    }
+
     /// The watches that have missed events since [`LiveSession::watch`].
     pub fn lost(&self) -> Vec<LostWatch> {
         self.source.watches.as_ref().map(Watches::lost).unwrap_or_default()

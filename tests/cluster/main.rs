@@ -40,6 +40,7 @@ mod side_by_side;
 mod snapshots;
 mod statuses;
 mod sweep;
+mod tree_watch;
 mod unhappy;
 mod well_known;
 mod workloads;

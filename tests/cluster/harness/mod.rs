@@ -21,6 +21,7 @@ mod run;
 mod supervisor;
 mod terminal;
 mod wait;
+mod watching;
 
 pub use api::{Answer, Api};
 pub use audit::Audit;
@@ -36,3 +37,4 @@ pub use run::{Ran, with_plugin};
 pub use supervisor::{Program, Supervised};
 pub use terminal::Terminal;
 pub use wait::{Retry, poll, wait_until};
+pub use watching::Watching;

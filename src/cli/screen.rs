@@ -1,0 +1,126 @@
+//! Shows a text again and again: in place on a terminal, one after the other elsewhere.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::render::go_quote::visible;
+
+use super::report::{Report, print_data, terminal_width};
+
+/// Standard output, and what stands on it.
+pub(super) struct Screen {
+    /// Whether what stands there is replaced.
+    pub redraws: bool,
+    is_text: bool,
+    /// How many lines of the terminal the last text takes up.
+    lines: usize,
+    is_first: bool,
+    notes: Vec<String>,
+}
+
+impl Screen {
+    /// Text is drawn in place if standard output is a terminal; documents never are.
+    pub(super) fn of_stdout(is_text: bool) -> Self {
+        let redraws = is_text && io::stdout().is_terminal();
+        Screen { redraws, is_text, lines: 0, is_first: true, notes: Vec::new() }
+    }
+
+    /// Shows a report in place of the last one, or after it, with the time. Returns whether standard output is open.
+    pub(super) fn draw(&mut self, report: &Report) -> bool {
+        if self.redraws && report.notes != self.notes {
+            // What stands there stays: the notes come after it.
+            self.lines = 0;
+        }
+        if report.notes != self.notes {
+            for note in &report.notes {
+                self.say(note);
+            }
+            self.notes.clone_from(&report.notes);
+        }
+        let text = if self.redraws {
+            let (width, height) = (terminal_width().unwrap_or(80), terminal_height());
+            let text = String::from_utf8_lossy(&report.data);
+            let (text, lines) = fitting(&text, width, height);
+            let above = std::mem::replace(&mut self.lines, lines);
+            let back = if above == 0 { String::new() } else { format!("\x1b[{above}A\x1b[J") };
+            (back + &text).into_bytes()
+        } else if self.is_text && !self.is_first {
+            let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
+            [format!("\n{time}\n\n").as_bytes(), &report.data].concat()
+        } else {
+            report.data.clone()
+        };
+        self.is_first = false;
+        print_data(&text).is_ok()
+    }
+
+    /// Says something on standard error. The text that is drawn next comes after it.
+    pub(super) fn say(&mut self, note: &str) {
+        self.lines = 0;
+        // Ignore errors: stderr may be closed.
+        let _ = writeln!(io::stderr(), "{}", visible(note));
+    }
+}
+
+fn terminal_height() -> usize {
+    let height = std::env::var("LINES").ok().and_then(|lines| lines.parse().ok()).filter(|lines| *lines > 0);
+    height.or(terminal_size::terminal_size().map(|(_, height)| usize::from(height.0))).unwrap_or(24)
+}
+
+/// As much of a text as fits on a terminal without scrolling, and the lines of the terminal that it takes up. The last
+/// line says how much is left out.
+fn fitting(text: &str, width: usize, height: usize) -> (String, usize) {
+    let lines: Vec<(&str, usize)> =
+        text.lines().map(|line| (line, plain(line).width().div_ceil(width).max(1))).collect();
+    // The cursor stands below the last line.
+    let room = height.saturating_sub(1).max(2);
+    let all: usize = lines.iter().map(|(_, rows)| rows).sum();
+    if all <= room {
+        return (text.to_owned(), all);
+    }
+    let mut used = 0;
+    let fit = lines.iter().take_while(|(_, rows)| {
+        used += rows;
+        used < room
+    });
+    let fit: Vec<(&str, usize)> = fit.copied().collect();
+    let mut out: String = fit.iter().flat_map(|(line, _)| [line, "\n"]).collect();
+    out.push_str(&format!("… {} more lines: make the window larger, or choose less\n", lines.len() - fit.len()));
+    (out, fit.iter().map(|(_, rows)| rows).sum::<usize>() + 1)
+}
+
+/// A line without colours.
+fn plain(line: &str) -> String {
+    let mut plain = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some((before, sequence)) = rest.split_once("\x1b[") {
+        plain.push_str(before);
+        rest = sequence.split_once('m').map_or("", |(_, after)| after);
+    }
+    plain + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_fits_is_shown_whole() {
+        assert_eq!(fitting("a\nb\n", 10, 24), ("a\nb\n".to_owned(), 2));
+        // Eleven columns take up two lines; colours take up none.
+        assert_eq!(fitting("01234567890\n", 10, 24).1, 2);
+        assert_eq!(fitting("\x1b[1;31m0123456789\x1b[0m\n", 10, 24).1, 1);
+        assert_eq!(fitting("", 10, 24), (String::new(), 0));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_counted() {
+        let text: String = (0..10).map(|line| format!("{line}\n")).collect();
+        let (shown, lines) = fitting(&text, 80, 5);
+        assert_eq!(shown, "0\n1\n2\n… 7 more lines: make the window larger, or choose less\n");
+        assert_eq!(lines, 4);
+        assert_eq!(fitting(&text, 80, 11).1, 10);
+        assert_eq!(fitting(&text, 80, 1).1, 2);
+    }
+}
