@@ -870,6 +870,15 @@ fn a_job_that_fails_deletes_its_other_pods() {
     }
 }
 
+/// R9.36, R9.7: also after the pod garbage collector has deleted the pods of a Node that is gone.
+#[test]
+fn a_job_expires_after_its_node() {
+    let pod = "Pod a node=n1 fin=batch.kubernetes.io/job-tracking <- Job/j+!";
+    let scene = scene(&format!("Node n1\nJob j\n{pod}\nConfigMap c <- Job/j\nfacts Job/j 0 ttl=5\nfacts Pod/a n1"));
+    let expected = "Node/n1 Deleted, Job/j Deleted, Pod/a Deleted, ConfigMap/c Deleted";
+    assert_eq!(scene.describe(&planned(&scene, "Node/n1", Background)), expected);
+}
+
 /// R9.19, R9.20: what controllers delete without an owner reference, and what is below that, has outcomes.
 #[test]
 fn what_follows_without_a_reference_has_outcomes() {

@@ -87,7 +87,8 @@ impl World<'_, '_> {
     /// Sends the DELETEs that come long after everything else. Returns whether anything was written.
     pub(super) fn delete_late(&mut self) -> bool {
         let before = self.log.len();
-        while let Some((object, cause)) = self.actors.late.pop_front() {
+        // What these lead to has its time before what becomes due because of them.
+        for (object, cause) in std::mem::take(&mut self.actors.late) {
             let options = match cause {
                 Cause::JobExpired { .. } if !self.has_failed(object) => continue,
                 Cause::JobExpired { .. } if self.stored(object).is_none_or(|job| job.terminating) => continue,
