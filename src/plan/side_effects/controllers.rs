@@ -363,7 +363,7 @@ impl Controllers<'_, '_, '_> {
     /// other pods.
     fn maker_of_next_set(&self, pod: ObjectId) -> Option<Recreator> {
         let set = self.controller_of(pod).filter(|set| self.is(pod, "", "Pod") && self.is(*set, "apps", "ReplicaSet"));
-        self.recreator(set?)
+        self.recreator(set?).filter(|maker| self.is(maker.by, "apps", "Deployment"))
     }
 
     /// Whether there is a living controller of a kind that adopts such objects.
