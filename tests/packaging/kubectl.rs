@@ -43,8 +43,10 @@ fn rows(file: &str, text: &str) -> Result<Vec<(String, Row)>, String> {
         }
         let mut below = lines[at + 1..].iter().skip_while(|line| line.starts_with("///"));
         let attributes: Vec<&str> = below.by_ref().copied().take_while(|line| line.starts_with("#[")).collect();
-        let named = lines[at + 1..].iter().find_map(|line| line.strip_prefix("fn ")?.split('(').next());
-        if !attributes.contains(&"#[test]") {
+        let named = lines[at + 1..]
+            .iter()
+            .find_map(|line| line.trim_start_matches("async ").strip_prefix("fn ")?.split('(').next());
+        if !["#[test]", "#[tokio::test]"].iter().any(|test| attributes.contains(test)) {
             return Err(wrong("no test below"));
         }
         let test = format!("`{file}`: `{}`", named.ok_or_else(|| wrong("no test below"))?);

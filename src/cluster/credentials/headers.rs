@@ -130,6 +130,7 @@ mod tests {
         assert!(authorization(&mut user).unwrap().is_none(), "the settings have nothing left");
     }
 
+    /// kubectl credential: a password without a name | same: none
     #[test]
     fn names_and_passwords_are_basic_authentication() {
         let mut user = AuthInfo {

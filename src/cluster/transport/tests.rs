@@ -199,6 +199,7 @@ async fn a_server_that_is_away_fails_all_that_wait() {
 }
 
 /// Without TLS there is nothing to tunnel: the proxy gets the whole URL, and the password.
+/// kubectl habit: a proxy, and a server without TLS | same: the proxy forwards each request
 #[tokio::test]
 async fn a_proxy_forwards_plain_requests() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -103,6 +103,7 @@ fn a_dead_connection_is_noticed() {
 
 /// An API server with `--goaway-chance` closes connections on which requests are under way. No command fails, and
 /// nothing is done twice.
+/// kubectl habit: a server that closes connections (GOAWAY) | same: what it has not processed is sent again
 #[test]
 fn a_server_that_closes_connections_fails_no_request() {
     let flags = vec!["--goaway-chance=0.02".to_owned()];
