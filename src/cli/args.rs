@@ -252,6 +252,15 @@ pub struct TreeArgs {
     /// Leave out objects of these types, and what is below them only
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub exclude_types: Vec<String>,
+    /// Sort siblings by this field of their metadata, such as .metadata.creationTimestamp or .metadata.labels.app
+    #[arg(long, value_name = "JSONPATH")]
+    pub sort_by: Option<String>,
+    /// Show these labels as columns; may be repeated
+    #[arg(short = 'L', long, value_name = "LABEL,…", value_delimiter = ',')]
+    pub label_columns: Vec<String>,
+    /// Show all labels as the last column
+    #[arg(long)]
+    pub show_labels: bool,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::TREE))]
     pub output: Option<Format>,

@@ -6,10 +6,11 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     graph::OwnerGraph,
+    jsonpath::PathError,
     model::{ResourceId, Resources},
     operations::{Opening, OperationError, ReadScope, Session, targets::TargetError},
-    render::{gaps, tree_view::TreeView},
-    tree::{Direction, Query, Tree, TypeFilter},
+    render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
+    tree::{Direction, Query, SortBy, Tree, TypeFilter},
 };
 
 use super::{
@@ -87,6 +88,12 @@ fn watch(global: &GlobalArgs, args: &TreeArgs, targets: &TargetArgs) -> Result<R
 /// What is to be shown.
 fn targets(args: &TreeArgs) -> Result<TargetArgs, OperationError> {
     let has_targets = args.targets.any();
+    let format = args.output.unwrap_or_default();
+    if args.show_labels && !format.is_text() {
+        let why = format!("--show-labels option cannot be used with {} printer", format.name());
+        return Err(OperationError::Usage(why));
+    }
+    sort_by(args)?;
     if args.owners && !has_targets {
         return Err(OperationError::Usage("--owners needs a TARGET, such as pod/web-0".to_owned()));
     }
@@ -113,13 +120,20 @@ fn show(global: &GlobalArgs, args: &TreeArgs, session: &mut Session) -> Result<S
         direction: if args.owners { Direction::Owners } else { Direction::Dependents },
         depth: args.depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX)),
         types: &types_of(args, &snapshot.resources)?,
+        places: None,
     };
-    let tree = Tree::of(snapshot, &graph, &query);
+    let mut tree = Tree::of(snapshot, &graph, &query);
+    if let Some(sort_by) = sort_by(args)? {
+        let places = sort_by.places(snapshot, &graph, &tree).map_err(|why| unsortable(&why))?;
+        tree = Tree::of(snapshot, &graph, &Query { places: Some(&places), ..query });
+    }
     let now = jiff::Timestamp::now().as_second();
+    let labels = LabelColumns { keys: args.label_columns.clone(), all: args.show_labels };
+    let labels = Some(labels).filter(|labels| *labels != LabelColumns::default());
     let printer = Printer::new(global, args.output).fold(!args.no_fold).at(Some(now));
     let view = TreeView::new(snapshot, &graph, &tree);
     let statuses = session.statuses(&view.needs_statuses(printer.format, !args.no_fold));
-    let view = TreeView { statuses: statuses.as_ref(), ..view };
+    let view = TreeView { statuses: statuses.as_ref(), labels: labels.as_ref(), ..view };
     let heading = || heading(snapshot, session.namespace.as_deref(), &args.source.from, "");
     let out = printer.print(&view, heading)?;
     let ageless = if args.watch { printer.at(None).print(&view, heading)? } else { Vec::new() };
@@ -136,6 +150,15 @@ fn types_of(args: &TreeArgs, resources: &Resources) -> Result<TypeFilter, Operat
     };
     let include = Some(&args.include_types).filter(|names| !names.is_empty());
     Ok(TypeFilter { include: include.map(|names| types(names)).transpose()?, exclude: types(&args.exclude_types)? })
+}
+
+fn sort_by(args: &TreeArgs) -> Result<Option<SortBy>, OperationError> {
+    let field = args.sort_by.as_deref().filter(|field| !field.is_empty());
+    field.map(SortBy::parse).transpose().map_err(|why| unsortable(&why))
+}
+
+fn unsortable(why: &PathError) -> OperationError {
+    OperationError::Usage(format!("--sort-by: {why}"))
 }
 
 /// In kubectl's words.

@@ -7,7 +7,9 @@
 mod columns;
 mod evaluate;
 mod go;
+mod order;
 mod parse;
+mod quantity;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +18,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub use columns::{CustomColumns, relaxed};
+pub use order::SortKey;
 
 use evaluate::Evaluation;
 use parse::{Node, parse};

@@ -20,6 +20,7 @@ pub mod template;
 pub mod tree;
 mod tree_columns;
 pub mod tree_document;
+pub mod tree_labels;
 pub mod tree_view;
 pub mod words;
 

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot, Symbol},
+    model::{Object, ObjectId, Snapshot, Symbol},
     tree::{
         Direction, Entry, Health, Mark, State, StatusOf, Tree,
         fold::{self, Row},
@@ -32,8 +32,9 @@ const OBJECT: &str = "OBJECT";
 
 /// Writes the lines of the tree and the totals.
 pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let TreeView { snapshot, graph, tree, statuses } = *view;
-    let rows = if options.fold { fold::folded(snapshot, graph, tree, statuses) } else { fold::unfolded(tree) };
+    let TreeView { snapshot, graph, tree, statuses, labels } = *view;
+    let labels = |object: &Object| labels.map_or_else(Vec::new, |labels| labels.cells(snapshot, object));
+    let rows = if options.fold { fold::folded(snapshot, graph, tree, statuses, labels) } else { fold::unfolded(tree) };
     let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
     let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
     let mut lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(view, *row, guide)).collect();

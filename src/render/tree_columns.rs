@@ -8,7 +8,9 @@ use crate::{
     wording::age,
 };
 
-use super::{go_quote::visible, lines::Line, output::TextOptions, style::Tone, tree_view::TreeView};
+use super::{
+    go_quote::visible, lines::Line, output::TextOptions, style::Tone, tree_labels::LabelColumns, tree_view::TreeView,
+};
 
 /// A longer STATUS is cut off on a terminal: that of some custom resources is a sentence.
 const LONGEST_STATUS: usize = 28;
@@ -35,6 +37,10 @@ pub(super) fn add(view: &TreeView<'_>, rows: &[Row], options: &TextOptions<'_>, 
         if view.statuses.is_none() {
             add(&["AGE"], &|row| vec![age_of(view, row, options.now, NOTHING)]);
         }
+    }
+    if let Some(labels) = view.labels {
+        let titles = labels.titles();
+        add(&titles.iter().map(String::as_str).collect::<Vec<_>>(), &|row| label_cells(view, labels, row));
     }
     for (at, title) in titles.iter_mut().enumerate() {
         let widest = cells.iter().map(|cells| cells[at].1.width()).chain([title.width()]).max().unwrap_or(0);
@@ -82,13 +88,29 @@ pub(super) fn tone(health: Health) -> Tone {
 
 /// Nothing is known of an owner that could not be read; one that doesn't exist has no state.
 fn without_object(view: &TreeView<'_>, entry: &Entry) -> [Cell; 3] {
+    match is_unread(view, entry) {
+        true => ["?", UNKNOWN, UNKNOWN].map(|text| (Tone::Warning, text.to_owned())),
+        false => [NOTHING; 3].map(|text| (Tone::Plain, text.to_owned())),
+    }
+}
+
+/// Whether an owner could not be read.
+fn is_unread(view: &TreeView<'_>, entry: &Entry) -> bool {
     let standing = entry.via.zip(entry.reference(view.snapshot)).map(|((holder, _), reference)| {
         ResolvedReference::of(view.snapshot, view.graph, view.snapshot.object(holder), reference).standing
     });
-    match standing {
-        Some(ReferenceStatus::Unread) => ["?", UNKNOWN, UNKNOWN].map(|text| (Tone::Warning, text.to_owned())),
-        _ => [NOTHING; 3].map(|text| (Tone::Plain, text.to_owned())),
-    }
+    matches!(standing, Some(ReferenceStatus::Unread))
+}
+
+/// The labels of an object; those of objects that are folded are equal.
+fn label_cells(view: &TreeView<'_>, labels: &LabelColumns, row: Row) -> Vec<Cell> {
+    let entry = &view.tree.entries[row.entry()];
+    let texts = match object(view, entry) {
+        _ if !entry.showing.here() => labels.each(""),
+        Some(object) => labels.cells(view.snapshot, object),
+        None => labels.each(if is_unread(view, entry) { UNKNOWN } else { NOTHING }),
+    };
+    texts.into_iter().map(|text| (Tone::Plain, text)).collect()
 }
 
 fn shown(text: &str, options: &TextOptions<'_>) -> String {

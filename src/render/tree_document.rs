@@ -93,7 +93,7 @@ fn is_false(value: &bool) -> bool {
 impl<'a> Document<'a> {
     /// The document of a tree.
     pub fn of(view: &TreeView<'a>) -> Document<'a> {
-        let TreeView { snapshot, graph, tree, statuses } = *view;
+        let TreeView { snapshot, graph, tree, statuses, .. } = *view;
         let mut document = Document {
             head: Head::new("Tree", &snapshot.gaps),
             direction: match tree.direction {
@@ -159,7 +159,7 @@ impl<'a> Outside<'a> {
 }
 
 fn tree_node<'a>(view: &TreeView<'a>, entry: &Entry, id: ObjectId) -> Node<'a> {
-    let TreeView { snapshot, graph, tree, statuses } = *view;
+    let TreeView { snapshot, graph, tree, statuses, .. } = *view;
     let mut node = object_node(snapshot, id);
     let given = |text: &'a String| Some(text.as_str()).filter(|text| !text.is_empty());
     match statuses.and_then(|statuses| statuses.of(snapshot.object(id).uid)) {

@@ -15,6 +15,7 @@ use super::{
     output::{Format, Output, TextOptions},
     tree,
     tree_document::Document,
+    tree_labels::LabelColumns,
 };
 
 /// A tree with the data for its names and states.
@@ -25,12 +26,14 @@ pub struct TreeView<'a> {
     pub tree: &'a Tree,
     /// What the server prints of the objects; `None` if the source has nothing of it.
     pub statuses: Option<&'a Statuses>,
+    /// The columns of labels; `None`: there are none.
+    pub labels: Option<&'a LabelColumns>,
 }
 
 impl<'a> TreeView<'a> {
     /// Without what the server prints.
     pub fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, tree: &'a Tree) -> Self {
-        TreeView { snapshot, graph, tree, statuses: None }
+        TreeView { snapshot, graph, tree, statuses: None, labels: None }
     }
 
     /// The objects whose READY and STATUS this format shows.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     graph::OwnerGraph,
-    model::{ResourceId, Snapshot, Symbol},
+    model::{Object, ResourceId, Snapshot, Symbol},
 };
 
 use super::{
@@ -62,12 +62,18 @@ pub(crate) fn unfolded(tree: &Tree) -> Vec<Row> {
     (0..tree.entries.len()).map(Row::Entry).collect()
 }
 
-/// All lines, with similar entries folded and lone objects in totals.
-pub(crate) fn folded(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, statuses: Option<&Statuses>) -> Vec<Row> {
+/// All lines, with similar entries folded and lone objects in totals. `more` is what else is shown of an object.
+pub(crate) fn folded(
+    snapshot: &Snapshot,
+    graph: &OwnerGraph,
+    tree: &Tree,
+    statuses: Option<&Statuses>,
+    more: impl Fn(&Object) -> Vec<String>,
+) -> Vec<Row> {
     let entries = &tree.entries;
     let parents = parents(entries);
     let ends = ends(entries);
-    let shapes = shapes(snapshot, graph, tree, statuses, &parents);
+    let shapes = shapes(snapshot, graph, tree, (statuses, more), &parents);
     let lone: Vec<bool> = entries.iter().map(|entry| tree.is_lone(snapshot, graph, entry)).collect();
     let mut alike: FxHashMap<(u32, u32), SimilarSiblings> = FxHashMap::default();
     for index in (0..entries.len()).filter(|index| !lone[*index]) {
@@ -140,7 +146,7 @@ fn shapes(
     snapshot: &Snapshot,
     graph: &OwnerGraph,
     tree: &Tree,
-    statuses: Option<&Statuses>,
+    (statuses, more): (Option<&Statuses>, impl Fn(&Object) -> Vec<String>),
     parents: &[u32],
 ) -> Vec<u32> {
     let mut known: FxHashMap<Shape, u32> = FxHashMap::default();
@@ -157,7 +163,8 @@ fn shapes(
         let namespace = object.map_or(Symbol::EMPTY, |object| object.namespace);
         let state = object.and_then(|object| State::of(snapshot, object)).map(|state| state.words(snapshot));
         let status = object.filter(|_| entry.showing.here()).and_then(|object| statuses?.look(object.uid));
-        let state = state.into_iter().chain(status);
+        let more = object.filter(|_| entry.showing.here()).map(&more);
+        let state = state.into_iter().chain(status).chain(more.into_iter().flatten());
         let marks = Mark::of(snapshot, graph, tree, entry);
         let look = Shape {
             resource: object.map(|object| object.resource),

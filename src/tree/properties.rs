@@ -98,7 +98,7 @@ proptest! {
     fn folding_loses_nothing(objects in graphs()) {
         let (snapshot, graph) = build(&objects);
         let tree = Tree::of_scope(&snapshot, &graph, None, None);
-        let shown: usize = fold::folded(&snapshot, &graph, &tree, None)
+        let shown: usize = fold::folded(&snapshot, &graph, &tree, None, |_| Vec::new())
             .into_iter()
             .map(|row| match row {
                 fold::Row::Entry(index) | fold::Row::Lone(index) => usize::from(tree.entries[index].showing.here()),

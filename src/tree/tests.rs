@@ -142,7 +142,7 @@ fn folds_similar_objects_and_counts_lone_ones() {
     }
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let rows = fold::folded(&snapshot, &graph, &tree, None);
+    let rows = fold::folded(&snapshot, &graph, &tree, None, |_| Vec::new());
     let lone = rows.iter().filter(|row| matches!(row, Row::Lone(_))).count();
     assert_eq!(lone, 30);
     let more: Vec<usize> =
@@ -166,7 +166,7 @@ fn folds_similar_subtrees() {
     world.add("shop", "Pod/extra", &["ReplicaSet/web-4"]);
     let (snapshot, graph) = world.build();
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
-    let rows = fold::folded(&snapshot, &graph, &tree, None);
+    let rows = fold::folded(&snapshot, &graph, &tree, None, |_| Vec::new());
     let more: Vec<(usize, usize)> = rows
         .iter()
         .filter_map(|row| if let Row::More { count, below, .. } = row { Some((*count, *below)) } else { None })
@@ -271,7 +271,7 @@ fn types_are_left_out_or_the_only_ones() {
     let tree = |targets: Option<&[ObjectId]>, include: Option<&[&str]>, exclude: &[&str]| {
         let filter = TypeFilter { include: include.map(types), exclude: types(exclude) };
         let (direction, namespace) = (Direction::Dependents, None);
-        let query = Query { targets, namespace, direction, depth: None, types: &filter };
+        let query = Query { targets, namespace, direction, depth: None, types: &filter, places: None };
         let tree = Tree::of(&snapshot, &graph, &query);
         for entry in &tree.entries {
             assert!(tree.shows(entry.node));

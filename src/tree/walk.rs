@@ -12,6 +12,7 @@ use crate::{
 use super::{
     marks::known_instead,
     roots::{self, Root},
+    sort::Places,
     types::TypeFilter,
 };
 
@@ -79,6 +80,8 @@ pub struct Query<'q> {
     /// The most levels below the roots.
     pub depth: Option<u32>,
     pub types: &'q TypeFilter,
+    /// The places of siblings; `None`: by kind and name.
+    pub places: Option<&'q Places>,
 }
 
 /// The forest as a flat list: every entry comes right before its descendants.
@@ -97,10 +100,13 @@ impl Tree {
     /// The trees of the targets, in this order; without targets, the dependents of all roots in scope
     /// ([`roots::roots`]).
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, query: &Query<'_>) -> Tree {
-        let roots: Vec<Root> = match query.targets {
+        let mut roots: Vec<Root> = match query.targets {
             Some(targets) => targets.iter().map(|object| Root { object: *object, cycle: false }).collect(),
             None => roots::roots(snapshot, graph, query.namespace),
         };
+        if let Some(places) = query.places {
+            roots.sort_by_key(|root| places.get(&root.object));
+        }
         Walk::new(snapshot, graph, query).run(&roots)
     }
 
@@ -115,13 +121,17 @@ impl Tree {
         depth: Option<u32>,
     ) -> Tree {
         let types = TypeFilter::default();
-        Tree::of(snapshot, graph, &Query { targets: Some(targets), namespace, direction, depth, types: &types })
+        Tree::of(
+            snapshot,
+            graph,
+            &Query { targets: Some(targets), namespace, direction, depth, types: &types, places: None },
+        )
     }
 
     /// The dependents of all roots in scope ([`roots::roots`]).
     pub fn of_scope(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>, depth: Option<u32>) -> Tree {
         let (direction, types) = (Direction::Dependents, TypeFilter::default());
-        Tree::of(snapshot, graph, &Query { targets: None, namespace, direction, depth, types: &types })
+        Tree::of(snapshot, graph, &Query { targets: None, namespace, direction, depth, types: &types, places: None })
     }
 
     pub fn shows(&self, node: NodeId) -> bool {
@@ -258,6 +268,9 @@ impl<'a> Walk<'a> {
         };
         if !query.types.exclude.is_empty() {
             children.retain(|(child, _)| !query.types.excludes(snapshot, graph, *child));
+        }
+        if let Some(places) = query.places {
+            children.sort_by_key(|(child, _)| graph.object(*child).and_then(|id| places.get(&id)));
         }
         children
     }

@@ -2,6 +2,7 @@
 
 mod archive;
 mod colour;
+mod columns;
 mod doctor;
 mod documents;
 mod exit_codes;

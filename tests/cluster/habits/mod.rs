@@ -1,5 +1,6 @@
 //! What users of kubectl expect, beside the real kubectl on a real API server.
 
+mod columns;
 mod flags;
 mod requests;
 mod urls;
