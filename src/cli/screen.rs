@@ -63,6 +63,17 @@ impl Screen {
     }
 }
 
+/// Ends the program at Ctrl-C, also where a shell that started it in the background made it ignore that.
+pub(super) fn end_on_interrupt() {
+    std::thread::spawn(|| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let heard = runtime.map(|runtime| runtime.block_on(tokio::signal::ctrl_c()));
+        if matches!(heard, Ok(Ok(()))) {
+            std::process::exit(130);
+        }
+    });
+}
+
 fn terminal_height() -> usize {
     let height = std::env::var("LINES").ok().and_then(|lines| lines.parse().ok()).filter(|lines| *lines > 0);
     height.or(terminal_size::terminal_size().map(|(_, height)| usize::from(height.0))).unwrap_or(24)

@@ -17,7 +17,7 @@ use super::{
     args::{GlobalArgs, TargetArgs, TreeArgs},
     output::Printer,
     report::{Report, describe_error, heading},
-    screen::Screen,
+    screen::{Screen, end_on_interrupt},
 };
 
 /// How long --watch waits at most: ages grow, and what can't be watched may change.
@@ -43,6 +43,7 @@ pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, Operat
 /// Shows the tree again whenever something that it may contain changes. Reads everything again for that, so nothing is
 /// missed: also what is new in a list of a type, and kinds that are new.
 fn watch(global: &GlobalArgs, args: &TreeArgs, targets: &TargetArgs) -> Result<Report, OperationError> {
+    end_on_interrupt();
     let interval = Duration::from_secs(args.interval);
     let mut screen = Screen::of_stdout(args.output.unwrap_or_default().is_text());
     let (source, targets) = global.configuration(&args.source, targets)?;

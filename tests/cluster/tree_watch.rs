@@ -81,5 +81,5 @@ fn a_terminal_shows_one_tree() {
     terminal.shows("Total 2 objects");
     terminal.interrupts();
     let (code, shown) = terminal.ends();
-    assert_eq!(code, None, "{shown}");
+    assert_eq!(code, Some(130), "{shown}");
 }
