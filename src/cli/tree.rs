@@ -8,7 +8,7 @@ use crate::{
     graph::OwnerGraph,
     jsonpath::PathError,
     model::{ResourceId, Resources},
-    operations::{Opening, OperationError, ReadScope, Session, targets::TargetError},
+    operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError},
     render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
     tree::{Direction, Query, SortBy, Tree, TypeFilter},
 };
@@ -46,27 +46,29 @@ fn watch(global: &GlobalArgs, args: &TreeArgs, targets: &TargetArgs) -> Result<R
     end_on_interrupt();
     let interval = Duration::from_secs(args.interval);
     let mut screen = Screen::of_stdout(args.output.unwrap_or_default().is_text());
-    let (source, targets) = global.configuration(&args.source, targets)?;
-    let look = || {
-        let Opening::Cluster(discovered) = Opening::of(&source)? else {
-            return Err(OperationError::Usage("--watch needs a cluster".to_owned()));
+    let (cluster, targets) = (global.cluster()?, global.targets(targets)?);
+    // Each look goes to the same cluster, whatever becomes of the kubeconfig; only after an error it is read again.
+    let look = |last: Option<LiveSession>| {
+        let discovered = match last {
+            Some(last) => Discovered::again(last)?,
+            None => Discovered::connect(&cluster)?,
         };
         let mut session = discovered.read(&targets, ReadScope::Namespace)?;
         // Before statuses are read, so that no change is missed.
         session.watch();
         Ok((show(global, args, &mut session)?, session))
     };
-    let (mut shown, session) = look()?;
+    let (mut shown, session) = look(None)?;
     let mut session = Some(session);
     let mut trouble = String::new();
     let mut open = screen.draw(&shown.report);
     while open {
         // After a failed look nothing is watched.
-        if let Some(mut session) = session.take() {
+        if let Some(session) = &mut session {
             session.wait_for_change(AGES.max(interval));
         }
         std::thread::sleep(interval);
-        match look() {
+        match look(session.take()) {
             Ok((now, next)) => {
                 trouble.clear();
                 if screen.redraws || now.ageless != shown.ageless {

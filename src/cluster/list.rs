@@ -24,8 +24,7 @@ use super::{
 };
 
 /// The number of parallel lists. Most lists are empty and cost one round trip, so using the available bandwidth takes
-/// several at once. Each has its own connection, and the server's fair queueing gives one user about this many seats at
-/// a time.
+/// several at once. The server's fair queueing gives one user about this many seats at a time.
 const LISTS_AT_ONCE: usize = 12;
 
 /// One list to read.

@@ -12,6 +12,8 @@ pub struct RecordedDelete {
     pub time: Option<i64>,
     /// `Background`, `Foreground` or `Orphan`; `None` if the record doesn't say.
     pub propagation: Option<String>,
+    /// Whether the record tells the uid. Otherwise it may be about another object that had the name.
+    pub is_sure: bool,
     /// The file of the record.
     pub source: String,
 }
@@ -36,9 +38,14 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Adds a record about an object with this uid; the first one counts.
+    /// Adds a record about an object with this uid. One that says who it was tells more than one that doesn't; of two
+    /// such, the earlier one counts: later deletes find the object terminating.
     pub fn add(&mut self, uid: &str, record: RecordedDelete) {
-        self.by_uid.entry(uid.to_owned()).or_insert(record);
+        let rank = |record: &RecordedDelete| (record.by.is_none(), record.time.is_none(), record.time);
+        let known = self.by_uid.entry(uid.to_owned()).or_insert_with(|| record.clone());
+        if rank(&record) < rank(known) {
+            *known = record;
+        }
     }
 
     /// Adds a record about the object that had this name then.
@@ -51,8 +58,8 @@ impl Evidence {
         self.by_uid.is_empty() && self.by_name.is_empty()
     }
 
-    /// The delete of the object with this uid. A record without a uid counts if it is the first about that name since
-    /// `since`, when the object certainly existed: its successors were deleted later.
+    /// The delete of the object with this uid; of those without a uid, the first about that name since `since`, when
+    /// an object refers to it: its successors were deleted later.
     pub(super) fn of(
         &self,
         uid: &str,
@@ -72,9 +79,9 @@ impl Evidence {
 }
 
 impl RecordedDelete {
-    /// Whether the dependents were to stay.
-    pub(super) fn keeps_dependents(&self) -> bool {
-        self.propagation.as_deref() == Some("Orphan")
+    /// Whether it certainly asked for the dependents of this object to go.
+    pub(super) fn takes_dependents(&self) -> bool {
+        self.is_sure && matches!(self.propagation.as_deref(), Some("Background" | "Foreground"))
     }
 }
 
@@ -84,7 +91,8 @@ mod tests {
 
     fn record(time: i64) -> RecordedDelete {
         let by = Some("alice".to_owned());
-        RecordedDelete { by, time: Some(time), propagation: None, source: "audit.log".to_owned() }
+        let source = "audit.log".to_owned();
+        RecordedDelete { by, time: Some(time), propagation: None, is_sure: false, source }
     }
 
     fn web() -> RecordedName {
@@ -101,8 +109,11 @@ mod tests {
         let of = |since| evidence.of("u", || Some(web()), since).and_then(|record| record.time);
         assert_eq!([of(Some(11)), of(Some(20)), of(Some(31)), of(None)], [Some(20), Some(20), None, None]);
         assert_eq!(evidence.of("u", || None, Some(0)), None);
-        evidence.add("u", record(40));
-        evidence.add("u", record(50));
+        evidence.add("u", RecordedDelete { by: None, ..record(35) });
+        for time in [50, 40, 60] {
+            evidence.add("u", record(time));
+        }
+        evidence.add("u", RecordedDelete { by: None, ..record(30) });
         assert_eq!(evidence.of("u", || Some(web()), Some(0)).and_then(|record| record.time), Some(40));
     }
 }

@@ -343,13 +343,14 @@ fn deleted_by<'a>(case: &Case<'a>, code: Code, fault: &Fault) -> Option<&'a Reco
 
 /// A sentence about who deleted the owner; empty if no record tells.
 fn recorded(case: &Case<'_>, code: Code, fault: &Fault) -> String {
-    let Some(RecordedDelete { by, time, propagation, source }) = deleted_by(case, code, fault) else {
+    let Some(RecordedDelete { by, time, propagation, is_sure, source }) = deleted_by(case, code, fault) else {
         return String::new();
     };
     let policy = propagation.as_ref().map(|policy| format!(" with the policy {policy}")).unwrap_or_default();
     let ago = case.now.zip(*time).map(|(now, time)| format!(" {} ago", age((now - time).max(0)))).unwrap_or_default();
     match by {
-        Some(by) => format!(" {by} deleted it{ago}{policy} ({source})."),
+        Some(by) if *is_sure => format!(" {by} deleted it{ago}{policy} ({source})."),
+        Some(by) => format!(" {by} deleted an object of that name{ago}{policy} ({source}, which tells no uid)."),
         None => format!(" It was archived{ago} for a delete{policy} ({source})."),
     }
 }
@@ -457,8 +458,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
     let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true);
-    // Whoever deleted the owner wanted its dependents to go, but for one who orphaned them.
-    let goes_too = deleted_by(case, code, &faults[0]).is_some_and(|record| !record.keeps_dependents());
+    let goes_too = deleted_by(case, code, &faults[0]).is_some_and(RecordedDelete::takes_dependents);
     match code {
         Code::OwnerUnread => {
             let namespace = |fault: &Fault| snapshot.object(fault.holder).namespace;

@@ -4,6 +4,7 @@ use std::{fs::File, io::BufReader, path::Path};
 
 use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{
     archive::{self, Archive},
@@ -29,8 +30,9 @@ struct AuditEvent {
     impersonated_user: Option<User>,
     object_ref: Option<ObjectRef>,
     response_status: Option<ResponseStatus>,
-    request_object: Option<DeleteBody>,
-    response_object: Option<DeleteAnswer>,
+    /// Of any shape: patches are lists.
+    request_object: Option<Value>,
+    response_object: Option<Value>,
     #[serde(default)]
     request_received_timestamp: String,
 }
@@ -62,6 +64,7 @@ struct ResponseStatus {
 #[serde(rename_all = "camelCase", default)]
 struct DeleteBody {
     propagation_policy: Option<String>,
+    orphan_dependents: Option<bool>,
     preconditions: Option<Uid>,
     dry_run: Vec<String>,
 }
@@ -103,6 +106,7 @@ fn read_archive(path: &str, evidence: &mut Evidence) -> Result<(), OperationErro
         by: None,
         time: seconds(&header.time),
         propagation: Some(header.propagation.clone()).filter(|propagation| !propagation.is_empty()),
+        is_sure: true,
         source: path.to_owned(),
     };
     for target in &header.targets {
@@ -127,6 +131,10 @@ fn read_audit_log(path: &str, evidence: &mut Evidence) -> Result<(), OperationEr
     };
     let entries = serde_json::Deserializer::from_reader(reader).into_iter::<AuditEvent>();
     for (index, entry) in entries.enumerate() {
+        // The API server may be about to write the last one.
+        if index > 0 && entry.as_ref().is_err_and(serde_json::Error::is_eof) {
+            break;
+        }
         let entry = entry.map_err(|error| {
             fails(format!("entry {} is not one of an audit log (audit.k8s.io, JSON lines): {error}", index + 1))
         })?;
@@ -142,7 +150,10 @@ fn read_audit_log(path: &str, evidence: &mut Evidence) -> Result<(), OperationEr
 impl AuditEvent {
     /// Adds a delete that the API server accepted.
     fn record(self, source: &str, evidence: &mut Evidence) {
-        let body = self.request_object.unwrap_or_default();
+        if self.verb != "delete" || self.stage != "ResponseComplete" {
+            return;
+        }
+        let body: DeleteBody = self.request_object.and_then(of_shape).unwrap_or_default();
         let query = self.request_uri.split_once('?').map_or("", |(_, query)| query);
         let parameter = |key: &str| {
             let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -159,14 +170,18 @@ impl AuditEvent {
         if !object.subresource.is_empty() || object.name.is_empty() {
             return;
         }
-        let answer = self.response_object.unwrap_or_default();
+        let answer: DeleteAnswer = self.response_object.and_then(of_shape).unwrap_or_default();
         let uids = [answer.details, answer.metadata, body.preconditions];
         let uid = uids.into_iter().flatten().find_map(|uid| uid.uid);
         let user = self.impersonated_user.or(self.user);
         let record = RecordedDelete {
             by: user.map(|user| user.username).filter(|name| !name.is_empty()),
             time: seconds(&self.request_received_timestamp),
-            propagation: body.propagation_policy.or_else(|| parameter("propagationPolicy")),
+            propagation: body.propagation_policy.or_else(|| parameter("propagationPolicy")).or_else(|| {
+                let orphans = body.orphan_dependents == Some(true) || parameter("orphanDependents")? == "true";
+                orphans.then(|| "Orphan".to_owned())
+            }),
+            is_sure: uid.is_some(),
             source: source.to_owned(),
         };
         let ObjectRef { api_group: group, resource, namespace, name, .. } = object;
@@ -177,6 +192,10 @@ impl AuditEvent {
     }
 }
 
+fn of_shape<T: serde::de::DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value).ok()
+}
+
 fn seconds(time: &str) -> Option<i64> {
     time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
 }
@@ -185,7 +204,7 @@ fn seconds(time: &str) -> Option<i64> {
 mod tests {
     use std::io::Write as _;
 
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -227,12 +246,16 @@ mod tests {
             (json!({"requestObject": {"kind": "DeleteOptions", "dryRun": ["All"]}}), false),
             (json!({"objectRef": {"resource": "pods", "name": "web", "subresource": "eviction"}}), false),
             (unlogged, false),
+            (json!({"verb": "patch", "requestObject": [{"op": "remove", "path": "/x"}]}), false),
+            (json!({"responseObject": {"details": "of another kind", "metadata": {"uid": "u"}}}), true),
         ] {
             let evidence = read(&entry(&changes).to_string()).expect("an audit log");
             assert_eq!(!evidence.is_empty(), counts, "{changes}");
         }
         let twice = [entry(&uid), entry(&json!({}))].map(|entry| entry.to_string()).join("\n");
         assert!(!read(&twice).expect("an audit log").is_empty());
+        // The API server may be writing the last one.
+        assert!(!read(&twice[..twice.len() - 10]).expect("an audit log").is_empty());
     }
 
     #[test]
@@ -249,6 +272,6 @@ mod tests {
         }
         assert!(read("").expect("an empty log").is_empty());
         let error = read_evidence(&["none.log".to_owned()]).expect_err("no file").to_string();
-        assert!(error.starts_with("--evidence none.log: No such file"), "{error}");
+        assert!(error.starts_with("--evidence none.log: "), "{error}");
     }
 }

@@ -177,14 +177,17 @@ impl LiveSession {
     }
 
     /// Waits until something that is watched has changed, whatever it is, or its watch has missed events; at most this
-    /// long. Returns whether it has. What can't be watched never changes here.
+    /// long. Returns whether it has. What can't be watched never changes here, and neither does a Lease that is renewed.
     pub fn wait_for_change(&mut self, at_most: Duration) -> bool {
-        let Cluster { watches, runtime, connection, .. } = &mut self.source;
-        let watches = watching(watches, runtime, connection, &self.snapshot);
+        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
+        let watches = watching(watches, runtime, connection, snapshot);
+        let leases = snapshot.resources.by_group_kind("coordination.k8s.io", "Lease");
+        let is_known = |uid: &str| snapshot.strings.find(uid).is_some_and(|uid| snapshot.by_uid(uid).is_some());
+        let is_renewed = |seen: &ObjectEvent| Some(seen.resource) == leases && !seen.gone && is_known(&seen.object.uid);
         let changed = async {
             loop {
                 let news = watches.news();
-                if !news.seen.is_empty() || news.lost.iter().any(|lost| lost.watched) {
+                if !news.seen.iter().all(is_renewed) || news.lost.iter().any(|lost| lost.watched) {
                     return;
                 }
                 watches.changed().await;

@@ -163,7 +163,18 @@ impl Discovered {
     /// # Errors
     /// Why there is no connection, or why the served resources could not be read.
     pub fn connect(config: &ClusterConfig) -> Result<Self, OperationError> {
-        let cluster = Cluster::connect(config)?;
+        Self::by(Cluster::connect(config)?)
+    }
+
+    /// The same by a session's connection, as the same user.
+    ///
+    /// # Errors
+    /// Why the served resources could not be read.
+    pub fn again(last: LiveSession) -> Result<Self, OperationError> {
+        Self::by(Cluster { watches: None, ..last.source })
+    }
+
+    fn by(cluster: Cluster) -> Result<Self, OperationError> {
         let (resources, gaps) = cluster.runtime.block_on(cluster.connection.discover())?;
         Ok(Discovered { cluster, resources, gaps })
     }

@@ -14,20 +14,23 @@ use super::walk::{Ask, Candidate};
 /// How long all questions of one completion may take.
 const TIME: Duration = Duration::from_secs(1);
 
-/// kubectl with the connection flags of the line.
+/// kubectl with the connection flags of the line; `None`: it is not asked.
 pub(super) struct Kubectl {
-    connection: Vec<String>,
+    connection: Option<Vec<String>>,
     until: Instant,
 }
 
 impl Kubectl {
-    pub(super) fn new(connection: Vec<String>) -> Self {
+    pub(super) fn new(connection: Option<Vec<String>>) -> Self {
         Self { connection, until: Instant::now() + TIME }
     }
 
     /// What kubectl prints; nothing if it fails, if there is none, or if it takes too long. Then it may go on: what it
     /// learns about the cluster is in its cache for the next question.
     fn output(&self, args: &[&str]) -> String {
+        if self.connection.is_none() {
+            return String::new();
+        }
         let mut command = Command::new("kubectl");
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let Ok(mut child) = command.spawn() else { return String::new() };
@@ -46,7 +49,7 @@ impl Kubectl {
     /// What kubectl completes a word to.
     fn completed(&self, words: &[&str]) -> Vec<String> {
         let mut args = vec!["__complete", "get"];
-        args.extend(self.connection.iter().map(String::as_str));
+        args.extend(self.connection.iter().flatten().map(String::as_str));
         // A server that doesn't answer must not keep kubectl for ever.
         args.push("--request-timeout=5s");
         args.extend(words);
@@ -60,7 +63,7 @@ impl Kubectl {
 impl Ask for Kubectl {
     fn types(&self) -> Vec<Candidate> {
         let mut args = vec!["api-resources", "--cached", "--verbs=delete", "--no-headers", "--request-timeout=5s"];
-        args.extend(self.connection.iter().map(String::as_str));
+        args.extend(self.connection.iter().flatten().map(String::as_str));
         types_of(&self.output(&args))
     }
 
@@ -124,8 +127,8 @@ mod tests {
 
     #[test]
     fn no_answer_is_none() {
-        let kubectl = Kubectl { connection: Vec::new(), until: Instant::now() };
+        let kubectl = Kubectl { connection: Some(Vec::new()), until: Instant::now() };
         assert_eq!(kubectl.output(&["version", "--client"]), "");
-        assert_eq!(Kubectl::new(Vec::new()).objects("-o"), Vec::<String>::new());
+        assert_eq!(Kubectl::new(Some(Vec::new())).objects("-o"), Vec::<String>::new());
     }
 }

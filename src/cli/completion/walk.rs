@@ -62,12 +62,16 @@ pub(super) struct Asked {
     pub(super) word: Word,
     /// What is typed of it.
     pub(super) current: String,
-    /// The connection flags of the line, as kubectl takes them.
-    pub(super) connection: Vec<String>,
+    /// The connection flags of the line, as kubectl takes them; `None` if the line has a secret: nobody is asked then,
+    /// because other users of the machine see the arguments of a running kubectl, and without the secret it would send
+    /// the kubeconfig's to a server that is not meant to get them.
+    pub(super) connection: Option<Vec<String>>,
 }
 
-/// kubectl's flags that choose what it asks, and as whom. Secrets are not among them: other users of the machine see
-/// the arguments of a running kubectl. It asks with the kubeconfig's credentials then.
+/// The flags with the user's own credentials.
+const CREDENTIALS: [&str; 3] = ["token", "username", "password"];
+
+/// kubectl's flags that choose what it asks, and as whom.
 const CONNECTION: [&str; 16] = [
     "namespace",
     "context",
@@ -89,7 +93,8 @@ const CONNECTION: [&str; 16] = [
 
 /// Reads the words before the cursor as clap does, but accepts everything: a line that is being typed is rarely right.
 pub(super) fn walk(root: &Command, before: &[String], current: &str) -> Asked {
-    let mut line = Line { command: root, positionals: Vec::new(), connection: Vec::new(), only_positionals: false };
+    let mut line =
+        Line { command: root, positionals: Vec::new(), connection: Some(Vec::new()), only_positionals: false };
     let mut words = before.iter();
     let mut awaited = None;
     while let Some(word) = words.next() {
@@ -108,7 +113,7 @@ pub(super) fn walk(root: &Command, before: &[String], current: &str) -> Asked {
 struct Line<'a> {
     command: &'a Command,
     positionals: Vec<String>,
-    connection: Vec<String>,
+    connection: Option<Vec<String>>,
     only_positionals: bool,
 }
 
@@ -163,11 +168,16 @@ impl<'a> Line<'a> {
     }
 
     fn given(&mut self, arg: &Arg, value: Option<&str>) {
-        let Some(name) = arg.get_long().filter(|name| CONNECTION.contains(name)) else { return };
-        self.connection.push(match value {
-            Some(value) => format!("--{name}={value}"),
-            None => format!("--{name}"),
-        });
+        let name = arg.get_long().unwrap_or_default();
+        if CREDENTIALS.contains(&name) {
+            self.connection = None;
+        } else if CONNECTION.contains(&name) {
+            let flag = match value {
+                Some(value) => format!("--{name}={value}"),
+                None => format!("--{name}"),
+            };
+            self.connection.iter_mut().for_each(|connection| connection.push(flag.clone()));
+        }
     }
 
     fn at_cursor(&self, awaited: Option<&Arg>, current: &str) -> (Word, String) {
@@ -382,13 +392,14 @@ mod tests {
     /// The cluster of the line is asked, as the user of the line.
     #[test]
     fn the_connection_of_the_line_counts() {
-        let connection = |line: &str| asked(line).connection;
+        let connection = |line: &str| asked(line).connection.unwrap_or_else(|| vec!["secret".to_owned()]);
         assert_eq!(connection("--context prod plan -nshop po/"), ["--context=prod", "--namespace=shop"]);
         assert_eq!(connection("plan -An shop --as=bob po/"), ["--namespace=shop", "--as=bob"]);
         assert_eq!(connection("plan --propagation foreground po/"), Vec::<String>::new());
-        // Nothing secret becomes an argument of another program.
-        let secret = "plan --token=t --username me --password p --context prod po/";
-        assert_eq!(connection(secret), ["--context=prod"]);
+        // Nothing secret becomes an argument of another program, and no server gets another user's instead.
+        for secret in ["plan --token=t --server=https://other po/", "--username me plan po/", "plan --password p po/"] {
+            assert_eq!(connection(secret), ["secret"], "{secret}");
+        }
         // What is being typed doesn't count yet.
         assert_eq!(connection("plan -n sho"), Vec::<String>::new());
     }

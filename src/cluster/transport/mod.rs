@@ -12,6 +12,7 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll},
+    time::Duration,
 };
 
 use futures::{
@@ -38,8 +39,10 @@ use self::{
     settings::Settings,
 };
 
-/// How often a request is sent that the server doesn't process, as Go's `http2.Transport` does.
+/// How often a request is sent that the server doesn't process, about as often as Go's `http2.Transport` sends it.
 const TRIES: u32 = 6;
+/// The pause before the third of these; each later one is twice as long, as Go's begin with a second.
+const PAUSE: Duration = Duration::from_millis(100);
 
 type BoxError = Box<dyn Error + Send + Sync>;
 type Io = <Connector as Service<Uri>>::Response;
@@ -132,6 +135,9 @@ impl Transport {
             };
             let Some(place) = place else { return Ok(self.http1.request(request).await?.map(Either::Right)) };
             tried += 1;
+            if tried > 2 {
+                tokio::time::sleep(PAUSE * 2u32.pow(tried - 3)).await;
+            }
             let again = copy(&request).filter(|_| tried < TRIES);
             request = match (place.send(request).await, again) {
                 (Ok(response), _) => return Ok(response.map(Either::Left)),

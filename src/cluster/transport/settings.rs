@@ -4,6 +4,8 @@ use std::time::Duration;
 
 const READ_IDLE: u64 = 30;
 const PING: u64 = 15;
+/// A day.
+const LONGEST: u64 = 24 * 60 * 60;
 
 /// Whether HTTP/2 is used, and how it is noticed that a connection is dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +22,8 @@ impl Settings {
         // As in client-go: what is no number means the default.
         let seconds = |name: &str, usual: u64| {
             let set = variable(name).and_then(|text| text.parse::<i64>().ok());
-            set.map_or(usual, |seconds| u64::try_from(seconds).unwrap_or(0))
+            // Longer makes no difference, and much longer is no time any more.
+            set.map_or(usual, |seconds| u64::try_from(seconds).unwrap_or(0).min(LONGEST))
         };
         let some = |seconds: u64| Some(Duration::from_secs(seconds)).filter(|time| !time.is_zero());
         Settings {

@@ -27,7 +27,7 @@ use self::{inbox::Inbox, position::Position, stream::Watch};
 
 use super::{Connection, path};
 
-/// How many watches start in parallel. Each has its own connection (HTTP/1.1), so open watches don't delay others.
+/// How many watches start in parallel. By HTTP/2 they share a connection; by HTTP/1.1 each has its own.
 const BEGUN_AT_ONCE: usize = 12;
 
 /// Running watches. They end when this is dropped.
