@@ -177,7 +177,7 @@ impl LiveSession {
     }
 
     /// Waits until something that is watched has changed, whatever it is, or its watch has missed events; at most this
-    /// long. Returns whether it has. What can't be watched never changes here, and neither does a Lease that is renewed.
+    /// long. Returns whether it has. What can't be watched never changes here; a Lease that is renewed is no change.
     pub fn wait_for_change(&mut self, at_most: Duration) -> bool {
         let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
         let watches = watching(watches, runtime, connection, snapshot);
