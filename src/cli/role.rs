@@ -28,6 +28,7 @@ use super::{
 
 /// What reads take: lists, and single objects that no list proves or that are needed whole.
 const READ: [&str; 2] = ["get", "list"];
+const READ_AND_WATCH: [&str; 3] = ["get", "list", "watch"];
 
 /// The rights as YAML, if they are asked for instead of the command itself.
 pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Report>, OperationError> {
@@ -79,7 +80,7 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         Command::Tree(args) => {
             let (discovered, targets) = open(&args.targets)?;
             let mut rights = Rights::default();
-            let verbs: &[&'static str] = if args.watch { &["get", "list", "watch"] } else { &READ };
+            let verbs: &[&'static str] = if args.watch { &READ_AND_WATCH } else { &READ };
             rights.read(&discovered.resources, &discovered.scope(&targets, ReadScope::Namespace)?, verbs);
             rights.add(of_ignored(&discovered, &targets, verbs)?);
             ("tree", rights)
@@ -186,7 +187,7 @@ fn of_delete((discovered, targets): (Discovered, TargetConfig), args: &DeleteArg
         types.into_iter().for_each(|resource| own.allow(&only, resource, &[], &["patch"]));
     }
     let dry_run = args.consent.dry_run;
-    let verbs: &[&'static str] = if dry_run == DryRunArg::None { &["get", "list", "watch"] } else { &READ };
+    let verbs: &[&'static str] = if dry_run == DryRunArg::None { &READ_AND_WATCH } else { &READ };
     let mut rights = of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), verbs)?;
     rights.add(own);
     Ok(rights)

@@ -32,17 +32,22 @@ struct Shown {
 
 /// Shows owners and dependents.
 pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
-    let targets = targets(args)?;
+    let (targets, sort_by) = (targets(args)?, sort_by(args)?);
     if args.watch {
-        return watch(global, args, &targets);
+        return watch(global, args, &targets, sort_by.as_ref());
     }
     let mut session = global.open(&args.source, &targets, ReadScope::Namespace)?;
-    Ok(show(global, args, &mut session)?.report)
+    Ok(show(global, args, sort_by.as_ref(), &mut session)?.report)
 }
 
 /// Shows the tree again whenever something that it may contain changes. Reads everything again for that, so nothing is
 /// missed: also what is new in a list of a type, and kinds that are new.
-fn watch(global: &GlobalArgs, args: &TreeArgs, targets: &TargetArgs) -> Result<Report, OperationError> {
+fn watch(
+    global: &GlobalArgs,
+    args: &TreeArgs,
+    targets: &TargetArgs,
+    sort_by: Option<&SortBy>,
+) -> Result<Report, OperationError> {
     end_on_interrupt();
     let interval = Duration::from_secs(args.interval);
     let mut screen = Screen::of_stdout(args.output.unwrap_or_default().is_text());
@@ -56,7 +61,7 @@ fn watch(global: &GlobalArgs, args: &TreeArgs, targets: &TargetArgs) -> Result<R
         let mut session = discovered.read(&targets, ReadScope::Namespace)?;
         // Before statuses are read, so that no change is missed.
         session.watch();
-        Ok((show(global, args, &mut session)?, session))
+        Ok((show(global, args, sort_by, &mut session)?, session))
     };
     let (mut shown, session) = look(None)?;
     let mut session = Some(session);
@@ -96,7 +101,6 @@ fn targets(args: &TreeArgs) -> Result<TargetArgs, OperationError> {
         let why = format!("--show-labels option cannot be used with {} printer", format.name());
         return Err(OperationError::Usage(why));
     }
-    sort_by(args)?;
     if args.owners && !has_targets {
         return Err(OperationError::Usage("--owners needs a TARGET, such as pod/web-0".to_owned()));
     }
@@ -105,7 +109,12 @@ fn targets(args: &TreeArgs) -> Result<TargetArgs, OperationError> {
     Ok(TargetArgs { type_alone: true, ignore_not_found: by_type, ..args.targets.clone() })
 }
 
-fn show(global: &GlobalArgs, args: &TreeArgs, session: &mut Session) -> Result<Shown, OperationError> {
+fn show(
+    global: &GlobalArgs,
+    args: &TreeArgs,
+    sort_by: Option<&SortBy>,
+    session: &mut Session,
+) -> Result<Shown, OperationError> {
     let nothing = session.targets.as_ref().is_some_and(Vec::is_empty).then(|| nothing_found(session));
     if let Some(nothing) = &nothing
         && args.output.unwrap_or_default().is_text()
@@ -126,7 +135,7 @@ fn show(global: &GlobalArgs, args: &TreeArgs, session: &mut Session) -> Result<S
         places: None,
     };
     let mut tree = Tree::of(snapshot, &graph, &query);
-    if let Some(sort_by) = sort_by(args)? {
+    if let Some(sort_by) = sort_by {
         let places = sort_by.places(snapshot, &graph, &tree).map_err(|why| unsortable(&why))?;
         tree = Tree::of(snapshot, &graph, &Query { places: Some(&places), ..query });
     }

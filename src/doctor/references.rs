@@ -458,8 +458,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
     .deciding(becomes == HolderOutcome::Gone);
     let delete = if one { "delete it, as the collector would" } else { "delete them, as the collector would" };
     let let_go = Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true);
-    let goes_too = deleted_by(case, code, &faults[0]).is_some_and(RecordedDelete::takes_dependents);
-    match code {
+    let mut remedies = match code {
         Code::OwnerUnread => {
             let namespace = |fault: &Fault| snapshot.object(fault.holder).namespace;
             let look = |fault: &Fault| -> Vec<ShellCommand> {
@@ -477,11 +476,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
                     object"
             );
             let repoint = Remedy::new(what, repoint).deciding(becomes == HolderOutcome::Gone);
-            match becomes {
-                HolderOutcome::Gone if goes_too => vec![let_go, drop, repoint],
-                HolderOutcome::Gone => vec![drop, repoint, let_go],
-                _ => vec![drop, repoint],
-            }
+            if becomes == HolderOutcome::Gone { vec![drop, repoint, let_go] } else { vec![drop, repoint] }
         }
         Code::OwnerOtherName | Code::OwnerOtherKind => {
             vec![Remedy::new(format!("correct the owner's name and kind in the {references}"), correct_names()), drop]
@@ -490,11 +485,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             vec![Remedy::new(format!("use the served kind of the owner in the {references}"), correct_names()), drop]
         }
         Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == HolderOutcome::Gone => {
-            if goes_too {
-                vec![let_go, drop]
-            } else {
-                vec![drop, let_go]
-            }
+            vec![drop, let_go]
         }
         Code::OwnerDuplicated => {
             let on_each = if one { "" } else { " on each object" };
@@ -507,7 +498,13 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
             vec![mend.deciding(becomes == HolderOutcome::Gone)]
         }
         _ => vec![drop],
+    };
+    if deleted_by(case, code, &faults[0]).is_some_and(RecordedDelete::takes_dependents)
+        && let Some(place) = remedies.iter().position(|remedy| remedy.what == delete)
+    {
+        remedies[..=place].rotate_right(1);
     }
+    remedies
 }
 
 /// Whether every reference at fault leads to an object that may own the dependent.

@@ -177,8 +177,8 @@ impl LiveSession {
     }
 
     /// Waits until something that is watched has changed, whatever it is, or its watch has missed events; at most this
-    /// long. Returns whether it has. What can't be watched never changes here; a Lease that is renewed is no change.
-    pub fn wait_for_change(&mut self, at_most: Duration) -> bool {
+    /// long. What can't be watched never changes here; a Lease that is renewed is no change.
+    pub fn wait_for_change(&mut self, at_most: Duration) {
         let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
         let watches = watching(watches, runtime, connection, snapshot);
         let leases = snapshot.resources.by_group_kind("coordination.k8s.io", "Lease");
@@ -193,7 +193,8 @@ impl LiveSession {
                 watches.changed().await;
             }
         };
-        runtime.block_on(async { tokio::time::timeout(at_most, changed).await.is_ok() })
+        // Either way it is time to look.
+        let _ = runtime.block_on(async { tokio::time::timeout(at_most, changed).await });
     }
 
     /// The watches that have missed events since [`LiveSession::watch`].

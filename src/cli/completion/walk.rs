@@ -171,12 +171,11 @@ impl<'a> Line<'a> {
         let name = arg.get_long().unwrap_or_default();
         if CREDENTIALS.contains(&name) {
             self.connection = None;
-        } else if CONNECTION.contains(&name) {
-            let flag = match value {
+        } else if let Some(connection) = self.connection.as_mut().filter(|_| CONNECTION.contains(&name)) {
+            connection.push(match value {
                 Some(value) => format!("--{name}={value}"),
                 None => format!("--{name}"),
-            };
-            self.connection.iter_mut().for_each(|connection| connection.push(flag.clone()));
+            });
         }
     }
 

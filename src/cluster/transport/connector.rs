@@ -1,14 +1,12 @@
 //! Opens connections: directly or through a proxy, with TLS where the server's URL says so.
 
 use std::{
-    error::Error,
     io,
     pin::Pin,
     task::{Context, Poll, ready},
     time::Duration,
 };
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures::TryFutureExt as _;
 use http::{HeaderValue, Uri};
 use hyper::rt;
@@ -29,10 +27,12 @@ use percent_encoding::percent_decode_str;
 use tokio::net::TcpStream;
 use tower::Service;
 
+use crate::cluster::credentials::headers::basic;
+
+use super::BoxError;
+
 /// client-go's `net.Dialer` has the same.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-
-type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Opens connections that are ready for a protocol of HTTP.
 pub(super) type Connector = TimeoutConnector<HttpsConnector<Route>>;
@@ -111,9 +111,7 @@ pub(super) fn forwarding_authorization(config: &Config) -> Option<HeaderValue> {
 fn proxy_authorization(proxy: &Uri) -> Option<HeaderValue> {
     let (user, _) = proxy.authority()?.as_str().rsplit_once('@')?;
     let decoded: Vec<u8> = percent_decode_str(user).collect();
-    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(decoded))).ok()?;
-    value.set_sensitive(true);
-    Some(value)
+    basic(decoded).ok()
 }
 
 impl Service<Uri> for Route {

@@ -131,9 +131,8 @@ async fn a_request_that_the_server_has_not_processed_is_sent_again() {
     assert_eq!(*lock(&seen), [(0, "GET"), (0, "DELETE"), (1, "DELETE")].map(|(n, method)| (n, method.to_owned())));
 }
 
-/// The server may have processed it: whoever sent it must decide.
-#[tokio::test]
-async fn a_request_that_may_have_been_processed_is_not_sent_again() {
+/// A client of a server that resets every request for this reason, and how many it got.
+async fn resetting(reason: h2::Reason) -> (Client, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = asked.clone();
     let client = serve(&["h2"], move |_, stream| {
@@ -142,11 +141,18 @@ async fn a_request_that_may_have_been_processed_is_not_sent_again() {
             let mut server = handshake(stream).await;
             while let Some(Ok((_, mut reply))) = server.accept().await {
                 counted.fetch_add(1, Ordering::SeqCst);
-                reply.send_reset(h2::Reason::INTERNAL_ERROR);
+                reply.send_reset(reason);
             }
         }
     })
     .await;
+    (client, asked)
+}
+
+/// The server may have processed it: whoever sent it must decide.
+#[tokio::test]
+async fn a_request_that_may_have_been_processed_is_not_sent_again() {
+    let (client, asked) = resetting(h2::Reason::INTERNAL_ERROR).await;
     assert!(status(&client, "DELETE").await.is_err());
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
@@ -154,19 +160,7 @@ async fn a_request_that_may_have_been_processed_is_not_sent_again() {
 /// A server that never processes anything is not asked for ever.
 #[tokio::test]
 async fn refusals_have_an_end() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = asked.clone();
-    let client = serve(&["h2"], move |_, stream| {
-        let counted = counted.clone();
-        async move {
-            let mut server = handshake(stream).await;
-            while let Some(Ok((_, mut reply))) = server.accept().await {
-                counted.fetch_add(1, Ordering::SeqCst);
-                reply.send_reset(h2::Reason::REFUSED_STREAM);
-            }
-        }
-    })
-    .await;
+    let (client, asked) = resetting(h2::Reason::REFUSED_STREAM).await;
     assert!(status(&client, "GET").await.is_err());
     assert_eq!(asked.load(Ordering::SeqCst), TRIES as usize);
 }
