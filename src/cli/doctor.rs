@@ -58,7 +58,8 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
     if !args.source.from.is_empty() {
         return Err(OperationError::Usage("--watch needs a cluster: it cannot be used with --from".to_owned()));
     }
-    watch(Duration::from_secs(args.interval), || look(global, args, &only))
+    let is_text = args.output.unwrap_or_default().is_text();
+    watch(Duration::from_secs(args.interval), is_text, || look(global, args, &only))
 }
 
 /// Reads and examines everything once.
@@ -86,8 +87,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     if failed {
         report.exit = Exit::Failed;
     }
-    let is_text = args.output.unwrap_or_default().is_text();
-    Ok(Look { report, is_text, found: found(&session.snapshot, &diagnosis) })
+    Ok(Look { report, found: found(&session.snapshot, &diagnosis) })
 }
 
 /// What the test object of `--probe` showed.

@@ -1,12 +1,15 @@
 //! Shows a text again and again: in place on a terminal, one after the other elsewhere.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    time::Duration,
+};
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::render::go_quote::visible;
+use crate::{operations::OperationError, render::go_quote::visible};
 
-use super::report::{Report, print_data, terminal_width};
+use super::report::{Report, describe_error, print_data, terminal_width};
 
 /// Standard output, and what stands on it.
 pub(super) struct Screen {
@@ -17,24 +20,27 @@ pub(super) struct Screen {
     lines: usize,
     is_first: bool,
     notes: Vec<String>,
+    /// The error of the last look, if it failed.
+    trouble: String,
 }
 
 impl Screen {
     /// Text is drawn in place if standard output is a terminal; documents never are.
     pub(super) fn of_stdout(is_text: bool) -> Self {
-        let redraws = is_text && io::stdout().is_terminal();
-        Screen { redraws, is_text, lines: 0, is_first: true, notes: Vec::new() }
+        Screen { redraws: is_text && io::stdout().is_terminal(), ..Self::lasting(is_text) }
     }
 
-    /// Shows a report in place of the last one, or after it, with the time. Returns whether standard output is open.
-    pub(super) fn draw(&mut self, report: &Report) -> bool {
-        if self.redraws && report.notes != self.notes {
-            // What stands there stays: the notes come after it.
-            self.lines = 0;
-        }
+    /// Nothing is replaced.
+    pub(super) fn lasting(is_text: bool) -> Self {
+        Screen { redraws: false, is_text, lines: 0, is_first: true, notes: Vec::new(), trouble: String::new() }
+    }
+
+    /// Shows a report in place of the last one, or after it, with the time and what has happened. Returns whether
+    /// standard output is open.
+    pub(super) fn draw(&mut self, report: &Report, happened: &str) -> bool {
         if report.notes != self.notes {
             for note in &report.notes {
-                self.say(note);
+                self.tell(&visible(note));
             }
             self.notes.clone_from(&report.notes);
         }
@@ -47,7 +53,7 @@ impl Screen {
             (back + &text).into_bytes()
         } else if self.is_text && !self.is_first {
             let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
-            [format!("\n{time}\n\n").as_bytes(), &report.data].concat()
+            [format!("\n{time}{happened}\n\n").as_bytes(), &report.data].concat()
         } else {
             report.data.clone()
         };
@@ -55,11 +61,25 @@ impl Screen {
         print_data(&text).is_ok()
     }
 
+    /// A look has succeeded.
+    pub(super) fn is_well(&mut self) {
+        self.trouble.clear();
+    }
+
+    /// A look has failed, and the next one comes after `interval`: says so, unless the last one failed alike.
+    pub(super) fn fails(&mut self, error: &OperationError, interval: Duration) {
+        let said = describe_error(error);
+        if said != self.trouble {
+            self.tell(&format!("error: {said}; retrying every {interval:?}"));
+        }
+        self.trouble = said;
+    }
+
     /// Says something on standard error. The text that is drawn next comes after it.
-    pub(super) fn say(&mut self, note: &str) {
+    fn tell(&mut self, text: &str) {
         self.lines = 0;
         // Ignore errors: stderr may be closed.
-        let _ = writeln!(io::stderr(), "{}", visible(note));
+        let _ = writeln!(io::stderr(), "{text}");
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
 use super::{
     args::{GlobalArgs, TargetArgs, TreeArgs},
     output::Printer,
-    report::{Report, describe_error, heading},
+    report::{Report, heading},
     screen::{Screen, end_on_interrupt},
 };
 
@@ -65,8 +65,7 @@ fn watch(
     };
     let (mut shown, session) = look(None)?;
     let mut session = Some(session);
-    let mut trouble = String::new();
-    let mut open = screen.draw(&shown.report);
+    let mut open = screen.draw(&shown.report, "");
     while open {
         // After a failed look nothing is watched.
         if let Some(session) = &mut session {
@@ -75,19 +74,13 @@ fn watch(
         std::thread::sleep(interval);
         match look(session.take()) {
             Ok((now, next)) => {
-                trouble.clear();
+                screen.is_well();
                 if screen.redraws || now.ageless != shown.ageless {
-                    open = screen.draw(&now.report);
+                    open = screen.draw(&now.report, "");
                 }
                 (shown, session) = (now, Some(next));
             }
-            Err(error) => {
-                let said = describe_error(&error);
-                if said != trouble {
-                    screen.say(&format!("error: {said}; retrying every {interval:?}"));
-                }
-                trouble = said;
-            }
+            Err(error) => screen.fails(&error, interval),
         }
     }
     Ok(Report::of(Vec::new()))

@@ -1,10 +1,9 @@
 //! A running `watch -o json`, and its documents.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _},
+    io::Read as _,
     path::Path,
-    process::{Child, Stdio},
-    sync::mpsc::{Receiver, channel},
+    process::Stdio,
     thread,
     time::{Duration, Instant},
 };
@@ -12,22 +11,17 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::{harness::ADMIN, plan::trial::Trial};
+use crate::{
+    harness::{self, ADMIN},
+    plan::trial::Trial,
+};
 
 /// Generous, so that no test fails because the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(super) struct Watching {
-    child: Child,
-    lines: Receiver<Value>,
+    process: harness::Watching,
     schema: jsonschema::Validator,
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 impl Watching {
@@ -48,21 +42,10 @@ impl Watching {
     #[track_caller]
     pub(super) fn unlisted(trial: &Trial<'_>, kubeconfig: &Path, args: &[&str]) -> Self {
         let mut command = trial.cluster.gc_command(kubeconfig);
-        command.args(["watch", "-o", "json"]).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("kubectl-gc runs");
-        let stdout = child.stdout.take().expect("its output");
-        let (send, lines) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let event = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
-                if send.send(event).is_err() {
-                    return;
-                }
-            }
-        });
+        let process = harness::Watching::of(command.args(["watch", "-o", "json"]).args(args).stderr(Stdio::piped()));
         let schema: Value = serde_json::from_str(include_str!("../../../docs/schema/watch-event.json")).unwrap();
         let schema = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).build(&schema).unwrap();
-        Watching { child, lines, schema }
+        Watching { process, schema }
     }
 
     /// The events up to one for which this holds. Each one matches the schema.
@@ -70,7 +53,7 @@ impl Watching {
     pub(super) fn until(&self, what: &str, is_it: impl Fn(&Value) -> bool) -> Vec<Value> {
         let (begun, mut events) = (Instant::now(), Vec::new());
         while begun.elapsed() < PATIENCE {
-            let Ok(event) = self.lines.recv_timeout(Duration::from_secs(1)) else { continue };
+            let Some(event) = self.process.next().map(event) else { continue };
             let wrong: Vec<String> = self.schema.iter_errors(&event).map(|error| error.to_string()).collect();
             assert!(wrong.is_empty(), "{event:#}\n{}", wrong.join("\n"));
             let found = is_it(&event);
@@ -92,7 +75,7 @@ impl Watching {
     /// Ends it as Ctrl-C does. Returns the rest of its events, its standard error, and the exit code.
     #[track_caller]
     pub(super) fn interrupted(mut self) -> (Vec<Value>, String, Option<i32>) {
-        let pid = Pid::from_raw(self.child.id().cast_signed()).expect("a pid");
+        let pid = Pid::from_raw(self.process.child.id().cast_signed()).expect("a pid");
         kill_process(pid, Signal::INT).expect("it runs");
         self.ended()
     }
@@ -102,16 +85,21 @@ impl Watching {
     pub(super) fn ended(&mut self) -> (Vec<Value>, String, Option<i32>) {
         let begun = Instant::now();
         let status = loop {
-            if let Some(status) = self.child.try_wait().expect("a status") {
+            if let Some(status) = self.process.child.try_wait().expect("a status") {
                 break status;
             }
             assert!(begun.elapsed() < PATIENCE, "it does not end");
             thread::sleep(Duration::from_millis(20));
         };
         let mut stderr = String::new();
-        self.child.stderr.take().expect("its errors").read_to_string(&mut stderr).expect("text");
-        (self.lines.iter().collect(), stderr, status.code())
+        self.process.child.stderr.take().expect("its errors").read_to_string(&mut stderr).expect("text");
+        (self.process.rest().map(event).collect(), stderr, status.code())
     }
+}
+
+#[track_caller]
+fn event(line: String) -> Value {
+    serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
 /// Whether an event has this type and is about this object.

@@ -18,12 +18,16 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A cluster of these tests, without a collector, one after the other: their sweeps collect whatever they find.
 fn alone() -> MutexGuard<'static, Cluster> {
-    static CLUSTER: LazyLock<Mutex<Cluster>> = LazyLock::new(|| {
-        let cluster = Cluster::start(&Options::default());
-        cluster.apply_yaml(KINDS);
-        Mutex::new(cluster)
-    });
+    static CLUSTER: LazyLock<Mutex<Cluster>> = LazyLock::new(|| Mutex::new(with_flags(&[])));
     CLUSTER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A cluster without a collector, whose API server has these flags.
+fn with_flags(flags: &[&str]) -> Cluster {
+    let api_server = flags.iter().map(|flag| (*flag).to_owned()).collect();
+    let cluster = Cluster::start(&Options { api_server, ..Options::default() });
+    cluster.apply_yaml(KINDS);
+    cluster
 }
 
 /// How many resources a sweep watches.
@@ -81,9 +85,7 @@ fn without_http2_each_watch_has_its_connection() {
 /// kubectl habit: more requests at once than the server takes on a connection | same: more connections
 #[test]
 fn what_does_not_fit_on_a_connection_gets_another() {
-    let flags = vec!["--http2-max-streams-per-connection=10".to_owned()];
-    let cluster = Cluster::start(&Options { api_server: flags, ..Options::default() });
-    cluster.apply_yaml(KINDS);
+    let cluster = with_flags(&["--http2-max-streams-per-connection=10"]);
     let trial = Trial::on(&cluster, "narrow", "Background");
     let folder = tempfile::tempdir().expect("a folder");
     let (pipe, kubeconfig) = Pipe::to_api_server(&cluster, folder.path());
@@ -119,9 +121,7 @@ fn a_dead_connection_is_noticed() {
 /// kubectl habit: a server that closes connections (GOAWAY) | same: what it has not processed is sent again
 #[test]
 fn a_server_that_closes_connections_fails_no_request() {
-    let flags = vec!["--goaway-chance=0.02".to_owned()];
-    let cluster = Cluster::start(&Options { api_server: flags, ..Options::default() });
-    cluster.apply_yaml(KINDS);
+    let cluster = with_flags(&["--goaway-chance=0.02"]);
     let trial = Trial::on(&cluster, "goaway", "Background");
     let folder = tempfile::tempdir().expect("a folder");
     let (pipe, kubeconfig) = Pipe::to_api_server(&cluster, folder.path());

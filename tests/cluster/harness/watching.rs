@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead as _, BufReader},
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, channel},
     thread,
     time::{Duration, Instant},
@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A running command, which ends with the test.
 pub struct Watching {
-    child: Child,
+    pub child: Child,
     lines: Receiver<String>,
 }
 
@@ -30,8 +30,13 @@ impl Watching {
     #[track_caller]
     pub fn start(cluster: &Cluster, args: &[&str]) -> Self {
         let mut command = cluster.gc_command(&cluster.kubeconfig(ADMIN));
-        command.args(args).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("kubectl-gc runs");
+        Self::of(command.args(args))
+    }
+
+    /// Starts this command.
+    #[track_caller]
+    pub fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("kubectl-gc runs");
         let stdout = child.stdout.take().expect("its output");
         let (send, lines) = channel();
         thread::spawn(move || {
@@ -49,7 +54,7 @@ impl Watching {
     pub fn until(&self, text: &str) -> Vec<String> {
         let (begun, mut describe) = (Instant::now(), Vec::new());
         while begun.elapsed() < PATIENCE {
-            if let Ok(line) = self.lines.recv_timeout(Duration::from_secs(1)) {
+            if let Some(line) = self.next() {
                 describe.push(line);
                 if describe.last().is_some_and(|line| line.contains(text)) {
                     return describe;
@@ -57,5 +62,15 @@ impl Watching {
             }
         }
         panic!("no {text:?} in {describe:#?}");
+    }
+
+    /// The next line, if it comes within a second.
+    pub fn next(&self) -> Option<String> {
+        self.lines.recv_timeout(Duration::from_secs(1)).ok()
+    }
+
+    /// All lines up to the end of its output.
+    pub fn rest(&self) -> impl Iterator<Item = String> {
+        self.lines.iter()
     }
 }
