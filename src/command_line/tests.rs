@@ -82,6 +82,10 @@ mod in_shells {
 
     use super::*;
 
+    const RANDOM_NAMES: usize = 4_000;
+    /// Those that are installed are tried.
+    const SHELLS: [&str; 5] = ["sh", "bash", "dash", "zsh", "ksh"];
+
     /// Prints each argument after a separator byte that no argument contains, and another separator at the end.
     const RECORD: &str = "printf '\\037%s' \"$@\"; printf '\\036'\n";
 
@@ -146,7 +150,7 @@ mod in_shells {
         let mut names: Vec<String> =
             one.flat_map(|c| [c.to_string(), format!("{c}{c}"), format!("a{c}b"), format!("{c}a")]).collect();
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-        for _ in 0..4_000 {
+        for _ in 0..RANDOM_NAMES {
             let mut name = String::new();
             loop {
                 // A linear congruential generator.
@@ -163,6 +167,7 @@ mod in_shells {
     }
 
     /// A shell function instead of a program, to record thousands of commands within a second.
+    /// robustness command: names of shell syntax, pasted | {RANDOM_NAMES}, in each of {SHELLS} shells | exact arguments
     #[test]
     fn every_shell_takes_the_exact_arguments() {
         let names = names();
@@ -171,14 +176,14 @@ mod in_shells {
         let (runnable, others): (Vec<_>, Vec<_>) =
             names.iter().map(|name| (name, command(name))).partition(|(_, it)| it.is_runnable());
         assert!(
-            runnable.len() > 4_000 && others.iter().all(|(name, _)| name.contains(['\u{ad}', '\u{a0}'])),
+            runnable.len() > RANDOM_NAMES && others.iter().all(|(name, _)| name.contains(['\u{ad}', '\u{a0}'])),
             "{others:?}"
         );
         let lines: String = names.iter().map(|name| format!("{}\n", command(name))).collect();
         let script = format!("kubectl() {{ {} }}\n{lines}", RECORD.trim_end().to_owned() + ";");
         let folder = tempfile::tempdir().unwrap();
         let mut shells = 0;
-        for shell in ["sh", "bash", "dash", "zsh", "ksh"] {
+        for shell in SHELLS {
             let Some(calls) = calls(shell, folder.path(), &script) else { continue };
             shells += 1;
             assert_eq!(calls.len(), runnable.len(), "{shell}");

@@ -1,11 +1,9 @@
 //! `docs/kubectl.md` says what is as in kubectl. Each row stands above the test that shows it, as
 //! `/// kubectl PART: WHAT | VERDICT`. `UPDATE_KUBECTL=1 cargo test --test packaging kubectl` writes the page.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
+
+use crate::rows;
 
 /// The parts of the page, and their titles.
 const PARTS: [(&str, &str); 4] =
@@ -27,59 +25,25 @@ struct Row {
 
 /// The rows of a file, by part; an error for a row that says nothing or belongs to no test.
 fn rows(file: &str, text: &str) -> Result<Vec<(String, Row)>, String> {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let mut found = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let Some(row) = line.strip_prefix("/// kubectl ") else { continue };
-        let Some((part, rest)) = row.split_once(": ").filter(|(part, _)| PARTS.iter().any(|known| known.0 == *part))
-        else {
-            continue;
-        };
-        let wrong = |why: &str| format!("{file}:{}: {why}: {line}", at + 1);
-        let (what, verdict) = rest.split_once(" | ").ok_or_else(|| wrong("no verdict"))?;
+    let read = |row: rows::Row<'_>| {
+        let wrong = |why: &str| format!("{file}:{}: {why}: {}", row.line, row.text);
+        let (what, verdict) = row.text.split_once(" | ").ok_or_else(|| wrong("no verdict"))?;
         let word = verdict.split([':', ' ', ',']).next().unwrap_or_default();
         if !VERDICTS.contains(&word) || (word != "same" && verdict == word) {
             return Err(wrong("a verdict is same, or different, refused or own with a reason"));
         }
-        let mut below = lines[at + 1..].iter().skip_while(|line| line.starts_with("///"));
-        let attributes: Vec<&str> = below.by_ref().copied().take_while(|line| line.starts_with("#[")).collect();
-        let named = lines[at + 1..]
-            .iter()
-            .find_map(|line| line.trim_start_matches("async ").strip_prefix("fn ")?.split('(').next());
-        if !["#[test]", "#[tokio::test]"].iter().any(|test| attributes.contains(test)) {
-            return Err(wrong("no test below"));
-        }
-        let test = format!("`{file}`: `{}`", named.ok_or_else(|| wrong("no test below"))?);
-        let row = Row { what: what.to_owned(), verdict: verdict.to_owned(), test };
-        found.push((part.to_owned(), row));
-    }
-    Ok(found)
-}
-
-fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            sources(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            files.push(path);
-        }
-    }
+        let test = format!("`{file}`: `{}`", row.test);
+        Ok((row.part.to_owned(), Row { what: what.to_owned(), verdict: verdict.to_owned(), test }))
+    };
+    rows::rows("kubectl", &PARTS, file, text)?.into_iter().map(read).collect()
 }
 
 #[test]
 fn the_page_is_what_the_tests_say() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    sources(&root.join("tests"), &mut files);
-    sources(&root.join("src"), &mut files);
     let mut parts: BTreeMap<String, Vec<Row>> = BTreeMap::new();
-    for path in files {
-        let file = path.strip_prefix(root).unwrap().display().to_string();
-        if file.ends_with("packaging/kubectl.rs") {
-            continue;
-        }
-        for (part, row) in rows(&file, &fs::read_to_string(&path).unwrap()).unwrap_or_else(|error| panic!("{error}")) {
+    for (file, text) in rows::sources(root) {
+        for (part, row) in rows(&file, &text).unwrap_or_else(|error| panic!("{error}")) {
             parts.entry(part).or_default().push(row);
         }
     }
@@ -93,12 +57,7 @@ fn the_page_is_what_the_tests_say() {
             page.push_str(&format!("| {what} | {verdict} | {test} |\n"));
         }
     }
-    let path = root.join("docs/kubectl.md");
-    if std::env::var_os("UPDATE_KUBECTL").is_some_and(|value| value == "1") {
-        fs::write(&path, &page).unwrap();
-    }
-    let checked_in = fs::read_to_string(&path).unwrap_or_default();
-    assert!(checked_in == page, "docs/kubectl.md is out of date: UPDATE_KUBECTL=1 cargo test --test packaging kubectl");
+    rows::check(root, "docs/kubectl.md", &page, "UPDATE_KUBECTL");
 }
 
 #[test]

@@ -8,5 +8,7 @@ mod krew;
 mod kubectl;
 mod licence;
 mod release;
+mod robustness;
+mod rows;
 mod rules;
 mod width;
