@@ -19,6 +19,13 @@ impl Gap {
     pub fn is_undiscovered(&self) -> bool {
         self.resource.contains('/')
     }
+
+    /// Whether it is an undiscovered group that only serves metrics: nothing in it can be deleted. Metrics servers are
+    /// often unavailable.
+    pub(crate) fn serves_only_metrics(&self) -> bool {
+        let group = self.resource.split('/').next().unwrap_or_default();
+        ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"].contains(&group)
+    }
 }
 
 impl std::fmt::Display for Gap {

@@ -3,6 +3,7 @@
 mod apply_events;
 #[cfg(test)]
 mod apply_events_tests;
+mod hidden;
 mod update;
 #[cfg(test)]
 mod update_tests;
@@ -281,12 +282,6 @@ impl Snapshot {
     /// Whether there are no gaps.
     pub fn complete(&self) -> bool {
         self.gaps.is_empty()
-    }
-
-    /// Whether a list or a group version is missing that may contain dependents.
-    pub(crate) fn may_hide_dependents(&self) -> bool {
-        let failed = |list: &ListRecord| list.failure.is_some() && self.resources.not_watched(list.resource).is_none();
-        self.lists.iter().any(failed) || self.undiscovered().next().is_some()
     }
 
     /// Group versions that discovery could not describe, by index of their gaps.

@@ -15,7 +15,6 @@ use crate::{
     account::{Account, Answer, Happening, LookUp, Millis, Missing, Scope, Summary},
     cluster::{ConnectError, Connection, MonitorEvent, MonitorId, Monitors},
     model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources},
-    plan::measures_only,
 };
 
 use super::{ClusterConfig, Discovered, OperationError, ReadScope, TargetConfig, live::Cluster, session::Session};
@@ -242,7 +241,7 @@ impl Watching {
 
     fn begin(&mut self) -> Result<(), OperationError> {
         self.begun = Some(Instant::now());
-        let gaps = self.gaps.iter().filter(|gap| !measures_only(gap));
+        let gaps = self.gaps.iter().filter(|gap| !gap.serves_only_metrics());
         let missing: Vec<Missing> =
             gaps.map(|gap| Missing { resource: gap.resource.clone(), why: gap.reason.to_string() }).collect();
         if self.account.is_blind() {

@@ -13,7 +13,7 @@ use crate::{
     cluster::Whole,
     document::ObjectJson,
     model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
-    plan::{Plan, may_hide, removed, unlisted},
+    plan::{Plan, removed, unlisted},
     server::OwnDelete,
     simulate::SimContext,
 };
@@ -55,7 +55,7 @@ impl Goes {
 pub fn goes(stage: &SimContext<'_>, plan: &Plan) -> Goes {
     let snapshot = stage.snapshot;
     let objects = removed(stage, plan);
-    let hidden = may_hide(snapshot, &objects);
+    let hidden = snapshot.may_hide(&objects);
     let namespaces = objects.iter().filter(|id| stage.rules(**id).own_delete == OwnDelete::Namespace);
     let content = |id: &ObjectId| {
         let name = snapshot.object(*id).name;

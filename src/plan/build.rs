@@ -8,8 +8,8 @@ use crate::{
     model::ObjectId,
     server::Stored,
     simulate::{
-        Assumption, Blockers, Cause, Change, Effect, InitialListOrder, Refused, Request, SimContext, Start, State,
-        World, assumed_objects, begin, resting_on_others, uncertain_objects, unfinished_by_sweep,
+        Assumption, Blockers, Cause, Change, Effect, Hidden, InitialListOrder, Refused, Request, SimContext, Start,
+        State, World, assumed_objects, begin, resting_on_others, uncertain_objects, unfinished_by_sweep,
     },
 };
 
@@ -57,12 +57,12 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
     fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
         let unfinished = if request.start == Start::Sweep { unfinished_by_sweep(world) } else { Vec::new() };
         let blockers = Blockers::at_end_of(world, &unfinished);
-        let uncertain = uncertain_objects(world, &blockers);
         // A sweep does the collector's work itself, and reports what others have to do.
-        let (assumed, assumptions) = match request.start {
-            Start::AtRest => assumed_objects(world, &blockers),
-            _ => (resting_on_others(world, &blockers, Vec::new()), BTreeSet::new()),
+        let (hidden, (assumed, assumptions)) = match request.start {
+            Start::AtRest => (Hidden::Valid, assumed_objects(world, &blockers)),
+            _ => (Hidden::Any, (resting_on_others(world, &blockers, Vec::new()), BTreeSet::new())),
         };
+        let uncertain = uncertain_objects(world, &blockers, hidden);
         let without_delete = without_the_delete(world, request);
         OutcomeBuilder { world, blockers, uncertain, assumed, assumptions, unfinished, without_delete }
     }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Gap, ObjectId, Snapshot};
-
-use super::{
-    outcome::{Plan, Uncertainty},
-    possible_deletions::may_hide,
+use crate::{
+    model::{Gap, ObjectId, Snapshot},
+    simulate::Start,
 };
+
+use super::outcome::{Plan, Uncertainty};
 
 /// What could not be read and may change the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,12 +30,13 @@ impl Incomplete {
         Incomplete {
             uncertain: because(Uncertainty::Gap) + cut_short,
             cut_short,
-            unseen: may_hide(snapshot, &concerned.into_iter().collect::<Vec<_>>()),
+            unseen: snapshot.may_hide(&concerned.into_iter().collect::<Vec<_>>()),
         }
     }
 
-    /// The gaps that may change the plan, or that it depends on: if an outcome is uncertain, all of them; otherwise
-    /// lists that may contain dependents of the deleted objects, and single objects that were looked up.
+    /// The gaps that may change the plan, or that it depends on: lists that may contain dependents of the deleted
+    /// objects, and single objects that were looked up. If neither explains an uncertain outcome, or if a sweep decides
+    /// in the collector's place, all gaps.
     pub(crate) fn gaps_that_matter(snapshot: &Snapshot, plan: &Plan) -> Vec<Gap> {
         let Incomplete { uncertain, unseen, .. } = Incomplete::of(snapshot, plan);
         let of_list = |gap: &Gap| {
@@ -44,8 +45,10 @@ impl Incomplete {
                     && snapshot.resources.get(list.resource).full_name() == gap.resource
             })
         };
-        let matters = |gap: &&Gap| uncertain > 0 || unseen.contains(gap) || !of_list(gap) && !gap.is_undiscovered();
-        snapshot.gaps.iter().filter(matters).cloned().collect()
+        let matters = |gap: &&Gap| unseen.contains(gap) || !of_list(gap) && !gap.is_undiscovered();
+        let found: Vec<Gap> = snapshot.gaps.iter().filter(matters).cloned().collect();
+        let all = uncertain > 0 && (found.is_empty() || plan.request.start != Start::AtRest);
+        if all { snapshot.gaps.clone() } else { found }
     }
 
     /// Whether the plan lacks anything.

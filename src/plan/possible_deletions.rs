@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
-    model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
+    model::{ObjectId, Symbol},
     server::{DeleteOptions, OwnDelete},
 };
 
@@ -30,39 +30,6 @@ pub fn removed(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
         }
         world.settle();
     }
-}
-
-/// Gaps that may hide dependents or contents of the removed objects. Dependents of a namespaced object are in its
-/// namespace.
-pub fn may_hide(snapshot: &Snapshot, removed: &[ObjectId]) -> Vec<Gap> {
-    let namespaces: BTreeSet<Symbol> = removed.iter().map(|object| snapshot.object(*object).namespace).collect();
-    let any_cluster_scoped = namespaces.iter().any(|namespace| namespace.is_empty());
-    let resources = &snapshot.resources;
-    let hides = |id: ResourceId| {
-        let elsewhere = any_cluster_scoped && !snapshot.covers(id, None);
-        let is_read = |namespace: &Symbol| namespace.is_empty() || snapshot.covers(id, Some(*namespace));
-        resources.not_watched(id).is_none()
-            && (elsewhere || resources.get(id).namespaced && !namespaces.iter().all(is_read))
-    };
-    let hiding: BTreeSet<String> =
-        resources.deletable().filter(|(id, _)| hides(*id)).map(|(_, resource)| resource.full_name()).collect();
-    // An undiscovered group version may contain anything.
-    let undiscovered = |gap: &Gap| gap.is_undiscovered() && !measures_only(gap);
-    let is_here = |gap: &Gap| {
-        let here =
-            |namespace: &String| namespaces.iter().any(|of_removed| snapshot.text(*of_removed) == namespace.as_str());
-        any_cluster_scoped || gap.namespace.as_ref().is_none_or(here)
-    };
-    let hides = |gap: &Gap| hiding.contains(&gap.resource) && is_here(gap);
-    let gaps = snapshot.gaps.iter().filter(|gap| undiscovered(gap) || hides(gap));
-    gaps.filter(|_| !removed.is_empty()).cloned().collect()
-}
-
-/// Whether an undiscovered group only serves metrics: no object in it can be deleted. Metrics servers are often
-/// unavailable.
-pub(crate) fn measures_only(gap: &Gap) -> bool {
-    let group = gap.resource.split('/').next().unwrap_or_default();
-    ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"].contains(&group)
 }
 
 /// These objects, everything removed or terminating by now, and everything terminating beneath any of them.

@@ -1,6 +1,6 @@
 //! Which outcomes rest on an assumption that may be wrong: on controllers that are no part of Kubernetes and were not
-//! seen running, on a collector that may not watch a young kind yet, on webhooks and policies that may refuse, and on
-//! kubelets of which nothing shows whether they answer.
+//! seen running, on a collector that may not watch a young kind yet, on webhooks and policies that may refuse, on
+//! invalid references in lists that could not be read, and on kubelets of which nothing shows whether they answer.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::{
     actors::Assumption,
     blockers::{BlockedBy, Blockers, State},
     cause::Cause,
-    uncertainty::{add_affected_by_updates, with_all_affected},
+    uncertainty::{add_affected_by_updates, affected_by_hidden_dependents, with_all_affected},
     world::{SimContext, World},
 };
 
@@ -55,6 +55,11 @@ pub(crate) fn assumed_objects(
             open.push(object);
         }
     }
+    for object in affected_by_hidden_dependents(world).1 {
+        let namespace = world.context.snapshot.text(world.context.snapshot.object(object).namespace).to_owned();
+        assumptions.insert(Assumption::NoneElsewhere { namespace });
+        open.push(object);
+    }
     (resting_on_others(world, blockers, open), assumptions)
 }
 
@@ -67,6 +72,12 @@ pub(crate) fn resting_on_others(
     open.extend(&world.rests_on_others);
     let mut assumed = add_affected_by_updates(world, blockers, &world.updates_rest_on_others, &mut open);
     assumed.extend(with_all_affected(world, blockers, open));
+    // If a delete is refused, less happens: what doesn't change now doesn't change then.
+    let deletes: Vec<ObjectId> = world.deletes_rest_on_others.iter().copied().collect();
+    if !deletes.is_empty() {
+        let changed: FxHashSet<ObjectId> = world.log.iter().map(|change| change.object).collect();
+        assumed.extend(with_all_affected(world, blockers, deletes).intersection(&changed));
+    }
     assumed
 }
 

@@ -56,4 +56,4 @@ pub(crate) use assumed::{assumed_objects, resting_on_others};
 pub(crate) use blockers::unfinished_by_sweep;
 pub(crate) use parts::Parts;
 pub(crate) use start::begin;
-pub(crate) use uncertainty::{uncertain_objects, with_all_affected};
+pub(crate) use uncertainty::{Hidden, uncertain_objects, with_all_affected};

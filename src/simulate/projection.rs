@@ -16,7 +16,7 @@ use super::{
     controllers::Controllers,
     request::{Start, WriteScope},
     start::InitialListOrder,
-    uncertainty::uncertain_objects,
+    uncertainty::{Hidden, uncertain_objects},
     world::{Needs, SimContext, World},
 };
 
@@ -92,7 +92,7 @@ impl Projection {
         prepare(&mut world);
         world.settle();
         let blockers = Blockers::at_end_of(&mut world, &terminating);
-        let uncertain = uncertain_objects(&world, &blockers);
+        let uncertain = uncertain_objects(&world, &blockers, Hidden::Any);
         let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
         let mut needs = world.needs;
         needs.add(&world.obstacle_needs);

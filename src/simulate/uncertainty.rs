@@ -14,12 +14,24 @@ use super::{
     world::World,
 };
 
+/// Which hidden dependents make an outcome uncertain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    /// Those with a valid reference: dependents of a namespaced object in its namespace. That nothing elsewhere refers
+    /// to it is an assumption.
+    Valid,
+    /// Those with an invalid reference, too: the collector heeds uids only.
+    Any,
+}
+
 /// Every object whose outcome depends on something that could not be read: objects whose examination was aborted, their
 /// dependents, whatever waits for them, and the Namespace or CRD that they block.
-pub(crate) fn uncertain_objects(world: &World<'_, '_>, blockers: &Blockers) -> FxHashSet<ObjectId> {
+pub(crate) fn uncertain_objects(world: &World<'_, '_>, blockers: &Blockers, hidden: Hidden) -> FxHashSet<ObjectId> {
     let mut open: Vec<ObjectId> = world.doubtful.iter().chain(&world.needs.facts).copied().collect();
-    if world.context.snapshot.may_hide_dependents() {
-        open.extend(affected_by_hidden_dependents(world));
+    let (valid, invalid) = affected_by_hidden_dependents(world);
+    open.extend(valid);
+    if hidden == Hidden::Any {
+        open.extend(invalid);
     }
     with_all_affected(world, blockers, open)
 }
@@ -69,9 +81,14 @@ pub(crate) fn add_affected_by_updates(
     found
 }
 
-/// Objects that hidden dependents could affect: a failed list may hide dependents that block owners, turn a delete into
-/// a foreground one, or block a Namespace or CRD.
-fn affected_by_hidden_dependents(world: &World<'_, '_>) -> Vec<ObjectId> {
+/// Objects that hidden dependents could affect: those that dependents with a valid reference could, and those that only
+/// others could. A failed list may hide dependents that block owners, turn a delete into a foreground one, or block a
+/// Namespace or CRD.
+pub(crate) fn affected_by_hidden_dependents(world: &World<'_, '_>) -> (Vec<ObjectId>, Vec<ObjectId>) {
+    let snapshot = world.context.snapshot;
+    if !snapshot.may_hide_dependents() {
+        return (Vec::new(), Vec::new());
+    }
     let decided = world.log.iter().filter(|change| {
         matches!(
             change.cause,
@@ -86,7 +103,11 @@ fn affected_by_hidden_dependents(world: &World<'_, '_>) -> Vec<ObjectId> {
             world.stored(*object).is_some_and(|stored| stored.waiting() || world.held_by_spec(*object))
         }),
     );
-    decided
+    let mut hides: FxHashMap<Symbol, bool> = FxHashMap::default();
+    decided.into_iter().partition(|object| {
+        let namespace = snapshot.object(*object).namespace;
+        *hides.entry(namespace).or_insert_with(|| !snapshot.may_hide(&[*object]).is_empty())
+    })
 }
 
 /// The links along which uncertainty spreads.

@@ -275,9 +275,11 @@ pub struct World<'s, 'a> {
     pub(crate) refused: BTreeMap<ObjectId, RefusedWrite>,
     /// Namespaces that can't be emptied because of an APIService.
     pub(crate) held_by_api: BTreeMap<ObjectId, ObjectId>,
-    /// Objects whose outcome rests on something of which nothing shows what it does: a webhook or a policy, a kubelet
-    /// that isn't ready, a Job that judges failures.
+    /// Objects whose outcome rests on something of which nothing shows what it does: a kubelet that isn't ready, a Job
+    /// that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
+    /// Objects whose deletes a webhook or a policy may refuse.
+    pub(crate) deletes_rest_on_others: FxHashSet<ObjectId>,
     /// Who adopts what was freed.
     pub(crate) adoptions: Adoptions,
     /// Objects whose updates a webhook or a policy may refuse or change.
@@ -325,6 +327,7 @@ impl<'s, 'a> World<'s, 'a> {
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
             rests_on_others: FxHashSet::default(),
+            deletes_rest_on_others: FxHashSet::default(),
             adoptions: Adoptions::default(),
             updates_rest_on_others: FxHashSet::default(),
             obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),

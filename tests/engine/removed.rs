@@ -4,7 +4,7 @@
 use kubectl_gc::{
     graph::OwnerGraph,
     model::Gap,
-    plan::{explore, may_hide, removed},
+    plan::{explore, removed},
     server::Propagation::{self, Background, Foreground, Orphan},
     simulate::{Assume, Request, SimContext, Start},
 };
@@ -148,7 +148,7 @@ fn only_what_may_hold_dependents_may_hide_something() {
     let hides = |graph: &str, targets: &str| {
         let scene = Scene::new(graph);
         let targets: Vec<_> = targets.split_whitespace().map(|target| scene.id(target)).collect();
-        let gaps = may_hide(&scene.snapshot, &targets);
+        let gaps = scene.snapshot.may_hide(&targets);
         gaps.iter().map(|gap| gap.resource.clone()).collect::<Vec<_>>().join(" ")
     };
     let unread = "
@@ -169,7 +169,7 @@ fn only_what_may_hold_dependents_may_hide_something() {
         Gap { resource: "secrets".to_owned(), namespace: Some("ns".to_owned()), reason: "s: forbidden".into() };
     scene.snapshot.gaps = vec![undiscovered.clone(), look_up];
     assert_eq!(
-        may_hide(&scene.snapshot, &[scene.id("Shop/a")]),
+        scene.snapshot.may_hide(&[scene.id("Shop/a")]),
         [undiscovered],
         "one object that can't be looked up hides none"
     );

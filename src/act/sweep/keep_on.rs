@@ -19,7 +19,6 @@ use crate::{
     cluster::{ConnectError, Connection, MonitorEvent, MonitorId, Monitors},
     collector::live::{KindId, Live},
     model::{Gap, Identity, Resource, Resources},
-    plan::measures_only,
 };
 
 use super::{Settings, SweepObserver, Sweeper};
@@ -265,7 +264,7 @@ impl Keeping {
                 None => picture.synced += 1,
             }
         }
-        let gaps = self.gaps.iter().filter(|gap| !measures_only(gap));
+        let gaps = self.gaps.iter().filter(|gap| !gap.serves_only_metrics());
         picture.missing.extend(gaps.map(|gap| (gap.resource.clone(), gap.reason.to_string())));
         picture.missing.sort();
         picture

@@ -52,6 +52,11 @@ pub enum Assumption {
     Reclaimed { by: Option<String> },
     /// A webhook or policy that is asked about writes of this delete allows them.
     Admission { by: String },
+    /// No webhook or policy prevents writes of this delete, or adds what keeps objects: some could not be read.
+    AdmissionUnread,
+    /// Nothing outside of this namespace, where lists could not be read, refers to what waits for its dependents. Such
+    /// a reference is invalid, but blocks all the same.
+    NoneElsewhere { namespace: String },
     /// A policy that is applied to writes of this delete doesn't add what keeps objects.
     Mutation { by: String },
     /// The namespace controller reads this aggregated API before it loses its backend.
@@ -99,6 +104,15 @@ impl std::fmt::Display for Assumption {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")
             }
             Assumption::Admission { by } => write!(f, "{by} allows these deletes and changes"),
+            Assumption::AdmissionUnread => f.write_str(
+                "no webhook or admission policy refuses these deletes and changes (not all webhooks and policies could \
+                 be read)",
+            ),
+            Assumption::NoneElsewhere { namespace } => write!(
+                f,
+                "nothing outside of namespace {namespace}, where not everything could be read, has an owner reference \
+                 to what waits for its dependents: it would be invalid, and block all the same"
+            ),
             Assumption::Mutation { by } => {
                 write!(f, "{by} neither refuses these changes nor adds finalizers or owner references to them")
             }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::{
     model::{
-        ObjectId, Resource, ResourceId, Snapshot, Symbol,
+        ObjectId, Origin, Resource, ResourceId, Snapshot, Symbol,
         facts::{LabelSelector, Webhook},
     },
     server::OwnDelete,
@@ -124,15 +124,22 @@ pub(crate) enum Called {
 pub(crate) struct Admission<'a> {
     pub hooks: Vec<Hook<'a>>,
     pub policies: Vec<BoundPolicy<'a>>,
+    /// Whether there may be more webhooks or policies, which could not be read.
+    pub unread: bool,
     /// For each operation and resource, the webhooks whose rules match.
     by_rules: OnceLock<Vec<Vec<Vec<u32>>>>,
 }
 
 impl<'a> Admission<'a> {
     pub(super) fn of(context: &SimContext<'a>, needs: &mut Needs) -> Self {
-        let calls = webhook_calls(context, needs);
+        let mut own = Needs::default();
+        let calls = webhook_calls(context, &mut own);
         let hooks = calls.into_iter().map(|call| Hook { call, reach: OnceLock::new() }).collect();
-        Admission { hooks, policies: bound_policies(context, needs), by_rules: OnceLock::new() }
+        let policies = bound_policies(context, &mut own);
+        // What is needed here and was asked for in vain stays needed.
+        let unread = !own.is_empty() || some_unlisted(context.snapshot);
+        needs.add(&own);
+        Admission { hooks, policies, unread, by_rules: OnceLock::new() }
     }
 
     /// The webhooks whose rules match a write, by their position.
@@ -153,6 +160,14 @@ impl<'a> Admission<'a> {
         });
         table[operation as usize].get(resource.index()).map_or(&[], Vec::as_slice)
     }
+}
+
+/// Whether a list of webhooks or policies of a live cluster could not be read. Most dumps have none of these.
+fn some_unlisted(snapshot: &Snapshot) -> bool {
+    let resources = &snapshot.resources;
+    let of_admission = resources.iter().filter(|(_, resource)| resource.group == "admissionregistration.k8s.io");
+    let mut unlisted = of_admission.filter(|(id, _)| !snapshot.covers(*id, None));
+    matches!(snapshot.origin, Origin::Cluster { .. }) && unlisted.next().is_some()
 }
 
 /// Whether selectors choose an object.

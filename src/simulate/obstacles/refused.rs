@@ -32,6 +32,10 @@ impl World<'_, '_> {
         let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return false };
         let resource = context.snapshot.object(object).resource;
         let mut refused = None;
+        if obstacles.admission.unread {
+            self.rests_on(operation, object);
+            self.assumptions.insert(Assumption::AdmissionUnread);
+        }
         for place in obstacles.admission.by_rules(context.snapshot, resource, operation) {
             let hook = &obstacles.admission.hooks[*place as usize];
             let called = hook.call.called_for(context, object);
@@ -78,7 +82,7 @@ impl World<'_, '_> {
 
     fn rests_on(&mut self, operation: Operation, object: ObjectId) {
         match operation {
-            Operation::Delete | Operation::DeleteCollection => self.rests_on_others.insert(object),
+            Operation::Delete | Operation::DeleteCollection => self.deletes_rest_on_others.insert(object),
             Operation::Update | Operation::Finalize => self.updates_rest_on_others.insert(object),
         };
     }

@@ -1,0 +1,40 @@
+//! Which lists that could not be read may hide dependents.
+
+use std::collections::BTreeSet;
+
+use crate::model::{Gap, ListRecord, ObjectId, ResourceId, Symbol};
+
+use super::Snapshot;
+
+impl Snapshot {
+    /// Whether a list or a group version is missing that may contain dependents of anything.
+    pub(crate) fn may_hide_dependents(&self) -> bool {
+        let failed = |list: &ListRecord| list.failure.is_some() && self.resources.not_watched(list.resource).is_none();
+        self.lists.iter().any(failed) || self.undiscovered().next().is_some()
+    }
+
+    /// Gaps that may hide dependents or contents of these objects. Dependents of a namespaced object are in its
+    /// namespace; a reference from elsewhere is invalid (R3.7).
+    pub fn may_hide(&self, objects: &[ObjectId]) -> Vec<Gap> {
+        let namespaces: BTreeSet<Symbol> = objects.iter().map(|object| self.object(*object).namespace).collect();
+        let any_cluster_scoped = namespaces.iter().any(|namespace| namespace.is_empty());
+        let resources = &self.resources;
+        let hides = |id: ResourceId| {
+            let elsewhere = any_cluster_scoped && !self.covers(id, None);
+            let is_read = |namespace: &Symbol| namespace.is_empty() || self.covers(id, Some(*namespace));
+            resources.not_watched(id).is_none()
+                && (elsewhere || resources.get(id).namespaced && !namespaces.iter().all(is_read))
+        };
+        let hiding: BTreeSet<String> =
+            resources.deletable().filter(|(id, _)| hides(*id)).map(|(_, resource)| resource.full_name()).collect();
+        // An undiscovered group version may contain anything.
+        let undiscovered = |gap: &Gap| gap.is_undiscovered() && !gap.serves_only_metrics();
+        let is_here = |gap: &Gap| {
+            let here = |namespace: &String| namespaces.iter().any(|one| self.text(*one) == namespace.as_str());
+            any_cluster_scoped || gap.namespace.as_ref().is_none_or(here)
+        };
+        let hides = |gap: &Gap| hiding.contains(&gap.resource) && is_here(gap);
+        let gaps = self.gaps.iter().filter(|gap| undiscovered(gap) || hides(gap));
+        gaps.filter(|_| !objects.is_empty()).cloned().collect()
+    }
+}
