@@ -44,7 +44,7 @@ fn push(quoted: &mut String, c: char) {
 }
 
 /// `strconv.IsPrint`: letters, marks, numbers, punctuation, symbols and the ASCII space.
-fn is_print(c: char) -> bool {
+pub(crate) fn is_print(c: char) -> bool {
     let code = u32::from(c);
     PRINTABLE
         .binary_search_by(|(first, last)| match (first.cmp(&code), last.cmp(&code)) {

@@ -16,6 +16,7 @@ pub mod account;
 pub mod act;
 #[cfg(feature = "dump")]
 pub mod archive;
+mod bounded;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cluster")]
@@ -41,4 +42,5 @@ pub mod restore;
 pub mod server;
 pub mod simulate;
 pub mod tree;
+mod url;
 pub mod wording;

@@ -1,7 +1,7 @@
 //! Reads an archive. The checksum of the whole file is verified before any object is used.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
 };
@@ -40,11 +40,11 @@ impl Archive {
             io::ErrorKind::NotFound => ArchiveError::NotFound { path: shown() },
             _ => ArchiveError::Unreadable { path: shown(), source },
         };
-        let file = File::open(path).map_err(unreadable)?;
-        if !file.metadata().map_err(unreadable)?.is_file() {
-            // The file is read twice, which a pipe doesn't allow.
+        if !fs::metadata(path).map_err(unreadable)?.is_file() {
+            // The file is read twice, which a pipe doesn't allow. Opening a pipe would wait for its writer.
             return Err(ArchiveError::NotAnArchive { path: shown(), found: "it is not a file" });
         }
+        let file = File::open(path).map_err(unreadable)?;
         let mut scan = Scan::new(path, &file)?;
         let header = scan.header()?;
         while scan.skip_object()? {}
@@ -70,7 +70,8 @@ impl Archive {
 
 /// The header of the archive at a path, whatever comes after it; `None` if there is no archive.
 pub fn header_of(path: &Path) -> Option<Header> {
-    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let file = File::open(path).ok()?;
     Scan::new(path, &file).ok()?.header().ok()
 }
 

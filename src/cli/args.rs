@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::{
+    bounded::parse_size,
     command_line::is_label,
     operations::{predict::NamedGates, unread::AllowIncomplete},
     plan::{EffectClass, FailOn},
@@ -152,6 +153,9 @@ pub enum Command {
     Version(VersionArgs),
 }
 
+/// [`MAX_INPUT`](crate::dump::MAX_INPUT) as text.
+const DEFAULT_MAX_INPUT: &str = "4Gi";
+
 /// The source of a command that only reads: a cluster, or with `--from` files.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Source")]
@@ -162,6 +166,9 @@ pub struct SourceArgs {
     /// Treat the dump as complete: objects that it lacks do not exist
     #[arg(long, requires = "from")]
     pub assume_complete: bool,
+    /// Refuse more input than this, decompressed: bytes, or with Ki, Mi, Gi or Ti
+    #[arg(long, requires = "from", value_name = "SIZE", value_parser = parse_size, default_value = DEFAULT_MAX_INPUT)]
+    pub max_input: u64,
 }
 
 /// The flags and arguments that select objects, as in kubectl.

@@ -38,7 +38,11 @@ impl GlobalArgs {
         }
         Ok(match source.from.is_empty() {
             true => SourceConfig::Cluster(Box::new(cluster)),
-            false => SourceConfig::Dump { paths: source.from.clone(), assume_complete: source.assume_complete },
+            false => SourceConfig::Dump {
+                paths: source.from.clone(),
+                assume_complete: source.assume_complete,
+                max_input: source.max_input,
+            },
         })
     }
 

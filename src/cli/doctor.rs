@@ -6,6 +6,7 @@ use crate::{
     act::{Probe, ProbeError},
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Limit, Probed},
+    dump::MAX_INPUT,
     graph::OwnerGraph,
     model::{ObjectId, Origin, effects::Severity, nearest::nearest, type_names::did_you_mean},
     operations::{
@@ -181,7 +182,9 @@ fn same(
     let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
     let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));
     let from = source.from.iter().map(|from| ("--from", from.as_str()));
-    let options = files.chain(selectors).chain(namespace).chain(from);
+    let given = (source.max_input != MAX_INPUT && !source.from.is_empty()).then(|| source.max_input.to_string());
+    let max_input = given.as_deref().map(|size| ("--max-input", size));
+    let options = files.chain(selectors).chain(namespace).chain(from).chain(max_input);
     let command = options.fold(kubectl.plugin(verb), |command, (flag, value)| command.option(flag, value));
     let given = [
         (targets.all, "--all"),

@@ -1,10 +1,11 @@
 //! How a command prints: `-o`, colours, and the width of the terminal.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use crate::{
     operations::OperationError,
     render::{
+        go_quote::visible,
         output::{self, Format, Output, TextOptions},
         style::Style,
         template::{Template, TemplateOptions},
@@ -58,11 +59,19 @@ impl Printer {
         let (fold, now, templates) = (*fold, *now, *templates);
         let options = TextOptions { width: terminal_width(), fold, wide: false, now, templates, style };
         let heading = || if templates.titles { heading() } else { Vec::new() };
-        output::print(output, *format, &options, heading).map_err(|error| match error.kind() {
+        let printed = output::print(output, *format, &options, heading).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => unfitting(*format, &error),
             _ => in_memory(error),
-        })
+        })?;
+        let is_raw = matches!(format, Format::Template(_)) && io::stdout().is_terminal();
+        Ok(if is_raw { for_terminal(&String::from_utf8_lossy(&printed)).into_bytes() } else { printed })
     }
+}
+
+/// What a template wrote, with nothing that a terminal obeys or hides. Programs get each character as it is.
+fn for_terminal(text: &str) -> String {
+    let line = |line: &str| line.split('\t').map(visible).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What a template makes of a document in JSON.
@@ -76,7 +85,8 @@ pub(super) fn apply(
     printing: PrintArgs,
 ) -> Result<String, OperationError> {
     let document = serde_json::from_str(document).map_err(|error| unfitting(format, &error))?;
-    template.write(&document, printing.templates()).map_err(|error| unfitting(format, &error))
+    let text = template.write(&document, printing.templates()).map_err(|error| unfitting(format, &error))?;
+    Ok(if io::stdout().is_terminal() { for_terminal(&text) } else { text })
 }
 
 /// A template that can't be applied to a document, in kubectl's words.

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::{
+    cluster::ConnectError,
     model::{Gap, Snapshot},
     operations::{OperationError, targets::TargetError},
     render::{gaps, go_quote::visible, header::header, words::wrapped},
@@ -86,8 +87,11 @@ pub(super) fn describe_error(error: &OperationError) -> String {
         OperationError::Target(target) if let TargetError::AllMissing(missing) = target.as_ref() => {
             missing.iter().map(|one| visible(&one.to_string()).into_owned()).collect::<Vec<_>>().join("\n")
         }
-        // Reasons why objects can't be kept, and what could not be read, have one line each. The output of a credential
-        // plugin comes from this machine, and may have many lines.
+        // Reasons why objects can't be kept, and what could not be read, have one line each. The hint of a
+        // credential plugin comes from the kubeconfig, and may have many lines.
+        OperationError::Connect(connect) if !matches!(**connect, ConnectError::Credentials { .. }) => {
+            visible(&text).into_owned()
+        }
         OperationError::Connect(_)
         | OperationError::Unkeepable(_)
         | OperationError::Keep(_)

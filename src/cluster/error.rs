@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use crate::go_quote::visible;
+
 /// The server and user of a connection, for messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endpoint {
@@ -24,9 +26,9 @@ impl std::fmt::Display for Endpoint {
         }
         match (self.context.as_str(), self.user.as_str()) {
             ("", "") => Ok(()),
-            (context, "") => write!(f, " (context {context})"),
-            ("", user) => write!(f, " (user {user})"),
-            (context, user) => write!(f, " (context {context}, user {user})"),
+            (context, "") => write!(f, " (context {})", visible(context)),
+            ("", user) => write!(f, " (user {})", visible(user)),
+            (context, user) => write!(f, " (context {}, user {})", visible(context), visible(user)),
         }
     }
 }

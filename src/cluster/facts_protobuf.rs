@@ -158,7 +158,7 @@ fn definition(spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> 
 fn backend(config: &[u8]) -> Result<Option<Backend>, Malformed> {
     let service = text_at(config, &[1, 1])?.zip(text_at(config, &[1, 2])?);
     let service = service.map(|(namespace, name)| Backend::Service { namespace, name });
-    Ok(service.or(said(config, &[3])?.map(Backend::Url)))
+    Ok(service.or(said(config, &[3])?.map(|url| Backend::of_url(&url))))
 }
 
 /// The conditions with status True, in a field of a status: type 1, status 2; the numbers of reason and message differ

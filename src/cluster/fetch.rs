@@ -15,6 +15,7 @@ use super::{
     request::CONNECT_TIMEOUT,
     transport,
 };
+use crate::url;
 
 /// How often a URL is asked for at most, and the pause in between.
 const TRIES: u32 = 3;
@@ -152,15 +153,7 @@ impl Place {
 
 /// A URL without what may be secret in it: name, password, query and fragment.
 fn public(url: &str) -> String {
-    let place = url.split(['?', '#']).next().unwrap_or_default();
-    match place.split_once("//") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-            format!("{scheme}//{host}{path}")
-        }
-        None => place.to_owned(),
-    }
+    url::without_password(url.split(['?', '#']).next().unwrap_or_default())
 }
 
 /// The header for the name and the password in a URL.

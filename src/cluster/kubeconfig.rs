@@ -8,6 +8,8 @@ use std::{
 
 use kube::config::{AuthInfo, Cluster, Config, Context, ExecAuthCluster};
 
+use crate::{bounded, url};
+
 use super::{ConnectionOptions, conflicts, error::ConnectError, kubeconfig_files::Merged, proxy};
 
 /// The chosen configuration, ready to connect.
@@ -308,7 +310,8 @@ fn authority_bytes(cluster: &Cluster) -> Result<Option<(String, Vec<u8>)>, Conne
 }
 
 fn read_setting(what: &str, file: &Path) -> Result<Vec<u8>, ConnectError> {
-    std::fs::read(file).map_err(|error| ConnectError::Setting { what: what.to_owned(), reason: error.to_string() })
+    bounded::read_setting(file)
+        .map_err(|error| ConnectError::Setting { what: what.to_owned(), reason: error.to_string() })
 }
 
 pub(super) fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
@@ -321,8 +324,10 @@ pub(super) fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, Con
 
 /// Reads a server's address. Without a scheme it is HTTPS if any TLS setting exists, else HTTP, as in kubectl.
 fn server_url(server: &str, tls: bool) -> Result<http::Uri, ConnectError> {
-    let invalid =
-        |reason: &str| ConnectError::Setting { what: format!("server {server:?}"), reason: reason.to_owned() };
+    let invalid = |reason: &str| ConnectError::Setting {
+        what: format!("server {:?}", url::without_password(server)),
+        reason: reason.to_owned(),
+    };
     if server.is_empty() {
         let reason = "the cluster has none in the kubeconfig; give --server".to_owned();
         return Err(ConnectError::Setting { what: "no server".to_owned(), reason });

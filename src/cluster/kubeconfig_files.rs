@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::error::ConnectError;
+use crate::bounded;
 
 /// The merged files.
 #[derive(Default)]
@@ -98,7 +99,7 @@ impl Merged {
 
 fn read_file(path: &Path) -> Result<(Kubeconfig, Vec<Broken>), ConnectError> {
     let failed = |reason: String| ConnectError::Kubeconfig { file: path.to_owned(), reason };
-    let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let bytes = bounded::read_setting(path).map_err(|error| failed(error.to_string()))?;
     // kube also reads UTF-16, but doesn't expect an odd number of bytes.
     if matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && bytes.len() % 2 == 1 {
         return Err(failed("not UTF-16, though it begins like it".to_owned()));

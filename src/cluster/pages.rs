@@ -2,6 +2,8 @@
 
 use http::StatusCode;
 
+use crate::bounded;
+
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
@@ -14,6 +16,8 @@ const FIRST_PAGE: usize = 500;
 /// The size of the following pages. Each page takes a round trip, and the pages of one list can't be requested in
 /// parallel. Still larger pages gain little, and take memory on both sides.
 const NEXT_PAGES: usize = 2000;
+/// The most that all pages of a list may have, in bytes: etcd doesn't hold more (`--quota-backend-bytes`).
+const LONGEST_LIST: u64 = if cfg!(test) { 8 << 20 } else { 8 << 30 };
 
 /// Receives the pages of a list.
 pub(super) trait TakePages {
@@ -30,12 +34,14 @@ pub(super) struct Pages<'p> {
     accept: &'p str,
     paged: bool,
     next: Option<String>,
+    /// The size of the pages so far.
+    bytes: u64,
 }
 
 impl<'p> Pages<'p> {
     /// Requests nothing yet.
     pub(super) fn of(path: &'p str, query: &'p str, accept: &'p str) -> Self {
-        Pages { path, query, accept, paged: true, next: None }
+        Pages { path, query, accept, paged: true, next: None, bytes: 0 }
     }
 
     /// Requests the next page; `None` if the list has to be restarted, which discards the pages so far.
@@ -52,10 +58,17 @@ impl<'p> Pages<'p> {
         match connection.get(&url, self.accept).await {
             // The continue token expired while reading. A list in one piece needs no token.
             Err(failure) if self.next.is_some() && failure.status() == Some(StatusCode::GONE) => {
-                (self.paged, self.next) = (false, None);
+                (self.paged, self.next, self.bytes) = (false, None, 0);
                 Ok(None)
             }
-            answer => answer.map(Some),
+            answer => {
+                let answer = answer?;
+                self.bytes += answer.body.len() as u64;
+                if self.bytes > LONGEST_LIST {
+                    return Err(Failure::Malformed(format!("the list is larger than {}", bounded::size(LONGEST_LIST))));
+                }
+                Ok(Some(answer))
+            }
         }
     }
 
@@ -91,5 +104,45 @@ impl Connection {
                 None => taker.restart(),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::{
+        request::JSON,
+        testing::{RecordedRequest, json, serve},
+    };
+
+    struct Nothing;
+
+    impl TakePages for Nothing {
+        fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+            answer.read_list(|_| ())
+        }
+
+        fn restart(&mut self) {}
+    }
+
+    /// The size of a page, in bytes.
+    const PAGE: usize = 1_000_000;
+
+    /// robustness input: a list of pages of {PAGE} bytes without end, and an answer that is too large | each
+    ///   | a gap that says so
+    #[tokio::test]
+    async fn a_list_without_end_is_a_failure() {
+        let page = |asked: &RecordedRequest| {
+            let next = asked.url.split("continue=").nth(1).and_then(|token| token.parse().ok()).unwrap_or(0) + 1;
+            let metadata = format!(r#"{{"resourceVersion":"1","continue":"{next}"}}"#);
+            json(200, format!(r#"{{"metadata":{metadata},"items":[]{}}}"#, " ".repeat(PAGE)))
+        };
+        let list = async |connection: Connection| {
+            let failed = connection.get_pages("/api/v1/pods", "", JSON, &mut Nothing).await.unwrap_err();
+            failed.to_string()
+        };
+        assert_eq!(list(serve(page).await).await, "unreadable answer: the list is larger than 8Mi");
+        let large = |_: &RecordedRequest| json(200, " ".repeat(65 << 20));
+        assert_eq!(list(serve(large).await).await, "unreadable answer: it is larger than 64Mi");
     }
 }

@@ -9,6 +9,8 @@ use http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 
+use crate::bounded;
+
 use super::{Connection, Exchange, answer::Answer, credentials::Lease, failure::Failure, retry, warnings};
 
 /// The time limit for opening a connection.
@@ -18,6 +20,8 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 /// The largest buffer to reserve because of a Content-Length header.
 const LARGEST_RESERVE: usize = 16 << 20;
+/// The largest answer to read, decompressed: far more than a list of everything that an API server may hold.
+const LARGEST_ANSWER: usize = if cfg!(test) { 64 << 20 } else { 2 << 30 };
 
 /// Metadata of a list's items, in protobuf if the server supports it, else in JSON.
 pub(super) const METADATA_LIST: &str = concat!(
@@ -197,6 +201,10 @@ impl Connection {
         while let Some(frame) = within(self.limits.silence, async { Ok(rest.frame().await) }).await? {
             if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
                 body.extend_from_slice(&data);
+                if body.len() > LARGEST_ANSWER {
+                    let why = format!("it is larger than {}", bounded::size(LARGEST_ANSWER as u64));
+                    return Err(Failure::Malformed(why));
+                }
             }
         }
         Ok(Answer {

@@ -40,6 +40,12 @@ pub enum DumpError {
     /// The system refused to read it.
     #[error("{}: cannot be read: {source}", name_of(path))]
     Unreadable { path: String, source: io::Error },
+    /// More than the limit allows, decompressed.
+    #[error(
+        "{}: there is more to read than --max-input allows, decompressed: raise it if there is memory for that",
+        name_of(path)
+    )]
+    TooLarge { path: String },
     /// A folder without JSON or YAML files.
     #[error("{path}: no dump files in this folder (.json, .ndjson, .jsonl, .yaml, .yml, also with .gz)")]
     NoDumpFiles { path: String },

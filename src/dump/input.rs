@@ -1,28 +1,44 @@
 //! Finds and reads the files of `--from`: folders, gzip, encodings.
 
 use std::{
-    fs,
-    io::{self, Read},
-    path::Path,
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
 };
 
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
 
 use super::error::DumpError;
+use crate::bounded;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const BOM: &str = "\u{feff}";
 const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
 
+/// A file to read, or standard input.
+#[derive(Debug)]
+pub(super) struct Input {
+    /// Its name in messages; `-` for standard input.
+    pub shown: String,
+    /// Its name may not be UTF-8.
+    path: PathBuf,
+}
+
+impl Input {
+    fn of(path: &Path) -> Self {
+        Input { shown: path.display().to_string(), path: path.to_owned() }
+    }
+}
+
 /// The files to read, in a stable order, each once. Folders are searched; `-` stays as it is.
 ///
 /// In folders, hidden files and files without a JSON or YAML extension are skipped.
-pub(super) fn files(paths: &[String]) -> Result<Vec<String>, DumpError> {
+pub(super) fn files(paths: &[String]) -> Result<Vec<Input>, DumpError> {
     let mut files = Vec::new();
     for path in paths {
         if path == "-" {
-            files.push(path.clone());
+            files.push(Input::of(Path::new(path)));
             continue;
         }
         let metadata = fs::metadata(path).map_err(|source| match source.kind() {
@@ -36,15 +52,15 @@ pub(super) fn files(paths: &[String]) -> Result<Vec<String>, DumpError> {
                 return Err(DumpError::NoDumpFiles { path: path.clone() });
             }
         } else {
-            files.push(path.clone());
+            files.push(Input::of(Path::new(path)));
         }
     }
     let mut seen = std::collections::HashSet::new();
-    files.retain(|file| seen.insert(file.clone()));
+    files.retain(|file| seen.insert(file.path.clone()));
     Ok(files)
 }
 
-fn search(folder: &str, files: &mut Vec<String>) -> Result<(), DumpError> {
+fn search(folder: &str, files: &mut Vec<Input>) -> Result<(), DumpError> {
     let visible =
         |entry: &walkdir::DirEntry| entry.depth() == 0 || !entry.file_name().to_string_lossy().starts_with('.');
     for entry in WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter().filter_entry(visible) {
@@ -52,46 +68,49 @@ fn search(folder: &str, files: &mut Vec<String>) -> Result<(), DumpError> {
             Ok(entry) => entry,
             // A link to a parent folder contains nothing new.
             Err(error) if error.loop_ancestor().is_some() => continue,
+            // A link that leads nowhere, as editors leave them. One that is called like a dump is an error.
+            Err(error) if error.path().is_some_and(|path| path.is_symlink() && !is_dump(path)) => continue,
             Err(error) => {
                 let path = error.path().unwrap_or(Path::new(folder)).display().to_string();
                 let source = error.into_io_error().unwrap_or_else(|| io::Error::other("cannot be walked"));
                 return Err(DumpError::Unreadable { path, source });
             }
         };
-        if entry.file_type().is_file() && is_dump_name(&entry.file_name().to_string_lossy()) {
-            files.push(entry.path().display().to_string());
+        if entry.file_type().is_file() && is_dump(entry.path()) {
+            files.push(Input::of(entry.path()));
         }
     }
     Ok(())
 }
 
-fn is_dump_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
+/// Whether a file is called like a dump.
+fn is_dump(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
-/// The text of a file or of standard input, decompressed, without a byte order mark.
-pub(super) fn text(path: &str) -> Result<String, DumpError> {
-    let unreadable = |source| DumpError::Unreadable { path: path.to_owned(), source };
-    let bytes = if path == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map_err(unreadable)?;
-        bytes
-    } else {
-        fs::read(path).map_err(unreadable)?
+/// The text of a file or of standard input, decompressed, without a byte order mark, and not longer than the limit.
+pub(super) fn text(input: &Input, limit: u64) -> Result<String, DumpError> {
+    let path = &input.shown;
+    let read = match path.as_str() {
+        "-" => bounded::read(io::stdin().lock(), limit),
+        _ => File::open(&input.path).and_then(|file| bounded::read(file, limit)),
     };
-    decode(path, bytes)
+    let bytes = read.map_err(|source| match source.kind() {
+        io::ErrorKind::FileTooLarge => DumpError::TooLarge { path: path.clone() },
+        _ => DumpError::Unreadable { path: path.clone(), source },
+    })?;
+    decode(path, bytes, limit)
 }
 
 /// The text of these bytes, whatever the file's name.
-pub(super) fn decode(path: &str, mut bytes: Vec<u8>) -> Result<String, DumpError> {
+pub(super) fn decode(path: &str, mut bytes: Vec<u8>, limit: u64) -> Result<String, DumpError> {
     if bytes.starts_with(&GZIP_MAGIC) {
-        let mut unpacked = Vec::new();
-        MultiGzDecoder::new(bytes.as_slice())
-            .read_to_end(&mut unpacked)
-            .map_err(|source| DumpError::Gzip { path: path.to_owned(), source })?;
-        bytes = unpacked;
+        bytes = bounded::read(MultiGzDecoder::new(bytes.as_slice()), limit).map_err(|source| match source.kind() {
+            io::ErrorKind::FileTooLarge => DumpError::TooLarge { path: path.to_owned() },
+            _ => DumpError::Gzip { path: path.to_owned(), source },
+        })?;
     }
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];

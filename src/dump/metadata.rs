@@ -136,9 +136,23 @@ fn reference(strings: &mut Strings, from: Value) -> Reference {
 
 fn time(from: &mut Map<String, Value>, field: &'static str, bad: &mut Vec<(&'static str, String)>) -> Option<i64> {
     let value = from.remove(field).filter(|value| !value.is_null())?;
-    let time = value.as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    let time = value.as_str().and_then(seconds);
     if time.is_none() {
         bad.push((field, value.to_string()));
     }
-    time.map(jiff::Timestamp::as_second)
+    time
+}
+
+/// A time in Unix seconds. Kubernetes has times until the end of the year 9999; those of its last day, which this
+/// library doesn't have, become its last moment.
+fn seconds(text: &str) -> Option<i64> {
+    let last = jiff::Timestamp::MAX;
+    let after = |text: &str| {
+        let pieces = jiff::fmt::temporal::Pieces::parse(text).ok()?;
+        let time = pieces.date().to_datetime(pieces.time()?);
+        (pieces.to_numeric_offset().is_some()
+            && time >= last.to_zoned(jiff::tz::TimeZone::UTC).datetime().date().into())
+        .then_some(last)
+    };
+    text.parse().ok().or_else(|| after(text)).map(jiff::Timestamp::as_second)
 }

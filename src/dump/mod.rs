@@ -29,6 +29,9 @@ pub(crate) use snapshot_file::write_to_path;
 
 use crate::model::Snapshot;
 
+/// The default limit for the size of all input together, decompressed, in bytes.
+pub const MAX_INPUT: u64 = 4 << 30;
+
 /// Reads everything in `--from`: files, folders, `-` for standard input.
 ///
 /// A file may contain JSON (one document or several), YAML documents, either of them gzipped, or a snapshot written by
@@ -38,8 +41,21 @@ use crate::model::Snapshot;
 /// # Errors
 /// The first problem, with its file and place: [`DumpError`].
 pub fn read(paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
+    read_up_to(MAX_INPUT, paths, assume_complete)
+}
+
+/// [`read`] with another limit than [`MAX_INPUT`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_up_to(max_input: u64, paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
     let files = input::files(paths)?;
-    let texts = files.iter().map(|path| Ok((path.as_str(), input::text(path)?)));
+    let mut left = max_input;
+    let texts = files.iter().map(|file| {
+        let text = input::text(file, left)?;
+        left -= text.len() as u64;
+        Ok((file.shown.as_str(), text))
+    });
     read_texts(paths, files.len(), texts, assume_complete)
 }
 

@@ -1,6 +1,11 @@
 //! Reads records of deletions: audit logs of the API server, and archives.
 
-use std::{fs::File, io::BufReader, path::Path};
+use std::{
+    cell::Cell,
+    fs::File,
+    io::{self, BufReader, Read},
+    path::Path,
+};
 
 use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
@@ -8,6 +13,7 @@ use serde_json::Value;
 
 use crate::{
     archive::{self, Archive},
+    bounded::LARGEST_SETTING,
     doctor::{Evidence, RecordedDelete, RecordedName},
 };
 
@@ -125,12 +131,15 @@ fn read_archive(path: &str, evidence: &mut Evidence) -> Result<(), OperationErro
 fn read_audit_log(path: &str, evidence: &mut Evidence) -> Result<(), OperationError> {
     let fails = |why: String| OperationError::Usage(format!("--evidence {path}: {why}"));
     let file = BufReader::new(File::open(path).map_err(|error| fails(error.to_string()))?);
-    let reader: Box<dyn std::io::Read> = match path.ends_with(".gz") {
+    let reader: Box<dyn Read> = match path.ends_with(".gz") {
         true => Box::new(BufReader::new(MultiGzDecoder::new(file))),
         false => Box::new(file),
     };
+    let left = Cell::new(LARGEST_SETTING);
+    let reader = Limited { reader, left: &left };
     let entries = serde_json::Deserializer::from_reader(reader).into_iter::<AuditEvent>();
     for (index, entry) in entries.enumerate() {
+        left.set(LARGEST_SETTING);
         // The API server may be about to write the last one.
         if index > 0 && entry.as_ref().is_err_and(serde_json::Error::is_eof) {
             break;
@@ -145,6 +154,21 @@ fn read_audit_log(path: &str, evidence: &mut Evidence) -> Result<(), OperationEr
         entry.record(path, evidence);
     }
     Ok(())
+}
+
+/// A reader that fails if one entry takes more than is left.
+struct Limited<'a, R> {
+    reader: R,
+    left: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Limited<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        let left = self.left.get().checked_sub(read as u64);
+        self.left.set(left.ok_or_else(|| io::Error::other("it is too large for an entry"))?);
+        Ok(read)
+    }
 }
 
 impl AuditEvent {

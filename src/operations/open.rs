@@ -51,6 +51,8 @@ pub enum SourceConfig {
     Dump {
         paths: Vec<String>,
         assume_complete: bool,
+        /// The limit for the size of all files together, decompressed, in bytes.
+        max_input: u64,
     },
 }
 
@@ -117,7 +119,9 @@ impl Opening {
     pub fn of(source: &SourceConfig) -> Result<Self, OperationError> {
         Ok(match source {
             SourceConfig::Cluster(cluster) => Opening::Cluster(Discovered::connect(cluster)?),
-            SourceConfig::Dump { paths, assume_complete } => Opening::Dump(dump::read(paths, *assume_complete)?),
+            SourceConfig::Dump { paths, assume_complete, max_input } => {
+                Opening::Dump(dump::read_up_to(*max_input, paths, *assume_complete)?)
+            }
         })
     }
 

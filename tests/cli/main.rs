@@ -21,3 +21,5 @@ mod targets;
 mod templates;
 mod terminal;
 mod texts;
+#[cfg(unix)]
+mod unbounded;

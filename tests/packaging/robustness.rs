@@ -18,9 +18,9 @@ const PARTS: [(&str, &str); 7] = [
     ("fuzzing", "Fuzzing"),
 ];
 
-const HEAD: &str = "# A hostile world\n\nWhat was tried, how often, and what came of it. Each row stands above the test \
-    that tries it, whose own constants are the\nnumbers. `UPDATE_ROBUSTNESS=1 cargo test --test packaging` makes this \
-    page of them. *Long*: only the long tier tries it.\n";
+const HEAD: &str = "# A hostile world\n\nWhat was tried, how often, and what came of it. Each row stands above the \
+    test that tries it, whose own constants are\nthe numbers. *Long*: only the long tier tries it.\n\
+    `UPDATE_ROBUSTNESS=1 cargo test --test packaging` makes this page.\n";
 
 /// The rows of a file, by part, as lines of the page.
 fn rows(file: &str, text: &str) -> Result<Vec<(String, String)>, String> {

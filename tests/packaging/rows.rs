@@ -11,7 +11,7 @@ pub struct Row<'a> {
     /// The part of the page.
     pub part: &'a str,
     /// What stands behind the part.
-    pub text: &'a str,
+    pub text: String,
     /// The name of the test below.
     pub test: &'a str,
     /// The attributes of the test, such as `#[test]`.
@@ -26,10 +26,13 @@ pub fn rows<'a>(page: &str, parts: &[(&str, &str)], file: &str, text: &'a str) -
     let begin = format!("/// {page} ");
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
-        let Some((part, text)) = line.strip_prefix(&begin).and_then(|row| row.split_once(": ")) else { continue };
+        let Some((part, first)) = line.strip_prefix(&begin).and_then(|row| row.split_once(": ")) else { continue };
         if !parts.iter().any(|known| known.0 == part) {
             continue;
         }
+        // A row goes on in lines that are indented.
+        let more = lines[at + 1..].iter().map_while(|line| line.strip_prefix("///   "));
+        let text = std::iter::once(first).chain(more).collect::<Vec<_>>().join(" ");
         let mut below = lines[at + 1..].iter().skip_while(|line| line.starts_with("///"));
         let attributes: Vec<&str> = below.by_ref().copied().take_while(|line| line.starts_with("#[")).collect();
         let named = lines[at + 1..]

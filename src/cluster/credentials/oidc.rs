@@ -1,6 +1,6 @@
 //! Tokens of an OpenID provider, refreshed and saved as kubectl does (client-go's `plugin/pkg/client/auth/oidc`).
 
-use std::{collections::HashMap, fmt::Write as _, path::PathBuf, time::Duration};
+use std::{collections::HashMap, fmt::Write as _, path::Path, time::Duration};
 
 use base64::Engine as _;
 use http::{HeaderValue, Request, StatusCode, Uri, header};
@@ -10,6 +10,8 @@ use kube::client::Body;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use tokio::sync::Mutex;
+
+use crate::bounded;
 
 use super::{
     super::{failure::Failure, fetch, kubeconfig::Origin},
@@ -249,7 +251,7 @@ fn authority(settings: &Settings) -> Result<Option<Vec<Vec<u8>>>, String> {
         (what.clone(), bytes.map_err(|error| format!("{what}: not base64: {error}"))?)
     } else if let Some(file) = set(settings, "idp-certificate-authority") {
         let what = format!("idp-certificate-authority {file}");
-        let bytes = std::fs::read(PathBuf::from(&file));
+        let bytes = bounded::read_setting(Path::new(&file));
         (what.clone(), bytes.map_err(|error| format!("{what}: {error}"))?)
     } else {
         return Ok(None);

@@ -1,13 +1,15 @@
 //! A token in a file, which others replace: that of a pod's service account, for example.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use http::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::bounded;
 
 /// How long a token is used before the file is read again (client-go's `fileTokenSource`, less its leeway).
 const PERIOD: Duration = Duration::from_secs(50);
@@ -40,9 +42,10 @@ impl TokenFile {
     }
 }
 
-fn read(path: &PathBuf) -> Result<HeaderValue, String> {
+fn read(path: &Path) -> Result<HeaderValue, String> {
     let failed = |reason: String| format!("token file {}: {reason}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let text = bounded::read_setting(path).map_err(|error| failed(error.to_string()))?;
+    let text = String::from_utf8(text).map_err(|_| failed("not UTF-8".to_owned()))?;
     match text.trim() {
         "" => Err(failed("it is empty".to_owned())),
         token => super::bearer(token).map_err(failed),

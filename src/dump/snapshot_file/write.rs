@@ -161,15 +161,8 @@ pub(crate) fn write_to_path(snapshot: &Snapshot, path: &Path) -> Result<(), Dump
     }
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".kubectl-gc-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The default permissions, before the umask.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.tempfile_in(folder).map_err(unwritable)?;
+    // Only the owner may read it (0600), as an archive.
+    let mut file = tempfile::Builder::new().prefix(".kubectl-gc-").tempfile_in(folder).map_err(unwritable)?;
     write_named(snapshot, path, file.as_file_mut()).map_err(unwritable)?;
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(path).map_err(|error| unwritable(error.error))?;

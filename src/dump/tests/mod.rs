@@ -13,7 +13,7 @@ use crate::model::{Coordinate, Object, Presence, Snapshot};
 
 /// Reads bytes as a file named `dump`.
 fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
-    let text = input::decode("dump", bytes.to_vec()).map(|text| ("dump", text));
+    let text = input::decode("dump", bytes.to_vec(), crate::dump::MAX_INPUT).map(|text| ("dump", text));
     read_texts(&["dump".to_owned()], 1, [text].into_iter(), assume_complete)
 }
 

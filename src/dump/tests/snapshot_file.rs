@@ -139,6 +139,7 @@ fn a_snapshot_of_a_dump_is_that_dump() {
     assert_eq!(gaps(&back), ["replicasets.apps (not in the dump)"]);
 }
 
+/// robustness secret: who may read a snapshot file | each format | its owner
 #[test]
 fn files_are_replaced_atomically_and_gzipped_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,6 +150,8 @@ fn files_are_replaced_atomically_and_gzipped_by_name() {
         dump::write_to_path(&snapshot, &path).unwrap();
         let bytes = fs::read(&path).unwrap();
         assert_eq!(bytes.starts_with(&[0x1f, 0x8b]), name.ends_with(".gz"));
+        #[cfg(unix)]
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions()) & 0o777, 0o600);
         let back = dump::read(&[path.to_str().unwrap().to_owned()], false).unwrap();
         assert_eq!(written(&back), written(&snapshot));
     }

@@ -233,7 +233,7 @@ impl Whole<'_> {
     fn backend(self) -> Option<Backend> {
         let service = self.text("/service/namespace").zip(self.text("/service/name"));
         let service = service.map(|(namespace, name)| Backend::Service { namespace, name });
-        service.or_else(|| self.name("/url").map(Backend::Url))
+        service.or_else(|| self.name("/url").map(|url| Backend::of_url(&url)))
     }
 }
 

@@ -19,11 +19,17 @@ pub struct Condition {
 pub enum Backend {
     /// A Service in the cluster.
     Service { namespace: String, name: String },
-    /// An external URL.
+    /// The scheme and host of an external URL.
     Url(String),
 }
 
 impl Backend {
+    /// A URL, without its path and query, which may be a secret.
+    pub fn of_url(url: &str) -> Self {
+        let [scheme, host, _] = crate::url::parts(url);
+        Backend::Url(format!("{scheme}{host}"))
+    }
+
     /// Namespace and name of the Service, if it is one.
     pub fn service(&self) -> Option<(&str, &str)> {
         match self {

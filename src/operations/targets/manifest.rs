@@ -1,9 +1,6 @@
 //! `-f`: the objects in manifests. Only the fields that identify an object are read.
 
-use std::{
-    fmt, fs,
-    io::{self, Read},
-};
+use std::{fmt, fs, io, path::PathBuf};
 
 use glob::{MatchOptions, glob_with};
 
@@ -15,8 +12,11 @@ use walkdir::WalkDir;
 
 use super::{NamedTarget, Place, TargetError};
 use crate::{
-    cluster, dump,
+    bounded::{self, LARGEST_SETTING},
+    cluster,
+    dump::{self, yaml},
     model::{Mapping, Resources},
+    url,
 };
 
 /// An object in a manifest.
@@ -63,21 +63,22 @@ pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, Targ
     for path in paths {
         let before = entries.len();
         if path.starts_with("http://") || path.starts_with("https://") {
-            let shown = without_password(path);
+            let shown = url::without_password(path);
             let fetched = cluster::fetch(path).map_err(|why| TargetError::Url { url: shown.clone(), why })?;
             entries.extend(objects(&shown, &text(&shown, fetched)?)?);
         } else if path == "-" {
             if std::mem::replace(&mut stdin_read, true) {
                 continue;
             }
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).map_err(|source| unreadable(path, source))?;
+            let bytes =
+                bounded::read(io::stdin().lock(), LARGEST_SETTING).map_err(|source| unreadable(path, source))?;
             entries.extend(objects(path, &text(path, bytes)?)?);
         } else {
             for file in matching(path)? {
                 for file in files(&file, recursive)? {
-                    let bytes = fs::read(&file).map_err(|source| unreadable(&file, source))?;
-                    entries.extend(objects(&file, &text(&file, bytes)?)?);
+                    let shown = file.display().to_string();
+                    let bytes = bounded::read_setting(&file).map_err(|source| unreadable(&shown, source))?;
+                    entries.extend(objects(&shown, &text(&shown, bytes)?)?);
                 }
             }
         }
@@ -86,14 +87,6 @@ pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, Targ
         }
     }
     Ok(entries)
-}
-
-/// A URL as messages show it.
-fn without_password(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let host = rest[..end].rsplit_once('@').map_or(&rest[..end], |(_, host)| host);
-    format!("{scheme}://{host}{}", &rest[end..])
 }
 
 /// All objects that `kubectl kustomize` makes of a folder.
@@ -156,9 +149,9 @@ fn unreadable(path: &str, source: io::Error) -> TargetError {
 }
 
 /// A file, whatever its name; or the manifests in a folder, by their extensions.
-fn files(path: &str, recursive: bool) -> Result<Vec<String>, TargetError> {
+fn files(path: &str, recursive: bool) -> Result<Vec<PathBuf>, TargetError> {
     if !fs::metadata(path).map_err(|source| unreadable(path, source))?.is_dir() {
-        return Ok(vec![path.to_owned()]);
+        return Ok(vec![PathBuf::from(path)]);
     }
     let mut files = Vec::new();
     let depth = if recursive { usize::MAX } else { 1 };
@@ -169,7 +162,7 @@ fn files(path: &str, recursive: bool) -> Result<Vec<String>, TargetError> {
         })?;
         let name = entry.file_name().to_string_lossy();
         if !entry.file_type().is_dir() && [".json", ".yaml", ".yml"].iter().any(|extension| name.ends_with(extension)) {
-            files.push(entry.path().display().to_string());
+            files.push(entry.into_path());
         }
     }
     if files.is_empty() { Err(TargetError::NoManifestFiles { path: path.to_owned(), recursive }) } else { Ok(files) }
@@ -197,11 +190,32 @@ pub(super) fn objects(path: &str, text: &str) -> Result<Vec<Entry>, TargetError>
             take(node.map_err(|error| error.to_string()))?;
         }
     } else {
+        limit_depth(path, text)?;
         for document in serde_yaml::Deserializer::from_str(text) {
             take(Node::deserialize(document).map_err(|error| error.to_string()))?;
         }
     }
     Ok(entries)
+}
+
+/// The YAML reader of manifests takes hours for texts with a million open brackets. Where there may be as many, another
+/// reader, which has limits, is asked first.
+fn limit_depth(path: &str, text: &str) -> Result<(), TargetError> {
+    const OPEN: usize = 10_000;
+    if text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).take(OPEN).count() < OPEN {
+        return Ok(());
+    }
+    for (index, document) in yaml::documents(text).iter().enumerate() {
+        let read = || {
+            yaml::read(document, |reader| IgnoredAny::deserialize(reader))
+                .map_err(|error| yaml::error(path, document, &error))
+        };
+        yaml::with_stack(path, read).map_err(|error| TargetError::Malformed {
+            place: Place { file: path.to_owned(), document: index + 1, item: None },
+            message: error.to_string(),
+        })?;
+    }
+    Ok(())
 }
 
 #[derive(Debug, Deserialize)]
