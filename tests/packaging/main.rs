@@ -11,4 +11,5 @@ mod release;
 mod robustness;
 mod rows;
 mod rules;
+mod supply;
 mod width;
