@@ -87,7 +87,10 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
         }
         Command::Plan(args) => {
             let (discovered, targets) = open(&args.targets)?;
-            ("plan", of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), &READ)?)
+            let mut rights = Rights::default();
+            rights.read_admission(&discovered.resources, &READ);
+            rights.add(of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), &READ)?);
+            ("plan", rights)
         }
         Command::Archive(args) => {
             let (discovered, targets) = open(&targets_and_file(&args.targets)?.0)?;
@@ -188,6 +191,7 @@ fn of_delete((discovered, targets): (Discovered, TargetConfig), args: &DeleteArg
     }
     let dry_run = args.consent.dry_run;
     let verbs: &[&'static str] = if dry_run == DryRunArg::None { &READ_AND_WATCH } else { &READ };
+    own.read_admission(resources, verbs);
     let mut rights = of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), verbs)?;
     rights.add(own);
     Ok(rights)

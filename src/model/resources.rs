@@ -54,6 +54,11 @@ impl Resource {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
     }
 
+    /// Whether its objects are webhook configurations, admission policies or their bindings.
+    pub(crate) fn is_of_admission(&self) -> bool {
+        self.group == "admissionregistration.k8s.io"
+    }
+
     pub(crate) fn has_verb(&self, verb: &str) -> bool {
         self.verbs.iter().any(|offered| offered == verb)
     }

@@ -71,6 +71,14 @@ impl Rights {
         }
     }
 
+    /// Adds the rights to read webhook configurations and admission policies. Without them, a plan assumes that none
+    /// refuses.
+    pub fn read_admission(&mut self, resources: &Resources, verbs: &[&'static str]) {
+        for (_, resource) in resources.deletable().filter(|(_, resource)| resource.is_of_admission()) {
+            self.allow("", resource, &[], verbs);
+        }
+    }
+
     /// Adds the right to read single objects of a core kind.
     pub fn read_named(&mut self, resources: &Resources, kind: &str, names: BTreeSet<String>) {
         if let Some(id) = resources.by_group_kind("", kind).filter(|_| !names.is_empty()) {

@@ -91,7 +91,7 @@ impl Unread {
         if !missing.matters() || *allowed == AllowIncomplete::Everything {
             return None;
         }
-        let gaps = Incomplete::gaps_that_matter(&session.snapshot, plan);
+        let gaps = Incomplete::gaps_in_the_way(&session.snapshot, plan);
         let unread = Unread::of_gaps(session, plan, &gaps, allowed);
         // Outcomes are uncertain, and no gap explains it: no list of TYPEs can allow that.
         let unexplained = missing.cut_short > 0 || missing.uncertain > 0 && gaps.is_empty();

@@ -8,8 +8,8 @@ use crate::{
     model::ObjectId,
     server::Stored,
     simulate::{
-        Assumption, Blockers, Cause, Change, Effect, Hidden, InitialListOrder, Refused, Request, SimContext, Start,
-        State, World, assumed_objects, begin, resting_on_others, uncertain_objects, unfinished_by_sweep,
+        Assumed, Assumption, Blockers, Cause, Change, Effect, Hidden, InitialListOrder, Refused, Request, SimContext,
+        Start, State, World, assumed_objects, begin, resting_on_others, uncertain_objects, unfinished_by_sweep,
     },
 };
 
@@ -43,9 +43,7 @@ struct OutcomeBuilder<'w, 's, 'a> {
     world: &'w mut World<'s, 'a>,
     blockers: Blockers,
     uncertain: FxHashSet<ObjectId>,
-    /// Objects whose outcomes rest on an assumption that may be wrong.
-    assumed: FxHashSet<ObjectId>,
-    assumptions: BTreeSet<Assumption>,
+    assumed: Assumed,
     /// Objects that a sweep examined but could not finish.
     unfinished: Vec<ObjectId>,
     /// The simulation without this delete, of what was already terminating; `None` if the delete touched nothing of
@@ -58,13 +56,13 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let unfinished = if request.start == Start::Sweep { unfinished_by_sweep(world) } else { Vec::new() };
         let blockers = Blockers::at_end_of(world, &unfinished);
         // A sweep does the collector's work itself, and reports what others have to do.
-        let (hidden, (assumed, assumptions)) = match request.start {
+        let (hidden, assumed) = match request.start {
             Start::AtRest => (Hidden::Valid, assumed_objects(world, &blockers)),
-            _ => (Hidden::Any, (resting_on_others(world, &blockers, Vec::new()), BTreeSet::new())),
+            _ => (Hidden::Any, resting_on_others(world, &blockers, Vec::new())),
         };
         let uncertain = uncertain_objects(world, &blockers, hidden);
         let without_delete = without_the_delete(world, request);
-        OutcomeBuilder { world, blockers, uncertain, assumed, assumptions, unfinished, without_delete }
+        OutcomeBuilder { world, blockers, uncertain, assumed, unfinished, without_delete }
     }
 
     fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
@@ -84,10 +82,10 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         }
         let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
         let mut undecided: Vec<ObjectId> =
-            self.uncertain.union(&self.assumed).copied().filter(|object| !known.contains(object)).collect();
+            self.uncertain.union(&self.assumed.objects).copied().filter(|object| !known.contains(object)).collect();
         undecided.sort_unstable();
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
-        known.extend(self.uncertain.union(&self.assumed));
+        known.extend(self.uncertain.union(&self.assumed.objects));
         let stays = self
             .unfinished
             .iter()
@@ -97,7 +95,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
-        assumptions.extend(self.assumptions);
+        assumptions.extend(self.assumed.assumptions);
         let context = self.world.context;
         let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
         let obstacles = self.world.obstacles(healthy);
@@ -197,7 +195,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
     fn uncertainty(&self, object: ObjectId) -> Option<Uncertainty> {
         let stopped = self.world.out_of_bounds.then_some(Uncertainty::Bound);
         let unread = self.uncertain.contains(&object).then_some(Uncertainty::Gap);
-        stopped.or(unread).or(self.assumed.contains(&object).then_some(Uncertainty::Assumption))
+        let assumed = self.assumed.objects.contains(&object).then_some(Uncertainty::Assumption);
+        let refusable = self.assumed.refusable.contains(&object).then_some(Uncertainty::Refusal);
+        stopped.or(unread).or(assumed).or(refusable)
     }
 
     /// An object that stays terminating, unchanged, and what blocks it.

@@ -373,7 +373,8 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             add_alternatives(self.context, &mut self.main, &self.others);
         } else if self.cut_short {
             for outcome in &mut self.main.outcomes {
-                if outcome.uncertain.is_none() && self.order_sensitive.contains(&outcome.object) {
+                let open = matches!(outcome.uncertain, None | Some(Uncertainty::Refusal));
+                if open && self.order_sensitive.contains(&outcome.object) {
                     outcome.uncertain = Some(Uncertainty::Bound);
                 }
             }

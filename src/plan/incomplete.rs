@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     model::{Gap, ObjectId, Snapshot},
-    simulate::Start,
+    simulate::{Assumption, Start},
 };
 
 use super::outcome::{Plan, Uncertainty};
@@ -34,10 +34,10 @@ impl Incomplete {
         }
     }
 
-    /// The gaps that may change the plan, or that it depends on: lists that may contain dependents of the deleted
-    /// objects, and single objects that were looked up. If neither explains an uncertain outcome, or if a sweep decides
-    /// in the collector's place, all gaps.
-    pub(crate) fn gaps_that_matter(snapshot: &Snapshot, plan: &Plan) -> Vec<Gap> {
+    /// The gaps for which a plan is incomplete: lists that may contain dependents of the deleted objects, and single
+    /// objects that were looked up. If neither explains an uncertain outcome, or if a sweep decides in the collector's
+    /// place, all gaps.
+    pub(crate) fn gaps_in_the_way(snapshot: &Snapshot, plan: &Plan) -> Vec<Gap> {
         let Incomplete { uncertain, unseen, .. } = Incomplete::of(snapshot, plan);
         let of_list = |gap: &Gap| {
             snapshot.lists.iter().any(|list| {
@@ -49,6 +49,21 @@ impl Incomplete {
         let found: Vec<Gap> = snapshot.gaps.iter().filter(matters).cloned().collect();
         let all = uncertain > 0 && (found.is_empty() || plan.request.start != Start::AtRest);
         if all { snapshot.gaps.clone() } else { found }
+    }
+
+    /// These, and then the gaps because of which the plan assumes something.
+    pub(crate) fn gaps_that_matter(snapshot: &Snapshot, plan: &Plan) -> Vec<Gap> {
+        let is_assumed = |gap: &&Gap| {
+            plan.assumptions.iter().any(|assumption| match assumption {
+                Assumption::AdmissionUnread => gap.resource.ends_with(".admissionregistration.k8s.io"),
+                Assumption::NoneElsewhere { .. } => true,
+                _ => false,
+            })
+        };
+        let mut gaps = Incomplete::gaps_in_the_way(snapshot, plan);
+        let assumed = snapshot.gaps.iter().filter(is_assumed).filter(|gap| !gaps.contains(gap)).cloned();
+        gaps.extend(assumed.collect::<Vec<_>>());
+        gaps
     }
 
     /// Whether the plan lacks anything.

@@ -331,7 +331,7 @@ fn reason(outcome: &Outcome) -> Unkeepable {
     match outcome.uncertain {
         Some(Uncertainty::Gap) => return Unkeepable::Unread,
         Some(Uncertainty::Bound) => return Unkeepable::Unexplored,
-        Some(Uncertainty::Order | Uncertainty::Assumption) | None => {}
+        Some(Uncertainty::Order | Uncertainty::Assumption | Uncertainty::Refusal) | None => {}
     }
     let others = outcome.alternatives.iter().map(|other| (other.kind, &other.because));
     let mut ends = std::iter::once((outcome.kind, &outcome.because)).chain(others);

@@ -61,6 +61,8 @@ pub enum Uncertainty {
     Bound,
     /// It rests on an assumption about another actor, which may be wrong.
     Assumption,
+    /// It rests on the assumption that no webhook or policy refuses a write. If one does, less happens.
+    Refusal,
 }
 
 impl Uncertainty {
@@ -70,8 +72,13 @@ impl Uncertainty {
             Uncertainty::Order => "order",
             Uncertainty::Gap => "gap",
             Uncertainty::Bound => "bound",
-            Uncertainty::Assumption => "assumption",
+            Uncertainty::Assumption | Uncertainty::Refusal => "assumption",
         }
+    }
+
+    /// Whether it rests on an assumption.
+    pub fn is_assumption(self) -> bool {
+        matches!(self, Uncertainty::Assumption | Uncertainty::Refusal)
     }
 }
 
@@ -123,6 +130,11 @@ impl Outcome {
     /// Whether it is a volume that goes with its claim (R9.35): what becomes of its data is told of the claim.
     pub(crate) fn goes_with_claim(&self) -> bool {
         matches!(self.because, Some(Cause::ClaimGone(_)))
+    }
+
+    /// Whether it rests on an assumption.
+    pub(crate) fn is_assumed(&self) -> bool {
+        self.uncertain.is_some_and(Uncertainty::is_assumption)
     }
 
     /// Whether the object is removed or marked for deletion in any known outcome, or might be because of gaps.

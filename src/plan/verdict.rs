@@ -311,8 +311,10 @@ fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
 fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = VerdictReason> {
     let because_of = |uncertainty: Uncertainty| -> Vec<ObjectId> {
         // That a volume's data is lost counts already: it is nothing worse if its provisioner doesn't work.
-        let counts = |outcome: &&Outcome| uncertainty != Uncertainty::Assumption || !outcome.goes_with_claim();
-        let outcomes = plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(uncertainty)).filter(counts);
+        let counts = |outcome: &&Outcome| !outcome.is_assumed() || !outcome.goes_with_claim();
+        // By name, because two sorts of assumptions are one reason.
+        let is_it = |outcome: &&Outcome| outcome.uncertain.is_some_and(|it| it.name() == uncertainty.name());
+        let outcomes = plan.outcomes.iter().filter(is_it).filter(counts);
         outcomes.map(|outcome| outcome.object).collect()
     };
     let unsure = VerdictResult::Unsure;

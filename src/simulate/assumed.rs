@@ -22,12 +22,19 @@ use super::{
 /// The collector looks for new kinds every 30 seconds (R2.5), and then lists their objects.
 const COLLECTOR_LEARNS_WITHIN: i64 = 35;
 
-/// Objects whose outcomes rest on assumptions that may be wrong, and those assumptions that the simulation itself
-/// didn't record.
-pub(crate) fn assumed_objects(
-    world: &World<'_, '_>,
-    blockers: &Blockers,
-) -> (FxHashSet<ObjectId>, BTreeSet<Assumption>) {
+/// Objects whose outcomes rest on assumptions that may be wrong.
+#[derive(Debug, Default)]
+pub(crate) struct Assumed {
+    /// Anything may become of them.
+    pub objects: FxHashSet<ObjectId>,
+    /// What is foretold happens to them, unless a webhook or a policy refuses it.
+    pub refusable: FxHashSet<ObjectId>,
+    /// The assumptions that the simulation itself didn't record.
+    pub assumptions: BTreeSet<Assumption>,
+}
+
+/// Finds what rests on assumptions.
+pub(crate) fn assumed_objects(world: &World<'_, '_>, blockers: &Blockers) -> Assumed {
     let mut assumptions = BTreeSet::new();
     let mut open: Vec<ObjectId> = awaiting_others(world, blockers);
     for change in &world.log {
@@ -60,25 +67,23 @@ pub(crate) fn assumed_objects(
         assumptions.insert(Assumption::NoneElsewhere { namespace });
         open.push(object);
     }
-    (resting_on_others(world, blockers, open), assumptions)
+    Assumed { assumptions, ..resting_on_others(world, blockers, open) }
 }
 
 /// Objects whose outcomes depend on those of `open`, or on something of which nothing shows what it does.
-pub(crate) fn resting_on_others(
-    world: &World<'_, '_>,
-    blockers: &Blockers,
-    mut open: Vec<ObjectId>,
-) -> FxHashSet<ObjectId> {
+pub(crate) fn resting_on_others(world: &World<'_, '_>, blockers: &Blockers, mut open: Vec<ObjectId>) -> Assumed {
     open.extend(&world.rests_on_others);
-    let mut assumed = add_affected_by_updates(world, blockers, &world.updates_rest_on_others, &mut open);
-    assumed.extend(with_all_affected(world, blockers, open));
-    // If a delete is refused, less happens: what doesn't change now doesn't change then.
-    let deletes: Vec<ObjectId> = world.deletes_rest_on_others.iter().copied().collect();
-    if !deletes.is_empty() {
+    let mut objects = add_affected_by_updates(world, blockers, &world.updates_may_be_changed, &mut open);
+    objects.extend(with_all_affected(world, blockers, open));
+    let mut open: Vec<ObjectId> = world.deletes_may_be_refused.iter().copied().collect();
+    let mut refusable = add_affected_by_updates(world, blockers, &world.updates_may_be_refused, &mut open);
+    refusable.extend(with_all_affected(world, blockers, open));
+    // If a write is refused, less happens: what doesn't change now doesn't change then.
+    if !refusable.is_empty() {
         let changed: FxHashSet<ObjectId> = world.log.iter().map(|change| change.object).collect();
-        assumed.extend(with_all_affected(world, blockers, deletes).intersection(&changed));
+        refusable.retain(|object| changed.contains(object) && !objects.contains(object));
     }
-    assumed
+    Assumed { objects, refusable, assumptions: BTreeSet::new() }
 }
 
 /// Objects that are deleted once a controller acts that is not known to run.

@@ -52,7 +52,7 @@ pub use start::InitialListOrder;
 pub(crate) use world::SLOWEST_CONTROLLER;
 pub use world::{Assume, Needs, SimContext, World};
 
-pub(crate) use assumed::{assumed_objects, resting_on_others};
+pub(crate) use assumed::{Assumed, assumed_objects, resting_on_others};
 pub(crate) use blockers::unfinished_by_sweep;
 pub(crate) use parts::Parts;
 pub(crate) use start::begin;

@@ -279,11 +279,13 @@ pub struct World<'s, 'a> {
     /// that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
     /// Objects whose deletes a webhook or a policy may refuse.
-    pub(crate) deletes_rest_on_others: FxHashSet<ObjectId>,
+    pub(crate) deletes_may_be_refused: FxHashSet<ObjectId>,
+    /// Objects whose updates a webhook or a policy may refuse.
+    pub(crate) updates_may_be_refused: FxHashSet<ObjectId>,
     /// Who adopts what was freed.
     pub(crate) adoptions: Adoptions,
-    /// Objects whose updates a webhook or a policy may refuse or change.
-    pub(crate) updates_rest_on_others: FxHashSet<ObjectId>,
+    /// Objects whose updates a policy may change.
+    pub(crate) updates_may_be_changed: FxHashSet<ObjectId>,
     /// What must be read to know the obstacles.
     pub(crate) obstacle_needs: Needs,
     /// Cuts that the user has yet to make, before the first DELETE.
@@ -327,9 +329,10 @@ impl<'s, 'a> World<'s, 'a> {
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
             rests_on_others: FxHashSet::default(),
-            deletes_rest_on_others: FxHashSet::default(),
+            deletes_may_be_refused: FxHashSet::default(),
+            updates_may_be_refused: FxHashSet::default(),
             adoptions: Adoptions::default(),
-            updates_rest_on_others: FxHashSet::default(),
+            updates_may_be_changed: FxHashSet::default(),
             obstacle_needs: context.obstacles.as_ref().map(|obstacles| obstacles.needs.clone()).unwrap_or_default(),
             cuts: VecDeque::new(),
             requests: VecDeque::new(),

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     model::{ObjectId, Reference, Snapshot},
-    plan::outcome::{After, Outcome, OutcomeKind, Plan, Uncertainty},
+    plan::outcome::{After, Outcome, OutcomeKind, Plan},
     simulate::{Adopter, Cause},
 };
 
@@ -30,7 +30,7 @@ impl Choice {
 impl PlanTracker {
     /// Every pod of which some are deleted may also stay: as it is, or without its controller, if that goes.
     pub(super) fn add_choices(&mut self, snapshot: &Snapshot, plan: &Plan, index_of: &FxHashMap<ObjectId, usize>) {
-        let unsure = |outcome: &&Outcome| outcome.uncertain == Some(Uncertainty::Assumption);
+        let unsure = |outcome: &&Outcome| outcome.is_assumed();
         let place = |id: ObjectId| (snapshot.object(id).resource, snapshot.object(id).namespace);
         let mut by_adopter: BTreeMap<(ObjectId, _), Choice> = BTreeMap::new();
         for outcome in plan.outcomes.iter().filter(unsure) {

@@ -173,7 +173,7 @@ impl PlanTracker {
         }
         let cause = outcome.because.as_ref();
         let follows = cause.and_then(|cause| Some((cause.gone()?, cause.awaited()?)));
-        let may_stay = outcome.goes_with_claim() && outcome.uncertain == Some(Uncertainty::Assumption);
+        let may_stay = outcome.goes_with_claim() && outcome.is_assumed();
         let follows = follows.map(|(gone, remark)| Follows { gone: Identity::of(snapshot, gone), remark, may_stay });
         if may_stay {
             ends.push((OutcomeKind::Unchanged, self.end(snapshot, Some(&after(snapshot.object(outcome.object))))));

@@ -91,9 +91,7 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
         OutcomeKind::Unchanged if outcome.order.is_some() && outcome.uncertain.is_none() => {
             "loses a finalizer, and is not deleted".to_owned()
         }
-        OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Assumption) => {
-            "depends on something that cannot be foreseen".to_owned()
-        }
+        OutcomeKind::Unchanged if outcome.is_assumed() => "depends on something that cannot be foreseen".to_owned(),
         OutcomeKind::Unchanged => unread(view, outcome.object),
     };
     let lost = side_effects::losses(view, outcome).join("; ");
@@ -102,7 +100,7 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     match outcome.uncertain {
         Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
         // The word says it.
-        Some(Uncertainty::Assumption) if outcome.state == Some(State::Unknown) => remark,
+        Some(_) if outcome.is_assumed() && outcome.state == Some(State::Unknown) => remark,
         Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),
         _ => remark,
     }

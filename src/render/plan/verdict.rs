@@ -354,15 +354,13 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
 pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
     let because_of = |wanted: &[Uncertainty]| {
         // That objects depend on their controllers is already said.
-        let depends = |outcome: &&Outcome| {
-            outcome.uncertain == Some(Uncertainty::Assumption) && outcome.state == Some(State::Unknown)
-        };
+        let depends = |outcome: &&Outcome| outcome.is_assumed() && outcome.state == Some(State::Unknown);
         let uncertain = view.plan.outcomes.iter().filter(|outcome| !depends(outcome));
         uncertain.filter_map(|outcome| outcome.uncertain).filter(|uncertainty| wanted.contains(uncertainty)).count()
     };
     let varying = because_of(&[Uncertainty::Order]);
     let unread = because_of(&[Uncertainty::Gap, Uncertainty::Bound]);
-    let assumed = because_of(&[Uncertainty::Assumption]);
+    let assumed = because_of(&[Uncertainty::Assumption, Uncertainty::Refusal]);
     let mut unsure = String::new();
     if varying > 0 {
         unsure += &format!(" The result for {} depends on the order of events.", count(varying, "object", "objects"));

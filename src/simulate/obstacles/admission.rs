@@ -165,7 +165,7 @@ impl<'a> Admission<'a> {
 /// Whether a list of webhooks or policies of a live cluster could not be read. Most dumps have none of these.
 fn some_unlisted(snapshot: &Snapshot) -> bool {
     let resources = &snapshot.resources;
-    let of_admission = resources.iter().filter(|(_, resource)| resource.group == "admissionregistration.k8s.io");
+    let of_admission = resources.iter().filter(|(_, resource)| resource.is_of_admission());
     let mut unlisted = of_admission.filter(|(id, _)| !snapshot.covers(*id, None));
     matches!(snapshot.origin, Origin::Cluster { .. }) && unlisted.next().is_some()
 }

@@ -33,7 +33,7 @@ impl World<'_, '_> {
         let resource = context.snapshot.object(object).resource;
         let mut refused = None;
         if obstacles.admission.unread {
-            self.rests_on(operation, object);
+            self.may_be_refused(operation, object);
             self.assumptions.insert(Assumption::AdmissionUnread);
         }
         for place in obstacles.admission.by_rules(context.snapshot, resource, operation) {
@@ -54,7 +54,7 @@ impl World<'_, '_> {
                 (true, false, _) => {}
                 _ => {
                     // It may refuse, whatever its `failurePolicy` is.
-                    self.rests_on(operation, object);
+                    self.may_be_refused(operation, object);
                     let configuration = context.snapshot.short_name(hook.call.configuration);
                     let by = format!("the webhook {} of {configuration}", hook.call.webhook.name);
                     self.assumptions.insert(Assumption::Admission { by });
@@ -66,11 +66,15 @@ impl World<'_, '_> {
             match policy.judges(context, object, operation) {
                 Called::Yes if lasts && policy.refuses_all() => refused = refused.or(Some(RefusedBy::Policy(place))),
                 Called::Yes | Called::Perhaps if lasts => {
-                    self.rests_on(operation, object);
                     let by = format!("the policy {}", context.snapshot.short_name(policy.policy));
-                    let assumption =
-                        if policy.mutates { Assumption::Mutation { by } } else { Assumption::Admission { by } };
-                    self.assumptions.insert(assumption);
+                    if policy.mutates {
+                        // It judges no DELETE.
+                        self.updates_may_be_changed.insert(object);
+                        self.assumptions.insert(Assumption::Mutation { by });
+                    } else {
+                        self.may_be_refused(operation, object);
+                        self.assumptions.insert(Assumption::Admission { by });
+                    }
                 }
                 _ => {}
             }
@@ -80,10 +84,10 @@ impl World<'_, '_> {
         true
     }
 
-    fn rests_on(&mut self, operation: Operation, object: ObjectId) {
+    fn may_be_refused(&mut self, operation: Operation, object: ObjectId) {
         match operation {
-            Operation::Delete | Operation::DeleteCollection => self.deletes_rest_on_others.insert(object),
-            Operation::Update | Operation::Finalize => self.updates_rest_on_others.insert(object),
+            Operation::Delete | Operation::DeleteCollection => self.deletes_may_be_refused.insert(object),
+            Operation::Update | Operation::Finalize => self.updates_may_be_refused.insert(object),
         };
     }
 

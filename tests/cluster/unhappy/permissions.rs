@@ -24,8 +24,13 @@ fn plan(trial: &Trial<'_>, policy: &str) -> Value {
     let ran =
         trial.cluster.gc_as(VIEWER, &["plan", "-o", "json", "-n", &trial.namespace, &propagation, "widget/owner"]);
     ran.expect(0);
-    // A dependent can only be in the namespace, and that was read.
-    assert_eq!(ran.stderr, "");
+    let lists = ran.stderr.strip_prefix("Could not list: ").unwrap_or_else(|| panic!("{}", ran.stderr));
+    // A valid dependent can only be in the namespace, and that was read.
+    let elsewhere = format!("(forbidden outside of namespace {})", trial.namespace);
+    assert_eq!(lists.contains(&elsewhere), policy == "foreground", "{}", ran.stderr);
+    if policy != "foreground" {
+        assert!(lists.split(", ").all(|list| list.contains(".admissionregistration.k8s.io")), "{}", ran.stderr);
+    }
     ran.json()
 }
 
@@ -73,6 +78,9 @@ fn who_sees_a_namespace_gets_plans_of_it() {
     ] {
         assert!(describe.contains(&gap), "{gap:?} is not in {describe:#?}");
     }
+    // What is kept is kept, whoever refuses.
+    let kept = ["plan", "widget/owner", "-n", &trial.namespace, "--propagation=orphan", "--deny=configmaps"];
+    trial.cluster.gc_as(VIEWER, &kept).expect(0);
     // Something elsewhere could block it, by an invalid reference.
     let elsewhere = format!("nothing outside of namespace {}, where not everything", trial.namespace);
     assert_assumed(&plan(&trial, "foreground"), &[NONE_REFUSES, &elsewhere]);
