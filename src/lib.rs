@@ -27,6 +27,9 @@ pub mod doctor;
 pub mod document;
 #[cfg(feature = "dump")]
 pub mod dump;
+#[cfg(all(feature = "cli", any(test, feature = "fuzzing")))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod go_quote;
 pub mod graph;
 pub mod jsonpath;

@@ -36,6 +36,19 @@ const SEPARATOR: &str = "---";
 /// The beginning of the last line, followed by JSON.
 const END: &str = "# kubectl-gc-archive-end: ";
 
+/// These lines with the last line that belongs to them.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn sealed(lines: &[u8]) -> Vec<u8> {
+    use sha2::Digest as _;
+    let text = String::from_utf8_lossy(lines);
+    let end = End {
+        objects: text.lines().filter(|line| *line == SEPARATOR).count(),
+        sha256: write::hexadecimal(&sha2::Sha256::digest(lines)),
+    };
+    let end = serde_json::to_string(&end).expect("a number and a text");
+    [lines, END.as_bytes(), end.as_bytes(), b"\n"].concat()
+}
+
 /// The content of the last line.
 #[derive(Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct End {

@@ -23,6 +23,8 @@ mod facts;
 mod facts_protobuf;
 mod failure;
 mod fetch;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod get_object;
 mod identity;
 mod json;

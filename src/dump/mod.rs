@@ -83,5 +83,12 @@ fn read_texts<'a>(
     plain::build(paths, &strings, &objects, assume_complete)
 }
 
+/// Reads bytes as a file named `dump`.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
+    let text = input::decode("dump", bytes.to_vec(), MAX_INPUT).map(|text| ("dump", text));
+    read_texts(&["dump".to_owned()], 1, [text].into_iter(), assume_complete)
+}
+
 #[cfg(test)]
 mod tests;

@@ -8,14 +8,8 @@ mod properties;
 mod shapes;
 mod snapshot_file;
 
-use super::{DumpError, input, read_texts};
+use super::read_bytes;
 use crate::model::{Coordinate, Object, Presence, Snapshot};
-
-/// Reads bytes as a file named `dump`.
-fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
-    let text = input::decode("dump", bytes.to_vec(), crate::dump::MAX_INPUT).map(|text| ("dump", text));
-    read_texts(&["dump".to_owned()], 1, [text].into_iter(), assume_complete)
-}
 
 fn read(text: &str) -> Snapshot {
     read_bytes(text.as_bytes(), false).unwrap_or_else(|error| panic!("{error}"))

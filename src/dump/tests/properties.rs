@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*};
 
 use super::*;
 use crate::{
-    dump,
+    dump, fuzzing,
     model::{
         Fact, Gap, ListRecord, Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder,
         effects::PolicyFacts, facts,
@@ -314,20 +314,6 @@ fn written(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-/// Reads arbitrary bytes; a snapshot that was read can be written and read again.
-fn read_without_panic(bytes: &[u8]) {
-    for assume_complete in [false, true] {
-        match read_bytes(bytes, assume_complete) {
-            Ok(snapshot) => {
-                let first = written(&snapshot);
-                let again = read_bytes(&first, false).unwrap_or_else(|error| panic!("{error}"));
-                assert_eq!(written(&again), first);
-            }
-            Err(error) => assert!(!error.to_string().is_empty()),
-        }
-    }
-}
-
 proptest! {
     #[test]
     fn a_snapshot_file_loses_nothing(snapshot in snapshot()) {
@@ -347,22 +333,22 @@ proptest! {
 
     #[test]
     fn any_bytes_are_read_without_panic(bytes in vec(any::<u8>(), 0..200)) {
-        read_without_panic(&bytes);
+        fuzzing::dump(&bytes);
     }
 
     #[test]
     fn any_tokens_are_read_without_panic(tokens in vec(token(), 0..60)) {
-        read_without_panic(tokens.concat().as_bytes());
+        fuzzing::dump(tokens.concat().as_bytes());
     }
 
     #[test]
     fn mutated_yaml_is_read_without_panic(bytes in mutated(DUMP)) {
-        read_without_panic(&bytes);
+        fuzzing::dump(&bytes);
     }
 
     #[test]
     fn mutated_json_is_read_without_panic(bytes in mutated(JSON)) {
-        read_without_panic(&bytes);
+        fuzzing::dump(&bytes);
     }
 
     #[test]
@@ -371,6 +357,6 @@ proptest! {
         let mut bytes = written(&snapshot);
         let at = at.index(bytes.len());
         bytes.splice(at..(at + 1), new.bytes());
-        read_without_panic(&bytes);
+        fuzzing::dump(&bytes);
     }
 }

@@ -9,6 +9,8 @@
 
 mod error;
 mod fields;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod keep;
 mod manifest;
 mod parse;

@@ -1,0 +1,55 @@
+//! What fuzzers call: see [`crate::fuzzing`].
+
+use std::{ffi::OsString, path::Path, path::PathBuf};
+
+use http::StatusCode;
+
+use super::{Answer, ConnectionOptions, facts_protobuf, kubeconfig};
+
+/// Reads bytes as each kind of answer.
+pub(crate) fn answer(bytes: &[u8]) {
+    for content_type in ["application/vnd.kubernetes.protobuf", "application/json"] {
+        let answer = Answer {
+            status: StatusCode::OK,
+            content_type: content_type.to_owned(),
+            retry_after: None,
+            body: bytes.to_vec(),
+        };
+        drop(answer.read_list(|_| ()));
+        drop(answer.read_object());
+        let refusal = Answer { status: StatusCode::INTERNAL_SERVER_ERROR, ..answer.clone() }.refusal();
+        assert!(!refusal.to_string().is_empty());
+    }
+    for (group, kind) in [
+        ("", "Pod"),
+        ("", "PersistentVolume"),
+        ("", "PersistentVolumeClaim"),
+        ("", "Service"),
+        ("", "Namespace"),
+        ("apiextensions.k8s.io", "CustomResourceDefinition"),
+    ] {
+        assert!(facts_protobuf::reads(group, kind));
+        drop(facts_protobuf::read_facts(group, kind, "a", bytes));
+    }
+}
+
+/// No variables, no home.
+struct Nothing;
+
+impl kubeconfig::Environment for Nothing {
+    fn variable(&self, _: &str) -> Option<OsString> {
+        None
+    }
+
+    fn home(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// Reads a kubeconfig file and chooses what it says.
+pub(crate) fn kubeconfig(file: &Path) {
+    let options = ConnectionOptions { kubeconfig: Some(file.to_owned()), ..ConnectionOptions::default() };
+    if let Err(error) = kubeconfig::choose(&options, &Nothing) {
+        assert!(!error.to_string().is_empty());
+    }
+}

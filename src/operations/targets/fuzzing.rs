@@ -1,0 +1,18 @@
+//! What fuzzers call: see [`crate::fuzzing`].
+
+use super::{FieldSelector, LabelSelector, TargetQuery, TargetWords, manifest};
+
+/// Parses a text as everything that names objects.
+pub(crate) fn parse(text: &str) {
+    if let Ok(selector) = LabelSelector::parse(text) {
+        selector.matches(|_| None);
+        selector.matches(|key| (key.len() > 1).then_some("a"));
+    }
+    if let Ok(selector) = FieldSelector::parse(text) {
+        selector.matches("a", "b");
+    }
+    let words = || text.split_whitespace().map(str::to_owned).collect();
+    drop(TargetQuery::parse(&TargetWords { targets: words(), ..TargetWords::default() }));
+    drop(TargetQuery::parse(&TargetWords { targets: words(), all: true, ..TargetWords::default() }));
+    drop(manifest::objects("manifest", text));
+}
