@@ -325,19 +325,19 @@ impl Differences {
 /// Compares references by uid. Of several old ones with one uid, the last counts; only the first new one is compared
 /// with it, and the others look added (R3.10, R3.22).
 fn differences(old: &[Reference], new: &[Reference]) -> Differences {
-    let mut unmatched: FxHashMap<Symbol, Reference> = old.iter().map(|reference| (reference.uid, *reference)).collect();
+    let mut unmatched: FxHashMap<Symbol, (usize, Reference)> =
+        old.iter().enumerate().map(|(position, reference)| (reference.uid, (position, *reference))).collect();
     let mut found = Differences::default();
     for reference in new {
         match unmatched.remove(&reference.uid) {
-            Some(before) if before != *reference => found.changed.push((before, *reference)),
+            Some((_, before)) if before != *reference => found.changed.push((before, *reference)),
             Some(_) => {}
             None => found.added.push(*reference),
         }
     }
     // In the order of the old list, so that the queue order doesn't depend on hashing.
     for (position, reference) in old.iter().enumerate() {
-        let is_last = old[position + 1..].iter().all(|later| later.uid != reference.uid);
-        if is_last && unmatched.contains_key(&reference.uid) {
+        if unmatched.get(&reference.uid).is_some_and(|(last, _)| *last == position) {
             found.removed.push(*reference);
         }
     }

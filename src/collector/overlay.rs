@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{NodeId, OwnerGraph},
-    model::{ObjectId, Reference, Snapshot, Symbol},
+    model::{FirstOfUid, ObjectId, Reference, Snapshot, Symbol},
     server::{KindRules, Stored},
 };
 
@@ -401,13 +401,13 @@ impl<'a> GraphView<'a> for Collector<'a> {
     /// Keeps the dependent counts of all owners correct, including new owners.
     fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: Cow<'a, [Reference]>) {
         let holder = self.graph.object(id);
-        let has = |list: &[Reference], uid: Symbol| list.iter().any(|reference| reference.uid == uid);
+        let (before, after) = (FirstOfUid::of(old), FirstOfUid::of(&new));
         for (position, reference) in old.iter().enumerate() {
             let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
-            let gone = !has(&new, reference.uid);
+            let gone = after.position(reference.uid).is_none();
             let owner = self.node_mut(owner);
             owner.blocking -= u32::from(reference.blocks());
-            if gone && !has(&old[..position], reference.uid) {
+            if gone && before.position(reference.uid) == Some(position) {
                 owner.dependents -= 1;
             }
             if let (true, Some(members), Some(object)) = (gone, &mut owner.members, holder) {
@@ -418,10 +418,11 @@ impl<'a> GraphView<'a> for Collector<'a> {
             let Some(owner) = self.graph.by_uid(reference.uid) else { continue };
             let owner = self.node_mut(owner);
             owner.blocking += u32::from(reference.blocks());
-            if !has(&new[..position], reference.uid) && !has(old, reference.uid) {
+            if after.position(reference.uid) == Some(position) && before.position(reference.uid).is_none() {
                 owner.dependents += 1;
             }
         }
+        drop((before, after));
         self.node_mut(id).owners = new;
     }
 

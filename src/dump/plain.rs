@@ -114,13 +114,15 @@ fn named(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
 /// The resource of each object.
 fn map(strings: &Strings, objects: &[Collected], resources: &Resources) -> Result<Vec<ResourceId>, DumpError> {
     let mut known: FxHashMap<(Symbol, Symbol), ResourceId> = FxHashMap::default();
+    let mut by_name: FxHashMap<(&str, String), ResourceId> = FxHashMap::default();
+    for (id, resource) in resources.iter() {
+        by_name.entry((resource.kind.as_str(), resource.api_version())).or_insert(id);
+    }
     let resource = |object: &Collected| match known.get(&(object.api_version, object.kind)) {
         Some(id) => *id,
         None => {
             let (api_version, kind) = (strings.text(object.api_version), strings.text(object.kind));
-            let exact =
-                resources.iter().find(|(_, resource)| resource.kind == kind && resource.api_version() == api_version);
-            let (id, _) = exact.expect("the kind of every object was seen");
+            let id = *by_name.get(&(kind, api_version.to_owned())).expect("the kind of every object was seen");
             known.insert((object.api_version, object.kind), id);
             id
         }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{Mapping, ObjectId, Reference, Resources, Snapshot, Symbol};
+use crate::model::{FirstOfUid, Mapping, ObjectId, Reference, Resources, Snapshot, Symbol};
 
 /// A node of the graph: an object, or a referenced uid without an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -95,10 +95,11 @@ impl OwnerGraph {
             if !self.is_dependent(snapshot, id) {
                 continue;
             }
+            let first = FirstOfUid::of(&object.owners);
             for (position, reference) in object.owners.iter().enumerate() {
                 let owner = self.by_uid[reference.uid.index()] as usize;
                 blocking[owner] += u32::from(reference.blocks());
-                if first_of_its_uid(&object.owners, position) {
+                if first.position(reference.uid) == Some(position) {
                     counts[owner + 1] += 1;
                 }
             }
@@ -110,8 +111,9 @@ impl OwnerGraph {
         self.dependents = vec![ObjectId(0); counts[self.len()] as usize];
         for (id, object) in snapshot.objects() {
             let watched = self.is_dependent(snapshot, id);
+            let first = FirstOfUid::of(&object.owners);
             for (position, reference) in object.owners.iter().enumerate() {
-                if !first_of_its_uid(&object.owners, position) {
+                if first.position(reference.uid) != Some(position) {
                     continue;
                 }
                 let owner = self.by_uid[reference.uid.index()];
@@ -191,9 +193,4 @@ pub fn map(resources: &Resources, undiscovered: impl Fn(&str) -> bool, api_versi
         Mapping::Unmappable if undiscovered(api_version) => Mapping::Undiscovered,
         mapping => mapping,
     }
-}
-
-/// Whether no earlier reference has the same uid as the one at `position`.
-fn first_of_its_uid(owners: &[Reference], position: usize) -> bool {
-    owners[..position].iter().all(|earlier| earlier.uid != owners[position].uid)
 }

@@ -25,6 +25,7 @@ pub use identity::Identity;
 pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};
 pub use object_event::ObjectEvent;
 pub use recheck::RecheckResult;
+pub(crate) use reference::FirstOfUid;
 pub use reference::Reference;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
 pub use rule::Rule;

@@ -1,5 +1,7 @@
 //! An owner reference of `metadata.ownerReferences`.
 
+use rustc_hash::FxHashMap;
+
 use super::strings::Symbol;
 
 /// One entry of `metadata.ownerReferences`. The API server validates none of it (R1.31).
@@ -41,5 +43,63 @@ impl Reference {
             && self.name == other.name
             && self.kind == other.kind
             && self.api_version == other.api_version
+    }
+}
+
+/// Where each uid stands first in a list of references. Most objects have one or two owners, hostile ones thousands.
+pub(crate) enum FirstOfUid<'a> {
+    Few(&'a [Reference]),
+    Many(FxHashMap<Symbol, usize>),
+}
+
+impl<'a> FirstOfUid<'a> {
+    /// Lists that are not searched one by one.
+    const MANY: usize = 16;
+
+    pub(crate) fn of(references: &'a [Reference]) -> Self {
+        if references.len() < Self::MANY {
+            return FirstOfUid::Few(references);
+        }
+        let mut first = FxHashMap::default();
+        for (position, reference) in references.iter().enumerate() {
+            first.entry(reference.uid).or_insert(position);
+        }
+        FirstOfUid::Many(first)
+    }
+
+    pub(crate) fn position(&self, uid: Symbol) -> Option<usize> {
+        match self {
+            FirstOfUid::Few(references) => references.iter().position(|reference| reference.uid == uid),
+            FirstOfUid::Many(first) => first.get(&uid).copied(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Strings;
+
+    #[test]
+    fn long_lists_are_searched_like_short_ones() {
+        let mut strings = Strings::default();
+        let uids: Vec<Symbol> = (0..30).map(|number| strings.intern(&format!("uid-{}", number % 20))).collect();
+        let name = strings.intern("owner");
+        let reference = |uid: &Symbol| Reference {
+            api_version: name,
+            kind: name,
+            name,
+            uid: *uid,
+            controller: None,
+            block_owner_deletion: None,
+        };
+        let all: Vec<Reference> = uids.iter().map(reference).collect();
+        for length in 0..all.len() {
+            let first = FirstOfUid::of(&all[..length]);
+            assert_eq!(matches!(first, FirstOfUid::Many(_)), length >= FirstOfUid::MANY);
+            for uid in &uids {
+                assert_eq!(first.position(*uid), all[..length].iter().position(|reference| reference.uid == *uid));
+            }
+        }
     }
 }

@@ -43,7 +43,6 @@ fn requests(trial: &Trial<'_>) -> Vec<(&'static str, Vec<Request>)> {
 }
 
 /// kubectl habit: User-Agent | own: `kubectl-gc/VERSION (OS/ARCH) COMMAND`
-/// kubectl habit: field manager | own: `kubectl-gc`, and `kubectl-gc-restore…` for restored objects
 /// kubectl habit: field managers | own: `kubectl-gc`, and `kubectl-gc-restore:UID` for what is restored
 #[test]
 fn every_request_says_who_sends_it_and_every_write_who_manages_it() {
