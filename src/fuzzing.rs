@@ -120,7 +120,8 @@ fn graph(bytes: &[u8]) -> Vec<Value> {
             let ((api_version, kind), name) = named(place, kind_of(place) + usize::from(bend == 1));
             let uid = if bend == 2 { "another".to_owned() } else { format!("u{place}") };
             let name = if bend == 3 { "another".to_owned() } else { name };
-            json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "blockOwnerDeletion": bend & 1 == 0})
+            let blocks = bend & 1 == 0;
+            json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, "blockOwnerDeletion": blocks})
         });
         metadata["ownerReferences"] = references.collect();
         json!({"apiVersion": api_version, "kind": kind, "metadata": metadata})
