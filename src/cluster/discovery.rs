@@ -40,6 +40,15 @@ enum Entrance {
     Groups(Vec<Group>),
 }
 
+impl Entrance {
+    fn names_nothing(&self) -> bool {
+        match self {
+            Entrance::Aggregated(found) => found.resources.is_empty() && found.gaps.is_empty(),
+            Entrance::Groups(groups) => groups.iter().all(|group| group.versions.is_empty()),
+        }
+    }
+}
+
 #[derive(Debug, PartialEq)]
 struct Group {
     name: String,
@@ -55,10 +64,15 @@ impl Connection {
     pub async fn discover(&self) -> Result<(Resources, Vec<Gap>), ConnectError> {
         let (core, named) = futures::join!(self.enter("/api"), self.enter("/apis"));
         let mut found = Found::default();
-        for entrance in [core, named] {
+        for (path, entrance) in [("/api", core), ("/apis", named)] {
             let entrance = entrance.map_err(|failure| {
-                let garbled =
-                    || ConnectError::Discovery { endpoint: self.endpoint().clone(), reason: failure.in_full() };
+                let reason = match failure.status() {
+                    Some(StatusCode::NOT_FOUND) => {
+                        format!("{path} is not served (404 Not Found); is this a Kubernetes API server?")
+                    }
+                    _ => failure.in_full(),
+                };
+                let garbled = || ConnectError::Discovery { endpoint: self.endpoint().clone(), reason };
                 self.connect_error(&failure).unwrap_or_else(garbled)
             })?;
             let next = match entrance {
@@ -69,21 +83,18 @@ impl Connection {
             found.preferred_versions.extend(next.preferred_versions);
             found.gaps.extend(next.gaps);
         }
-        if found.resources.is_empty() && found.gaps.is_empty() {
-            let reason = "it serves nothing; is this a Kubernetes API server?".to_owned();
-            return Err(ConnectError::Discovery { endpoint: self.endpoint().clone(), reason });
-        }
         found.gaps.sort();
         Ok((Resources::new(found.resources, found.preferred_versions), found.gaps))
     }
 
     async fn enter(&self, entrance: &str) -> Result<Entrance, Failure> {
-        match self.get(entrance, ACCEPT).await {
-            Ok(answer) => Ok(read_entrance(&answer)?),
-            // A server may have no core group, or only the core group.
-            Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => Ok(Entrance::Groups(Vec::new())),
-            Err(failure) => Err(failure),
+        let read = read_entrance(&self.get(entrance, ACCEPT).await?)?;
+        // Every API server serves the core group and several others: one that says nothing of them isn't ready, or a
+        // gateway speaks for it. What it doesn't name would be missing everywhere, without a gap.
+        if read.names_nothing() {
+            return Err(Failure::Malformed(format!("{entrance} names no API")));
         }
+        Ok(read)
     }
 
     /// Requests the resources of each group version.
@@ -439,6 +450,23 @@ mod tests {
         let forbidden = fails(|| refuse(403)).await;
         assert!(forbidden.to_string().ends_with("fails discovery: forbidden: no"), "{forbidden}");
         assert!(fails(|| refuse(404)).await.to_string().ends_with("is this a Kubernetes API server?"));
+        for (entrance, nothing) in [
+            ("/api", None),
+            ("/apis", None),
+            ("/api", Some(r#"{"kind":"APIVersions"}"#)),
+            ("/apis", Some(r#"{"kind":"APIGroupDiscoveryList"}"#)),
+            ("/apis", Some(r#"{"kind":"APIGroupList","groups":[{"name":"apps"}]}"#)),
+        ] {
+            for recorded in [AGGREGATED, LEGACY] {
+                let mut documents = documents(recorded);
+                documents.remove(entrance);
+                documents.extend(nothing.map(|nothing| (entrance.to_owned(), nothing.to_owned())));
+                let failed = discover(documents, || refuse(404)).await.err().map(|error| error.to_string());
+                let expected = if nothing.is_some() { "names no API" } else { "is not served (404 Not Found)" };
+                let expected = format!("{entrance} {expected}");
+                assert!(failed.as_ref().is_some_and(|failed| failed.contains(&expected)), "{failed:?}");
+            }
+        }
         assert!(matches!(fails(|| json(200, "<html>")).await, ConnectError::Discovery { .. }));
         assert!(matches!(fails(|| json(200, "{}")).await, ConnectError::Discovery { .. }));
     }

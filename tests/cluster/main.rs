@@ -26,6 +26,7 @@ mod habits;
 mod incidents;
 mod jsonpath;
 mod keep;
+mod line;
 mod looking;
 mod monitor;
 mod plan;

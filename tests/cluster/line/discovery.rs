@@ -1,0 +1,78 @@
+//! Discovery that fails: what it lacks must not be taken for absent.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use serde_json::Value;
+
+use crate::{
+    harness::{CountingProxy, Fault, Request, old_discovery},
+    plan::trial::Trial,
+    sweep::uncollected,
+};
+
+/// What of discovery answers 404, and whether the server has aggregated discovery.
+const MISSING: [(&str, bool); 3] = [("/apis", true), ("/api", true), ("/apis/gc.test/v1", false)];
+
+/// robustness line: discovery of which one path answers 404 once, under commands that read and that delete
+///   | {MISSING} paths, each under each command | an error or a gap, and nothing is written
+#[test]
+fn discovery_that_answers_404_is_no_absence() {
+    let trial = Trial::on(uncollected(), "line-apis", "Orphan");
+    let owner = trial.config_map("owner").create();
+    let dependent = trial.widget("dependent").blocking(&owner).create();
+    let leaving = trial.config_map("leaving").create();
+    let freed = trial.widget("of-leaving").blocking(&leaving).create();
+    trial.cluster.delete(&trial.cluster.path_of(&leaving), Some("Orphan"), None);
+    let paths = [&owner, &dependent, &leaving, &freed].map(|object| trial.cluster.path_of(object));
+    let there = || paths.each_ref().map(|path| trial.cluster.get(path));
+    let before = there();
+
+    let proxy = CountingProxy::start(trial.cluster);
+    let file = |name: &str| trial.cluster.folder().join(format!("{}.{name}", trial.namespace));
+    let (snapshot, archive) = (file("snapshot.json"), file("archive.yaml"));
+    let (snapshot, archive) = (snapshot.to_str().expect("UTF-8"), archive.to_str().expect("UTF-8"));
+    for (path, aggregated) in MISSING {
+        let run = |args: &[&str]| {
+            let missed = Arc::new(AtomicBool::new(false));
+            let misses = Arc::clone(&missed);
+            proxy.with(move |request: &Request| {
+                if request.path == path && !misses.swap(true, Ordering::SeqCst) {
+                    return Some(Fault::status(404, "NotFound"));
+                }
+                old_discovery(request).filter(|_| !aggregated)
+            });
+            let ran = trial.cluster.gc_with(proxy.kubeconfig(), &[args, &["-n", &trial.namespace]].concat());
+            assert!(missed.load(Ordering::SeqCst), "{args:?} did not ask for {path}");
+            ran
+        };
+        for args in [
+            &["tree", "-o", "json"][..],
+            &["plan", "cm/owner", "-o", "json"],
+            &["doctor", "-o", "json"],
+            &["explain", "cm/owner", "-o", "json"],
+        ] {
+            let ran = run(args);
+            let complete =
+                serde_json::from_str::<Value>(&ran.stdout).ok().and_then(|document| document["complete"].as_bool());
+            let honest = match complete {
+                Some(complete) => !complete && ran.stderr.contains("gc.test/v1"),
+                None => ran.code == Some(1) && ran.stderr.contains(path),
+            };
+            assert!(honest, "{path} {aggregated} {args:?}: {ran:#?}");
+        }
+        let ran = run(&["snapshot", "--force", "-o", snapshot]);
+        match ran.code {
+            Some(1) => assert!(ran.stderr.contains(path), "{ran:#?}"),
+            _ => assert!(ran.stderr.contains("gc.test/v1"), "{path} {aggregated}: {ran:#?}"),
+        }
+        for args in [&["delete", "cm/owner", "--yes", "--archive", archive][..], &["sweep", "--yes"]] {
+            let ran = run(args);
+            assert_eq!(ran.code, Some(1), "{path} {aggregated} {args:?}: {ran:#?}");
+            assert_eq!(there(), before, "{path} {aggregated} {args:?}: {ran:#?}");
+        }
+        assert!(!std::path::Path::new(archive).exists(), "{path} {aggregated}");
+    }
+}

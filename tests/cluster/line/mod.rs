@@ -1,0 +1,3 @@
+//! A line that fails: what answers wrong, late or not at all between the program and the API server.
+
+mod discovery;
