@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     graph::OwnerGraph,
-    model::{ObjectId, Resources, Snapshot},
+    model::{Gap, ObjectId, Resources, Snapshot},
     plan::{
         self, EffectClass, FailOn, GateViolation, Gates, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
         UnlistedContents, explore, gate_violations, keep, plan, unlisted_contents,
@@ -21,6 +21,7 @@ use super::{
     clock::now,
     complete::{ROUNDS, complete},
     targets::{KeepQuery, KeepTargets, TargetError},
+    unread::AllowIncomplete,
 };
 
 /// The gates of a delete, whose types are not resolved yet.
@@ -43,6 +44,8 @@ pub struct PlanOptions {
     gates: Gates,
     /// Whether broken webhooks, APIs and controllers count, as far as they can be judged.
     heed_obstacles: bool,
+    /// What may stay unread: no gate counts it.
+    allowed: AllowIncomplete,
 }
 
 impl PlanOptions {
@@ -63,7 +66,13 @@ impl PlanOptions {
         }
         let NamedGates { max, fail_on, .. } = *gates;
         let gates = Gates { deny, deny_effects: gates.deny_effects.clone(), max, fail_on };
-        Ok(PlanOptions { keep, gates, heed_obstacles: true })
+        Ok(PlanOptions { keep, gates, heed_obstacles: true, allowed: AllowIncomplete::Nothing })
+    }
+
+    /// The same where this may stay unread, by full names.
+    #[must_use]
+    pub(super) fn allowing(self, allowed: &AllowIncomplete) -> Self {
+        PlanOptions { allowed: allowed.clone(), ..self }
     }
 }
 
@@ -112,7 +121,8 @@ pub fn predict(
         unlisted_contents(&SimContext::new(&session.snapshot, &graph, assume), &plan)
     };
     let unlisted_contents = session.count(unlisted_contents);
-    let gate_violations = gate_violations(&session.snapshot, &plan, &unlisted_contents, &asked.gates);
+    let allowed = |gap: &Gap| asked.allowed.allows(&gap.resource);
+    let gate_violations = gate_violations(&session.snapshot, &plan, &unlisted_contents, &asked.gates, allowed);
     Ok(PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes })
 }
 

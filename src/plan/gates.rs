@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{ObjectId, ResourceId, Resources, Snapshot, effects::EffectKind};
+use crate::model::{Gap, ObjectId, Resource, ResourceId, Resources, Snapshot, effects::EffectKind};
 
 use super::{
     incomplete::Incomplete,
@@ -113,7 +113,7 @@ pub struct GateViolation {
     pub unnamed: u64,
     /// Resources of which an unknown number is deleted with a Namespace.
     pub uncounted: Vec<ResourceId>,
-    /// For [`Gate::DenyEffect`]: lists that could not be read and may contain objects with such an effect.
+    /// Lists that could not be read and may contain objects that the gate counts.
     pub unread: Vec<String>,
 }
 
@@ -125,13 +125,20 @@ impl GateViolation {
 }
 
 /// The gates that a plan violates, in the order of [`Gates`]. `unlisted_contents` is what the deleted Namespaces
-/// contain that has no outcome; an uncounted resource in it violates every gate that concerns it.
+/// contain that has no outcome; an uncounted resource in it violates every gate that concerns it. So does a list that
+/// could not be read and may hide what is deleted, unless the user has `allowed` just that.
 pub fn gate_violations(
     snapshot: &Snapshot,
     plan: &Plan,
     unlisted_contents: &[UnlistedContents],
     gates: &Gates,
+    allowed: impl Fn(&Gap) -> bool,
 ) -> Vec<GateViolation> {
+    let mut unseen = Incomplete::of(snapshot, plan).unseen;
+    unseen.retain(|gap| !allowed(gap));
+    let unread = |concerns: &dyn Fn(&Gap) -> bool| -> Vec<String> {
+        unseen.iter().filter(|gap| concerns(gap)).map(ToString::to_string).collect()
+    };
     let mut going: Vec<ObjectId> =
         plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
     // The DELETE of a target that the plan says is refused is sent nevertheless.
@@ -141,18 +148,22 @@ pub fn gate_violations(
     let unnamed = unnamed(snapshot, plan, unlisted_contents);
     let deny = gates.deny.iter().map(|denied| {
         let is_denied = |resource: ResourceId| same_storage(&snapshot.resources, *denied, resource);
-        violation(
-            Gate::Deny(*denied),
-            going.iter().copied().filter(|id| is_denied(snapshot.object(*id).resource)),
-            &unnamed,
-            is_denied,
-        )
+        let denied_going = going.iter().copied().filter(|id| is_denied(snapshot.object(*id).resource));
+        GateViolation {
+            unread: unread(&|gap| may_contain(&snapshot.resources, gap, *denied)),
+            ..violation(Gate::Deny(*denied), denied_going, &unnamed, is_denied)
+        }
     });
-    let deny_effects = gates.deny_effects.iter().map(|class| denied_effects(snapshot, plan, unlisted_contents, *class));
+    let deny_effects = gates.deny_effects.iter().map(|class| GateViolation {
+        unread: unread(&|_| class.counts_unread()),
+        ..denied_effects(snapshot, plan, unlisted_contents, *class)
+    });
     // Events only tell about other objects, and expire.
     let counts = |resource: ResourceId| !snapshot.resources.get(resource).is_events();
     let counted = going.iter().copied().filter(|id| counts(snapshot.object(*id).resource));
-    let max = gates.max.map(|max| violation(Gate::Max(max), counted, &unnamed, counts));
+    let max = gates
+        .max
+        .map(|max| GateViolation { unread: unread(&|_| true), ..violation(Gate::Max(max), counted, &unnamed, counts) });
     let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
     let verdict = || Verdict::of(snapshot, plan, unlisted_contents, &[]);
     let fail_on = gates.fail_on.filter(|fail_on| verdict().is_at_least(fail_on.result()));
@@ -171,15 +182,14 @@ fn denied_effects(
     let denied = effects.filter(|effect| class.kinds().iter().any(|kind| effect.may_be(*kind)));
     let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
     let objects = denied.map(|effect| effect.object).filter(|object| seen.insert(*object));
-    let (mut unread, mut unlisted) = (Vec::new(), Vec::new());
+    let mut unlisted = Vec::new();
     if class.counts_unread() {
-        unread.extend(Incomplete::of(snapshot, plan).unseen.iter().map(ToString::to_string));
         // Resources that can't be listed may be anything, except events.
         let resources = unlisted_contents.iter().flat_map(|of| &of.unlisted);
         unlisted.extend(resources.map(|unlisted| (unlisted.resource, unlisted.count)));
     }
     let applies = |resource: ResourceId| !snapshot.resources.get(resource).is_events();
-    GateViolation { unread, ..violation(Gate::DenyEffect(class), objects, &unlisted, applies) }
+    violation(Gate::DenyEffect(class), objects, &unlisted, applies)
 }
 
 fn violation(
@@ -228,6 +238,15 @@ fn unnamed(snapshot: &Snapshot, plan: &Plan, unlisted_contents: &[UnlistedConten
         }
     }
     unnamed
+}
+
+/// Whether objects of a resource may be in a gap: in its list, or in a group that discovery could not describe.
+fn may_contain(resources: &Resources, gap: &Gap, resource: ResourceId) -> bool {
+    let shares = |(other, found): (ResourceId, &Resource)| {
+        found.full_name() == gap.resource && same_storage(resources, resource, other)
+    };
+    let group = gap.resource.split('/').next().filter(|_| gap.is_undiscovered());
+    group.is_some_and(|group| group == resources.get(resource).group) || resources.iter().any(shares)
 }
 
 /// Whether two resources share their storage: versions of one resource, or the events of both API groups.

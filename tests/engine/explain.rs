@@ -866,3 +866,19 @@ fn without(graph: &Graph, snapshot: &Snapshot, released: &[(ObjectId, kubectl_gc
     }
     Some(graph)
 }
+
+/// Dependents may be in a list that could not be read: nothing is said to be left, or not to block any more.
+#[test]
+fn what_was_not_read_may_be_a_dependent() {
+    for (finalizer, none) in
+        [("orphan", "no dependent is left to be orphaned"), ("foregroundDeletion", "no dependent blocks it any more")]
+    {
+        let graph = format!("ConfigMap a T=0 fin={finalizer}");
+        let said = Scene::new(&graph).explain("ConfigMap/a").next.message;
+        assert_eq!(said, format!("The collector removes its {finalizer} finalizer: {none}."));
+        let said = Scene::new(&format!("unread Secret\n{graph}")).explain("ConfigMap/a").next.message;
+        let start =
+            format!("The collector removes its {finalizer} finalizer once {none}. Dependents may be among what");
+        assert!(said.starts_with(&start) && said.contains("secrets"), "{said}");
+    }
+}

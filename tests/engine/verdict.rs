@@ -25,7 +25,7 @@ fn describe(graph: &str, targets: &str, policy: Propagation, deny: &[EffectClass
     let mut unlisted = unlisted_contents(&stage, &plan);
     unlisted.iter_mut().flat_map(|of| &mut of.unlisted).for_each(|unlisted| unlisted.count = Some(0));
     let gates = Gates { deny_effects: deny.to_vec(), fail_on, ..Gates::default() };
-    let violations = gate_violations(snapshot, &plan, &unlisted, &gates);
+    let violations = gate_violations(snapshot, &plan, &unlisted, &gates, |_| false);
     let verdict = Verdict::of(snapshot, &plan, &unlisted, &[]);
     let names = |objects: &[kubectl_gc::model::ObjectId]| {
         objects.iter().map(|object| format!(" {}", snapshot.short_name(*object))).collect::<String>()

@@ -131,13 +131,21 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
                 ),
             )
         }
-        Next::TakeFinalizer(Symbol::ORPHAN) => {
-            (Rule::R6_4, "The collector removes its orphan finalizer: no dependent is left to be orphaned.".to_owned())
+        Next::TakeFinalizer(finalizer) => {
+            let (rule, what, none) = match *finalizer {
+                Symbol::ORPHAN => (Rule::R6_4, "orphan", "no dependent is left to be orphaned"),
+                _ => (Rule::F3, "foregroundDeletion", "no dependent blocks it any more"),
+            };
+            let hidden: Vec<String> = snapshot.may_hide(&[object]).iter().map(ToString::to_string).collect();
+            let message = match some_of(&hidden) {
+                _ if hidden.is_empty() => format!("The collector removes its {what} finalizer: {none}."),
+                hidden => format!(
+                    "The collector removes its {what} finalizer once {none}. Dependents may be among what could not be \
+                     read: {hidden}."
+                ),
+            };
+            (rule, message)
         }
-        Next::TakeFinalizer(_) => (
-            Rule::F3,
-            "The collector removes its foregroundDeletion finalizer: no dependent blocks it any more.".to_owned(),
-        ),
         Next::WaitForDependents(blocking) => {
             (Rule::F4, format!("The collector waits for the deletion of {}.", names(blocking)))
         }

@@ -96,7 +96,8 @@ impl Delete {
         let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
         let discovered = Discovered::connect(cluster)?;
         config.allow_incomplete = config.allow_incomplete.resolve(&discovered.resources)?;
-        let options = PlanOptions::of(&discovered.resources, &config.keep, &config.gates)?;
+        let options =
+            PlanOptions::of(&discovered.resources, &config.keep, &config.gates)?.allowing(&config.allow_incomplete);
         let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
         if !config.dry_run {
             // Watch from where the lists ended, so that no event is missed.

@@ -80,24 +80,31 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
     let removed = gate_violations.removed();
     match gate_violations.gate {
         Gate::Deny(resource) => {
-            let flag = format!("--deny={}", snapshot.resources.get(resource).full_name());
-            if removed == 0 {
-                return format!("{flag}: an unknown number of these objects would be deleted with the namespace.");
+            let mut parts = Vec::new();
+            if removed > 0 {
+                let more = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
+                let objects = if removed == 1 { "object" } else { "objects" };
+                let named = named(snapshot, gate_violations);
+                parts.push(format!("{} such {objects} would be deleted{more}{named}", number(removed)));
+            } else if !uncounted.is_empty() {
+                parts.push("an unknown number of these objects would be deleted with the namespace".to_owned());
             }
-            let named = named(snapshot, gate_violations);
-            let unlisted_contents = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
-            let objects = if removed == 1 { "object" } else { "objects" };
-            format!("{flag}: {} such {objects} would be deleted{unlisted_contents}{named}.", number(removed))
+            if !gate_violations.unread.is_empty() {
+                parts
+                    .push(format!("some may be deleted that could not be read: {}", gate_violations.unread.join(", ")));
+            }
+            format!("--deny={}: {}.", snapshot.resources.get(resource).full_name(), parts.join("; "))
         }
         Gate::Max(max) => {
-            let unlisted_contents = match uncounted.as_slice() {
-                [] => String::new(),
-                some => format!(", and an unknown number of {}", some.join(", ")),
-            };
-            format!(
-                "--max={max}: {} would be deleted{unlisted_contents}.",
-                count(removed.try_into().unwrap_or(usize::MAX), "object", "objects")
-            )
+            let mut more = String::new();
+            if !uncounted.is_empty() {
+                more += &format!(", and an unknown number of {}", uncounted.join(", "));
+            }
+            if !gate_violations.unread.is_empty() {
+                more += &format!("; more may be, which could not be read: {}", gate_violations.unread.join(", "));
+            }
+            let objects = count(removed.try_into().unwrap_or(usize::MAX), "object", "objects");
+            format!("--max={max}: {objects} would be deleted{more}.")
         }
         Gate::DenyEffect(class) => {
             let has = match (class, removed) {
