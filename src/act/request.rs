@@ -1,11 +1,11 @@
 //! Sends one write until it is answered or retrying is pointless.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Instant};
 
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use crate::cluster::{Answer, Connection, Failure, retry};
+use crate::cluster::{Answer, Connection, Failure};
 
 use super::delete::Deletion;
 
@@ -55,6 +55,7 @@ pub(super) async fn send_with_retry_as(
 ) -> Result<Answer, RequestError> {
     let mut tried = 0;
     let mut unsure = false;
+    let begun = Instant::now();
     loop {
         tried += 1;
         let failure = match once_as(connection, method, path, body, accept).await {
@@ -62,8 +63,7 @@ pub(super) async fn send_with_retry_as(
             Err(failure) => failure,
         };
         unsure |= may_have_been_done(&failure);
-        // Every write follows a read: the server exists.
-        match retry::pause_after(&failure, tried, true) {
+        match connection.pause_after(&failure, tried, begun) {
             Some(pause) => tokio::time::sleep(pause).await,
             None => return Err(RequestError { failure, unsure }),
         }
@@ -134,7 +134,7 @@ pub(super) fn delete_options(deletion: &Deletion, uid: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::*;
     use crate::cluster::testing::{Say, json as say, refuse, serve};

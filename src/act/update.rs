@@ -1,10 +1,12 @@
 //! Writes that name the uid and the resourceVersion they were decided on: if either has changed, the API server writes
 //! nothing (409), and the object is read again.
 
+use std::time::Instant;
+
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::cluster::{Answer, Connection, Failure, retry};
+use crate::cluster::{Answer, Connection, Failure};
 
 use super::request::{JSON, JSON_PATCH, MERGE_PATCH, once_as};
 
@@ -132,6 +134,7 @@ impl Updater<'_> {
         mut step: impl FnMut(&Value) -> Result<Step<T>, E>,
     ) -> Result<T, UpdateError<E>> {
         let (mut conflicts, mut failures) = (0, 0);
+        let begun = Instant::now();
         loop {
             let object = match there.take() {
                 Some(object) => Some(object),
@@ -145,7 +148,11 @@ impl Updater<'_> {
             let (content_type, body) = change.patch(&object);
             let sent = once_as(self.connection, &Method::PATCH, self.url, Some((content_type, &body)), JSON).await;
             let failure = match sent {
-                Ok(_) => return Ok(result),
+                Ok(answer) => match read(&answer) {
+                    Ok(after) if uid(&after) == self.uid => return Ok(result),
+                    Ok(_) => Failure::Malformed("not the object that was written".to_owned()),
+                    Err(failure) => failure,
+                },
                 Err(failure) if failure.proves_absence() => return Err(UpdateError::Gone),
                 Err(failure) => failure,
             };
@@ -156,7 +163,7 @@ impl Updater<'_> {
                 }
             } else {
                 failures += 1;
-                match retry::pause_after(&failure, failures, true) {
+                match self.connection.pause_after(&failure, failures, begun) {
                     Some(pause) => tokio::time::sleep(pause).await,
                     None => return Err(UpdateError::Writing(failure)),
                 }

@@ -81,10 +81,12 @@ where
             }
         }
         match kind {
-            Some(Text(kind)) if kind.ends_with("List") => Ok(page),
-            Some(Text(kind)) => Err(de::Error::custom(format_args!("a {kind} instead of a list"))),
-            None if items => Ok(page),
-            None => Err(de::Error::custom("not a list")),
+            Some(Text(kind)) if !kind.ends_with("List") => {
+                Err(de::Error::custom(format_args!("a {kind} instead of a list")))
+            }
+            // Every API server writes the items of an empty list, too. What has none is another document.
+            Some(_) | None if items => Ok(page),
+            Some(_) | None => Err(de::Error::custom("not a list")),
         }
     }
 }
@@ -353,21 +355,25 @@ mod tests {
 
     #[test]
     fn empty_lists_have_many_spellings() {
-        for body in [
-            r#"{"kind":"XList","items":null}"#,
-            r#"{"kind":"XList"}"#,
-            r#"{"items":[]}"#,
-            r#"{"kind":"XList","metadata":null}"#,
-        ] {
+        for body in
+            [r#"{"kind":"XList","items":null}"#, r#"{"items":[]}"#, r#"{"kind":"XList","metadata":null,"items":[]}"#]
+        {
             assert_eq!(read(body).unwrap().1.len(), 0, "{body}");
         }
     }
 
     #[test]
     fn what_is_no_list_is_an_error() {
-        for body in
-            ["", "[]", "{}", "null", r#"{"kind":"Status"}"#, r#"{"kind":"XList","items":{}}"#, r#"{"kind":"XList"} x"#]
-        {
+        for body in [
+            "",
+            "[]",
+            "{}",
+            "null",
+            r#"{"kind":"Status"}"#,
+            r#"{"kind":"XList"}"#,
+            r#"{"kind":"XList","items":{}}"#,
+            r#"{"kind":"XList","items":[]} x"#,
+        ] {
             assert!(read(body).is_err(), "{body}");
         }
         let time = r#"{"kind":"XList","items":[{"metadata":{"deletionTimestamp":"yesterday"}}]}"#;

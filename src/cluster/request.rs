@@ -215,10 +215,18 @@ impl Connection {
         })
     }
 
+    /// How long to wait before another try of a request that was first sent at `begun`; `None` to give up. With
+    /// `--request-timeout`, no pause may last longer than that: a server that asks for more is too busy for this user.
+    pub(crate) fn pause_after(&self, failure: &Failure, tried: u32, begun: Instant) -> Option<Duration> {
+        let pause = retry::pause_after(failure, tried, self.reached.load(Ordering::Relaxed))?;
+        self.limits.whole.is_none_or(|limit| begun.elapsed() + pause <= limit).then_some(pause)
+    }
+
     /// GETs a path, with retries while they may help. Any status but success is a failure.
     pub(crate) async fn get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
         let mut accept = accept;
         let mut tried = 0;
+        let begun = Instant::now();
         loop {
             let request = Request::builder().method(Method::GET).uri(path_and_query).header(header::ACCEPT, accept);
             let request = request.body(Vec::new()).map_err(|error| Failure::Malformed(error.to_string()))?;
@@ -230,7 +238,7 @@ impl Connection {
             };
             if failure.status() == Some(StatusCode::NOT_ACCEPTABLE) && accept != JSON {
                 accept = JSON;
-            } else if let Some(pause) = retry::pause_after(&failure, tried, self.reached.load(Ordering::Relaxed)) {
+            } else if let Some(pause) = self.pause_after(&failure, tried, begun) {
                 tokio::time::sleep(pause).await;
             } else {
                 return Err(failure);

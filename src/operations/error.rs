@@ -56,6 +56,9 @@ pub enum OperationError {
     #[error("nothing was changed: these could not be read and may contain dependents of the objects to be swept: {}",
         named(.0))]
     UnseenDependents(Vec<String>),
+    /// There is nothing to sweep in what could be read.
+    #[error("nothing to sweep was found, but these could not be read: {}", named(.0))]
+    UnseenObjects(Vec<String>),
     /// A watch has missed events; `unless` is the flag that allows that.
     #[error("nothing was changed: new {resource} may have been missed since they were listed ({reason})")]
     MissedEvents { resource: String, reason: String, unless: Option<&'static str> },
@@ -140,6 +143,7 @@ impl OperationError {
             | Self::Keep(_) => ErrorKind::Refused,
             Self::Incomplete(_)
             | Self::UnseenDependents(_)
+            | Self::UnseenObjects(_)
             | Self::MissedEvents { .. }
             | Self::NotArchived { .. }
             | Self::MayLack { .. } => ErrorKind::Unknown,
@@ -161,7 +165,9 @@ impl OperationError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Incomplete(unread) | Self::MayLack { unread, .. } => return Some(unread.hint()),
-            Self::UnseenDependents(_) => ". Make them readable, or limit the sweep with -n or TARGETs",
+            Self::UnseenDependents(_) | Self::UnseenObjects(_) => {
+                ". Make them readable, or limit the sweep with -n or TARGETs"
+            }
             Self::MissedEvents { unless: Some(flag), .. } => return Some(format!("; try again, or use {flag}")),
             Self::MissedEvents { unless: None, .. } | Self::Unsettled { .. } => "; try again",
             Self::Unwatchable { .. } => "; it needs the verbs list and watch, and -n NAMESPACE needs them only there",

@@ -168,6 +168,11 @@ impl Proposal for SweepPass {
         if !missing.unseen.is_empty() && !plan.outcomes.is_empty() {
             return Err(OperationError::UnseenDependents(missing.unseen.iter().map(ToString::to_string).collect()));
         }
+        // What can't be read isn't empty. Named targets were read themselves.
+        let unseen = self.session.snapshot.may_hide_in(self.session.namespace.as_deref());
+        if plan.outcomes.is_empty() && self.targets.is_none() && !unseen.is_empty() {
+            return Err(OperationError::UnseenObjects(unseen));
+        }
         Ok(Some(SweepPlan { plan, limit }))
     }
 

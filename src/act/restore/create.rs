@@ -11,7 +11,7 @@ use crate::{
         request::once,
         update::{self, Change, Step, UpdateError, Updater, is_terminating},
     },
-    cluster::{Failure, path, retry},
+    cluster::{Failure, path},
     model::Resource,
     restore::{Item, ItemId, Outcome, Restored, ToDo, differences},
 };
@@ -143,7 +143,8 @@ impl Run<'_> {
     /// Owners are read before each try: the collector would delete an object whose owner has gone while this waited.
     async fn post(&self, item: ItemId, url: &str) -> Result<(Result<Value, Failure>, References), Stop> {
         let it = self.item(item);
-        let until = Instant::now() + PATIENCE;
+        let begun = Instant::now();
+        let until = begun + PATIENCE;
         let mut body = it.body.clone();
         for tried in 1.. {
             let references = self.references(item).await?;
@@ -161,7 +162,7 @@ impl Run<'_> {
             let pause = if may_pass && Instant::now() < until {
                 Some(PAUSE)
             } else {
-                retry::pause_after(&failure, tried, true)
+                self.connection.pause_after(&failure, tried, begun.into_std())
             };
             let Some(pause) = pause else { return Ok((Err(failure), references)) };
             tokio::time::sleep(pause).await;

@@ -10,7 +10,7 @@ use crate::{
         request::{JSON, MERGE_PATCH, delete_options, send_with_retry_as},
         update::metadata_patch,
     },
-    cluster::{Failure as Trouble, METADATA},
+    cluster::{Answer as Received, Failure as Trouble, METADATA},
     collector::{Answer, Ask, Failure, GraphView as _, Identity as Coordinates, OwnerState, Reason},
     graph::NodeId,
     model::{RawObject, Reference, Symbol},
@@ -340,8 +340,13 @@ impl Shared {
             Write::Delete(options) => (Method::DELETE, (JSON, options), JSON),
             Write::Patch(merged) => (Method::PATCH, (MERGE_PATCH, merged), METADATA),
         };
+        let is_patch = method == Method::PATCH;
         match send_with_retry_as(&self.connection, &method, path, Some(body), accept).await {
-            Ok(_) => {
+            Ok(answer) => {
+                if is_patch && let Err(failure) = self.is_patched(worked, &answer) {
+                    self.distrust(worked);
+                    return Sent::Failed(failure);
+                }
                 self.written(worked, what, reason);
                 Sent::Done
             }
@@ -352,6 +357,16 @@ impl Shared {
             }
             Err(undone) => Sent::Failed(undone.failure),
         }
+    }
+
+    /// Whether the answer to a PATCH is the item in a new state. Anything else, for instance of a gateway, proves
+    /// nothing: an owner would lose its finalizer while dependents still refer to it.
+    fn is_patched(&self, worked: &WorkItem, answer: &Received) -> Result<(), Trouble> {
+        let after = answer.read_object()?;
+        if after.uid != self.lock().live.text(worked.coordinates.uid) {
+            return Err(Trouble::Malformed("not the object that was written".to_owned()));
+        }
+        Ok(())
     }
 
     pub(super) fn unwritten(

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Gap, ListRecord, ObjectId, ResourceId, Symbol};
+use crate::model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Symbol};
 
 use super::Snapshot;
 
@@ -11,6 +11,23 @@ impl Snapshot {
     pub(crate) fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some() && self.resources.not_watched(list.resource).is_none();
         self.lists.iter().any(failed) || self.undiscovered().next().is_some()
+    }
+
+    /// What may hide objects of this namespace (`None`: of the cluster) that a sweep would write to: resources of which
+    /// no list was read, and group versions that are not known.
+    pub(crate) fn may_hide_in(&self, namespace: Option<&str>) -> Vec<String> {
+        let is_read = |id: ResourceId| {
+            let here = |list: &ListRecord| list.namespace.is_none() || list.namespace.as_deref() == namespace;
+            self.lists.iter().any(|list| list.resource == id && list.failure.is_none() && here(list))
+        };
+        let resources = &self.resources;
+        let hides = |id: ResourceId, resource: &Resource| {
+            (namespace.is_none() || resource.namespaced) && resources.not_watched(id).is_none() && !is_read(id)
+        };
+        let unread = resources.deletable().filter(|(id, resource)| hides(*id, resource));
+        let unread: Vec<String> = unread.map(|(_, resource)| resource.full_name()).collect();
+        let unknown = self.gaps.iter().filter(|gap| gap.is_undiscovered() && !gap.serves_only_metrics());
+        unread.into_iter().chain(unknown.map(|gap| gap.resource.clone())).collect()
     }
 
     /// Gaps that may hide dependents or contents of these objects. Dependents of a namespaced object are in its

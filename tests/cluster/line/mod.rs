@@ -1,3 +1,4 @@
 //! A line that fails: what answers wrong, late or not at all between the program and the API server.
 
 mod discovery;
+mod ends;

@@ -1,0 +1,115 @@
+//! Answers that are none, and ends that come too late or too early.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{CountingProxy, Fault},
+    plan::trial::Trial,
+    sweep::uncollected,
+};
+
+/// Answers after which a command with `--request-timeout=2s` must not wait longer than that.
+const LATE: [(u16, &str, &str); 4] = [
+    (429, "retry-after", "60"),
+    (503, "retry-after", "60"),
+    (302, "location", "/api/v1/namespaces"),
+    (307, "location", "https://192.0.2.1/"),
+];
+
+/// robustness line: a list that is answered by a redirect, or by 429 or 503 with a long Retry-After, under
+///   `--request-timeout` | {LATE} answers | a gap; it isn't asked for again
+#[test]
+fn no_pause_is_longer_than_the_time_limit() {
+    let trial = Trial::on(uncollected(), "line-late", "Background");
+    let proxy = CountingProxy::start(trial.cluster);
+    let secrets = format!("/api/v1/namespaces/{}/secrets", trial.namespace);
+    for (status, name, value) in LATE {
+        let spoilt = secrets.clone();
+        proxy.with(move |request| {
+            let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status});
+            (request.path == spoilt).then(|| Fault::Answer { status, headers: vec![(name, value)], body })
+        });
+        proxy.forget();
+        let args = ["tree", "-o", "json", "-n", &trial.namespace, "--request-timeout=2s"];
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args);
+        ran.expect(0);
+        assert_eq!(ran.json()["complete"], false, "{status}: {ran:#?}");
+        assert_eq!(proxy.requests().iter().filter(|request| request.path == secrets).count(), 1, "{status}");
+    }
+}
+
+/// Answers with status 200 to a write that was never done.
+fn garbage() -> [Value; 5] {
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "other", "uid": "other"}});
+    [json!("garbage"), json!({}), json!(null), json!({"kind": "Status", "status": "Success"}), object]
+}
+
+/// robustness line: a PATCH that isn't done and answered with garbage and status 200, in a pass of `sweep` that lets
+///   dependents go | each kind of garbage | the owner keeps its finalizer until its dependent is free
+#[test]
+fn an_owner_waits_until_its_dependent_is_free() {
+    for (number, answer) in garbage().into_iter().enumerate() {
+        let trial = Trial::on(uncollected(), &format!("line-patch-{number}"), "Background");
+        let owner = trial.config_map("owner").create();
+        let dependent = trial.config_map("dependent").blocking(&owner).create();
+        let [owner, dependent] = [&owner, &dependent].map(|object| trial.cluster.path_of(object));
+        trial.cluster.delete(&owner, Some("Orphan"), None);
+        let proxy = CountingProxy::start(trial.cluster);
+        let patched = AtomicUsize::new(0);
+        let spoilt = dependent.clone();
+        let wrong = answer.clone();
+        proxy.with(move |request| {
+            let strikes =
+                request.method == "PATCH" && request.path == spoilt && patched.fetch_add(1, Ordering::SeqCst) == 0;
+            strikes.then(|| Fault::Answer { status: 200, headers: Vec::new(), body: wrong.clone() })
+        });
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]);
+        ran.expect(0);
+        let requests = proxy.requests();
+        let writes: Vec<(&str, &str)> = requests
+            .iter()
+            .filter(|request| request.method != "GET")
+            .map(|request| (request.method.as_str(), request.path.as_str()))
+            .collect();
+        let first_of_owner = writes.iter().position(|(_, path)| *path == owner);
+        let last_of_dependent = writes.iter().rposition(|(_, path)| *path == dependent);
+        assert!(writes.len() == 3 && last_of_dependent < first_of_owner, "{answer}: {writes:?}\n{ran:#?}");
+        let freed = trial.cluster.get(&dependent).expect("it stays");
+        assert_eq!(freed["metadata"]["ownerReferences"], Value::Null, "{answer}: {ran:#?}");
+        assert_eq!(trial.cluster.get(&owner), None, "{answer}: {ran:#?}");
+    }
+}
+
+/// Answers with status 200 to a list that was never read.
+fn no_lists() -> [Value; 4] {
+    let kind = |kind: &str| json!({"apiVersion": "v1", "kind": kind, "metadata": {"resourceVersion": "1"}});
+    let without_uids = json!({
+        "apiVersion": "v1", "kind": "ConfigMapList", "metadata": {"resourceVersion": "1"}, "items": "none"
+    });
+    [kind("PartialObjectMetadataList"), kind("ConfigMapList"), kind("APIResourceList"), without_uids]
+}
+
+/// robustness line: a list that is answered with another document and status 200, under `tree` and a pass of `sweep`
+///   | each kind of document | a gap, and no success
+#[test]
+fn another_document_is_no_empty_list() {
+    let trial = Trial::on(uncollected(), "line-lists", "Background");
+    let gone = trial.gone("gone");
+    let lost = trial.cluster.path_of(&trial.config_map("lost").owned_by(&gone).create());
+    let proxy = CountingProxy::start(trial.cluster);
+    for answer in no_lists() {
+        let wrong = answer.clone();
+        proxy.with(move |request| {
+            let strikes = request.method == "GET" && request.path.ends_with("/configmaps");
+            strikes.then(|| Fault::Answer { status: 200, headers: Vec::new(), body: wrong.clone() })
+        });
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["tree", "-o", "json", "-n", &trial.namespace]);
+        ran.expect(0);
+        assert!(ran.json()["complete"] == false && ran.stderr.contains("configmaps"), "{answer}: {ran:#?}");
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]);
+        assert!(ran.code != Some(0) && ran.stderr.contains("configmaps"), "{answer}: {ran:#?}");
+        assert!(trial.cluster.get(&lost).is_some());
+    }
+}
