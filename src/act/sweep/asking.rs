@@ -272,8 +272,16 @@ impl Shared {
                 return Answer::Patched(answer);
             }
         };
-        if after.finalizers != item.finalizers && !worked.whole {
-            return Answer::Failed(worked.fails(Failure::Unknown, "its finalizers could not be read"));
+        if after.finalizers != item.finalizers {
+            if !worked.whole {
+                return Answer::Failed(worked.fails(Failure::Unknown, "its finalizers could not be read"));
+            }
+            // The collector would delete a dependent that was not freed, once its owner is gone.
+            // The words don't say what is unread, so that they are printed once: the sync status says it.
+            if self.lock().may_hide_dependents(&worked.coordinates) {
+                let why = "it keeps its finalizer, because what is not synced may contain its dependents";
+                return Answer::Failed(worked.fails(Failure::Unknown, why));
+            }
         }
         let (path, body) = {
             let state = self.lock();

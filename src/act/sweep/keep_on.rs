@@ -21,7 +21,7 @@ use crate::{
     model::{Gap, Identity, Resource, Resources},
 };
 
-use super::{Settings, SweepObserver, Sweeper};
+use super::{Settings, SweepObserver, Sweeper, state::Unseen};
 use crate::act::owner_events::OwnerEventRecorder;
 
 /// How long to wait for the first lists; then work begins without the missing ones (R2.6).
@@ -235,6 +235,7 @@ impl Keeping {
             self.sweeper.serve(resources, &gaps);
             (self.served, self.gaps) = (served, gaps);
         }
+        self.sweeper.set_unseen(self.unseen());
     }
 
     fn begin(&mut self) {
@@ -251,23 +252,31 @@ impl Keeping {
                 }
             }
         });
+        self.sweeper.set_unseen(self.unseen());
+    }
+
+    /// What can't be read at present.
+    fn unseen(&self) -> Vec<Unseen> {
+        let listed = self.followed.values().filter_map(|followed| {
+            let unlisted = || (!followed.listed).then(|| "not listed yet".to_owned());
+            let why = followed.failing.clone().or_else(unlisted)?;
+            let Resource { namespaced, .. } = followed.resource;
+            Some(Unseen { name: followed.resource.full_name(), why, cluster_scoped: !namespaced })
+        });
+        let gaps = self.gaps.iter().filter(|gap| !gap.serves_only_metrics());
+        let undiscovered =
+            gaps.map(|gap| Unseen { name: gap.resource.clone(), why: gap.reason.to_string(), cluster_scoped: false });
+        let mut unseen: Vec<Unseen> = listed.chain(undiscovered).collect();
+        unseen.sort();
+        unseen
     }
 
     fn picture(&self) -> SyncStatus {
-        let mut picture = SyncStatus::default();
-        for followed in self.followed.values() {
-            match &followed.failing {
-                Some(why) => picture.missing.push((followed.resource.full_name(), why.clone())),
-                None if !followed.listed => {
-                    picture.missing.push((followed.resource.full_name(), "not listed yet".to_owned()))
-                }
-                None => picture.synced += 1,
-            }
+        let is_synced = |followed: &&Followed| followed.listed && followed.failing.is_none();
+        SyncStatus {
+            synced: self.followed.values().filter(is_synced).count(),
+            missing: self.unseen().into_iter().map(|unseen| (unseen.name, unseen.why)).collect(),
         }
-        let gaps = self.gaps.iter().filter(|gap| !gap.serves_only_metrics());
-        picture.missing.extend(gaps.map(|gap| (gap.resource.clone(), gap.reason.to_string())));
-        picture.missing.sort();
-        picture
     }
 
     /// Reports the sync status once work has begun, and whenever it has changed and settled.

@@ -42,7 +42,7 @@ use crate::{
 pub use keep_on::{SyncStatus, WatchObserver, keep_sweeping};
 pub use observer::{CompletedWrite, Failed, QueueName, SweepObserver, What, WriteFailure};
 
-use state::{ItemFailure, Served, Shared};
+use state::{ItemFailure, Served, Shared, Unseen};
 
 /// How often to check whether all workers have ended.
 const UNTIL_STOPPED: Duration = Duration::from_millis(5);
@@ -98,6 +98,21 @@ impl Sweeper {
             let now = Instant::now();
             state.backoff.hasten(now);
             state.orphan_backoff.hasten(now);
+        });
+    }
+
+    /// Sets what may hide dependents. Owners that waited for something that can be read now are tried again at once.
+    fn set_unseen(&self, unseen: Vec<Unseen>) {
+        if self.shared.lock().unseen == unseen {
+            return;
+        }
+        self.shared.change(|state| {
+            if state.unseen.iter().any(|one| !unseen.contains(one)) {
+                let now = Instant::now();
+                state.backoff.hasten(now);
+                state.orphan_backoff.hasten(now);
+            }
+            state.unseen = unseen;
         });
     }
 

@@ -31,6 +31,17 @@ pub(super) struct Served {
     pub undiscovered: FxHashSet<String>,
 }
 
+/// What can't be read at present, in which dependents may hide.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unseen {
+    /// A resource, or a group version that could not be discovered.
+    pub name: String,
+    /// Why.
+    pub why: String,
+    /// Whether all of its objects are cluster-scoped: these can't depend on a namespaced object (R3.7).
+    pub cluster_scoped: bool,
+}
+
 /// Where to look an object up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
@@ -59,6 +70,8 @@ pub(super) struct ItemFailure {
 pub(super) struct State {
     pub live: Live,
     pub served: Arc<Served>,
+    /// What may hide dependents: an owner that waits for its dependents keeps its finalizer.
+    pub unseen: Vec<Unseen>,
     /// Failed items of `to_delete`.
     pub backoff: Backoff,
     /// Failed items of `to_orphan`.
@@ -95,6 +108,11 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Whether dependents of an object may be among what can't be read.
+    pub(super) fn may_hide_dependents(&self, owner: &Coordinates) -> bool {
+        self.unseen.iter().any(|unseen| owner.namespace.is_empty() || !unseen.cluster_scoped)
     }
 
     /// An object's identity as text, which stays valid when symbols change.

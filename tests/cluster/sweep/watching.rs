@@ -144,7 +144,17 @@ fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
     assert_eq!(served(sweeping, "/readyz").0, 200);
 }
 
+/// An owner whose dependents may be hidden keeps its finalizer: without it, the collector would delete those that are
+/// not freed.
+const KEEPS: &str = "it keeps its finalizer, because what is not synced may contain its dependents";
+
+/// The ways of a delete that wait for dependents.
+const WAITING: [&str; 2] = ["Orphan", "Foreground"];
+
 /// A sweep that may not read everything reports what is missing, works without it, and reports when that is over.
+///
+/// robustness rights: `sweep --watch` without secrets, which depend on owners that wait | {WAITING} kinds of waiting
+///   | the owners stay until secrets can be read; it says so once
 #[test]
 fn it_says_what_it_cannot_see() {
     let cluster = super::uncollected();
@@ -175,15 +185,33 @@ fn it_says_what_it_cannot_see() {
     let other = Trial::on(cluster, "elsewhere", "Background");
     let of_secret = trial.config_map("of-secret").owned_by(&trial.secret("secret").create()).create();
     let (here, there) = (lost(&trial, "here"), lost(&other, "there"));
+    let waiting = WAITING.map(|policy| {
+        let owner = trial.config_map(&policy.to_lowercase()).create();
+        let secret = trial.secret(&format!("of-{}", policy.to_lowercase())).blocking(&owner).create();
+        cluster.delete(&cluster.path_of(&owner), Some(policy), None);
+        (owner, secret)
+    });
 
     let kubeconfig = cluster.kubeconfig(NOBODY);
     let sweeping = SweepSettings::start_with(cluster, &kubeconfig, &["-n", &trial.namespace]);
     let line = sweeping.wait_for_sync();
     assert!(line.starts_with("partly synced: ") && line.contains("secrets") && line.contains("forbidden"), "{line}");
     goes(cluster, &here);
-    role("rest", json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get", "list", "watch"]}]));
-    sweeping.wait_for_line("everything to be seen", PATIENCE, |line| line == "synced");
+    let complaints = || sweeping.said().matches(KEEPS).count();
+    cluster.wait_until("it to say that owners stay", PATIENCE, || complaints() >= WAITING.len());
     thread::sleep(QUIET);
+    assert_eq!(complaints(), WAITING.len(), "each is said once: {}", sweeping.said());
+    for object in waiting.iter().flat_map(|(owner, secret)| [owner, secret]) {
+        assert!(cluster.get(&cluster.path_of(object)).is_some(), "{object}");
+    }
+    let all = ["get", "list", "watch", "patch", "delete"];
+    role("rest", json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": all}]));
+    sweeping.wait_for_line("everything to be seen", PATIENCE, |line| line == "synced");
+    let [(orphaning, orphan), (foreground, deleted)] = &waiting;
+    [orphaning, foreground, deleted].into_iter().for_each(|object| goes(cluster, object));
+    thread::sleep(QUIET);
+    let orphan = cluster.get(&cluster.path_of(orphan)).expect("the orphan stays");
+    assert_eq!(orphan["metadata"]["ownerReferences"], Value::Null);
     assert_eq!(cluster.get(&cluster.path_of(&of_secret)), Some(of_secret), "its owner was there all the time");
     assert_eq!(cluster.get(&cluster.path_of(&there)), Some(there), "nothing is written to outside of the namespace");
     sweeping.terminate();
