@@ -280,8 +280,6 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
         .collect();
     waiting.sort_unstable();
     waiting.dedup();
-    // Nothing by hand may let an owner go while some of its dependents could not be read.
-    waiting.retain(|id| case.snapshot().may_hide(&[*id]).is_empty());
     let foreground: Vec<ObjectId> = waiting
         .iter()
         .copied()

@@ -91,9 +91,7 @@ fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<Objec
         let rules = case.stage.rules(*id);
         let in_grace = rules.graceful && object.grace.is_some_and(|seconds| seconds != 0);
         let deaf = rules.own_delete == OwnDelete::Namespace || in_grace;
-        // Some of its dependents may not have been read: nothing by hand may let it go.
-        let sees_all = || case.snapshot().may_hide(&[*id]).is_empty();
-        object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) && !deaf && sees_all()
+        object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) && !deaf
     };
     waiting.iter().copied().filter(foreground).collect()
 }
