@@ -73,6 +73,7 @@ fn main() {
                 events: &[],
                 unpatchable: &Default::default(),
                 probed: None,
+                recovered: &Default::default(),
                 evidence: &Default::default(),
                 limit: &Limit::Everything,
             };

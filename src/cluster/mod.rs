@@ -31,6 +31,7 @@ mod json;
 mod kubeconfig;
 mod kubeconfig_files;
 mod list;
+mod list_again;
 mod look_up;
 mod monitor;
 mod nodes;

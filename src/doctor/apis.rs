@@ -134,7 +134,8 @@ fn look(case: &Case<'_>, backend: Option<&Backend>) -> Option<ShellCommand> {
 
 fn lists(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &BTreeSet<String>) {
     let snapshot = case.snapshot();
-    for list in &snapshot.lists {
+    let recovered = |place: &usize| case.recovered.contains(place);
+    for (_, list) in snapshot.lists.iter().enumerate().filter(|(place, _)| !recovered(place)) {
         let Some(reason) = &list.failure else { continue };
         let failure = reason.as_str();
         let resource = snapshot.resources.get(list.resource);

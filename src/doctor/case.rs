@@ -42,6 +42,9 @@ pub struct Case<'a> {
     pub unpatchable: &'a FxHashMap<Symbol, Option<String>>,
     /// What the probe object showed about the collector, if a probe was requested.
     pub probed: Option<Probed>,
+    /// Lists that failed once, by their place in [`Snapshot::lists`], and now answer: their objects are unknown all the
+    /// same, but the cluster is well.
+    pub recovered: &'a FxHashSet<usize>,
     /// Who deleted what, as far as the user gave records of it.
     pub evidence: &'a Evidence,
 }

@@ -25,6 +25,7 @@ fn found(world: World) -> Vec<Finding> {
         events: &[],
         unpatchable: &Default::default(),
         probed: None,
+        recovered: &Default::default(),
         evidence: &Default::default(),
     };
     diagnose(&case).findings

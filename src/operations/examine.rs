@@ -66,6 +66,7 @@ pub struct Examination<'s> {
     fresh: FxHashSet<Symbol>,
     made: Vec<RecreatedDependent>,
     unpatchable: FxHashMap<Symbol, Option<String>>,
+    recovered: FxHashSet<usize>,
 }
 
 /// The scope of an examination: nothing else is read again or waited for.
@@ -90,8 +91,8 @@ impl<'s> Examination<'s> {
         let events = session.owner_events();
         // In a dump, the origin is unknown.
         let kubectl = if session.is_live() { kubectl } else { Kubectl::default() };
-        let (fresh, made, unpatchable) = Default::default();
-        Examination { session, clock, events, probed, kubectl, asked, fresh, made, unpatchable }
+        let (fresh, made, unpatchable, recovered) = Default::default();
+        Examination { session, clock, events, probed, kubectl, asked, fresh, made, unpatchable, recovered }
     }
 
     /// Explains these objects, as far as they exist at the last look, with their findings.
@@ -127,6 +128,7 @@ impl<'s> Examination<'s> {
         loop {
             self.clock.sleep(BETWEEN);
             self.session.snapshot.facts.forget_what_passes();
+            self.recovered = self.session.recovered_lists();
             let diagnosis = self.look();
             let now = suspicions(&self.session.snapshot, &diagnosis.findings);
             lasting.retain(|suspicion| now.contains(suspicion));
@@ -222,10 +224,25 @@ impl<'s> Examination<'s> {
             probed,
             kubectl,
             unpatchable,
+            recovered,
             ..
         } = self;
         let (stage, projection, fresh, probed) = (&stage, &projection, &fresh, *probed);
-        work(&Case { stage, projection, now, live, fresh, limit, made, kubectl, events, unpatchable, probed, evidence })
+        work(&Case {
+            stage,
+            projection,
+            now,
+            live,
+            fresh,
+            limit,
+            made,
+            kubectl,
+            events,
+            unpatchable,
+            probed,
+            recovered,
+            evidence,
+        })
     }
 
     /// Reads what is wanted. Returns whether that made a difference.

@@ -16,8 +16,8 @@ use crate::{
     cluster::{Connection, LostWatch, Watches},
     collector::live::KindId,
     model::{
-        Coordinate, Identity, NamedEvent, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource, ResourceId,
-        Snapshot,
+        Coordinate, Identity, ListRecord, NamedEvent, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource,
+        ResourceId, Snapshot,
     },
     plan::PlanTracker,
     simulate::Assume,
@@ -95,6 +95,10 @@ impl Source for Cluster {
 
     fn unpatchable(&self, snapshot: &Snapshot, object: ObjectId) -> Option<String> {
         self.runtime.block_on(unpatchable(&self.connection, snapshot, object))
+    }
+
+    fn still_fails(&self, snapshot: &Snapshot, list: &ListRecord) -> bool {
+        self.runtime.block_on(self.connection.still_fails(snapshot, list))
     }
 
     fn owner_events(&self) -> Result<Vec<OwnerEvent>, String> {

@@ -3,7 +3,9 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{Coordinate, Gap, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol},
+    model::{
+        Coordinate, Gap, GapKind, ListRecord, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol,
+    },
     plan::UnlistedContents,
     simulate::Needs,
     tree::Statuses,
@@ -63,6 +65,11 @@ pub trait Source {
     /// Why the API server refuses any change of this object as invalid; see [`crate::act::unpatchable`].
     fn unpatchable(&self, _snapshot: &Snapshot, _object: ObjectId) -> Option<String> {
         None
+    }
+
+    /// Whether a list that failed still fails. What the server no longer serves has nothing to list.
+    fn still_fails(&self, _snapshot: &Snapshot, _list: &ListRecord) -> bool {
+        true
     }
 
     /// The collector's events about owners in other namespaces.
@@ -222,6 +229,15 @@ impl<S: Source + ?Sized> Session<S> {
     /// See [`Source::recheck`].
     pub fn recheck(&mut self, objects: &[ObjectId]) -> bool {
         self.source.recheck(&mut self.snapshot, objects)
+    }
+
+    /// The lists that failed and no longer do, by their place in [`Snapshot::lists`]. A list that may not be read isn't
+    /// tried again.
+    pub fn recovered_lists(&self) -> FxHashSet<usize> {
+        let failed =
+            |list: &ListRecord| list.failure.as_ref().is_some_and(|reason| reason.kind() != GapKind::Forbidden);
+        let lists = self.snapshot.lists.iter().enumerate().filter(|(_, list)| failed(list));
+        lists.filter(|(_, list)| !self.source.still_fails(&self.snapshot, list)).map(|(place, _)| place).collect()
     }
 
     /// The collector's events about owners in other namespaces. If they can't be read, the snapshot has a gap.

@@ -61,6 +61,7 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
         events: &[],
         unpatchable: &Default::default(),
         probed: None,
+        recovered: &Default::default(),
         evidence: &Evidence::default(),
     };
     diagnose(&case)

@@ -47,6 +47,7 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         events: &[],
         unpatchable: &Default::default(),
         probed: None,
+        recovered: &Default::default(),
         evidence: &Evidence::default(),
     };
     explain(&case, objects, &[]).explanations

@@ -1,7 +1,10 @@
 //! Faults that hide objects from the collector and every other client: unavailable aggregated APIs (R9.11),
 //! failing conversion webhooks (R2.6), lists that fail; and CRDs that wait for their instances (S17).
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
 
 use http::Method;
 use serde_json::{Value, json};
@@ -220,4 +223,13 @@ pub fn a_list_that_fails() {
     }
     proxy.without();
     assert_eq!(look(&args).findings().count(), 0);
+
+    // It failed once: that is a gap, and no fault of the cluster.
+    let asked = AtomicUsize::new(0);
+    proxy.with(move |request| {
+        let first = request.path == "/api/v1/secrets" && asked.fetch_add(1, Ordering::Relaxed) == 0;
+        first.then(|| Fault::status(405, "MethodNotAllowed"))
+    });
+    let found = look(&args);
+    assert_eq!((found.findings().count(), &found.document["complete"]), (0, &json!(false)), "{:#}", found.document);
 }
