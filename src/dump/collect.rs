@@ -1,33 +1,26 @@
-//! Collects the objects of all documents, validated, each once.
+//! Collects the objects of all documents, validated.
 
-use std::collections::hash_map::Entry;
-
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     definition::Definition,
-    document::{Envelope, Extra, Node, group_of, item_kind},
+    document::{Envelope, Extra, Items, Node, Type, group_of, item_type},
     error::{DumpError, Place},
     metadata::Metadata,
 };
-use crate::model::{Fact, Strings, Symbol, facts::Setter};
+use crate::model::{Fact, Object, ResourceId, Strings, Symbol, facts::Setter};
 
-/// A collected object.
+/// What is known of few objects.
 #[derive(Debug)]
-pub(super) struct Collected {
-    pub api_version: Symbol,
-    pub kind: Symbol,
-    pub metadata: Metadata,
+pub(super) struct Rest {
     pub fact: Option<Fact>,
     pub setters: Option<Vec<Setter>>,
     pub definition: Option<Definition>,
-    /// Its place in the input, for messages.
-    pub place: CompactPlace,
 }
 
 /// A compact [`Place`]: the index of its file, and numbers that are 0 if there are none.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CompactPlace {
+struct CompactPlace {
     file: Symbol,
     document: u32,
     item: u32,
@@ -40,176 +33,269 @@ type Key = (Symbol, Symbol, Symbol, Symbol, Symbol);
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     pub strings: Strings,
-    objects: Vec<Option<Collected>>,
-    by_key: FxHashMap<Key, usize>,
+    /// Every copy of every object, as read. Its resource is the index of its type.
+    objects: Vec<Object>,
+    places: Vec<CompactPlace>,
+    /// By index of the object, in ascending order.
+    rest: Vec<(usize, Box<Rest>)>,
+    types: Vec<Type>,
+    by_type: FxHashMap<Type, ResourceId>,
+    /// How many objects were collected when a watch event told that this one was deleted.
+    deleted: Vec<(usize, Key)>,
+    file: Symbol,
+    document: u32,
+}
+
+/// What was collected.
+pub(super) struct Collected {
+    pub strings: Strings,
+    /// In the order in which they were read. Its resource is the index of its type.
+    pub objects: Vec<Object>,
+    /// By index of the object, in ascending order.
+    pub rest: Vec<(usize, Box<Rest>)>,
+    pub types: Vec<Type>,
+    places: Vec<CompactPlace>,
 }
 
 impl Collector {
-    /// The objects, in the order in which they were first read.
-    pub(super) fn finish(self) -> (Strings, Vec<Collected>) {
-        (self.strings, self.objects.into_iter().flatten().collect())
+    /// The number of objects so far.
+    pub(super) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Keeps only so many objects: what followed wasn't a list.
+    pub(super) fn discard(&mut self, after: usize) {
+        self.objects.truncate(after);
+        self.places.truncate(after);
+        while self.rest.last().is_some_and(|(index, _)| *index >= after) {
+            self.rest.pop();
+        }
+    }
+
+    /// Everything, except what watch events deleted.
+    pub(super) fn finish(mut self) -> Collected {
+        self.apply_deletions();
+        let Collector { strings, objects, places, rest, types, .. } = self;
+        Collected { strings, objects, rest, types, places }
+    }
+
+    fn apply_deletions(&mut self) {
+        if self.deleted.is_empty() {
+            return;
+        }
+        let mut by_key: FxHashMap<Key, Vec<usize>> = FxHashMap::default();
+        for index in 0..self.objects.len() {
+            by_key.entry(self.key(&self.objects[index])).or_default().push(index);
+        }
+        let mut gone: FxHashSet<usize> = FxHashSet::default();
+        for (before, key) in &self.deleted {
+            gone.extend(by_key.get(key).into_iter().flatten().filter(|index| *index < before));
+        }
+        let mut moved = vec![None; self.objects.len()];
+        let mut kept = 0;
+        for index in (0..self.objects.len()).filter(|index| !gone.contains(index)) {
+            self.objects.swap(kept, index);
+            self.places.swap(kept, index);
+            moved[index] = Some(kept);
+            kept += 1;
+        }
+        self.objects.truncate(kept);
+        self.places.truncate(kept);
+        let rest = std::mem::take(&mut self.rest);
+        self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index]?, rest))).collect();
+    }
+
+    /// The objects from now on are in this document of a file.
+    pub(super) fn begin(&mut self, file: &str, document: usize) {
+        self.file = self.strings.intern(file);
+        self.document = u32::try_from(document).unwrap_or(u32::MAX);
+    }
+
+    /// The document that was begun is the only one of its file: its objects, from this one, need no number.
+    pub(super) fn only_document(&mut self, first: usize) {
+        for place in &mut self.places[first..] {
+            place.document = 0;
+        }
+        self.document = 0;
+    }
+
+    fn place(&self, item: Option<usize>) -> Place {
+        let document = (self.document != 0).then_some(self.document as usize);
+        Place { file: self.strings.text(self.file).to_owned(), document, item }
     }
 
     /// Adds the objects of one document.
-    pub(super) fn document(&mut self, place: &Place, node: Node) -> Result<(), DumpError> {
+    pub(super) fn document(&mut self, node: Node) -> Result<(), DumpError> {
         match node {
             Node::Null => Ok(()),
-            Node::Array(nodes) => self.items(place, nodes, None),
-            node => self.node(place, node, None),
+            Node::Array(collected) => collected,
+            node => self.node(None, node, None),
         }
     }
 
-    fn items(
-        &mut self,
-        place: &Place,
-        nodes: Vec<Node>,
-        inherited: Option<&(String, String)>,
-    ) -> Result<(), DumpError> {
-        for (index, node) in nodes.into_iter().enumerate() {
-            self.node(&Place { item: Some(index + 1), ..place.clone() }, node, inherited)?;
-        }
-        Ok(())
-    }
-
-    fn node(&mut self, place: &Place, node: Node, inherited: Option<&(String, String)>) -> Result<(), DumpError> {
+    /// Adds the objects of a node.
+    pub(super) fn node(&mut self, item: Option<usize>, node: Node, inherited: Option<Type>) -> Result<(), DumpError> {
         let found = match node {
             Node::Null => "null",
             Node::Other(found) => found,
             Node::Array(_) => "a list",
-            Node::Map(envelope) => return self.envelope(place, *envelope, inherited),
+            Node::Map(envelope) => return self.envelope(item, *envelope, inherited),
         };
-        Err(DumpError::NotAnObject { place: place.clone(), found: found.to_owned() })
+        Err(DumpError::NotAnObject { place: self.place(item), found: found.to_owned() })
     }
 
     fn envelope(
         &mut self,
-        place: &Place,
+        item: Option<usize>,
         mut envelope: Envelope,
-        inherited: Option<&(String, String)>,
+        inherited: Option<Type>,
     ) -> Result<(), DumpError> {
+        let items = envelope.items.take();
         if envelope.kind.is_empty()
             && let (Some(event), Some(object)) = (&envelope.event, envelope.object.take())
         {
-            return self.event(place, event, object);
+            self.no_list(items);
+            return self.event(item, event, object);
         }
         if let Some((api_version, kind)) = inherited {
             if envelope.kind.is_empty() {
-                envelope.kind.clone_from(kind);
+                envelope.kind = kind;
             }
             if envelope.api_version.is_empty() {
-                envelope.api_version.clone_from(api_version);
+                envelope.api_version = api_version;
             }
         }
-        if envelope.api_version.starts_with("meta.k8s.io/") {
-            return Err(DumpError::KindLost { place: place.clone(), kind: envelope.kind });
+        let (api_version, kind) = (self.strings.text(envelope.api_version), self.strings.text(envelope.kind));
+        if api_version.starts_with("meta.k8s.io/") {
+            return Err(DumpError::KindLost { place: self.place(item), kind: kind.to_owned() });
         }
-        let named = !envelope.metadata.name.is_empty();
-        if envelope.kind == "Status" && envelope.api_version == "v1" && !named {
+        let named = !envelope.metadata.object.name.is_empty();
+        if kind == "Status" && api_version == "v1" && !named {
             let message = envelope.message.unwrap_or_else(|| "without a message".to_owned());
-            return Err(DumpError::Status { place: place.clone(), message });
+            return Err(DumpError::Status { place: self.place(item), message });
         }
-        if envelope.kind.ends_with("List")
+        if kind.ends_with("List")
             && !named
-            && let Some(nodes) = envelope.items.take()
+            && let Some(items) = items
         {
-            let inherited = item_kind(&envelope.api_version, &envelope.kind);
-            return self.items(place, nodes, inherited.as_ref());
+            let inherited = item_type(&mut self.strings, (envelope.api_version, envelope.kind));
+            return self.items(items, inherited);
         }
-        let object = self.check(place, envelope)?;
-        self.keep(object);
+        self.no_list(items);
+        let (object, rest) = self.check(item, envelope)?;
+        self.keep(item, object, rest);
         Ok(())
     }
 
-    fn event(&mut self, place: &Place, event: &str, object: Node) -> Result<(), DumpError> {
+    /// The items were collected when they were read, except those that had to wait for the list's kind.
+    fn items(&mut self, items: Items, inherited: Option<Type>) -> Result<(), DumpError> {
+        items.failed.map_or(Ok(()), Err)?;
+        items.waiting.into_iter().try_for_each(|(number, node)| self.node(Some(number), node, inherited))
+    }
+
+    fn no_list(&mut self, items: Option<Items>) {
+        if let Some(items) = items {
+            self.discard(items.before);
+        }
+    }
+
+    fn event(&mut self, item: Option<usize>, event: &str, object: Node) -> Result<(), DumpError> {
         match (event, object) {
             // A bookmark contains no object.
             ("BOOKMARK", _) => Ok(()),
             ("DELETED", Node::Map(envelope)) => {
-                let object = self.check(place, *envelope)?;
+                let (object, _) = self.check(item, *envelope)?;
                 let key = self.key(&object);
-                if let Some(index) = self.by_key.remove(&key) {
-                    self.objects[index] = None;
-                }
+                self.deleted.push((self.objects.len(), key));
                 Ok(())
             }
-            (_, object) => self.node(place, object, None),
+            (_, object) => self.node(item, object, None),
         }
     }
 
-    fn check(&mut self, place: &Place, envelope: Envelope) -> Result<Collected, DumpError> {
-        let Envelope { api_version, kind, metadata, setters, extra, .. } = envelope;
-        let missing = |object: String, field| Err(DumpError::Missing { place: place.clone(), object, field });
-        let describe = || describe(&self.strings, &kind, &metadata);
-        if kind.is_empty() {
-            return missing(describe(), "kind");
+    fn check(&mut self, item: Option<usize>, envelope: Envelope) -> Result<(Object, Rest), DumpError> {
+        let Envelope { api_version, kind, mut metadata, extra, .. } = envelope;
+        let resource = match self.by_type.get(&(api_version, kind)) {
+            Some(known) => *known,
+            None => self.new_type(item, (api_version, kind), &metadata)?,
+        };
+        let missing = |collector: &Self, field| {
+            let object = describe(&collector.strings, kind, &metadata.object);
+            Err(DumpError::Missing { place: collector.place(item), object, field })
+        };
+        if metadata.object.name.is_empty() {
+            return missing(self, "metadata.name");
         }
-        if api_version.is_empty() {
-            return missing(describe(), "apiVersion");
-        }
-        if !is_api_version(&api_version) {
-            return Err(DumpError::ApiVersion { place: place.clone(), object: describe(), found: api_version });
-        }
-        if metadata.name.is_empty() {
-            return missing(describe(), "metadata.name");
-        }
-        if metadata.uid.is_empty() {
-            return missing(describe(), "uid");
+        if metadata.object.uid.is_empty() {
+            return missing(self, "uid");
         }
         if let Some((field, found)) = metadata.bad_times.first() {
-            return Err(DumpError::Timestamp { place: place.clone(), object: describe(), field, found: found.clone() });
+            let object = describe(&self.strings, kind, &metadata.object);
+            return Err(DumpError::Timestamp { place: self.place(item), object, field, found: found.clone() });
         }
-        let (fact, definition) = match extra.resolve(&api_version, &kind) {
+        let (fact, definition) = match extra.resolve(self.strings.text(api_version), self.strings.text(kind)) {
             Extra::Known(known) => (Some(known.0), known.1),
             _ => (None, None),
         };
-        let place = CompactPlace {
-            file: self.strings.intern(&place.file),
-            document: place.document.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)),
-            item: place.item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)),
-        };
-        let (api_version, kind) = (self.strings.intern(&api_version), self.strings.intern(&kind));
-        Ok(Collected { api_version, kind, metadata, fact, setters, definition, place })
+        let setters = metadata.setters();
+        Ok((Object { resource, ..metadata.object }, Rest { fact, setters, definition }))
     }
 
-    fn key(&mut self, object: &Collected) -> Key {
-        let group = group_of(self.strings.text(object.api_version)).to_owned();
-        let Metadata { namespace, name, uid, .. } = object.metadata;
-        (self.strings.intern(&group), object.kind, namespace, name, uid)
-    }
-
-    /// Adds an object. Of several copies of one object, the newest replaces the first.
-    fn keep(&mut self, object: Collected) {
-        let key = self.key(&object);
-        match self.by_key.entry(key) {
-            Entry::Vacant(entry) => {
-                entry.insert(self.objects.len());
-                self.objects.push(Some(object));
-            }
-            Entry::Occupied(entry) => {
-                let known = &mut self.objects[*entry.get()];
-                let version =
-                    |object: &Collected| self.strings.text(object.metadata.resource_version).parse::<u64>().ok();
-                if known.as_ref().is_none_or(|known| version(known) < version(&object)) {
-                    *known = Some(object);
-                }
-            }
+    /// Checks a type that is met for the first time.
+    fn new_type(
+        &mut self,
+        item: Option<usize>,
+        (api_version, kind): Type,
+        metadata: &Metadata,
+    ) -> Result<ResourceId, DumpError> {
+        let object = describe(&self.strings, kind, &metadata.object);
+        let missing = |field| Err(DumpError::Missing { place: self.place(item), object: object.clone(), field });
+        if kind.is_empty() {
+            return missing("kind");
         }
+        if api_version.is_empty() {
+            return missing("apiVersion");
+        }
+        let written = self.strings.text(api_version);
+        if !is_api_version(written) {
+            return Err(DumpError::ApiVersion { place: self.place(item), object, found: written.to_owned() });
+        }
+        // The key of an object needs it.
+        let group = group_of(written).to_owned();
+        self.strings.intern(&group);
+        let id = ResourceId(u32::try_from(self.types.len()).unwrap_or(u32::MAX));
+        self.types.push((api_version, kind));
+        self.by_type.insert((api_version, kind), id);
+        Ok(id)
+    }
+
+    fn key(&self, object: &Object) -> Key {
+        let (api_version, kind) = self.types[object.resource.index()];
+        let group = self.strings.find(group_of(self.strings.text(api_version))).unwrap_or_default();
+        (group, kind, object.namespace, object.name, object.uid)
+    }
+
+    fn keep(&mut self, item: Option<usize>, object: Object, rest: Rest) {
+        if rest.fact.is_some() || rest.setters.is_some() || rest.definition.is_some() {
+            self.rest.push((self.objects.len(), Box::new(rest)));
+        }
+        let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
+        self.places.push(CompactPlace { file: self.file, document: self.document, item });
+        self.objects.push(object);
     }
 }
 
 impl Collected {
-    /// The object's name in messages.
-    pub(super) fn describe(&self, strings: &Strings) -> String {
-        describe(strings, strings.text(self.kind), &self.metadata)
+    /// An object's name in messages.
+    pub(super) fn describe(&self, index: usize) -> String {
+        let object = &self.objects[index];
+        describe(&self.strings, self.types[object.resource.index()].1, object)
     }
 
-    pub(super) fn place(&self, strings: &Strings) -> Place {
+    pub(super) fn place(&self, index: usize) -> Place {
+        let CompactPlace { file, document, item } = self.places[index];
         let number = |number: u32| (number != 0).then_some(number as usize);
-        Place {
-            file: strings.text(self.place.file).to_owned(),
-            document: number(self.place.document),
-            item: number(self.place.item),
-        }
+        Place { file: self.strings.text(file).to_owned(), document: number(document), item: number(item) }
     }
 }
 
@@ -220,10 +306,10 @@ pub(crate) fn is_api_version(api_version: &str) -> bool {
     well_formed && parts.next().is_none()
 }
 
-fn describe(strings: &Strings, kind: &str, metadata: &Metadata) -> String {
-    let name = strings.text(metadata.name);
-    let namespace = strings.text(metadata.namespace);
-    let mut text = match (kind, name) {
+fn describe(strings: &Strings, kind: Symbol, object: &Object) -> String {
+    let name = strings.text(object.name);
+    let namespace = strings.text(object.namespace);
+    let mut text = match (strings.text(kind), name) {
         ("", "") => "this object".to_owned(),
         ("", name) => format!("the object {name}"),
         (kind, "") => format!("this {kind}"),

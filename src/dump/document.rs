@@ -1,33 +1,33 @@
 //! One document of a dump, in JSON or YAML: an object, a list, an array or a watch event. Reads only what a snapshot
-//! contains; other parts are looked at only for facts, and dropped at once.
+//! contains; other parts are looked at only for facts, and dropped at once. The items of a list are collected as they
+//! are read.
 
-use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, IgnoredAny, MapAccess, SeqAccess, VariantAccess, Visitor,
-};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
 use serde_json::{Map, Value};
 
 use super::{
-    capture::{self, Capture, KeyFilter},
+    any::{Any, Scalar, Take, WithText, next_key, skip},
+    capture::Capture,
+    collect::Collector,
     definition::Definition,
-    metadata::Metadata,
+    error::DumpError,
+    metadata::{Metadata, MetadataReader},
 };
 use crate::model::{
-    Fact, Strings,
-    effects::policies::is_policy_annotation,
-    facts::{Setter, TokenFacts, contains_setters, holds_facts, may_have_facts, read_facts, read_setters},
+    Fact, Strings, Symbol,
+    facts::{TokenFacts, holds_facts, keys_with_facts, may_have_facts, read_facts},
 };
 
-/// Filters for keys of `metadata`: other annotations may contain secrets, other managed fields are large.
-const FILTERS: &[(&str, KeyFilter)] =
-    &[("annotations", |level, key| level > 0 || is_policy_annotation(key)), ("managedFields", contains_setters)];
-
-/// The context of reading a file.
+/// The context of reading a document.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
-    pub strings: &'a mut Strings,
+    pub collector: &'a mut Collector,
     /// The apiVersion of a document of this tool, if one was found; reading stops there.
     pub own: Option<String>,
 }
+
+/// apiVersion and kind.
+pub(super) type Type = (Symbol, Symbol);
 
 /// A value in the place of an object.
 #[derive(Debug)]
@@ -36,8 +36,8 @@ pub(super) enum Node {
     Null,
     /// A value of another type, and the name of that type.
     Other(&'static str),
-    /// An array without an envelope.
-    Array(Vec<Node>),
+    /// An array without an envelope, whose objects are collected; its first error.
+    Array(Result<(), DumpError>),
     /// An object, a list or a watch event.
     Map(Box<Envelope>),
 }
@@ -45,22 +45,29 @@ pub(super) enum Node {
 /// A map. Whether it is an object, a list or a watch event is known only after all of its keys were read.
 #[derive(Debug, Default)]
 pub(super) struct Envelope {
-    /// Empty if missing.
-    pub api_version: String,
-    /// Empty if missing.
-    pub kind: String,
+    pub api_version: Symbol,
+    pub kind: Symbol,
     pub metadata: Metadata,
-    /// Who set its finalizers; `None` without finalizers or managed fields.
-    pub setters: Option<Vec<Setter>>,
     pub extra: Extra,
     /// `items`, if it is a list.
-    pub items: Option<Vec<Node>>,
+    pub items: Option<Items>,
     /// The `type` of a watch event; objects may have one, too.
     pub event: Option<String>,
     /// The object of a watch event.
     pub object: Option<Node>,
     /// The message of a `Status`.
     pub message: Option<String>,
+}
+
+/// The items of what may be a list. Only the end of the map tells: some kinds have a field of this name.
+#[derive(Debug)]
+pub(super) struct Items {
+    /// How many objects were collected before.
+    pub before: usize,
+    /// The first error, after which no item is collected.
+    pub failed: Option<DumpError>,
+    /// The items, with their numbers, from the first whose kind only the list may tell.
+    pub waiting: Vec<(usize, Node)>,
 }
 
 /// What is known of an object beyond its metadata.
@@ -95,10 +102,10 @@ pub(crate) fn group_of(api_version: &str) -> &str {
     api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
-/// The apiVersion and kind of the items of a typed list, as in `PodList`; `None` for a plain `List`.
-pub(crate) fn item_kind(api_version: &str, kind: &str) -> Option<(String, String)> {
-    let kind = kind.strip_suffix("List").filter(|kind| !kind.is_empty())?;
-    Some((api_version.to_owned(), kind.to_owned()))
+/// The type of the items of a typed list, as in `PodList`; `None` for a plain `List`.
+pub(super) fn item_type(strings: &mut Strings, (api_version, kind): Type) -> Option<Type> {
+    let kind = strings.text(kind).strip_suffix("List").filter(|kind| !kind.is_empty())?.to_owned();
+    Some((api_version, strings.intern(&kind)))
 }
 
 /// The level of a node in its document.
@@ -113,8 +120,8 @@ enum Level {
 pub(super) struct NodeReader<'c, 'a> {
     context: &'c mut Context<'a>,
     level: Level,
-    /// The apiVersion and kind of the items, if the list defines them.
-    inherited: Option<(String, String)>,
+    /// The type of the items, if the list tells.
+    inherited: Option<Type>,
 }
 
 impl<'c, 'a> NodeReader<'c, 'a> {
@@ -128,229 +135,204 @@ impl<'de> DeserializeSeed<'de> for NodeReader<'_, '_> {
     type Value = Node;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        deserializer.deserialize_any(self)
+        Any(self).deserialize(deserializer)
     }
 }
 
-impl<'de> Visitor<'de> for NodeReader<'_, '_> {
+/// The keys of an envelope that are read.
+enum Key {
+    ApiVersion,
+    Kind,
+    Type,
+    Message,
+    Metadata,
+    Facts(&'static str),
+    Items,
+    Object,
+}
+
+impl Key {
+    fn of(key: &str) -> Option<Key> {
+        Some(match key {
+            "apiVersion" => Key::ApiVersion,
+            "kind" => Key::Kind,
+            "type" => Key::Type,
+            "message" => Key::Message,
+            "metadata" => Key::Metadata,
+            "items" => Key::Items,
+            "object" => Key::Object,
+            key => Key::Facts(holds_facts(key)?),
+        })
+    }
+}
+
+impl<'de> Take<'de> for NodeReader<'_, '_> {
     type Value = Node;
 
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a Kubernetes object or list")
+    fn scalar(self, scalar: Scalar<'_>) -> Node {
+        match scalar {
+            Scalar::Null => Node::Null,
+            Scalar::Bool(_) => Node::Other("a boolean"),
+            Scalar::Number(_) | Scalar::Large(_) | Scalar::Odd => Node::Other("a number"),
+            Scalar::Text(_) => Node::Other("a string"),
+        }
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
-        Ok(Node::Other("a boolean"))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Node, E> {
-        Ok(Node::Other("a number"))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
-        Ok(Node::Other("a number"))
-    }
-
-    fn visit_i128<E>(self, _: i128) -> Result<Node, E> {
-        Ok(Node::Other("a number"))
-    }
-
-    fn visit_u128<E>(self, _: u128) -> Result<Node, E> {
-        Ok(Node::Other("a number"))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
-        Ok(Node::Other("a number"))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
-        Ok(Node::Other("a string"))
-    }
-
-    fn visit_none<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Node, A::Error> {
-        let (IgnoredAny, value) = access.variant()?;
-        value.newtype_variant_seed(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        if self.level != Level::Top {
-            while access.next_element::<IgnoredAny>()?.is_some() {}
+    fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+        let NodeReader { context, level, .. } = self;
+        if level != Level::Top {
+            while access.next_element::<serde::de::IgnoredAny>()?.is_some() {}
             return Ok(Node::Other("a list"));
         }
-        let mut nodes = Vec::new();
+        let mut collected = Ok(());
+        let mut number = 0;
         while let Some(node) =
-            access.next_element_seed(NodeReader { context: self.context, level: Level::InArray, inherited: None })?
+            access.next_element_seed(NodeReader { context, level: Level::InArray, inherited: None })?
         {
-            nodes.push(node);
+            number += 1;
+            // If the document is malformed further on, that is what is wrong with it.
+            if collected.is_ok() {
+                collected = context.collector.node(Some(number), node, None);
+            }
         }
-        Ok(Node::Array(nodes))
+        Ok(Node::Array(collected))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
+    fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
         let NodeReader { context, level, inherited } = self;
         let mut envelope = Envelope::default();
         let mut whole = Map::new();
-        // The part of the metadata that facts need; `None` until read.
-        let mut kept: Option<Map<String, Value>> = None;
-        while let Some(key) = access.next_key_seed(Capture::default())? {
-            let key = capture::text(key).unwrap_or_default();
-            match key.as_str() {
-                "apiVersion" | "kind" | "type" | "message" => {
-                    let value = capture::text(access.next_value_seed(Capture::default())?);
-                    if key == "type" && value.as_deref() == Some(TokenFacts::TYPE) {
-                        whole.insert(key.clone(), Value::String(TokenFacts::TYPE.to_owned()));
+        let mut has_metadata = false;
+        while let Some(key) = next_key(&mut access, Key::of)? {
+            match key.flatten() {
+                Some(key @ (Key::ApiVersion | Key::Kind)) => {
+                    let strings = &mut context.collector.strings;
+                    let value = access.next_value_seed(Any(WithText(|text: Option<&str>| {
+                        text.map_or(Symbol::EMPTY, |text| strings.intern(text))
+                    })))?;
+                    match key {
+                        Key::Kind => envelope.kind = value,
+                        _ => envelope.api_version = value,
                     }
-                    match key.as_str() {
-                        "apiVersion" => envelope.api_version = value.unwrap_or_default(),
-                        "kind" => envelope.kind = value.unwrap_or_default(),
-                        "type" if level != Level::InList => envelope.event = value,
-                        "message" if level != Level::InList || envelope.kind == "Status" => envelope.message = value,
-                        _ => {}
-                    }
-                    if envelope.api_version.starts_with("kubectl-gc/") {
-                        context.own = Some(envelope.api_version);
+                    let api_version = strings.text(envelope.api_version);
+                    if api_version.starts_with("kubectl-gc/") {
+                        context.own = Some(api_version.to_owned());
                         return Err(A::Error::custom("a document of kubectl gc itself"));
                     }
                 }
-                "metadata" => {
-                    if let Value::Object(metadata) = access.next_value_seed(Capture::with_filters(FILTERS))? {
-                        let needed = ["name", "finalizers", "annotations"];
-                        let values =
-                            needed.iter().filter_map(|key| Some(((*key).to_owned(), metadata.get(*key)?.clone())));
-                        kept = Some(values.collect());
-                        envelope.setters = metadata.get("finalizers").and_then(|_| read_setters(&metadata));
-                        envelope.metadata = Metadata::read(context.strings, metadata);
+                Some(Key::Type) => {
+                    let value = text(&mut access)?;
+                    if value.as_deref() == Some(TokenFacts::TYPE) {
+                        whole.insert("type".to_owned(), Value::String(TokenFacts::TYPE.to_owned()));
+                    }
+                    if level != Level::InList {
+                        envelope.event = value;
                     }
                 }
-                key if holds_facts(key) => {
-                    let (api_version, kind) = match (&inherited, envelope.kind.as_str()) {
-                        (Some((api_version, kind)), "") => (api_version.as_str(), kind.as_str()),
-                        _ => (envelope.api_version.as_str(), envelope.kind.as_str()),
+                Some(Key::Message) => {
+                    let value = text(&mut access)?;
+                    if level != Level::InList || context.collector.strings.text(envelope.kind) == "Status" {
+                        envelope.message = value;
+                    }
+                }
+                Some(Key::Metadata) => {
+                    let read = access.next_value_seed(Any(MetadataReader(&mut context.collector.strings)))?;
+                    if let Some(metadata) = read {
+                        (envelope.metadata, has_metadata) = (metadata, true);
+                    }
+                }
+                Some(Key::Facts(key)) => {
+                    let strings = &context.collector.strings;
+                    let (api_version, kind) = match inherited {
+                        Some(inherited) if envelope.kind.is_empty() => inherited,
+                        _ => (envelope.api_version, envelope.kind),
                     };
                     let known = !kind.is_empty() && !api_version.is_empty();
-                    let finalizers = kept.as_ref().map(|metadata| {
-                        let list = metadata.get("finalizers").and_then(Value::as_array);
-                        list.into_iter().flatten().filter_map(Value::as_str)
-                    });
-                    if known && !may_have_facts(group_of(api_version), kind, finalizers) {
-                        access.next_value::<IgnoredAny>()?;
+                    let (group, kind) = (group_of(strings.text(api_version)), strings.text(kind));
+                    let finalizers = has_metadata.then(|| envelope.metadata.finalizers(strings));
+                    if known && !may_have_facts(group, kind, finalizers) {
+                        skip(&mut access)?;
                     } else {
-                        let value = access.next_value_seed(Capture::default())?;
-                        whole.insert(key.to_owned(), value);
+                        let filter = if known { keys_with_facts(group, kind, key) } else { None };
+                        let reader = filter.map_or(Capture::default(), Capture::of);
+                        whole.insert(key.to_owned(), access.next_value_seed(reader)?);
                     }
                 }
-                "items" if level != Level::InList => {
-                    let inherited = item_kind(&envelope.api_version, &envelope.kind);
-                    envelope.items = access.next_value_seed(ItemsReader { context, inherited })?;
+                Some(Key::Items) if level != Level::InList => {
+                    let list = (envelope.api_version, envelope.kind);
+                    if let Some(items) = envelope.items.take() {
+                        context.collector.discard(items.before);
+                    }
+                    envelope.items = access.next_value_seed(Any(ItemsReader { context, list }))?;
                 }
-                "object" if level != Level::InList => {
+                Some(Key::Object) if level != Level::InList => {
                     let seed = NodeReader { context, level: Level::InList, inherited: None };
                     envelope.object = Some(access.next_value_seed(seed)?);
                 }
-                _ => {
-                    access.next_value::<IgnoredAny>()?;
-                }
+                Some(Key::Items | Key::Object) | None => skip(&mut access)?,
             }
         }
+        let strings = &context.collector.strings;
         // Nothing but metadata is needed of a ServiceAccount.
-        if !whole.is_empty() || envelope.kind == "ServiceAccount" {
-            whole.insert("metadata".to_owned(), Value::Object(kept.unwrap_or_default()));
+        if !whole.is_empty() || strings.text(envelope.kind) == "ServiceAccount" {
+            whole.insert("metadata".to_owned(), envelope.metadata.for_facts(strings));
             envelope.extra = Extra::Waiting(Box::new(Value::Object(whole)));
-            if !envelope.kind.is_empty() && !envelope.api_version.is_empty() {
-                envelope.extra = envelope.extra.resolve(&envelope.api_version, &envelope.kind);
-            } else if let Some((api_version, kind)) = &inherited
-                && envelope.kind.is_empty()
-            {
-                envelope.extra = envelope.extra.resolve(api_version, kind);
+            let own = (envelope.api_version, envelope.kind);
+            let own = if envelope.kind.is_empty() { inherited.unwrap_or(own) } else { own };
+            if !own.0.is_empty() && !own.1.is_empty() {
+                envelope.extra = envelope.extra.resolve(strings.text(own.0), strings.text(own.1));
             }
         }
         Ok(Node::Map(Box::new(envelope)))
     }
 }
 
+/// The text of the next value.
+fn text<'de, A: MapAccess<'de>>(access: &mut A) -> Result<Option<String>, A::Error> {
+    access.next_value_seed(Any(WithText(|text: Option<&str>| text.map(str::to_owned))))
+}
+
 /// Reads `items`: `None` if it isn't a list; empty if it is null, as the API server may write it.
 struct ItemsReader<'c, 'a> {
     context: &'c mut Context<'a>,
-    inherited: Option<(String, String)>,
+    /// The type of the list, as far as it was read.
+    list: Type,
 }
 
-impl<'de> DeserializeSeed<'de> for ItemsReader<'_, '_> {
-    type Value = Option<Vec<Node>>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
+impl ItemsReader<'_, '_> {
+    fn nothing(&self) -> Items {
+        Items { before: self.context.collector.len(), failed: None, waiting: Vec::new() }
     }
 }
 
-impl<'de> Visitor<'de> for ItemsReader<'_, '_> {
-    type Value = Option<Vec<Node>>;
+impl<'de> Take<'de> for ItemsReader<'_, '_> {
+    type Value = Option<Items>;
 
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a list of Kubernetes objects")
+    fn scalar(self, scalar: Scalar<'_>) -> Option<Items> {
+        matches!(scalar, Scalar::Null).then(|| self.nothing())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_i128<E>(self, _: i128) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_u128<E>(self, _: u128) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(Some(Vec::new()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Some(Vec::new()))
-    }
-
-    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Self::Value, A::Error> {
-        let (IgnoredAny, value) = access.variant()?;
-        value.newtype_variant_seed(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
-        while access.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
-        let mut nodes = Vec::new();
-        loop {
-            let seed = NodeReader { context: self.context, level: Level::InList, inherited: self.inherited.clone() };
-            match access.next_element_seed(seed)? {
-                Some(node) => nodes.push(node),
-                None => return Ok(Some(nodes)),
+    fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<Option<Items>, A::Error> {
+        let mut items = self.nothing();
+        let ItemsReader { context, list } = self;
+        let known = !list.0.is_empty() && !list.1.is_empty();
+        let inherited = if known { item_type(&mut context.collector.strings, list) } else { None };
+        let mut number = 0;
+        while let Some(node) = access.next_element_seed(NodeReader { context, level: Level::InList, inherited })? {
+            number += 1;
+            if items.failed.is_some() {
+                continue;
+            }
+            let lacks_type = |node: &Node| match node {
+                Node::Map(envelope) => envelope.kind.is_empty() || envelope.api_version.is_empty(),
+                _ => false,
+            };
+            if !items.waiting.is_empty() || (!known && lacks_type(&node)) {
+                items.waiting.push((number, node));
+            } else if let Err(error) = context.collector.node(Some(number), node, inherited) {
+                items.failed = Some(error);
             }
         }
+        Ok(Some(items))
     }
 }

@@ -101,6 +101,22 @@ pub enum DumpError {
     Unwritable { path: String, source: io::Error },
 }
 
+impl DumpError {
+    /// The same without the number of the document: its file has no other.
+    pub(super) fn in_the_only_document(mut self) -> Self {
+        if let DumpError::NotAnObject { place, .. }
+        | DumpError::Missing { place, .. }
+        | DumpError::ApiVersion { place, .. }
+        | DumpError::Timestamp { place, .. }
+        | DumpError::KindLost { place, .. }
+        | DumpError::Status { place, .. } = &mut self
+        {
+            place.document = None;
+        }
+        self
+    }
+}
+
 fn at_line(line: usize, column: usize) -> String {
     if line == 0 { String::new() } else { format!(" at line {line}, column {column}") }
 }

@@ -1,146 +1,342 @@
 //! An object's metadata as written in a dump, interned. Malformed values are kept as far as possible.
 
-use std::borrow::Cow;
+use serde::de::{MapAccess, SeqAccess};
+use serde_json::{Map, Value, json};
 
-use serde_json::{Map, Value};
+use super::{
+    any::{Any, Scalar, Take, WithText, next_key, skip},
+    capture::{Capture, KeyFilter},
+};
+use crate::model::{
+    Object, Reference, ResourceId, Strings, Symbol,
+    facts::{Setter, contains_setters, is_read_annotation, read_setters},
+};
 
-use super::capture;
-use crate::model::{RawObject, RawReference, Reference, Strings, Symbol};
+/// Of the annotations, only these are kept: others may contain secrets.
+const OF_ANNOTATIONS: KeyFilter = |level, key| level > 0 || is_read_annotation(key);
+/// Managed fields are large.
+const OF_MANAGED_FIELDS: KeyFilter = contains_setters;
 
 /// The parts of `metadata` that are kept. A field that is missing or of the wrong type is empty.
 #[derive(Debug)]
 pub(super) struct Metadata {
-    pub namespace: Symbol,
-    pub name: Symbol,
-    pub uid: Symbol,
-    pub resource_version: Symbol,
-    /// Unix seconds, as all times here.
-    pub created: Option<i64>,
-    pub deleted: Option<i64>,
-    pub grace: Option<i64>,
-    pub finalizers: Box<[Symbol]>,
-    pub owners: Box<[Reference]>,
-    pub labels: Box<[(Symbol, Symbol)]>,
+    /// Its resource is not known yet.
+    pub object: Object,
     /// Invalid timestamps: field and value.
     pub bad_times: Vec<(&'static str, String)>,
+    /// The annotations that facts are read from.
+    annotations: Option<Value>,
+    /// What tells who set its finalizers.
+    managed_fields: Option<Value>,
+    has_finalizers: bool,
 }
 
 impl Default for Metadata {
     fn default() -> Self {
         Metadata {
-            namespace: Symbol::EMPTY,
-            name: Symbol::EMPTY,
-            uid: Symbol::EMPTY,
-            resource_version: Symbol::EMPTY,
-            created: None,
-            deleted: None,
-            grace: None,
-            finalizers: Box::default(),
-            owners: Box::default(),
-            labels: Box::default(),
+            object: Object {
+                resource: ResourceId(0),
+                namespace: Symbol::EMPTY,
+                name: Symbol::EMPTY,
+                uid: Symbol::EMPTY,
+                resource_version: Symbol::EMPTY,
+                created: None,
+                deleted: None,
+                grace: None,
+                finalizers: Box::default(),
+                owners: Box::default(),
+                labels: Box::default(),
+            },
             bad_times: Vec::new(),
+            annotations: None,
+            managed_fields: None,
+            has_finalizers: false,
         }
+    }
+}
+
+/// The keys of `metadata` that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Namespace,
+    Name,
+    Uid,
+    ResourceVersion,
+    Created,
+    Deleted,
+    Grace,
+    Finalizers,
+    Owners,
+    Labels,
+    Annotations,
+    ManagedFields,
+}
+
+impl Field {
+    pub(super) fn of(key: &str) -> Option<Field> {
+        Some(match key {
+            "namespace" => Field::Namespace,
+            "name" => Field::Name,
+            "uid" => Field::Uid,
+            "resourceVersion" => Field::ResourceVersion,
+            "creationTimestamp" => Field::Created,
+            "deletionTimestamp" => Field::Deleted,
+            "deletionGracePeriodSeconds" => Field::Grace,
+            "finalizers" => Field::Finalizers,
+            "ownerReferences" => Field::Owners,
+            "labels" => Field::Labels,
+            "annotations" => Field::Annotations,
+            "managedFields" => Field::ManagedFields,
+            _ => return None,
+        })
     }
 }
 
 impl Metadata {
-    /// Reads the value of `metadata`.
-    pub(super) fn read(strings: &mut Strings, mut from: Map<String, Value>) -> Self {
-        let mut bad_times = Vec::new();
-        let created = time(&mut from, "creationTimestamp", &mut bad_times);
-        let deleted = time(&mut from, "deletionTimestamp", &mut bad_times);
-        let grace = from.get("deletionGracePeriodSeconds").and_then(Value::as_i64);
-        let finalizers = match from.remove("finalizers") {
-            Some(Value::Array(list)) => {
-                list.into_iter().filter_map(capture::text).map(|text| strings.intern(&text)).collect()
+    /// Reads the value of one of its keys.
+    pub(super) fn read<'de, A: MapAccess<'de>>(
+        &mut self,
+        strings: &mut Strings,
+        field: Field,
+        access: &mut A,
+    ) -> Result<(), A::Error> {
+        let object = &mut self.object;
+        match field {
+            Field::Namespace => object.namespace = symbol(strings, access)?,
+            Field::Name => object.name = symbol(strings, access)?,
+            Field::Uid => object.uid = symbol(strings, access)?,
+            Field::ResourceVersion => object.resource_version = symbol(strings, access)?,
+            Field::Created => object.created = time("creationTimestamp", access, &mut self.bad_times)?,
+            Field::Deleted => object.deleted = time("deletionTimestamp", access, &mut self.bad_times)?,
+            Field::Grace => object.grace = access.next_value_seed(Any(WholeNumber))?,
+            Field::Finalizers => {
+                object.finalizers = access.next_value_seed(Any(Texts(strings)))?.into();
+                self.has_finalizers = true;
             }
-            _ => Box::default(),
-        };
-        let owners = match from.remove("ownerReferences") {
-            Some(Value::Array(list)) => list.into_iter().map(|owner| reference(strings, owner)).collect(),
-            None | Some(Value::Null) => Box::default(),
-            // Not a list, but still an attempt to set an owner.
-            Some(other) => Box::new([reference(strings, other)]),
-        };
-        let labels = match from.remove("labels") {
-            Some(Value::Object(labels)) => labels
-                .into_iter()
-                .map(|(key, value)| (strings.intern(&key), strings.intern(&capture::text(value).unwrap_or_default())))
-                .collect(),
-            _ => Box::default(),
-        };
-        Metadata {
-            namespace: take(strings, &mut from, "namespace"),
-            name: take(strings, &mut from, "name"),
-            uid: take(strings, &mut from, "uid"),
-            resource_version: take(strings, &mut from, "resourceVersion"),
-            created,
-            deleted,
-            grace,
-            finalizers,
-            owners,
-            labels,
-            bad_times,
+            Field::Owners => object.owners = access.next_value_seed(Any(References(strings)))?.into(),
+            Field::Labels => object.labels = access.next_value_seed(Any(Pairs(strings)))?.into(),
+            Field::Annotations => {
+                let annotations = access.next_value_seed(Capture::of(OF_ANNOTATIONS))?;
+                self.annotations = Some(annotations).filter(|kept| kept.as_object().is_none_or(|map| !map.is_empty()));
+            }
+            Field::ManagedFields => self.managed_fields = Some(access.next_value_seed(Capture::of(OF_MANAGED_FIELDS))?),
+        }
+        Ok(())
+    }
+
+    /// The part that facts are read from, as an object has it.
+    pub(super) fn for_facts(&self, strings: &Strings) -> Value {
+        let mut kept = Map::new();
+        if !self.object.name.is_empty() {
+            kept.insert("name".to_owned(), strings.text(self.object.name).into());
+        }
+        if self.has_finalizers {
+            let texts: Vec<&str> = self.finalizers(strings).collect();
+            kept.insert("finalizers".to_owned(), json!(texts));
+        }
+        if let Some(annotations) = &self.annotations {
+            kept.insert("annotations".to_owned(), annotations.clone());
+        }
+        Value::Object(kept)
+    }
+
+    pub(super) fn finalizers<'a>(&'a self, strings: &'a Strings) -> impl Iterator<Item = &'a str> {
+        self.object.finalizers.iter().map(|text| strings.text(*text))
+    }
+
+    /// Who set its finalizers; `None` without finalizers or managed fields.
+    pub(super) fn setters(&mut self) -> Option<Vec<Setter>> {
+        let managed_fields = self.managed_fields.take().filter(|_| self.has_finalizers)?;
+        read_setters(&Map::from_iter([("managedFields".to_owned(), managed_fields)]))
+    }
+}
+
+/// Reads the value of `metadata`; `None` if it isn't a map.
+pub(super) struct MetadataReader<'s>(pub &'s mut Strings);
+
+impl<'de> Take<'de> for MetadataReader<'_> {
+    type Value = Option<Metadata>;
+
+    fn scalar(self, _: Scalar<'_>) -> Self::Value {
+        None
+    }
+
+    fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut metadata = Metadata::default();
+        while let Some(field) = next_key(&mut access, Field::of)? {
+            match field.flatten() {
+                Some(field) => metadata.read(self.0, field, &mut access)?,
+                None => skip(&mut access)?,
+            }
+        }
+        Ok(Some(metadata))
+    }
+}
+
+/// The next value, which is the time of a field; in `bad` if it is none.
+fn time<'de, A: MapAccess<'de>>(
+    field: &'static str,
+    access: &mut A,
+    bad: &mut Vec<(&'static str, String)>,
+) -> Result<Option<i64>, A::Error> {
+    bad.retain(|(known, _)| *known != field);
+    Ok(access.next_value_seed(Any(Time))?.unwrap_or_else(|found| {
+        bad.push((field, found));
+        None
+    }))
+}
+
+/// Interns the text of the next value; empty if it has none.
+pub(super) fn symbol<'de, A: MapAccess<'de>>(strings: &mut Strings, access: &mut A) -> Result<Symbol, A::Error> {
+    access.next_value_seed(Any(WithText(|text: Option<&str>| text.map_or(Symbol::EMPTY, |text| strings.intern(text)))))
+}
+
+struct WholeNumber;
+
+impl Take<'_> for WholeNumber {
+    type Value = Option<i64>;
+
+    fn scalar(self, scalar: Scalar<'_>) -> Option<i64> {
+        if let Scalar::Number(number) = scalar { number.as_i64() } else { None }
+    }
+}
+
+struct Flag;
+
+impl Take<'_> for Flag {
+    type Value = Option<bool>;
+
+    fn scalar(self, scalar: Scalar<'_>) -> Option<bool> {
+        if let Scalar::Bool(flag) = scalar { Some(flag) } else { None }
+    }
+}
+
+/// Reads the texts of a list.
+struct Texts<'s>(&'s mut Strings);
+
+impl<'de> Take<'de> for Texts<'_> {
+    type Value = Vec<Symbol>;
+
+    fn scalar(self, _: Scalar<'_>) -> Vec<Symbol> {
+        Vec::new()
+    }
+
+    fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<Vec<Symbol>, A::Error> {
+        let mut texts = Vec::new();
+        let mut next =
+            || access.next_element_seed(Any(WithText(|text: Option<&str>| text.map(|text| self.0.intern(text)))));
+        while let Some(text) = next()? {
+            texts.extend(text);
+        }
+        Ok(texts)
+    }
+}
+
+/// Reads a map of texts, sorted. Of several values of one key, the last counts.
+struct Pairs<'s>(&'s mut Strings);
+
+impl<'de> Take<'de> for Pairs<'_> {
+    type Value = Vec<(Symbol, Symbol)>;
+
+    fn scalar(self, _: Scalar<'_>) -> Self::Value {
+        Vec::new()
+    }
+
+    fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut pairs: Vec<(Symbol, Symbol)> = Vec::new();
+        while let Some(key) = next_key(&mut access, |key| self.0.intern(key))? {
+            match key {
+                Some(key) => pairs.push((key, symbol(self.0, &mut access)?)),
+                None => skip(&mut access)?,
+            }
+        }
+        pairs.reverse();
+        pairs.sort_by_key(|(key, _)| *key);
+        pairs.dedup_by_key(|(key, _)| *key);
+        Ok(pairs)
+    }
+}
+
+/// Reads `ownerReferences`. What isn't a list is an attempt to set an owner, too.
+struct References<'s>(&'s mut Strings);
+
+impl<'de> Take<'de> for References<'_> {
+    type Value = Vec<Reference>;
+
+    fn scalar(self, scalar: Scalar<'_>) -> Vec<Reference> {
+        match scalar {
+            Scalar::Null => Vec::new(),
+            other => vec![OneReference(self.0).scalar(other)],
         }
     }
 
-    /// The metadata in the form that a snapshot accepts.
-    pub(super) fn raw<'a>(&self, strings: &'a Strings) -> RawObject<'a> {
-        let text = |symbol: &Symbol| Cow::Borrowed(strings.text(*symbol));
-        RawObject {
-            namespace: text(&self.namespace),
-            name: text(&self.name),
-            uid: text(&self.uid),
-            resource_version: text(&self.resource_version),
-            created: self.created,
-            deleted: self.deleted,
-            grace: self.grace,
-            finalizers: self.finalizers.iter().map(text).collect(),
-            owners: self
-                .owners
-                .iter()
-                .map(|owner| RawReference {
-                    api_version: text(&owner.api_version),
-                    kind: text(&owner.kind),
-                    name: text(&owner.name),
-                    uid: text(&owner.uid),
-                    controller: owner.controller,
-                    block_owner_deletion: owner.block_owner_deletion,
-                })
-                .collect(),
-            labels: self.labels.iter().map(|(key, value)| (text(key), text(value))).collect(),
-            ..RawObject::default()
+    fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<Vec<Reference>, A::Error> {
+        let mut references = Vec::new();
+        while let Some(reference) = access.next_element_seed(Any(OneReference(self.0)))? {
+            references.push(reference);
+        }
+        Ok(references)
+    }
+
+    fn map<A: MapAccess<'de>>(self, access: A) -> Result<Vec<Reference>, A::Error> {
+        Ok(vec![OneReference(self.0).map(access)?])
+    }
+}
+
+struct OneReference<'s>(&'s mut Strings);
+
+impl<'de> Take<'de> for OneReference<'_> {
+    type Value = Reference;
+
+    fn scalar(self, _: Scalar<'_>) -> Reference {
+        let empty = Symbol::EMPTY;
+        let (controller, block_owner_deletion) = (None, None);
+        Reference { api_version: empty, kind: empty, name: empty, uid: empty, controller, block_owner_deletion }
+    }
+
+    fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<Reference, A::Error> {
+        let strings = self.0;
+        let mut reference = OneReference(strings).scalar(Scalar::Null);
+        let keys = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+        while let Some(key) = next_key(&mut access, |key| keys.iter().find(|known| **known == key).copied())? {
+            match key.flatten() {
+                Some("apiVersion") => reference.api_version = symbol(strings, &mut access)?,
+                Some("kind") => reference.kind = symbol(strings, &mut access)?,
+                Some("name") => reference.name = symbol(strings, &mut access)?,
+                Some("uid") => reference.uid = symbol(strings, &mut access)?,
+                Some("controller") => reference.controller = access.next_value_seed(Any(Flag))?,
+                Some(_) => reference.block_owner_deletion = access.next_value_seed(Any(Flag))?,
+                None => skip(&mut access)?,
+            }
+        }
+        Ok(reference)
+    }
+}
+
+/// Reads a time; an error is the value as it was written.
+struct Time;
+
+impl<'de> Take<'de> for Time {
+    type Value = Result<Option<i64>, String>;
+
+    fn scalar(self, scalar: Scalar<'_>) -> Self::Value {
+        match scalar {
+            Scalar::Null | Scalar::Odd => Ok(None),
+            Scalar::Text(text) => match seconds(text) {
+                Some(time) => Ok(Some(time)),
+                None => Err(Value::from(text).to_string()),
+            },
+            other => Err(other.value().to_string()),
         }
     }
-}
 
-fn take(strings: &mut Strings, from: &mut Map<String, Value>, key: &str) -> Symbol {
-    let text = from.remove(key).and_then(capture::text);
-    text.map_or(Symbol::EMPTY, |text| strings.intern(&text))
-}
-
-fn reference(strings: &mut Strings, from: Value) -> Reference {
-    let mut from = match from {
-        Value::Object(from) => from,
-        _ => Map::new(),
-    };
-    Reference {
-        api_version: take(strings, &mut from, "apiVersion"),
-        kind: take(strings, &mut from, "kind"),
-        name: take(strings, &mut from, "name"),
-        uid: take(strings, &mut from, "uid"),
-        controller: from.get("controller").and_then(Value::as_bool),
-        block_owner_deletion: from.get("blockOwnerDeletion").and_then(Value::as_bool),
+    fn list<A: SeqAccess<'de>>(self, access: A) -> Result<Self::Value, A::Error> {
+        Ok(Err(Capture::default().list(access)?.to_string()))
     }
-}
 
-fn time(from: &mut Map<String, Value>, field: &'static str, bad: &mut Vec<(&'static str, String)>) -> Option<i64> {
-    let value = from.remove(field).filter(|value| !value.is_null())?;
-    let time = value.as_str().and_then(seconds);
-    if time.is_none() {
-        bad.push((field, value.to_string()));
+    fn map<A: MapAccess<'de>>(self, access: A) -> Result<Self::Value, A::Error> {
+        Ok(Err(Capture::default().map(access)?.to_string()))
     }
-    time
 }
 
 /// A time in Unix seconds. Kubernetes has times until the end of the year 9999; those of its last day, which this

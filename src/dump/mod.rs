@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! input     finds files and reads their texts      text        splits a text into documents (yaml: YAML)
-//! document  reads one document: objects, lists     collect     collects all objects, validated, each once
+//! document  reads one document: objects, lists     collect     collects all objects, validated
+//! metadata  reads its metadata (any, capture: values of any type)
 //! plain     turns objects into a snapshot (with served, definition, guess)
 //! kustomize what `kubectl kustomize` prints           snapshot_file  reads and writes whole snapshots
 //! ```
 
+mod any;
 mod capture;
 mod collect;
 mod definition;
@@ -76,11 +78,11 @@ fn read_texts<'a>(
             return snapshot_file::read(path, &text, &api_version);
         }
     }
-    let (strings, objects) = collector.finish();
-    if objects.is_empty() {
+    let collected = collector.finish();
+    if collected.objects.is_empty() {
         return Err(DumpError::Empty { paths: paths.to_vec() });
     }
-    plain::build(paths, &strings, &objects, assume_complete)
+    plain::build(paths, collected, assume_complete)
 }
 
 /// Reads bytes as a file named `dump`.

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     collect::{Collected, is_api_version},
-    document::group_of,
+    document::{Type, group_of},
     error::DumpError,
     served::{Seen, Served},
 };
@@ -19,20 +19,15 @@ use crate::model::{
 ///
 /// A dump doesn't record what it omits. The objects of a kind are assumed to be all of that kind in their namespace or
 /// in the cluster; a kind without objects proves nothing. `assume_complete` declares the dump complete.
-pub(super) fn build(
-    paths: &[String],
-    strings: &Strings,
-    objects: &[Collected],
-    assume_complete: bool,
-) -> Result<Snapshot, DumpError> {
+pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete: bool) -> Result<Snapshot, DumpError> {
     let mut served = Served::new();
-    for definition in objects.iter().filter_map(|object| object.definition.as_ref()) {
+    for definition in collected.rest.iter().filter_map(|(_, rest)| rest.definition.as_ref()) {
         served.define(definition);
     }
-    for seen in kinds(strings, objects) {
+    for seen in kinds(&collected) {
         served.see(&seen);
     }
-    let doubtful = if assume_complete { Vec::new() } else { named(strings, objects) };
+    let doubtful = if assume_complete { Vec::new() } else { named(&collected) };
     for seen in &doubtful {
         served.name(seen);
     }
@@ -42,15 +37,17 @@ pub(super) fn build(
         .map(|seen| (api_version(seen) + " " + &seen.kind, served.doubt(&seen.group)))
         .collect();
     let resources = served.resources();
-    let ids = map(strings, objects, &resources)?;
-    let mut builder = SnapshotBuilder::new(Origin::Dump { paths: paths.to_vec() }, resources);
-    for (object, resource) in objects.iter().zip(&ids) {
-        let id = builder.add(*resource, &object.metadata.raw(strings));
-        if let Some(fact) = &object.fact {
-            builder.snapshot().learn(id, fact.clone());
+    map(&mut collected, &resources)?;
+    let Collected { strings, objects, rest, .. } = collected;
+    let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
+    let ids = builder.adopt(objects);
+    for (index, rest) in rest {
+        let Some(id) = ids[index] else { continue };
+        if let Some(fact) = rest.fact {
+            builder.snapshot().learn(id, fact);
         }
-        if let Some(setters) = &object.setters {
-            builder.snapshot().facts.insert_setters(id, setters.clone());
+        if let Some(setters) = rest.setters {
+            builder.snapshot().facts.insert_setters(id, setters);
         }
     }
     for list in lists(builder.snapshot(), assume_complete) {
@@ -79,13 +76,13 @@ fn api_version(seen: &Seen) -> String {
 }
 
 /// The kinds of the objects. A kind is namespaced if any of its objects has a namespace.
-fn kinds(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
+fn kinds(collected: &Collected) -> Vec<Seen> {
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
-    let mut known: FxHashSet<(Symbol, Symbol, bool)> = FxHashSet::default();
-    for object in objects {
-        let namespace = object.metadata.namespace;
-        if known.insert((object.api_version, object.kind, namespace.is_empty())) {
-            kinds.insert(seen(strings, object.api_version, object.kind, namespace));
+    let mut known: FxHashSet<(ResourceId, bool)> = FxHashSet::default();
+    for object in &collected.objects {
+        if known.insert((object.resource, object.namespace.is_empty())) {
+            let (api_version, kind) = collected.types[object.resource.index()];
+            kinds.insert(seen(&collected.strings, api_version, kind, object.namespace));
         }
     }
     let mut kinds: Vec<Seen> = kinds.into_iter().collect();
@@ -94,15 +91,15 @@ fn kinds(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
 }
 
 /// The kinds of the referenced owners. The owner of a cluster-scoped object is cluster-scoped.
-fn named(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
+fn named(collected: &Collected) -> Vec<Seen> {
+    let strings = &collected.strings;
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
     let mut known: FxHashSet<(Symbol, Symbol, bool)> = FxHashSet::default();
-    for object in objects {
-        let namespace = object.metadata.namespace;
-        for owner in &object.metadata.owners {
-            let is_new = known.insert((owner.api_version, owner.kind, namespace.is_empty()));
+    for object in &collected.objects {
+        for owner in &object.owners {
+            let is_new = known.insert((owner.api_version, owner.kind, object.namespace.is_empty()));
             if is_new && !owner.kind.is_empty() && is_api_version(strings.text(owner.api_version)) {
-                kinds.insert(seen(strings, owner.api_version, owner.kind, namespace));
+                kinds.insert(seen(strings, owner.api_version, owner.kind, object.namespace));
             }
         }
     }
@@ -111,35 +108,33 @@ fn named(strings: &Strings, objects: &[Collected]) -> Vec<Seen> {
     kinds
 }
 
-/// The resource of each object.
-fn map(strings: &Strings, objects: &[Collected], resources: &Resources) -> Result<Vec<ResourceId>, DumpError> {
-    let mut known: FxHashMap<(Symbol, Symbol), ResourceId> = FxHashMap::default();
+/// Puts each object under its resource.
+fn map(collected: &mut Collected, resources: &Resources) -> Result<(), DumpError> {
     let mut by_name: FxHashMap<(&str, String), ResourceId> = FxHashMap::default();
     for (id, resource) in resources.iter() {
         by_name.entry((resource.kind.as_str(), resource.api_version())).or_insert(id);
     }
-    let resource = |object: &Collected| match known.get(&(object.api_version, object.kind)) {
-        Some(id) => *id,
-        None => {
-            let (api_version, kind) = (strings.text(object.api_version), strings.text(object.kind));
-            let id = *by_name.get(&(kind, api_version.to_owned())).expect("the kind of every object was seen");
-            known.insert((object.api_version, object.kind), id);
-            id
-        }
+    let strings = &collected.strings;
+    let resource = |(api_version, kind): &Type| {
+        let by_name = by_name.get(&(strings.text(*kind), strings.text(*api_version).to_owned()));
+        *by_name.expect("the kind of every object was seen")
     };
-    let ids: Vec<ResourceId> = objects.iter().map(resource).collect();
-    for (object, id) in objects.iter().zip(&ids) {
-        let resource = resources.get(*id);
-        if resource.namespaced == object.metadata.namespace.is_empty() {
+    let by_type: Vec<ResourceId> = collected.types.iter().map(resource).collect();
+    for (index, object) in collected.objects.iter().enumerate() {
+        let resource = resources.get(by_type[object.resource.index()]);
+        if resource.namespaced == object.namespace.is_empty() {
             return Err(DumpError::Scope {
-                place: object.place(strings),
-                object: object.describe(strings),
+                place: collected.place(index),
+                object: collected.describe(index),
                 kind: resource.kind.clone(),
                 namespaced: resource.namespaced,
             });
         }
     }
-    Ok(ids)
+    for object in &mut collected.objects {
+        object.resource = by_type[object.resource.index()];
+    }
+    Ok(())
 }
 
 fn lists(snapshot: &Snapshot, assume_complete: bool) -> Vec<ListRecord> {

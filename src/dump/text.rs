@@ -5,10 +5,9 @@ use serde::de::DeserializeSeed;
 use super::{
     collect::Collector,
     document::{Context, Node, NodeReader},
-    error::{DumpError, Place},
+    error::DumpError,
     yaml,
 };
-use crate::model::Strings;
 
 /// The result of reading a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,19 +37,23 @@ fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, Du
     let mut number = 0;
     while number < count {
         number += 1;
-        let node = match read(&mut collector.strings, |context| {
-            NodeReader::document(context).deserialize(&mut deserializer)
-        }) {
+        let first = collector.len();
+        collector.begin(path, number);
+        let node = match read(collector, |context| NodeReader::document(context).deserialize(&mut deserializer)) {
             Read::Node(node) => node,
             Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
             Read::Failed(error) => return Err(json_error(path, &error)),
         };
         // `end` accepts only whitespace. It scans the current line, so don't call it after every document.
-        if number == 1 && deserializer.end().is_err() {
-            count = json_documents(text);
+        if number == 1 {
+            if deserializer.end().is_err() {
+                count = json_documents(text);
+            }
+            if count == 1 {
+                collector.only_document(first);
+            }
         }
-        let document = (count > 1).then_some(number);
-        collector.document(&Place { file: path.to_owned(), document, item: None }, node)?;
+        collector.document(node).map_err(|error| if count == 1 { error.in_the_only_document() } else { error })?;
     }
     deserializer.end().map_err(|error| json_error(path, &error))?;
     Ok(Outcome::Collected)
@@ -66,7 +69,8 @@ fn json_documents(text: &str) -> usize {
 fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
     let documents = yaml::documents(text);
     for (index, document) in documents.iter().enumerate() {
-        let read = read(&mut collector.strings, |context| {
+        collector.begin(path, if documents.len() > 1 { index + 1 } else { 0 });
+        let read = read(collector, |context| {
             yaml::read(document, |deserializer| NodeReader::document(context).deserialize(deserializer))
         });
         let node = match read {
@@ -74,8 +78,7 @@ fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, Du
             Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
             Read::Failed(error) => return Err(yaml::error(path, document, &error)),
         };
-        let number = (documents.len() > 1).then_some(index + 1);
-        collector.document(&Place { file: path.to_owned(), document: number, item: None }, node)?;
+        collector.document(node)?;
     }
     Ok(Outcome::Collected)
 }
@@ -86,8 +89,8 @@ enum Read<E> {
     Failed(E),
 }
 
-fn read<E>(strings: &mut Strings, document: impl FnOnce(&mut Context<'_>) -> Result<Node, E>) -> Read<E> {
-    let mut context = Context { strings, own: None };
+fn read<E>(collector: &mut Collector, document: impl FnOnce(&mut Context<'_>) -> Result<Node, E>) -> Read<E> {
+    let mut context = Context { collector, own: None };
     match document(&mut context) {
         Ok(node) => Read::Node(node),
         Err(error) => context.own.map_or(Read::Failed(error), Read::Own),

@@ -372,7 +372,11 @@ pub struct SnapshotBuilder {
 impl SnapshotBuilder {
     /// A builder with the served resources.
     pub fn new(origin: Origin, resources: Resources) -> Self {
-        let mut strings = Strings::default();
+        Self::with_strings(origin, resources, Strings::default())
+    }
+
+    /// A builder whose objects will be interned by these strings.
+    pub(crate) fn with_strings(origin: Origin, resources: Resources, mut strings: Strings) -> Self {
         let written_as = resources
             .iter()
             .map(|(_, resource)| (strings.intern(&resource.api_version()), strings.intern(&resource.kind)))
@@ -401,6 +405,52 @@ impl SnapshotBuilder {
     /// Adds an object under its resource, in any version. The same object (coordinate and uid) is added once.
     pub fn add(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         self.snapshot.add(resource, raw)
+    }
+
+    /// Takes over objects that these strings have interned, under the picked resources of those that they name. Of
+    /// several copies of an object, the newest counts, in the place of the first. Returns the id of each; `None` for
+    /// copies that don't count. The builder has no objects yet.
+    pub(crate) fn adopt(&mut self, mut objects: Vec<Object>) -> Vec<Option<ObjectId>> {
+        let snapshot = &mut self.snapshot;
+        snapshot.by_coordinate.reserve(objects.len());
+        snapshot.by_uid.reserve(objects.len());
+        let mut ids: Vec<Option<ObjectId>> = Vec::with_capacity(objects.len());
+        // By id: which of the given objects counts.
+        let mut chosen: Vec<u32> = Vec::with_capacity(objects.len());
+        // Objects that share their coordinate with another one.
+        let mut twins: FxHashMap<(Coordinate, Symbol), ObjectId> = FxHashMap::default();
+        let mut kept = 0;
+        for index in 0..objects.len() {
+            let resource = snapshot.resources.picked(objects[index].resource);
+            objects[index].resource = resource;
+            let (coordinate, uid) = (objects[index].coordinate(), objects[index].uid);
+            let first = snapshot.by_coordinate.get(&coordinate).copied();
+            let known = first.filter(|first| objects[first.index()].uid == uid);
+            if let Some(known) = known.or_else(|| twins.get(&(coordinate, uid)).copied()) {
+                let version = |object: &Object| snapshot.strings.text(object.resource_version).parse::<u64>().ok();
+                let newer = version(&objects[known.index()]) < version(&objects[index]);
+                if newer {
+                    objects.swap(known.index(), index);
+                    let before = std::mem::replace(&mut chosen[known.index()], index as u32);
+                    ids[before as usize] = None;
+                }
+                ids.push(newer.then_some(known));
+                continue;
+            }
+            let id = ObjectId(kept as u32);
+            match first {
+                Some(_) => drop(twins.insert((coordinate, uid), id)),
+                None => drop(snapshot.by_coordinate.insert(coordinate, id)),
+            }
+            snapshot.by_uid.entry(uid).or_insert(id);
+            objects.swap(kept, index);
+            ids.push(Some(id));
+            chosen.push(index as u32);
+            kept += 1;
+        }
+        objects.truncate(kept);
+        snapshot.objects = objects;
+        ids
     }
 
     /// Records a list. A failed one becomes a gap.

@@ -11,7 +11,7 @@ pub(crate) const ORPHAN_FINALIZER: &str = "orphan";
 pub(crate) const DEFINITION_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// An interned string. Symbols of the same [`Strings`] are equal if and only if their texts are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct Symbol(u32);
 
 impl Symbol {

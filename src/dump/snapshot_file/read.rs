@@ -1,11 +1,12 @@
 //! Reads a snapshot file.
 
+use std::fmt;
+
 use rustc_hash::FxHashMap;
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeOwned, DeserializeSeed, Error, SeqAccess, Visitor},
+    de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::{Map, Value};
 
 use super::{
     API_VERSION, KIND,
@@ -14,14 +15,15 @@ use super::{
 use crate::{
     dump::{
         DumpError,
-        capture::{self, Capture},
-        metadata::Metadata,
+        any::{next_key, skip},
+        capture::Capture,
+        metadata::{Field, Metadata, symbol},
         text::{is_json, json_error},
         yaml,
     },
     model::{
-        self, Coordinate, Fact, Gap, ListRecord, Mapping, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
-        Strings, facts::Setter,
+        self, Coordinate, Fact, Gap, ListRecord, Mapping, Object, Resource, ResourceId, Resources, Snapshot,
+        SnapshotBuilder, Strings, Symbol, facts::Setter,
     },
 };
 
@@ -76,64 +78,119 @@ struct File {
 }
 
 /// The objects, interned while reading.
+#[derive(Default)]
 struct Objects {
     strings: Strings,
-    lines: Vec<Line>,
+    /// Their resources are indexes of their types.
+    objects: Vec<Object>,
+    types: Vec<Type>,
+    by_type: FxHashMap<Type, ResourceId>,
+    /// Facts and setters, by index of the object.
+    rest: Vec<(usize, Option<Fact>, Option<Vec<Setter>>)>,
 }
 
-struct Line {
-    api_version: model::Symbol,
-    kind: model::Symbol,
-    resource: Option<String>,
-    metadata: Metadata,
-    facts: Option<Fact>,
-    setters: Option<Vec<Setter>>,
+/// What names the resource of an object: apiVersion, kind, and the resource itself where these don't.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Type {
+    api_version: Symbol,
+    kind: Symbol,
+    resource: Option<Symbol>,
 }
 
 impl<'de> Deserialize<'de> for Objects {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct LineVisitor;
-        impl<'de> Visitor<'de> for LineVisitor {
+        struct Lines;
+        impl<'de> Visitor<'de> for Lines {
             type Value = Objects;
 
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of objects")
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Objects, A::Error> {
-                let mut objects = Objects { strings: Strings::default(), lines: Vec::new() };
-                while let Some(value) = access.next_element_seed(Capture::default())? {
-                    let Value::Object(value) = value else {
-                        return Err(A::Error::custom("an object is expected here"));
-                    };
-                    let line = line(&mut objects.strings, value).map_err(A::Error::custom)?;
-                    objects.lines.push(line);
-                }
+                let mut objects = Objects::default();
+                while access.next_element_seed(Line(&mut objects))?.is_some() {}
                 Ok(objects)
             }
         }
-        deserializer.deserialize_seq(LineVisitor)
+        deserializer.deserialize_seq(Lines)
     }
 }
 
-fn line(strings: &mut Strings, mut value: Map<String, Value>) -> Result<Line, String> {
-    let facts =
-        value.remove("facts").map(serde_json::from_value).transpose().map_err(|error| format!("facts: {error}"))?;
-    let setters =
-        value.remove("setters").map(serde_json::from_value).transpose().map_err(|error| format!("setters: {error}"))?;
-    let mut text = |key: &str| value.remove(key).and_then(capture::text);
-    let api_version = strings.intern(&text("apiVersion").unwrap_or_default());
-    let kind = strings.intern(&text("kind").unwrap_or_default());
-    let resource = text("resource");
-    let mut metadata = Metadata::read(strings, value);
-    for (field, found) in std::mem::take(&mut metadata.bad_times) {
-        let seconds = found.parse().map_err(|_| format!("{field} is {found}"))?;
-        match field {
-            "creationTimestamp" => metadata.created = Some(seconds),
-            _ => metadata.deleted = Some(seconds),
-        }
+fn within<E: Error>(key: &str, error: E) -> E {
+    E::custom(format!("{key}: {error}"))
+}
+
+/// Reads one object.
+struct Line<'o>(&'o mut Objects);
+
+impl<'de> DeserializeSeed<'de> for Line<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
     }
-    Ok(Line { api_version, kind, resource, metadata, facts, setters })
+}
+
+impl<'de> Visitor<'de> for Line<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        enum Key {
+            ApiVersion,
+            Kind,
+            Resource,
+            Facts,
+            Setters,
+            Metadata(Field),
+        }
+        let key = |key: &str| {
+            Some(match key {
+                "apiVersion" => Key::ApiVersion,
+                "kind" => Key::Kind,
+                "resource" => Key::Resource,
+                "facts" => Key::Facts,
+                "setters" => Key::Setters,
+                key => Key::Metadata(Field::of(key)?),
+            })
+        };
+        let objects = self.0;
+        let strings = &mut objects.strings;
+        let (mut kind, mut metadata, mut facts, mut setters) = (Type::default(), Metadata::default(), None, None);
+        while let Some(key) = next_key(&mut access, key)? {
+            match key.flatten() {
+                Some(Key::ApiVersion) => kind.api_version = symbol(strings, &mut access)?,
+                Some(Key::Kind) => kind.kind = symbol(strings, &mut access)?,
+                Some(Key::Resource) => kind.resource = Some(symbol(strings, &mut access)?),
+                Some(Key::Facts) => facts = Some(access.next_value().map_err(|error| within("facts", error))?),
+                Some(Key::Setters) => setters = Some(access.next_value().map_err(|error| within("setters", error))?),
+                Some(Key::Metadata(field)) => metadata.read(strings, field, &mut access)?,
+                None => skip(&mut access)?,
+            }
+        }
+        // Times that no text can express are numbers.
+        for (field, found) in metadata.bad_times {
+            let seconds = found.parse().map_err(|_| A::Error::custom(format!("{field} is {found}")))?;
+            match field {
+                "creationTimestamp" => metadata.object.created = Some(seconds),
+                _ => metadata.object.deleted = Some(seconds),
+            }
+        }
+        let next = ResourceId(objects.types.len() as u32);
+        let resource = *objects.by_type.entry(kind).or_insert(next);
+        if resource == next {
+            objects.types.push(kind);
+        }
+        if facts.is_some() || setters.is_some() {
+            objects.rest.push((objects.objects.len(), facts, setters));
+        }
+        objects.objects.push(Object { resource, ..metadata.object });
+        Ok(())
+    }
 }
 
 fn restore(file: File) -> Result<Snapshot, String> {
@@ -150,15 +207,24 @@ fn restore(file: File) -> Result<Snapshot, String> {
         Origin::Cluster { context, server } => model::Origin::Cluster { context, server },
         Origin::Dump { paths } => model::Origin::Dump { paths },
     };
-    let Objects { strings, lines } = file.objects;
-    let ids = lines.iter().map(|line| resource(&strings, line, &resources)).collect::<Result<Vec<_>, _>>()?;
-    let mut builder = SnapshotBuilder::new(origin, resources);
-    for (line, id) in lines.into_iter().zip(ids) {
-        let id = builder.add(id, &line.metadata.raw(&strings));
-        if let Some(facts) = line.facts {
+    let Objects { strings, mut objects, types, rest, .. } = file.objects;
+    let by_type: Vec<Option<ResourceId>> = types.iter().map(|kind| resource(&strings, kind, &resources)).collect();
+    for object in &mut objects {
+        let index = object.resource.index();
+        object.resource = by_type[index].ok_or_else(|| {
+            let [kind, name, api_version] =
+                [types[index].kind, object.name, types[index].api_version].map(|symbol| strings.text(symbol));
+            format!("{kind}/{name} has apiVersion {api_version}, but its resources have no such kind there")
+        })?;
+    }
+    let mut builder = SnapshotBuilder::with_strings(origin, resources, strings);
+    let ids = builder.adopt(objects);
+    for (index, facts, setters) in rest {
+        let Some(id) = ids[index] else { continue };
+        if let Some(facts) = facts {
             builder.snapshot().learn(id, facts);
         }
-        if let Some(setters) = line.setters {
+        if let Some(setters) = setters {
             builder.snapshot().facts.insert_setters(id, setters);
         }
     }
@@ -181,20 +247,18 @@ fn restore(file: File) -> Result<Snapshot, String> {
     Ok(builder.build())
 }
 
-/// The resource of an object: the one that it names, or the one of its kind.
-fn resource(strings: &Strings, line: &Line, resources: &Resources) -> Result<ResourceId, String> {
-    let (api_version, kind) = (strings.text(line.api_version), strings.text(line.kind));
-    let found = match &line.resource {
+/// The resource of a type: the one that it names, or the one of its kind.
+fn resource(strings: &Strings, kind: &Type, resources: &Resources) -> Option<ResourceId> {
+    let (api_version, kind_name) = (strings.text(kind.api_version), strings.text(kind.kind));
+    match kind.resource {
         Some(name) => {
-            let matches = |resource: &Resource| resource.api_version() == api_version && resource.full_name() == *name;
+            let name = strings.text(name);
+            let matches = |resource: &Resource| resource.api_version() == api_version && resource.full_name() == name;
             resources.iter().find(|(_, resource)| matches(resource)).map(|(id, _)| id)
         }
-        None => match resources.map(api_version, kind) {
+        None => match resources.map(api_version, kind_name) {
             Mapping::Served(id) => Some(id),
             _ => None,
         },
-    };
-    let name = strings.text(line.metadata.name);
-    found
-        .ok_or_else(|| format!("{kind}/{name} has apiVersion {api_version}, but its resources have no such kind there"))
+    }
 }

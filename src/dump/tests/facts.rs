@@ -5,7 +5,7 @@ use crate::{
     dump,
     model::{
         Fact, ObjectId,
-        facts::{LeaseFacts, Setter, SliceFacts, WorkloadFacts},
+        facts::{LeaseFacts, Setter, SliceFacts, TokenFacts, WorkloadFacts},
     },
 };
 
@@ -169,4 +169,21 @@ fn a_part_that_is_missing_tells_nothing() {
     assert_eq!(snapshot.len(), 3);
     let facts: Vec<&Fact> = snapshot.objects().filter_map(|(id, _)| snapshot.facts.get(id)).collect();
     assert!(facts.is_empty(), "{facts:?}");
+}
+
+#[test]
+fn facts_in_annotations_are_read() {
+    let text = |kind: &str, annotations: &str, more: &str| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"{kind}","metadata":{{"namespace":"shop","name":"a","uid":"1",
+            "annotations":{{{annotations},"secret":"thing"}}}},{more}}}"#
+        )
+    };
+    let account = r#""kubernetes.io/service-account.name":"robot""#;
+    let snapshot = read(&text("Secret", account, r#""type":"kubernetes.io/service-account-token""#));
+    let token = TokenFacts { account: "robot".to_owned(), uid: None };
+    assert_eq!(snapshot.facts.get(id(&snapshot, "1")), Some(&Fact::Token(token)));
+    let cost = r#""controller.kubernetes.io/pod-deletion-cost":"7""#;
+    let snapshot = read(&text("Pod", cost, r#""spec":{}"#));
+    assert_eq!(snapshot.facts.pod(id(&snapshot, "1")).unwrap().deletion_cost, 7);
 }

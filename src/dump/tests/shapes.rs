@@ -54,6 +54,39 @@ fn an_object_whose_kind_ends_in_list_is_no_list() {
 }
 
 #[test]
+fn what_an_object_calls_its_items_are_no_objects() {
+    let pod = object("v1", "Pod", "shop", "a", "");
+    let metadata = r#""metadata":{"name":"b","uid":"2"}"#;
+    for text in [
+        format!(r#"{{"apiVersion":"acme.io/v1","items":[{pod},{pod}],"kind":"Basket",{metadata}}}"#),
+        format!(r#"{{"apiVersion":"acme.io/v1","items":[{pod},"x"],"kind":"BasketList",{metadata}}}"#),
+        format!(r#"[{{"items":[{pod},{{}}],"items":[{pod}],"apiVersion":"acme.io/v1","kind":"Basket",{metadata}}}]"#),
+    ] {
+        assert_eq!(names(&read(&text)).len(), 1, "{text}");
+    }
+    let twice = format!(r#"{{"items":[{pod},"x"],"items":[{pod}],"apiVersion":"v1","kind":"List"}}"#);
+    assert_eq!(names(&read(&twice)), ["Pod/a"]);
+}
+
+#[test]
+fn of_several_copies_the_newest_counts() {
+    let pod = |uid: &str, version: u32| {
+        format!(
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"shop","name":"a","uid":"{uid}",
+            "resourceVersion":"{version}"}},"spec":{{"nodeName":"n{version}"}}}}"#
+        )
+    };
+    let text = [pod("1", 5), pod("2", 7), pod("2", 9), pod("1", 4), pod("2", 8), pod("1", 6)].concat();
+    let snapshot = read(&text);
+    let of = |id| snapshot.facts.pod(id).unwrap().node.clone().unwrap();
+    let all: Vec<(&str, &str, String)> = snapshot
+        .objects()
+        .map(|(id, object)| (snapshot.text(object.uid), snapshot.text(object.resource_version), of(id)))
+        .collect();
+    assert_eq!(all, [("1", "6", "n6".to_owned()), ("2", "9", "n9".to_owned())]);
+}
+
+#[test]
 fn watch_events_are_applied() {
     let event = |what: &str, object: String| format!(r#"{{"type":"{what}","object":{object}}}"#);
     let a = |version: u32| object("v1", "ConfigMap", "shop", "a", &format!(r#","resourceVersion":"{version}""#));
@@ -230,8 +263,9 @@ fn huge_numbers_are_safe() {
              -{number}}}\n"
     );
     assert_eq!(names(&read(&yaml)), ["Pod/a"]);
-    let json = object("v1", "ConfigMap", "x", "a", &format!(r#","generation":{number}.5e99999"#));
-    assert!(error(&json).ends_with("number out of range"));
+    let json = |field: &str| object("v1", "ConfigMap", "x", "a", &format!(r#","{field}":{number}.5e99999"#));
+    assert!(error(&json("deletionGracePeriodSeconds")).ends_with("number out of range"));
+    assert_eq!(names(&read(&json("generation"))), ["ConfigMap/a"], "nobody reads it");
 }
 
 #[test]

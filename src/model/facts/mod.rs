@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use super::{effects::PolicyFacts, object::ObjectId};
 
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
-pub(crate) use read::{has_facts, holds_facts, may_have_facts, read_facts, read_whole, token};
+pub(crate) use read::{
+    has_facts, holds_facts, is_read_annotation, keys_with_facts, may_have_facts, read_facts, read_whole, token,
+};
 pub use running::{
     AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts,
     SliceFacts, TokenFacts, WorkloadFacts,

@@ -8,7 +8,7 @@ use super::{
     NodeFacts, NotReady, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
     TokenFacts, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
-use crate::model::effects::Policy;
+use crate::model::effects::{Policy, policies::is_policy_annotation};
 
 /// Whether all objects of a kind have facts.
 fn kind_has_facts(group: &str, kind: &str) -> bool {
@@ -62,10 +62,48 @@ pub(crate) fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<imp
     finalizers.is_none_or(|finalizers| has_facts(group, kind, finalizers))
 }
 
-/// Whether a top-level key, apart from metadata, may contain facts.
-pub(crate) fn holds_facts(key: &str) -> bool {
-    matches!(key, "spec" | "status" | "endpoints" | "webhooks")
+/// The top-level key, if it may contain facts; metadata apart.
+pub(crate) fn holds_facts(key: &str) -> Option<&'static str> {
+    ["spec", "status", "endpoints", "webhooks"].into_iter().find(|known| *known == key)
 }
+
+/// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth; lists don't count. `None`
+/// means all. The rest of the most common and of the largest objects isn't worth keeping.
+pub(crate) fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &str) -> bool> {
+    Some(match (group, kind, top) {
+        ("", "Pod", "spec") => |depth, key| match depth {
+            0 => matches!(key, "nodeName" | "terminationGracePeriodSeconds" | "volumes"),
+            1 => matches!(key, "name" | "persistentVolumeClaim" | "ephemeral"),
+            _ => key == "claimName",
+        },
+        ("", "Pod", "status") => |depth, key| match depth {
+            0 => matches!(key, "phase" | "conditions" | "containerStatuses"),
+            1 => matches!(key, "type" | "status" | "lastTransitionTime" | "state"),
+            2 => key == "waiting",
+            _ => key == "reason",
+        },
+        ("apps", _, "spec") => |depth, key| {
+            const READ: [&str; 5] =
+                ["replicas", "paused", "selector", "volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"];
+            depth > 0 || READ.contains(&key)
+        },
+        ("apps", _, "status") => |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled"),
+        ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
+        ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
+        _ => return None,
+    })
+}
+
+/// Whether facts are read from an annotation.
+pub(crate) fn is_read_annotation(key: &str) -> bool {
+    const READ: [&str; 5] =
+        [PodFacts::DELETION_COST, VolumeDeleter::PROVISIONED_BY, VolumeDeleter::MIGRATED_TO, ACCOUNT_NAME, ACCOUNT_UID];
+    READ.contains(&key) || is_policy_annotation(key)
+}
+
+/// Annotations of a Secret with a token of a ServiceAccount.
+const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 
 /// Reads the facts of a whole object ([`has_facts`]). `None` if the fields that contain them are missing: not every
 /// source has whole objects.
@@ -186,8 +224,8 @@ pub(crate) fn token(secret: &Value) -> Option<TokenFacts> {
         return None;
     }
     let annotation = |name: &str| secret.pointer("/metadata/annotations")?.get(name)?.as_str().map(str::to_owned);
-    let account = annotation("kubernetes.io/service-account.name")?;
-    let uid = annotation("kubernetes.io/service-account.uid").filter(|uid| !uid.is_empty());
+    let account = annotation(ACCOUNT_NAME)?;
+    let uid = annotation(ACCOUNT_UID).filter(|uid| !uid.is_empty());
     Some(TokenFacts { account, uid })
 }
 

@@ -7,7 +7,26 @@ use crate::model::{Origin, RawObject, ResourceId, Resources, SnapshotBuilder, we
 
 fn read(group: &str, kind: &str, object: &Value) -> Option<Fact> {
     assert!(has_facts(group, kind, std::iter::empty()), "{group} {kind}");
-    read_facts(group, kind, object)
+    let facts = read_facts(group, kind, object);
+    let mut kept = object.clone();
+    for (key, value) in kept.as_object_mut().into_iter().flatten() {
+        if let Some(keep) = keys_with_facts(group, kind, key) {
+            filter(value, 0, keep);
+        }
+    }
+    assert_eq!(read_facts(group, kind, &kept), facts, "{object} and {kept}");
+    facts
+}
+
+fn filter(value: &mut Value, depth: usize, keep: fn(usize, &str) -> bool) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| filter(item, depth, keep)),
+        Value::Object(fields) => {
+            fields.retain(|key, _| keep(depth, key));
+            fields.values_mut().for_each(|field| filter(field, depth + 1, keep));
+        }
+        _ => {}
+    }
 }
 
 #[test]
