@@ -17,10 +17,34 @@ pub(crate) fn read(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        let why = format!("it is larger than {}", size(limit));
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+        return Err(too_large(limit));
     }
     Ok(bytes)
+}
+
+/// A reader that fails once there is more than a limit allows.
+pub(crate) struct Limited<R> {
+    from: R,
+    limit: u64,
+    left: u64,
+}
+
+impl<R: Read> Limited<R> {
+    pub(crate) fn of(from: R, limit: u64) -> Self {
+        Limited { from, limit, left: limit }
+    }
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| too_large(self.limit))?;
+        Ok(read)
+    }
+}
+
+fn too_large(limit: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {}", size(limit)))
 }
 
 /// Reads a file that a person writes.

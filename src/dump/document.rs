@@ -2,7 +2,7 @@
 //! contains; other parts are looked at only for facts, and dropped at once. The items of a list are collected as they
 //! are read.
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess};
 use serde_json::{Map, Value};
 
 use super::{
@@ -22,6 +22,8 @@ use crate::model::{
 #[derive(Debug)]
 pub(super) struct Context<'a> {
     pub collector: &'a mut Collector,
+    /// The items of the list, if they were collected before the rest of the document was read.
+    pub streamed: Option<Items>,
     /// The apiVersion of a document of this tool, if one was found; reading stops there.
     pub own: Option<String>,
 }
@@ -109,25 +111,66 @@ pub(super) fn item_type(strings: &mut Strings, (api_version, kind): Type) -> Opt
 }
 
 /// The level of a node in its document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Level {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Level {
     Top,
     InArray,
-    InList,
+    InList(ItemType),
+}
+
+impl Level {
+    fn in_list(self) -> bool {
+        matches!(self, Level::InList(_))
+    }
+
+    /// The type that the list tells, if it does.
+    fn inherited(self) -> Option<Type> {
+        if let Level::InList(of) = self { of.inherited } else { None }
+    }
 }
 
 /// Reads a node.
 pub(super) struct NodeReader<'c, 'a> {
-    context: &'c mut Context<'a>,
-    level: Level,
-    /// The type of the items, if the list tells.
+    pub context: &'c mut Context<'a>,
+    pub level: Level,
+}
+
+/// What a list tells about its items before it ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ItemType {
+    /// Whether the type of the list was read before the items.
+    known: bool,
     inherited: Option<Type>,
 }
 
-impl<'c, 'a> NodeReader<'c, 'a> {
-    /// For a whole document.
-    pub(super) fn document(context: &'c mut Context<'a>) -> Self {
-        NodeReader { context, level: Level::Top, inherited: None }
+impl ItemType {
+    /// By the type of the list, as far as it was read.
+    pub(super) fn of(strings: &mut Strings, list: Type) -> Self {
+        let known = !list.0.is_empty() && !list.1.is_empty();
+        ItemType { known, inherited: if known { item_type(strings, list) } else { None } }
+    }
+}
+
+impl Items {
+    /// None yet.
+    pub(super) fn of(collector: &Collector) -> Self {
+        Items { before: collector.len(), failed: None, waiting: Vec::new() }
+    }
+
+    /// Collects the next item.
+    pub(super) fn take(&mut self, collector: &mut Collector, number: usize, node: Node, of: ItemType) {
+        if self.failed.is_some() {
+            return;
+        }
+        let lacks_type = |node: &Node| match node {
+            Node::Map(envelope) => envelope.kind.is_empty() || envelope.api_version.is_empty(),
+            _ => false,
+        };
+        if !self.waiting.is_empty() || (!of.known && lacks_type(&node)) {
+            self.waiting.push((number, node));
+        } else if let Err(error) = collector.node(Some(number), node, of.inherited) {
+            self.failed = Some(error);
+        }
     }
 }
 
@@ -180,15 +223,13 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
 
     fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
         let NodeReader { context, level, .. } = self;
-        if level != Level::Top {
-            while access.next_element::<serde::de::IgnoredAny>()?.is_some() {}
+        if !matches!(level, Level::Top) {
+            while access.next_element::<IgnoredAny>()?.is_some() {}
             return Ok(Node::Other("a list"));
         }
         let mut collected = Ok(());
         let mut number = 0;
-        while let Some(node) =
-            access.next_element_seed(NodeReader { context, level: Level::InArray, inherited: None })?
-        {
+        while let Some(node) = access.next_element_seed(NodeReader { context, level: Level::InArray })? {
             number += 1;
             // If the document is malformed further on, that is what is wrong with it.
             if collected.is_ok() {
@@ -199,7 +240,8 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
     }
 
     fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        let NodeReader { context, level, inherited } = self;
+        let NodeReader { context, level } = self;
+        let inherited = level.inherited();
         let mut envelope = Envelope::default();
         let mut whole = Map::new();
         let mut has_metadata = false;
@@ -225,13 +267,13 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                     if value.as_deref() == Some(TokenFacts::TYPE) {
                         whole.insert("type".to_owned(), Value::String(TokenFacts::TYPE.to_owned()));
                     }
-                    if level != Level::InList {
+                    if !level.in_list() {
                         envelope.event = value;
                     }
                 }
                 Some(Key::Message) => {
                     let value = text(&mut access)?;
-                    if level != Level::InList || context.collector.strings.text(envelope.kind) == "Status" {
+                    if !level.in_list() || context.collector.strings.text(envelope.kind) == "Status" {
                         envelope.message = value;
                     }
                 }
@@ -258,15 +300,15 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                         whole.insert(key.to_owned(), access.next_value_seed(reader)?);
                     }
                 }
-                Some(Key::Items) if level != Level::InList => {
+                Some(Key::Items) if !level.in_list() => {
                     let list = (envelope.api_version, envelope.kind);
                     if let Some(items) = envelope.items.take() {
                         context.collector.discard(items.before);
                     }
                     envelope.items = access.next_value_seed(Any(ItemsReader { context, list }))?;
                 }
-                Some(Key::Object) if level != Level::InList => {
-                    let seed = NodeReader { context, level: Level::InList, inherited: None };
+                Some(Key::Object) if !level.in_list() => {
+                    let seed = NodeReader { context, level: Level::InList(ItemType::default()) };
                     envelope.object = Some(access.next_value_seed(seed)?);
                 }
                 Some(Key::Items | Key::Object) | None => skip(&mut access)?,
@@ -299,39 +341,25 @@ struct ItemsReader<'c, 'a> {
     list: Type,
 }
 
-impl ItemsReader<'_, '_> {
-    fn nothing(&self) -> Items {
-        Items { before: self.context.collector.len(), failed: None, waiting: Vec::new() }
-    }
-}
-
 impl<'de> Take<'de> for ItemsReader<'_, '_> {
     type Value = Option<Items>;
 
     fn scalar(self, scalar: Scalar<'_>) -> Option<Items> {
-        matches!(scalar, Scalar::Null).then(|| self.nothing())
+        matches!(scalar, Scalar::Null).then(|| Items::of(self.context.collector))
     }
 
     fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<Option<Items>, A::Error> {
-        let mut items = self.nothing();
         let ItemsReader { context, list } = self;
-        let known = !list.0.is_empty() && !list.1.is_empty();
-        let inherited = if known { item_type(&mut context.collector.strings, list) } else { None };
+        if let Some(items) = context.streamed.take() {
+            while access.next_element::<IgnoredAny>()?.is_some() {}
+            return Ok(Some(items));
+        }
+        let mut items = Items::of(context.collector);
+        let of = ItemType::of(&mut context.collector.strings, list);
         let mut number = 0;
-        while let Some(node) = access.next_element_seed(NodeReader { context, level: Level::InList, inherited })? {
+        while let Some(node) = access.next_element_seed(NodeReader { context, level: Level::InList(of) })? {
             number += 1;
-            if items.failed.is_some() {
-                continue;
-            }
-            let lacks_type = |node: &Node| match node {
-                Node::Map(envelope) => envelope.kind.is_empty() || envelope.api_version.is_empty(),
-                _ => false,
-            };
-            if !items.waiting.is_empty() || (!known && lacks_type(&node)) {
-                items.waiting.push((number, node));
-            } else if let Err(error) = context.collector.node(Some(number), node, inherited) {
-                items.failed = Some(error);
-            }
+            items.take(context.collector, number, node, of);
         }
         Ok(Some(items))
     }

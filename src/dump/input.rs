@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,6 @@ use super::error::DumpError;
 use crate::bounded;
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const BOM: &str = "\u{feff}";
 const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
 
 /// A file to read, or standard input.
@@ -90,38 +89,72 @@ fn is_dump(path: &Path) -> bool {
     name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
 }
 
-/// The text of a file or of standard input, decompressed, without a byte order mark, and not longer than the limit.
-pub(super) fn text(input: &Input, limit: u64) -> Result<String, DumpError> {
-    let path = &input.shown;
-    let read = match path.as_str() {
-        "-" => bounded::read(io::stdin().lock(), limit),
-        _ => File::open(&input.path).and_then(|file| bounded::read(file, limit)),
-    };
-    let bytes = read.map_err(|source| match source.kind() {
-        io::ErrorKind::FileTooLarge => DumpError::TooLarge { path: path.clone() },
-        _ => DumpError::Unreadable { path: path.clone(), source },
-    })?;
-    decode(path, bytes, limit)
+impl Input {
+    /// Its bytes, decompressed; an error after so many.
+    pub(super) fn open(&self, limit: u64) -> Result<impl Read + use<>, DumpError> {
+        let file: Box<dyn Read> = match self.shown.as_str() {
+            "-" => Box::new(io::stdin().lock()),
+            _ => Box::new(File::open(&self.path).map_err(|error| self.failed(error))?),
+        };
+        decompressed(file, limit).map_err(|error| self.failed(error))
+    }
+
+    /// What it means that it can't be read.
+    pub(super) fn failed(&self, source: io::Error) -> DumpError {
+        failed(&self.shown, source)
+    }
 }
 
-/// The text of these bytes, whatever the file's name.
-pub(super) fn decode(path: &str, mut bytes: Vec<u8>, limit: u64) -> Result<String, DumpError> {
-    if bytes.starts_with(&GZIP_MAGIC) {
-        bytes = bounded::read(MultiGzDecoder::new(bytes.as_slice()), limit).map_err(|source| match source.kind() {
-            io::ErrorKind::FileTooLarge => DumpError::TooLarge { path: path.to_owned() },
-            _ => DumpError::Gzip { path: path.to_owned(), source },
-        })?;
+/// What it means that a file can't be read.
+pub(super) fn failed(path: &str, source: io::Error) -> DumpError {
+    let path = path.to_owned();
+    match source.kind() {
+        io::ErrorKind::FileTooLarge => DumpError::TooLarge { path },
+        _ if source.get_ref().is_some_and(|inner| inner.is::<BrokenGzip>()) => DumpError::Gzip { path, source },
+        _ => DumpError::Unreadable { path, source },
     }
-    let mut text = String::from_utf8(bytes).map_err(|error| {
+}
+
+/// What is wrong with compressed data.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct BrokenGzip(io::Error);
+
+/// Bytes, decompressed if they are compressed, whatever the file's name; an error after so many.
+pub(super) fn decompressed<'r>(mut from: impl Read + 'r, limit: u64) -> io::Result<Box<dyn Read + 'r>> {
+    let mut magic = Vec::new();
+    from.by_ref().take(GZIP_MAGIC.len() as u64).read_to_end(&mut magic)?;
+    let is_gzip = magic == GZIP_MAGIC;
+    let all = io::Cursor::new(magic).chain(from);
+    Ok(if is_gzip {
+        Box::new(bounded::Limited::of(Gzip(MultiGzDecoder::new(io::BufReader::new(all))), limit))
+    } else {
+        Box::new(bounded::Limited::of(all, limit))
+    })
+}
+
+/// Tells errors of the data from errors of the file.
+struct Gzip<R>(R);
+
+impl<R: Read> Read for Gzip<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                io::Error::new(error.kind(), BrokenGzip(error))
+            }
+            _ => error,
+        })
+    }
+}
+
+/// Bytes as text.
+pub(super) fn utf8(path: &str, bytes: Vec<u8>) -> Result<String, DumpError> {
+    String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         DumpError::NotUtf8 {
             path: path.to_owned(),
             line: 1 + good.iter().filter(|byte| **byte == b'\n').count(),
             utf16: matches!(error.as_bytes(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..]),
         }
-    })?;
-    if text.starts_with(BOM) {
-        text.drain(..BOM.len());
-    }
-    Ok(text)
+    })
 }

@@ -1,7 +1,7 @@
 //! Reads and writes files: dumps of `kubectl get -o yaml`, folders of dumps, and snapshot files.
 //!
 //! ```text
-//! input     finds files and reads their texts      text        splits a text into documents (yaml: YAML)
+//! input     finds and opens files                  text        reads a text by documents (pieces: JSON, yaml: YAML)
 //! document  reads one document: objects, lists     collect     collects all objects, validated
 //! metadata  reads its metadata (any, capture: values of any type)
 //! plain     turns objects into a snapshot (with served, definition, guess)
@@ -18,6 +18,7 @@ mod guess;
 mod input;
 mod kustomize;
 mod metadata;
+mod pieces;
 mod plain;
 mod served;
 mod snapshot_file;
@@ -52,32 +53,23 @@ pub fn read(paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpErr
 /// As [`read`].
 pub fn read_up_to(max_input: u64, paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
     let files = input::files(paths)?;
-    let mut left = max_input;
-    let texts = files.iter().map(|file| {
-        let text = input::text(file, left)?;
-        left -= text.len() as u64;
-        Ok((file.shown.as_str(), text))
-    });
-    read_texts(paths, files.len(), texts, assume_complete)
-}
-
-/// Reads texts, each with the name of its file, one at a time.
-fn read_texts<'a>(
-    paths: &[String],
-    count: usize,
-    texts: impl Iterator<Item = Result<(&'a str, String), DumpError>>,
-    assume_complete: bool,
-) -> Result<Snapshot, DumpError> {
     let mut collector = collect::Collector::default();
-    for text in texts {
-        let (path, text) = text?;
-        if let text::Outcome::Own(api_version) = text::collect(path, &text, &mut collector)? {
-            if count > 1 {
-                return Err(DumpError::SnapshotNotAlone { path: path.to_owned() });
+    let mut left = max_input;
+    for file in &files {
+        let pieces = pieces::Pieces::of(file.open(left)?);
+        let (outcome, read) = text::collect(&file.shown, pieces, &mut collector, &|error| file.failed(error))?;
+        left -= read;
+        if let text::Outcome::Own(api_version, text) = outcome {
+            if files.len() > 1 {
+                return Err(DumpError::SnapshotNotAlone { path: file.shown.clone() });
             }
-            return snapshot_file::read(path, &text, &api_version);
+            return snapshot_file::read(&file.shown, &text, &api_version);
         }
     }
+    build(paths, collector, assume_complete)
+}
+
+fn build(paths: &[String], collector: collect::Collector, assume_complete: bool) -> Result<Snapshot, DumpError> {
     let collected = collector.finish();
     if collected.objects.is_empty() {
         return Err(DumpError::Empty { paths: paths.to_vec() });
@@ -88,8 +80,19 @@ fn read_texts<'a>(
 /// Reads bytes as a file named `dump`.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
-    let text = input::decode("dump", bytes.to_vec(), MAX_INPUT).map(|text| ("dump", text));
-    read_texts(&["dump".to_owned()], 1, [text].into_iter(), assume_complete)
+    read_in_chunks(bytes, pieces::CHUNK, assume_complete)
+}
+
+/// [`read_bytes`], so many at once.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn read_in_chunks(bytes: &[u8], chunk: usize, assume_complete: bool) -> Result<Snapshot, DumpError> {
+    let failed = |error| input::failed("dump", error);
+    let mut collector = collect::Collector::default();
+    let pieces = pieces::Pieces::of(input::decompressed(bytes, MAX_INPUT).map_err(failed)?).in_chunks(chunk);
+    match text::collect("dump", pieces, &mut collector, &failed)? {
+        (text::Outcome::Own(api_version, text), _) => snapshot_file::read("dump", &text, &api_version),
+        (text::Outcome::Collected, _) => build(&["dump".to_owned()], collector, assume_complete),
+    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use super::{
     served::{Seen, Served},
 };
 use crate::model::{
-    Coordinate, Gap, ListRecord, Mapping, Origin, Presence, ResourceId, Resources, Snapshot, SnapshotBuilder, Strings,
-    Symbol,
+    Coordinate, Gap, ListRecord, Mapping, Object, Origin, Presence, ResourceId, Resources, Snapshot, SnapshotBuilder,
+    Strings, Symbol,
 };
 
 /// Builds the snapshot of a plain dump.
@@ -116,12 +116,13 @@ fn map(collected: &mut Collected, resources: &Resources) -> Result<(), DumpError
     }
     let strings = &collected.strings;
     let resource = |(api_version, kind): &Type| {
-        let by_name = by_name.get(&(strings.text(*kind), strings.text(*api_version).to_owned()));
-        *by_name.expect("the kind of every object was seen")
+        by_name.get(&(strings.text(*kind), strings.text(*api_version).to_owned())).copied()
     };
-    let by_type: Vec<ResourceId> = collected.types.iter().map(resource).collect();
+    // Of some types, no object stayed.
+    let by_type: Vec<Option<ResourceId>> = collected.types.iter().map(resource).collect();
+    let resource_of = |object: &Object| by_type[object.resource.index()].expect("the kind of every object was seen");
     for (index, object) in collected.objects.iter().enumerate() {
-        let resource = resources.get(by_type[object.resource.index()]);
+        let resource = resources.get(resource_of(object));
         if resource.namespaced == object.namespace.is_empty() {
             return Err(DumpError::Scope {
                 place: collected.place(index),
@@ -132,7 +133,7 @@ fn map(collected: &mut Collected, resources: &Resources) -> Result<(), DumpError
         }
     }
     for object in &mut collected.objects {
-        object.resource = by_type[object.resource.index()];
+        object.resource = resource_of(object);
     }
     Ok(())
 }

@@ -1,11 +1,15 @@
-//! Splits a text into documents: JSON, one or several, or YAML.
+//! Reads a text document by document: JSON, one or several, or YAML. JSON is read piece by piece.
+
+use std::io::{self, Read};
 
 use serde::de::DeserializeSeed;
 
 use super::{
     collect::Collector,
-    document::{Context, Node, NodeReader},
+    document::{Context, ItemType, Items, Level, Node, NodeReader},
     error::DumpError,
+    input,
+    pieces::{End, Pieces, Position},
     yaml,
 };
 
@@ -14,87 +18,260 @@ use super::{
 pub(super) enum Outcome {
     /// All objects were collected.
     Collected,
-    /// It is a document of this tool, with this apiVersion.
-    Own(String),
+    /// It is a document of this tool, with this apiVersion; and all of it.
+    Own(String, String),
 }
 
 /// Whether a text is JSON rather than YAML.
 pub(crate) fn is_json(text: &str) -> bool {
-    matches!(text.trim_start().as_bytes().first(), Some(b'{' | b'['))
+    text.bytes().find(|byte| !byte.is_ascii_whitespace()).is_some_and(opens)
 }
 
-/// Collects the objects of a text.
-pub(super) fn collect(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
-    if is_json(text) {
-        return json(path, text, collector);
+/// Whether a JSON document begins with this byte.
+fn opens(byte: u8) -> bool {
+    matches!(byte, b'{' | b'[')
+}
+
+/// Collects the objects of a text. `failed` tells what it means that it can't be read.
+pub(super) fn collect(
+    path: &str,
+    mut pieces: Pieces<impl Read>,
+    collector: &mut Collector,
+    failed: &dyn Fn(io::Error) -> DumpError,
+) -> Result<(Outcome, u64), DumpError> {
+    pieces.skip_byte_order_mark().map_err(failed)?;
+    if pieces.first().map_err(failed)?.is_some_and(opens) {
+        let mut json = Json { path, pieces, collector, failed };
+        if let Some(api_version) = json.documents()? {
+            let read = json.pieces.read;
+            let text = json.pieces.all().map_err(failed)?;
+            return Ok((Outcome::Own(api_version, input::utf8(path, text)?), read));
+        }
+        return Ok((Outcome::Collected, json.pieces.read));
     }
-    yaml::with_stack(path, || yaml(path, text, collector))
+    let text = pieces.all().map_err(failed)?;
+    let read = text.len() as u64;
+    let text = input::utf8(path, text)?;
+    Ok((yaml::with_stack(path, || yaml(path, &text, collector))?, read))
 }
 
-fn json(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let mut count = 1;
-    let mut number = 0;
-    while number < count {
-        number += 1;
-        let first = collector.len();
-        collector.begin(path, number);
-        let node = match read(collector, |context| NodeReader::document(context).deserialize(&mut deserializer)) {
-            Read::Node(node) => node,
-            Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
-            Read::Failed(error) => return Err(json_error(path, &error)),
-        };
-        // `end` accepts only whitespace. It scans the current line, so don't call it after every document.
-        if number == 1 {
-            if deserializer.end().is_err() {
-                count = json_documents(text);
+/// Reads JSON.
+struct Json<'j, R> {
+    path: &'j str,
+    pieces: Pieces<R>,
+    collector: &'j mut Collector,
+    failed: &'j dyn Fn(io::Error) -> DumpError,
+}
+
+/// What a document or a part of it is.
+enum Parsed {
+    Node(Node),
+    /// A document of this tool, with this apiVersion.
+    Own(String),
+}
+
+impl<R: Read> Json<'_, R> {
+    /// Collects the objects of all documents. Returns the apiVersion of a document of this tool, whose text stays.
+    fn documents(&mut self) -> Result<Option<String>, DumpError> {
+        let mut number = 0;
+        loop {
+            number += 1;
+            let first = self.collector.len();
+            self.collector.begin(self.path, number);
+            let node = match self.document()? {
+                Parsed::Node(node) => node,
+                Parsed::Own(_) if number > 1 => {
+                    return Err(DumpError::SnapshotNotAlone { path: self.path.to_owned() });
+                }
+                Parsed::Own(api_version) => return Ok(Some(api_version)),
+            };
+            let more = self.peek()?.is_some();
+            let only = number == 1 && !more;
+            if only {
+                self.collector.only_document(first);
             }
-            if count == 1 {
-                collector.only_document(first);
+            let collected = self.collector.document(node);
+            collected.map_err(|error| if only { error.in_the_only_document() } else { error })?;
+            if !more {
+                return Ok(None);
             }
         }
-        collector.document(node).map_err(|error| if count == 1 { error.in_the_only_document() } else { error })?;
     }
-    deserializer.end().map_err(|error| json_error(path, &error))?;
-    Ok(Outcome::Collected)
+
+    fn document(&mut self) -> Result<Parsed, DumpError> {
+        if self.peek()? == Some(b'[') {
+            return self.array();
+        }
+        match self.pieces.measure(0, true).map_err(self.failed)? {
+            (length, End::Items) => self.list(length),
+            (length, _) => self.piece(length, Level::Top),
+        }
+    }
+
+    /// An array without an envelope.
+    fn array(&mut self) -> Result<Parsed, DumpError> {
+        self.pieces.skip(1);
+        let mut collected = Ok(());
+        let mut number = 0;
+        while self.has_another(number)? {
+            number += 1;
+            match self.value(Level::InArray)? {
+                // If the document is malformed further on, that is what is wrong with it.
+                Parsed::Node(node) if collected.is_ok() => collected = self.collector.node(Some(number), node, None),
+                Parsed::Node(_) => {}
+                own @ Parsed::Own(_) => return Err(self.no_own(own)),
+            }
+        }
+        Ok(Parsed::Node(Node::Array(collected)))
+    }
+
+    /// What may be a list, whose items begin after so many bytes.
+    fn list(&mut self, length: usize) -> Result<Parsed, DumpError> {
+        let begin = self.pieces.at;
+        let mut text = self.text(length)?.to_owned();
+        let open = text.clone() + "]}";
+        let of = match parse(self.path, &open, begin, self.collector, None, Level::Top)? {
+            Parsed::Node(Node::Map(envelope)) => {
+                ItemType::of(&mut self.collector.strings, (envelope.api_version, envelope.kind))
+            }
+            Parsed::Node(_) => ItemType::default(),
+            own @ Parsed::Own(_) => return Ok(own),
+        };
+        self.pieces.skip(length);
+        let mut items = Items::of(self.collector);
+        let mut number = 0;
+        while self.has_another(number)? {
+            number += 1;
+            match self.value(Level::InList(of))? {
+                Parsed::Node(node) => items.take(self.collector, number, node, of),
+                own @ Parsed::Own(_) => return Err(self.no_own(own)),
+            }
+        }
+        // The rest tells whether it is a list. The place of an error in it is counted from where the items end.
+        let end = self.pieces.at;
+        let (length, _) = self.pieces.measure(1, false).map_err(self.failed)?;
+        let before = Position::START.after(text.as_bytes());
+        text.push(']');
+        text.push_str(self.text(length)?);
+        let parsed = parse(self.path, &text, Position::START, self.collector, Some(items), Level::Top);
+        self.pieces.skip(length);
+        parsed.map_err(|error| match error {
+            DumpError::Json { path, line, column, message } => {
+                let column =
+                    if line > before.line { column } else { (column + end.column).saturating_sub(before.column + 1) };
+                DumpError::Json { path, line: line + end.line - before.line, column, message }
+            }
+            other => other,
+        })
+    }
+
+    /// Whether a list goes on, of which so many values were read.
+    fn has_another(&mut self, number: usize) -> Result<bool, DumpError> {
+        let next = self.peek()?;
+        match next {
+            Some(b']') => {
+                self.pieces.skip(1);
+                return Ok(false);
+            }
+            Some(b',') if number > 0 => self.pieces.skip(1),
+            Some(_) if number > 0 => return Err(self.malformed("expected `,` or `]`", 1)),
+            _ => {}
+        }
+        match self.peek()? {
+            Some(b']') => Err(self.malformed("trailing comma", 1)),
+            Some(_) => Ok(true),
+            None if number > 0 && next == Some(b',') => Err(self.malformed("EOF while parsing a value", 0)),
+            None => Err(self.malformed("EOF while parsing a list", 0)),
+        }
+    }
+
+    /// The next value of a list.
+    fn value(&mut self, level: Level) -> Result<Parsed, DumpError> {
+        let (length, _) = self.pieces.measure(0, false).map_err(self.failed)?;
+        self.piece(length, level)
+    }
+
+    /// A piece of this length. One without a value is parsed all the same: the parser says what is wrong.
+    fn piece(&mut self, length: usize, level: Level) -> Result<Parsed, DumpError> {
+        let length = length.max(1);
+        let begin = self.pieces.at;
+        let text = text_of(self.path, &self.pieces, length)?;
+        let parsed = parse(self.path, text, begin, self.collector, None, level)?;
+        if let Parsed::Node(_) = parsed {
+            self.pieces.skip(length);
+        }
+        Ok(parsed)
+    }
+
+    fn text(&self, length: usize) -> Result<&str, DumpError> {
+        text_of(self.path, &self.pieces, length)
+    }
+
+    fn peek(&mut self) -> Result<Option<u8>, DumpError> {
+        self.pieces.peek().map_err(self.failed)
+    }
+
+    fn malformed(&self, message: &str, column: usize) -> DumpError {
+        let Position { line, column: before } = self.pieces.at;
+        DumpError::Json { path: self.path.to_owned(), line, column: before + column, message: message.to_owned() }
+    }
+
+    /// A document of this tool is no object.
+    fn no_own(&self, own: Parsed) -> DumpError {
+        let found = if let Parsed::Own(api_version) = own { format!("{api_version} in a list") } else { String::new() };
+        DumpError::SnapshotVersion { path: self.path.to_owned(), found }
+    }
 }
 
-/// The number of documents, including the first malformed one.
-fn json_documents(text: &str) -> usize {
-    let mut documents = serde_json::Deserializer::from_str(text).into_iter::<serde::de::IgnoredAny>();
-    let whole = documents.by_ref().take_while(Result::is_ok).count();
-    whole + usize::from(!text[documents.byte_offset()..].trim_ascii().is_empty())
+/// The next bytes of the pieces as text.
+fn text_of<'p, R: Read>(path: &str, pieces: &'p Pieces<R>, length: usize) -> Result<&'p str, DumpError> {
+    let bytes = &pieces.rest()[..length];
+    std::str::from_utf8(bytes).map_err(|error| DumpError::NotUtf8 {
+        path: path.to_owned(),
+        line: pieces.at.after(&bytes[..error.valid_up_to()]).line,
+        utf16: false,
+    })
+}
+
+/// Parses one value, which begins at this place of its file.
+fn parse(
+    path: &str,
+    text: &str,
+    at: Position,
+    collector: &mut Collector,
+    streamed: Option<Items>,
+    level: Level,
+) -> Result<Parsed, DumpError> {
+    let mut context = Context { collector, streamed, own: None };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let node = NodeReader { context: &mut context, level }.deserialize(&mut deserializer);
+    match node.and_then(|node| deserializer.end().map(|()| node)) {
+        Ok(node) => Ok(Parsed::Node(node)),
+        Err(error) => context.own.map(Parsed::Own).ok_or_else(|| {
+            let (line, column) = (error.line(), error.column());
+            let column = if line == 1 { at.column + column } else { column };
+            let message = without_position(error.to_string());
+            DumpError::Json { path: path.to_owned(), line: (at.line + line).saturating_sub(1), column, message }
+        }),
+    }
 }
 
 fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
     let documents = yaml::documents(text);
     for (index, document) in documents.iter().enumerate() {
         collector.begin(path, if documents.len() > 1 { index + 1 } else { 0 });
-        let read = read(collector, |context| {
-            yaml::read(document, |deserializer| NodeReader::document(context).deserialize(deserializer))
+        let mut context = Context { collector, streamed: None, own: None };
+        let read = yaml::read(document, |deserializer| {
+            NodeReader { context: &mut context, level: Level::Top }.deserialize(deserializer)
         });
-        let node = match read {
-            Read::Node(node) => node,
-            Read::Own(api_version) => return Ok(Outcome::Own(api_version)),
-            Read::Failed(error) => return Err(yaml::error(path, document, &error)),
+        let node = match (read, context.own) {
+            (Ok(node), _) => node,
+            (Err(_), Some(api_version)) => return Ok(Outcome::Own(api_version, text.to_owned())),
+            (Err(error), None) => return Err(yaml::error(path, document, &error)),
         };
         collector.document(node)?;
     }
     Ok(Outcome::Collected)
-}
-
-enum Read<E> {
-    Node(Node),
-    Own(String),
-    Failed(E),
-}
-
-fn read<E>(collector: &mut Collector, document: impl FnOnce(&mut Context<'_>) -> Result<Node, E>) -> Read<E> {
-    let mut context = Context { collector, own: None };
-    match document(&mut context) {
-        Ok(node) => Read::Node(node),
-        Err(error) => context.own.map_or(Read::Failed(error), Read::Own),
-    }
 }
 
 /// An error of serde_json, its position separate from its message.

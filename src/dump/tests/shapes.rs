@@ -1,6 +1,7 @@
 //! The many forms in which kubectl and users write objects.
 
 use super::*;
+use crate::dump;
 
 #[test]
 fn json_has_one_document_or_several() {
@@ -55,7 +56,7 @@ fn an_object_whose_kind_ends_in_list_is_no_list() {
 
 #[test]
 fn what_an_object_calls_its_items_are_no_objects() {
-    let pod = object("v1", "Pod", "shop", "a", "");
+    let pod = object("acme.io/v1", "Toy", "shop", "a", "");
     let metadata = r#""metadata":{"name":"b","uid":"2"}"#;
     for text in [
         format!(r#"{{"apiVersion":"acme.io/v1","items":[{pod},{pod}],"kind":"Basket",{metadata}}}"#),
@@ -65,7 +66,76 @@ fn what_an_object_calls_its_items_are_no_objects() {
         assert_eq!(names(&read(&text)).len(), 1, "{text}");
     }
     let twice = format!(r#"{{"items":[{pod},"x"],"items":[{pod}],"apiVersion":"v1","kind":"List"}}"#);
-    assert_eq!(names(&read(&twice)), ["Pod/a"]);
+    assert_eq!(names(&read(&twice)), ["Toy/a"]);
+    let node = object("v1", "Node", "", "n", "");
+    assert_eq!(names(&read(&format!(r#"{{"type":"DELETED","object":{pod}}}{node}"#))), ["Node/n"]);
+}
+
+/// However the text is cut, objects and errors are the same.
+#[test]
+fn every_size_of_chunks_reads_the_same() {
+    let a = object("v1", "ConfigMap", "shop", "a", r#","labels":{"k":"\\\"]}\u00e4ä"}"#);
+    let pod = r#"{"metadata":{"namespace":"shop","name":"p","uid":"1"},"spec":{"nodeName":"n1"}}"#;
+    let spaced = "\u{feff} {\n \"apiVersion\" : \"v1\", \"x\":{\"items\":[1]},\n\"items\" :\n[ POD ,POD\n], \
+        \"kind\":\"PodList\"\n}\n";
+    let texts = [
+        format!("{a}\n{a}"),
+        format!("[{a} , {a}]"),
+        spaced.replace("POD", pod),
+        format!(r#"{{"apiVersion":"v1","kind":"PodList","items":[{pod},{pod}],"metadata":{{"resourceVersion":"7"}}}}"#),
+        format!(r#"{{"apiVersion":"v1","kind":"List","items":[{a},{pod}]}}"#),
+        format!("{{\"kind\":\"List\",\"apiVersion\":\"v1\",\"items\":[{a}],\n\"metadata\":oops}}"),
+        format!("{{\"kind\":\"List\",\n\"apiVersion\":\"v1\",\"items\":[{a},\n  {{\"a\" 1}}]}}"),
+        format!(r#"{{"kind":"List","items":[{a} {a}]}}"#),
+        format!(r#"{{"kind":"List","items":[{a},]}}"#),
+        format!(r#"{{"kind":"List","items":[{a},"#),
+        format!(r#"{{"kind":"List","items":[{a}"#),
+        format!(r#"[{a}}}"#),
+        format!(r#"[[{a}],1]"#),
+        r#"{"kind":"List","items":["#.to_owned(),
+        r#"{"apiVersion":"v1","kind":"Status","message":"no","items":[]}"#.to_owned(),
+    ];
+    for text in texts {
+        let shown = |chunk: usize| match dump::read_in_chunks(text.as_bytes(), chunk, false) {
+            Ok(snapshot) => {
+                let mut bytes = Vec::new();
+                dump::write(&snapshot, &mut bytes).unwrap();
+                String::from_utf8(bytes).unwrap()
+            }
+            Err(error) => error.to_string(),
+        };
+        let whole = shown(1 << 20);
+        for chunk in [1, 2, 3, 7, 50] {
+            assert_eq!(shown(chunk), whole, "{text} by {chunk}");
+        }
+    }
+}
+
+/// serde_json says the same of the whole text.
+#[test]
+fn errors_of_lists_have_their_places() {
+    let a = object("v1", "ConfigMap", "shop", "a", "");
+    let list = "{\"kind\":\"List\",\n\"items\":[";
+    for rest in [
+        format!("\n{a},\n {{\"a\" 1}}]}}"),
+        format!("\n{{}} {a}]}}"),
+        "{},]}".to_owned(),
+        "{}".to_owned(),
+        "{},".to_owned(),
+        "{}}".to_owned(),
+        "{},}".to_owned(),
+        "{}], x}".to_owned(),
+        "{}],\n x}".to_owned(),
+        "{}]".to_owned(),
+        "{}],\"a\":\n\"b".to_owned(),
+        "{\"a\":[1}, {}]}".to_owned(),
+    ] {
+        let text = format!("{list}{rest}");
+        let whole = serde_json::from_str::<serde_json::Value>(&text).unwrap_err().to_string();
+        let (message, place) = whole.split_once(" at line ").unwrap();
+        let place = place.replace(" column ", ", column ");
+        assert_eq!(error(&text), format!("dump: malformed JSON at line {place}: {message}"), "{text}");
+    }
 }
 
 #[test]

@@ -1,0 +1,254 @@
+//! Cuts JSON into pieces while it is read: whole documents, the items of lists, the elements of arrays. Only one piece is
+//! in memory at a time. What is malformed ends a piece early, or in the wrong place; its parser says so.
+
+use std::io::{self, Read};
+
+use memchr::{memchr_iter, memchr2, memrchr};
+
+/// How much is read at once, in bytes.
+pub(super) const CHUNK: usize = 256 << 10;
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    /// From 1.
+    pub line: usize,
+    /// The number of bytes before it in its line.
+    pub column: usize,
+}
+
+impl Position {
+    pub(super) const START: Position = Position { line: 1, column: 0 };
+
+    /// The position after these bytes.
+    pub(super) fn after(self, bytes: &[u8]) -> Position {
+        match memrchr(b'\n', bytes) {
+            Some(last) => {
+                Position { line: self.line + memchr_iter(b'\n', bytes).count(), column: bytes.len() - last - 1 }
+            }
+            None => Position { column: self.column + bytes.len(), ..self },
+        }
+    }
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// How a piece ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// With its value.
+    Value,
+    /// After the bracket that opens its items.
+    Items,
+    /// With the input, too early.
+    Input,
+}
+
+/// A text that is read piece by piece.
+pub(super) struct Pieces<R> {
+    reader: R,
+    chunk: usize,
+    buffer: Vec<u8>,
+    /// Where the next piece begins in the buffer.
+    start: usize,
+    /// Where that is in the text.
+    pub at: Position,
+    /// How many bytes were read.
+    pub read: u64,
+}
+
+impl<R: Read> Pieces<R> {
+    pub(super) fn of(reader: R) -> Self {
+        Pieces { reader, chunk: CHUNK, buffer: Vec::new(), start: 0, at: Position::START, read: 0 }
+    }
+
+    /// The same, read in chunks of another size.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(super) fn in_chunks(self, chunk: usize) -> Self {
+        Pieces { chunk, ..self }
+    }
+
+    /// Skips the mark that some editors put before a text.
+    pub(super) fn skip_byte_order_mark(&mut self) -> io::Result<()> {
+        const MARK: &[u8] = "\u{feff}".as_bytes();
+        while self.rest().len() < MARK.len() && self.fill()? {}
+        if self.rest().starts_with(MARK) {
+            self.start += MARK.len();
+        }
+        Ok(())
+    }
+
+    /// All the rest.
+    pub(super) fn all(mut self) -> io::Result<Vec<u8>> {
+        while self.fill()? {}
+        self.buffer.drain(..self.start);
+        Ok(self.buffer)
+    }
+
+    /// The first byte that is no whitespace; everything stays.
+    pub(super) fn first(&mut self) -> io::Result<Option<u8>> {
+        let mut blank = 0;
+        loop {
+            let rest = &self.rest()[blank..];
+            match rest.iter().position(|byte| !is_blank(*byte)) {
+                Some(at) => return Ok(Some(rest[at])),
+                None => blank += rest.len(),
+            }
+            if !self.fill()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// What was read of the rest.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..]
+    }
+
+    /// Reads more; `false` at the end.
+    pub(super) fn fill(&mut self) -> io::Result<bool> {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            self.start = 0;
+        }
+        let before = self.buffer.len();
+        (&mut self.reader).take(self.chunk as u64).read_to_end(&mut self.buffer)?;
+        let more = self.buffer.len() - before;
+        self.read += more as u64;
+        Ok(more > 0)
+    }
+
+    /// Takes the next bytes away.
+    pub(super) fn skip(&mut self, length: usize) {
+        self.at = self.at.after(&self.buffer[self.start..self.start + length]);
+        self.start += length;
+    }
+
+    /// The next byte that is no whitespace; it stays.
+    pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            match self.rest().iter().position(|byte| !is_blank(*byte)) {
+                Some(at) => {
+                    self.skip(at);
+                    return Ok(self.rest().first().copied());
+                }
+                None => {
+                    self.skip(self.rest().len());
+                    if !self.fill()? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The length of the value that begins here, or of what `depth` open brackets before it enclose. Ends after the
+    /// opening bracket of a top-level list called `items`, if that is wanted.
+    pub(super) fn measure(&mut self, mut depth: usize, stop_at_items: bool) -> io::Result<(usize, End)> {
+        let mut at = 0;
+        // Where an unfinished string begins, and how much of it was searched for its end.
+        let mut string: Option<(usize, usize)> = None;
+        let (mut was_items, mut is_items) = (false, false);
+        loop {
+            let bytes = &self.buffer[self.start..];
+            while at < bytes.len() {
+                if let Some((begin, searched)) = string {
+                    match memchr2(b'"', b'\\', &bytes[searched..]).map(|found| searched + found) {
+                        Some(found) if bytes[found] == b'"' => {
+                            was_items = depth == 1 && &bytes[begin..found] == b"items";
+                            (string, at) = (None, found + 1);
+                            if depth == 0 {
+                                return Ok((at, End::Value));
+                            }
+                        }
+                        Some(found) if found + 2 <= bytes.len() => string = Some((begin, found + 2)),
+                        Some(found) => {
+                            string = Some((begin, found));
+                            break;
+                        }
+                        None => {
+                            string = Some((begin, bytes.len()));
+                            break;
+                        }
+                    }
+                    continue;
+                }
+                let byte = bytes[at];
+                match byte {
+                    b'"' => (string, is_items) = (Some((at + 1, at + 1)), false),
+                    b'{' | b'[' => {
+                        if stop_at_items && is_items && byte == b'[' {
+                            return Ok((at + 1, End::Items));
+                        }
+                        depth += 1;
+                        (was_items, is_items) = (false, false);
+                    }
+                    b'}' | b']' => {
+                        // The end of a number, or of nothing.
+                        if depth == 0 {
+                            return Ok((at, End::Value));
+                        }
+                        depth -= 1;
+                        if depth == 0 {
+                            return Ok((at + 1, End::Value));
+                        }
+                    }
+                    b':' => is_items = std::mem::take(&mut was_items),
+                    byte if depth == 0 && (byte == b',' || is_blank(byte)) => return Ok((at, End::Value)),
+                    byte if is_blank(byte) => {}
+                    _ => (was_items, is_items) = (false, false),
+                }
+                at += 1;
+            }
+            if !self.fill()? {
+                return Ok((self.rest().len(), End::Input));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_piece_is_in_memory() {
+        let item = br#"{"a":"]}","items":[1]},"#;
+        let many = 200_000;
+        let endless = std::iter::repeat_n(&item[..], many).flatten().copied().collect::<Vec<u8>>();
+        let mut pieces = Pieces::of(&endless[..]).in_chunks(1000);
+        for _ in 0..many {
+            let (length, end) = pieces.measure(0, false).unwrap();
+            assert_eq!((length, end), (item.len() - 1, End::Value));
+            pieces.skip(length);
+            assert_eq!(pieces.peek().unwrap(), Some(b','));
+            pieces.skip(1);
+            assert!(pieces.buffer.capacity() < 5000, "{}", pieces.buffer.capacity());
+        }
+        assert_eq!((pieces.peek().unwrap(), pieces.read), (None, endless.len() as u64));
+    }
+
+    #[test]
+    fn only_the_list_of_a_document_is_cut() {
+        let items = |text: &str| match Pieces::of(text.as_bytes()).in_chunks(3).measure(0, true).unwrap() {
+            (length, End::Items) => Some(text[..length].to_owned()),
+            _ => None,
+        };
+        assert_eq!(
+            items(r#"{"a":["items",{"items":[]}],"items" : [1]}"#).unwrap(),
+            r#"{"a":["items",{"items":[]}],"items" : ["#
+        );
+        for other in [
+            r#"{"items":{},"a":[]}"#,
+            r#"{"a":"items","b":[]}"#,
+            r#"{"items":1,"b":[]}"#,
+            r#"["items",[1]]"#,
+            r#"{"it\"ems":[]}"#,
+            r#"{"items":"x":[]}"#,
+        ] {
+            assert_eq!(items(other), None, "{other}");
+        }
+    }
+}
