@@ -10,12 +10,12 @@ use super::{
 };
 use crate::model::{Fact, Object, ResourceId, Strings, Symbol, facts::Setter};
 
-/// What is known of few objects.
+/// What is known of some objects.
 #[derive(Debug)]
-pub(super) struct Rest {
-    pub fact: Option<Fact>,
-    pub setters: Option<Vec<Setter>>,
-    pub definition: Option<Definition>,
+pub(super) enum Rest {
+    Fact(Box<Fact>),
+    Setters(Vec<Setter>),
+    Definition(Box<Definition>),
 }
 
 /// A compact [`Place`]: the index of its file, and numbers that are 0 if there are none.
@@ -37,7 +37,7 @@ pub(super) struct Collector {
     objects: Vec<Object>,
     places: Vec<CompactPlace>,
     /// By index of the object, in ascending order.
-    rest: Vec<(usize, Box<Rest>)>,
+    rest: Vec<(u32, Rest)>,
     types: Vec<Type>,
     by_type: FxHashMap<Type, ResourceId>,
     /// How many objects were collected when a watch event told that this one was deleted.
@@ -52,7 +52,7 @@ pub(super) struct Collected {
     /// In the order in which they were read. Its resource is the index of its type.
     pub objects: Vec<Object>,
     /// By index of the object, in ascending order.
-    pub rest: Vec<(usize, Box<Rest>)>,
+    pub rest: Vec<(u32, Rest)>,
     pub types: Vec<Type>,
     places: Vec<CompactPlace>,
 }
@@ -67,7 +67,7 @@ impl Collector {
     pub(super) fn discard(&mut self, after: usize) {
         self.objects.truncate(after);
         self.places.truncate(after);
-        while self.rest.last().is_some_and(|(index, _)| *index >= after) {
+        while self.rest.last().is_some_and(|(index, _)| *index as usize >= after) {
             self.rest.pop();
         }
     }
@@ -91,18 +91,18 @@ impl Collector {
         for (before, key) in &self.deleted {
             gone.extend(by_key.get(key).into_iter().flatten().filter(|index| *index < before));
         }
-        let mut moved = vec![None; self.objects.len()];
+        let mut moved: Vec<Option<u32>> = vec![None; self.objects.len()];
         let mut kept = 0;
         for index in (0..self.objects.len()).filter(|index| !gone.contains(index)) {
             self.objects.swap(kept, index);
             self.places.swap(kept, index);
-            moved[index] = Some(kept);
+            moved[index] = Some(kept as u32);
             kept += 1;
         }
         self.objects.truncate(kept);
         self.places.truncate(kept);
         let rest = std::mem::take(&mut self.rest);
-        self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index]?, rest))).collect();
+        self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index as usize]?, rest))).collect();
     }
 
     /// The objects from now on are in this document of a file.
@@ -213,7 +213,7 @@ impl Collector {
         }
     }
 
-    fn check(&mut self, item: Option<usize>, envelope: Envelope) -> Result<(Object, Rest), DumpError> {
+    fn check(&mut self, item: Option<usize>, envelope: Envelope) -> Result<(Object, Vec<Rest>), DumpError> {
         let Envelope { api_version, kind, mut metadata, extra, .. } = envelope;
         let resource = match self.by_type.get(&(api_version, kind)) {
             Some(known) => *known,
@@ -233,12 +233,13 @@ impl Collector {
             let object = describe(&self.strings, kind, &metadata.object);
             return Err(DumpError::Timestamp { place: self.place(item), object, field, found: found.clone() });
         }
-        let (fact, definition) = match extra.resolve(self.strings.text(api_version), self.strings.text(kind)) {
-            Extra::Known(known) => (Some(known.0), known.1),
-            _ => (None, None),
-        };
-        let setters = metadata.setters();
-        Ok((Object { resource, ..metadata.object }, Rest { fact, setters, definition }))
+        let mut rest = Vec::new();
+        if let Extra::Known(fact, definition) = extra.resolve(self.strings.text(api_version), self.strings.text(kind)) {
+            rest.push(Rest::Fact(fact));
+            rest.extend(definition.map(Rest::Definition));
+        }
+        rest.extend(metadata.setters().map(|setters| Rest::Setters(setters)));
+        Ok((Object { resource, ..metadata.object }, rest))
     }
 
     /// Checks a type that is met for the first time.
@@ -275,10 +276,9 @@ impl Collector {
         (group, kind, object.namespace, object.name, object.uid)
     }
 
-    fn keep(&mut self, item: Option<usize>, object: Object, rest: Rest) {
-        if rest.fact.is_some() || rest.setters.is_some() || rest.definition.is_some() {
-            self.rest.push((self.objects.len(), Box::new(rest)));
-        }
+    fn keep(&mut self, item: Option<usize>, object: Object, rest: Vec<Rest>) {
+        let index = self.objects.len() as u32;
+        self.rest.extend(rest.into_iter().map(|rest| (index, rest)));
         let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
         self.places.push(CompactPlace { file: self.file, document: self.document, item });
         self.objects.push(object);

@@ -78,7 +78,7 @@ pub(super) enum Extra {
     #[default]
     None,
     /// Facts, and what a CustomResourceDefinition serves.
-    Known(Box<(Fact, Option<Definition>)>),
+    Known(Box<Fact>, Option<Box<Definition>>),
     /// The whole object, because its kind wasn't known when it was read.
     Waiting(Box<Value>),
 }
@@ -95,7 +95,7 @@ impl Extra {
     fn of(api_version: &str, kind: &str, object: &Value) -> Extra {
         let Some(fact) = read_facts(group_of(api_version), kind, object) else { return Extra::None };
         let definition = matches!(fact, Fact::Definition(_)).then(|| Definition::read(object)).flatten();
-        Extra::Known(Box::new((fact, definition)))
+        Extra::Known(Box::new(fact), definition.map(Box::new))
     }
 }
 

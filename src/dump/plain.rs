@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    collect::{Collected, is_api_version},
+    collect::{Collected, Rest, is_api_version},
     document::{Type, group_of},
     error::DumpError,
     served::{Seen, Served},
@@ -21,8 +21,10 @@ use crate::model::{
 /// in the cluster; a kind without objects proves nothing. `assume_complete` declares the dump complete.
 pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete: bool) -> Result<Snapshot, DumpError> {
     let mut served = Served::new();
-    for definition in collected.rest.iter().filter_map(|(_, rest)| rest.definition.as_ref()) {
-        served.define(definition);
+    for (_, rest) in &collected.rest {
+        if let Rest::Definition(definition) = rest {
+            served.define(definition);
+        }
     }
     for seen in kinds(&collected) {
         served.see(&seen);
@@ -42,12 +44,11 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
     let ids = builder.adopt(objects);
     for (index, rest) in rest {
-        let Some(id) = ids[index] else { continue };
-        if let Some(fact) = rest.fact {
-            builder.snapshot().learn(id, fact);
-        }
-        if let Some(setters) = rest.setters {
-            builder.snapshot().facts.insert_setters(id, setters);
+        let Some(id) = ids[index as usize] else { continue };
+        match rest {
+            Rest::Fact(fact) => builder.snapshot().learn(id, fact),
+            Rest::Setters(setters) => builder.snapshot().facts.insert_setters(id, setters),
+            Rest::Definition(_) => {}
         }
     }
     for list in lists(builder.snapshot(), assume_complete) {

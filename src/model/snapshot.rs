@@ -169,7 +169,8 @@ impl Snapshot {
     }
 
     /// Records the facts of an object, and interns the names in them, which may have to be looked up.
-    pub fn learn(&mut self, object: ObjectId, fact: Fact) {
+    pub fn learn(&mut self, object: ObjectId, fact: impl Into<Box<Fact>>) {
+        let fact = fact.into();
         fact.each_name(|name| {
             self.strings.intern(name);
         });

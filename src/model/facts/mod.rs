@@ -94,7 +94,8 @@ impl Fact {
 /// The facts of a snapshot's objects. An object without an entry was not read.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    known: FxHashMap<ObjectId, Fact>,
+    /// Boxed: half of a table's places are empty.
+    known: FxHashMap<ObjectId, Box<Fact>>,
     setters: FxHashMap<ObjectId, Box<[Setter]>>,
     /// How often anything was learnt.
     learned: u64,
@@ -102,9 +103,11 @@ pub struct Facts {
 
 impl Facts {
     /// Records the facts of an object.
-    pub fn insert(&mut self, object: ObjectId, fact: Fact) {
+    pub fn insert(&mut self, object: ObjectId, fact: impl Into<Box<Fact>>) {
+        let fact = fact.into();
         self.learned += 1;
-        if let (Some(Fact::Node(known)), Fact::Node(facts)) = (self.known.get_mut(&object), &fact) {
+        let known = self.known.get_mut(&object).map(|fact| &mut **fact);
+        if let (Some(Fact::Node(known)), Fact::Node(facts)) = (known, &*fact) {
             return known.merge(facts.clone());
         }
         self.known.insert(object, fact);
@@ -131,6 +134,7 @@ impl Facts {
     /// conditions. They must be read again before they are reported.
     pub(crate) fn forget_what_passes(&mut self) {
         self.known.retain(|_, fact| {
+            let fact = &mut **fact;
             let aggregated = matches!(fact, Fact::ApiService(facts) if facts.service.is_some());
             if let Fact::Node(facts) = fact {
                 facts.kubelet = None;
@@ -147,12 +151,12 @@ impl Facts {
 
     /// The facts of an object, if read.
     pub fn get(&self, object: ObjectId) -> Option<&Fact> {
-        self.known.get(&object)
+        self.known.get(&object).map(|fact| &**fact)
     }
 
     /// The facts of a pod, if read.
     pub fn pod(&self, object: ObjectId) -> Option<&PodFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Pod(facts)) => Some(facts),
             _ => None,
         }
@@ -160,7 +164,7 @@ impl Facts {
 
     /// The facts of a PersistentVolume, if read.
     pub fn volume(&self, object: ObjectId) -> Option<&VolumeFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Volume(facts)) => Some(facts),
             _ => None,
         }
@@ -168,7 +172,7 @@ impl Facts {
 
     /// The facts of a Namespace, if read.
     pub fn namespace(&self, object: ObjectId) -> Option<&NamespaceFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Namespace(facts)) => Some(facts),
             _ => None,
         }
@@ -176,7 +180,7 @@ impl Facts {
 
     /// The facts of a CustomResourceDefinition, if read.
     pub fn definition(&self, object: ObjectId) -> Option<&DefinitionFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Definition(facts)) => Some(facts),
             _ => None,
         }
@@ -184,7 +188,7 @@ impl Facts {
 
     /// The facts of a PersistentVolumeClaim, if read.
     pub fn claim(&self, object: ObjectId) -> Option<&ClaimFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Claim(facts)) => Some(facts),
             _ => None,
         }
@@ -192,7 +196,7 @@ impl Facts {
 
     /// The facts of a Service, if read.
     pub fn service(&self, object: ObjectId) -> Option<&ServiceFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Service(facts)) => Some(facts),
             _ => None,
         }
@@ -200,7 +204,7 @@ impl Facts {
 
     /// The facts of a Node, if read.
     pub fn node(&self, object: ObjectId) -> Option<&NodeFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Node(facts)) => Some(facts),
             _ => None,
         }
@@ -208,7 +212,7 @@ impl Facts {
 
     /// Whether a ServiceAccount's token Secrets were read.
     pub fn account(&self, object: ObjectId) -> Option<&AccountFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Account(facts)) => Some(facts),
             _ => None,
         }
@@ -216,7 +220,7 @@ impl Facts {
 
     /// The facts of a Secret with a token of a ServiceAccount, if read.
     pub fn token(&self, object: ObjectId) -> Option<&TokenFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Token(facts)) => Some(facts),
             _ => None,
         }
@@ -224,7 +228,7 @@ impl Facts {
 
     /// The facts of a VolumeSnapshot, if read.
     pub(crate) fn volume_snapshot(&self, object: ObjectId) -> Option<&SnapshotFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::VolumeSnapshot(facts)) => Some(facts),
             _ => None,
         }
@@ -232,7 +236,7 @@ impl Facts {
 
     /// The facts of a VolumeSnapshotContent, if read.
     pub(crate) fn volume_snapshot_content(&self, object: ObjectId) -> Option<&SnapshotContentFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::VolumeSnapshotContent(facts)) => Some(facts),
             _ => None,
         }
@@ -240,7 +244,7 @@ impl Facts {
 
     /// The facts of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet, if read.
     pub fn workload(&self, object: ObjectId) -> Option<&WorkloadFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Workload(facts)) => Some(facts),
             _ => None,
         }
@@ -248,7 +252,7 @@ impl Facts {
 
     /// The facts of a Job, if read.
     pub fn job(&self, object: ObjectId) -> Option<&JobFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Job(facts)) => Some(facts),
             _ => None,
         }
@@ -256,7 +260,7 @@ impl Facts {
 
     /// The facts of a Lease, if read.
     pub fn lease(&self, object: ObjectId) -> Option<&LeaseFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Lease(facts)) => Some(facts),
             _ => None,
         }
@@ -264,7 +268,7 @@ impl Facts {
 
     /// The facts of an EndpointSlice, if read.
     pub fn slice(&self, object: ObjectId) -> Option<&SliceFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Slice(facts)) => Some(facts),
             _ => None,
         }
@@ -272,7 +276,7 @@ impl Facts {
 
     /// The facts of an APIService, if read.
     pub fn api_service(&self, object: ObjectId) -> Option<&ApiServiceFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::ApiService(facts)) => Some(facts),
             _ => None,
         }
@@ -280,7 +284,7 @@ impl Facts {
 
     /// The facts of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration, if read.
     pub fn webhooks(&self, object: ObjectId) -> Option<&WebhookFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Webhooks(facts)) => Some(facts),
             _ => None,
         }
@@ -288,7 +292,7 @@ impl Facts {
 
     /// The facts of a ValidatingAdmissionPolicy or MutatingAdmissionPolicy, if read.
     pub fn admission_policy(&self, object: ObjectId) -> Option<&AdmissionPolicyFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::AdmissionPolicy(facts)) => Some(facts),
             _ => None,
         }
@@ -296,7 +300,7 @@ impl Facts {
 
     /// The facts of a binding of such a policy, if read.
     pub fn policy_binding(&self, object: ObjectId) -> Option<&PolicyBindingFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::PolicyBinding(facts)) => Some(facts),
             _ => None,
         }
@@ -304,7 +308,7 @@ impl Facts {
 
     /// The facts of an object's deletion policy, if read.
     pub fn policy(&self, object: ObjectId) -> Option<&PolicyFacts> {
-        match self.known.get(&object) {
+        match self.get(object) {
             Some(Fact::Policy(facts)) => Some(facts),
             _ => None,
         }

@@ -133,11 +133,11 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("", "Node") => Fact::Node(NodeFacts { pods: None, kubelet: Some(kubelet(object)) }),
         ("", "Service") => Fact::Service(ServiceFacts {
             kind: object.text("/spec/type"),
-            cluster_ips: texts(object.0.pointer("/spec/clusterIPs")),
-            selects: object.0.pointer("/spec/selector").is_some_and(|selector| !selector.is_null()),
+            cluster_ips: texts(at(object.0, "/spec/clusterIPs")),
+            selects: at(object.0, "/spec/selector").is_some_and(|selector| !selector.is_null()),
         }),
         ("", "Namespace") => Fact::Namespace(NamespaceFacts {
-            finalizers: texts(object.0.pointer("/spec/finalizers")),
+            finalizers: texts(at(object.0, "/spec/finalizers")),
             conditions: object.conditions(),
         }),
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
@@ -147,8 +147,8 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             let mutates = kind == "MutatingAdmissionPolicyBinding";
             Fact::PolicyBinding(PolicyBindingFacts {
                 policy: object.text("/spec/policyName").unwrap_or_default(),
-                denies: mutates || list(object.0.pointer("/spec/validationActions")).any(|action| action == "Deny"),
-                constraints: object.0.pointer("/spec/matchResources").map(constraints),
+                denies: mutates || list(at(object.0, "/spec/validationActions")).any(|action| action == "Deny"),
+                constraints: at(object.0, "/spec/matchResources").map(constraints),
             })
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
@@ -158,13 +158,13 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             object.0.get("status")?;
             let ready = object.number("/status/readyReplicas").unwrap_or(0);
             let claims = (kind == "StatefulSet").then(|| claim_templates(object));
-            let paused = object.0.pointer("/spec/paused") == Some(&Value::Bool(true));
-            let selector = selector(object.0.pointer("/spec/selector"));
+            let paused = at(object.0, "/spec/paused") == Some(&Value::Bool(true));
+            let selector = selector(at(object.0, "/spec/selector"));
             Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready, paused, claims, selector })
         }
         ("", "ReplicationController") => {
             object.0.get("status")?;
-            let labels = object.0.pointer("/spec/selector").and_then(Value::as_object).into_iter().flatten();
+            let labels = at(object.0, "/spec/selector").and_then(Value::as_object).into_iter().flatten();
             let requirements: Vec<LabelRequirement> = equal_to(labels).collect();
             Fact::Workload(WorkloadFacts {
                 wanted: object.number("/spec/replicas"),
@@ -177,7 +177,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             object.0.get("status")?;
             let ready = object.number("/status/numberReady").unwrap_or(0);
             let wanted = object.number("/status/desiredNumberScheduled");
-            let selector = selector(object.0.pointer("/spec/selector"));
+            let selector = selector(at(object.0, "/spec/selector"));
             Fact::Workload(WorkloadFacts { wanted, ready, selector, ..WorkloadFacts::default() })
         }
         ("batch", "Job") => {
@@ -185,18 +185,18 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             let over = |condition: &Value| {
                 matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
             };
-            let finished = list(object.0.pointer("/status/conditions")).any(over);
-            let uncounted = list(object.0.pointer("/status/uncountedTerminatedPods/failed")).count();
+            let finished = list(at(object.0, "/status/conditions")).any(over);
+            let uncounted = list(at(object.0, "/status/uncountedTerminatedPods/failed")).count();
             let failed = object.number("/status/failed").unwrap_or(0).saturating_add_unsigned(uncounted as u64);
             let limit = object.number("/spec/backoffLimit").filter(|_| !finished);
             Fact::Job(JobFacts {
                 managed_by,
                 failures_left: limit.map(|limit| limit.saturating_sub(failed)),
-                judges_failures: object.0.pointer("/spec/podFailurePolicy").is_some()
+                judges_failures: at(object.0, "/spec/podFailurePolicy").is_some()
                     || object.text("/spec/podReplacementPolicy").as_deref() == Some("Failed"),
                 seconds_after_finished: object.number("/spec/ttlSecondsAfterFinished"),
                 finished,
-                selector: selector(object.0.pointer("/spec/selector")),
+                selector: selector(at(object.0, "/spec/selector")),
             })
         }
         ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
@@ -211,7 +211,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: object.text("/spec/deletionPolicy") })
         }
         _ => {
-            let finalizers = list(object.0.pointer("/metadata/finalizers")).filter_map(Value::as_str);
+            let finalizers = list(at(object.0, "/metadata/finalizers")).filter_map(Value::as_str);
             Fact::Policy(Policy::of(group, kind, finalizers)?.read(object.0))
         }
     })
@@ -223,7 +223,7 @@ pub(crate) fn token(secret: &Value) -> Option<TokenFacts> {
     if secret.get("type").is_some_and(|kind| kind != TokenFacts::TYPE) {
         return None;
     }
-    let annotation = |name: &str| secret.pointer("/metadata/annotations")?.get(name)?.as_str().map(str::to_owned);
+    let annotation = |name: &str| at(secret, "/metadata/annotations")?.get(name)?.as_str().map(str::to_owned);
     let account = annotation(ACCOUNT_NAME)?;
     let uid = annotation(ACCOUNT_UID).filter(|uid| !uid.is_empty());
     Some(TokenFacts { account, uid })
@@ -240,7 +240,7 @@ struct Whole<'a>(&'a Value);
 
 impl Whole<'_> {
     fn text(self, pointer: &str) -> Option<String> {
-        self.0.pointer(pointer)?.as_str().map(str::to_owned)
+        at(self.0, pointer)?.as_str().map(str::to_owned)
     }
 
     /// A text; an empty one counts as missing.
@@ -249,16 +249,16 @@ impl Whole<'_> {
     }
 
     fn number(self, pointer: &str) -> Option<i64> {
-        self.0.pointer(pointer)?.as_i64()
+        at(self.0, pointer)?.as_i64()
     }
 
     fn annotation(&self, key: &str) -> Option<&str> {
-        self.0.pointer("/metadata/annotations")?.get(key)?.as_str()
+        at(self.0, "/metadata/annotations")?.get(key)?.as_str()
     }
 
     /// The conditions that are true.
     fn conditions(self) -> Vec<Condition> {
-        let conditions = list(self.0.pointer("/status/conditions")).filter(|condition| condition["status"] == "True");
+        let conditions = list(at(self.0, "/status/conditions")).filter(|condition| condition["status"] == "True");
         let read = |condition| Condition {
             kind: Whole(condition).text("/type").unwrap_or_default(),
             reason: Whole(condition).text("/reason").unwrap_or_default(),
@@ -275,6 +275,11 @@ impl Whole<'_> {
     }
 }
 
+/// The value at a path of keys. [`Value::pointer`] costs more than all else: it copies each key to unescape it.
+fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('/').skip(1).try_fold(value, |value, key| value.get(key))
+}
+
 fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
@@ -285,7 +290,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
 
 /// Without a policy, claims are kept (`getPersistentVolumeClaimRetentionPolicy`).
 fn claim_templates(set: Whole<'_>) -> ClaimTemplates {
-    let templates = list(set.0.pointer("/spec/volumeClaimTemplates"));
+    let templates = list(at(set.0, "/spec/volumeClaimTemplates"));
     let policy = set.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted");
     ClaimTemplates {
         names: templates.filter_map(|template| Whole(template).text("/metadata/name")).collect(),
@@ -295,7 +300,7 @@ fn claim_templates(set: Whole<'_>) -> ClaimTemplates {
 
 fn pod(object: Whole<'_>) -> PodFacts {
     let pod = object.text("/metadata/name").unwrap_or_default();
-    let claims = list(object.0.pointer("/spec/volumes")).filter_map(|volume| {
+    let claims = list(at(object.0, "/spec/volumes")).filter_map(|volume| {
         Whole(volume).text("/persistentVolumeClaim/claimName").or_else(|| {
             volume.get("ephemeral")?;
             Some(format!("{pod}-{}", volume.get("name")?.as_str()?))
@@ -315,20 +320,20 @@ fn pod(object: Whole<'_>) -> PodFacts {
 }
 
 fn not_ready(pod: Whole<'_>) -> Option<NotReady> {
-    let condition = list(pod.0.pointer("/status/conditions")).find(|condition| condition["type"] == "Ready")?;
+    let condition = list(at(pod.0, "/status/conditions")).find(|condition| condition["type"] == "Ready")?;
     if condition["status"] == "True" {
         return None;
     }
-    let waiting = list(pod.0.pointer("/status/containerStatuses"))
+    let waiting = list(at(pod.0, "/status/containerStatuses"))
         .find_map(|container| Whole(container).name("/state/waiting/reason"));
     Some(NotReady { since: Whole(condition).text("/lastTransitionTime").and_then(|time| unix_seconds(&time)), waiting })
 }
 
 fn kubelet(object: Whole<'_>) -> KubeletReport {
     let is_ready = |condition: &&Value| condition["type"] == "Ready";
-    let ready = list(object.0.pointer("/status/conditions")).find(is_ready);
+    let ready = list(at(object.0, "/status/conditions")).find(is_ready);
     let ready = ready.map(|condition| Whole(condition).text("/status").unwrap_or_default());
-    let mut taints = list(object.0.pointer("/spec/taints"));
+    let mut taints = list(at(object.0, "/spec/taints"));
     match ready.as_deref() {
         Some("True") => KubeletReport::Ready,
         // A Node without the condition isn't ready either (`pkg/util/node/node.go: IsNodeReady`).
@@ -348,8 +353,8 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),
             object.annotation(VolumeDeleter::MIGRATED_TO),
-            object.0.pointer("/spec/csi/driver").and_then(Value::as_str),
-            object.0.pointer("/spec/hostPath/path").and_then(Value::as_str),
+            at(object.0, "/spec/csi/driver").and_then(Value::as_str),
+            at(object.0, "/spec/hostPath/path").and_then(Value::as_str),
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),
     }
@@ -357,19 +362,19 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
 
 fn definition(object: Whole<'_>) -> DefinitionFacts {
     let conditions = object.conditions();
-    let webhook = object.0.pointer("/spec/conversion").filter(|conversion| conversion["strategy"] == "Webhook");
+    let webhook = at(object.0, "/spec/conversion").filter(|conversion| conversion["strategy"] == "Webhook");
     DefinitionFacts {
         group: object.text("/spec/group").unwrap_or_default(),
         kind: object.text("/spec/names/kind").unwrap_or_default(),
         plural: object.text("/spec/names/plural").unwrap_or_default(),
         established: conditions.iter().any(|condition| condition.kind == "Established"),
-        conversion: webhook.and_then(|conversion| Whole(conversion.pointer("/webhook/clientConfig")?).backend()),
+        conversion: webhook.and_then(|conversion| Whole(at(conversion, "/webhook/clientConfig")?).backend()),
         conditions,
     }
 }
 
 fn api_service(object: Whole<'_>) -> ApiServiceFacts {
-    let available = list(object.0.pointer("/status/conditions")).find(|condition| condition["type"] == "Available");
+    let available = list(at(object.0, "/status/conditions")).find(|condition| condition["type"] == "Available");
     let said = |pointer| available.and_then(|condition| Whole(condition).text(pointer)).unwrap_or_default();
     ApiServiceFacts {
         group: object.text("/spec/group").unwrap_or_default(),
@@ -387,7 +392,7 @@ fn api_service(object: Whole<'_>) -> ApiServiceFacts {
 
 fn slice(endpoints: &Value) -> SliceFacts {
     let ready: Vec<Whole<'_>> = list(Some(endpoints))
-        .filter(|endpoint| endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false)))
+        .filter(|endpoint| at(endpoint, "/conditions/ready") != Some(&Value::Bool(false)))
         .map(Whole)
         .collect();
     let is_pod = |endpoint: &&Whole<'_>| endpoint.text("/targetRef/kind").as_deref() == Some("Pod");
@@ -417,9 +422,9 @@ fn constraints(object: &Value) -> Constraints {
 }
 
 fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
-    let constants = || list(object.0.pointer("/spec/validations")).map(constant);
+    let constants = || list(at(object.0, "/spec/validations")).map(constant);
     let has = |pointer| {
-        let found = object.0.pointer(pointer).filter(|found| !found.is_null());
+        let found = at(object.0, pointer).filter(|found| !found.is_null());
         found.is_some_and(|found| found.as_array().is_none_or(|all| !all.is_empty()))
     };
     let conditions = conditions_of(object.0.get("spec"));
@@ -427,7 +432,7 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
     let judges = constants().any(|constant| constant != Some(true))
         || ["/spec/mutations", "/spec/paramKind", "/spec/auditAnnotations"].into_iter().any(has);
     AdmissionPolicyFacts {
-        constraints: object.0.pointer("/spec/matchConstraints").map(constraints).unwrap_or_default(),
+        constraints: at(object.0, "/spec/matchConstraints").map(constraints).unwrap_or_default(),
         conditional: conditions == MatchConditions::Unknown,
         validates: judges && conditions != MatchConditions::Never,
         // Without its parameters, a binding may allow everything (`parameterNotFoundAction`).
