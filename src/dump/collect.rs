@@ -238,7 +238,7 @@ impl Collector {
             rest.push(Rest::Fact(fact));
             rest.extend(definition.map(Rest::Definition));
         }
-        rest.extend(metadata.setters().map(|setters| Rest::Setters(setters)));
+        rest.extend(metadata.setters().map(Rest::Setters));
         Ok((Object { resource, ..metadata.object }, rest))
     }
 

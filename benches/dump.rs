@@ -1,0 +1,193 @@
+//! Measures how long it takes to read dumps, and how much memory: `cargo bench --bench dump [-- OBJECTS…]`.
+//!
+//! Each file is read by a process of its own, beside serde_json, which reads the same objects into a slim struct.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{BufWriter, Write},
+    path::Path,
+    process::Command,
+    time::Instant,
+};
+
+use flate2::{Compression, write::GzEncoder};
+use kubectl_gc::dump;
+use serde::Deserialize;
+
+/// Tells a child process what to read: how, and which file.
+const ROLE: &str = "KUBECTL_GC_BENCH_DUMP";
+/// Each file is read so often; the medians count.
+const TIMES: usize = 5;
+
+fn main() {
+    if let Ok(role) = env::var(ROLE) {
+        let (how, path) = role.split_once(' ').expect("a role and a path");
+        return child(how, path);
+    }
+    let sizes: Vec<usize> = env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
+    let sizes = if sizes.is_empty() { vec![10_000, 100_000] } else { sizes };
+    println!("{:>9}  {:<22}  {:>7}  {:>7}  {:>12}", "objects", "file", "MB", "s", "bytes/object");
+    for size in sizes {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (name, how) in [
+            ("list.json", "slim"),
+            ("list.json", "read"),
+            ("pretty.json", "read"),
+            ("lines.ndjson", "read"),
+            ("list.json.gz", "read"),
+            ("snapshot.json", "read"),
+            ("list.yaml", "read"),
+        ] {
+            let path = folder.path().join(name);
+            if !path.exists() {
+                write(&path, size);
+            }
+            let text = fs::metadata(&path).expect("it was written").len();
+            let nothing = measured("nothing", &path).1;
+            let mut runs: Vec<(f64, u64)> = (0..TIMES).map(|_| measured(how, &path)).collect();
+            runs.sort_by(|one, other| one.0.total_cmp(&other.0));
+            let (seconds, memory) = runs[TIMES / 2];
+            let each = memory.saturating_sub(nothing) / size as u64;
+            let label = if how == "slim" { format!("{name} (serde_json)") } else { name.to_owned() };
+            println!("{size:>9}  {label:<22}  {:>7.1}  {seconds:>7.2}  {each:>12}", text as f64 / 1e6);
+        }
+    }
+}
+
+/// Seconds, and the most memory in bytes.
+fn measured(how: &str, path: &Path) -> (f64, u64) {
+    let this = env::current_exe().expect("it runs");
+    let ran = Command::new(this).env(ROLE, format!("{how} {}", path.display())).output().expect("it starts");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = String::from_utf8(ran.stdout).expect("numbers");
+    let (seconds, memory) = said.trim().split_once(' ').expect("two numbers");
+    (seconds.parse().expect("seconds"), memory.parse().expect("bytes"))
+}
+
+fn child(how: &str, path: &str) {
+    let start = Instant::now();
+    let objects = match how {
+        "slim" => slim(&fs::read(path).expect("it can be read")),
+        "read" => dump::read(&[path.to_owned()], true).expect("it is well-formed").len(),
+        _ => 0,
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(how == "nothing" || objects > 0);
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    println!("{seconds} {}", peak.and_then(|peak| peak.trim().parse::<u64>().ok()).unwrap_or(0) * 1024);
+}
+
+/// As little of the same objects as a program can read.
+fn slim(text: &[u8]) -> usize {
+    #[derive(Deserialize)]
+    struct List {
+        items: Vec<Object>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "it is only read")]
+    struct Object {
+        api_version: String,
+        kind: String,
+        metadata: Metadata,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "it is only read")]
+    struct Metadata {
+        namespace: String,
+        name: String,
+        uid: String,
+        resource_version: String,
+        #[serde(default)]
+        labels: BTreeMap<String, String>,
+        #[serde(default)]
+        owner_references: Vec<Reference>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[expect(dead_code, reason = "it is only read")]
+    struct Reference {
+        api_version: String,
+        kind: String,
+        name: String,
+        uid: String,
+    }
+    serde_json::from_slice::<List>(text).expect("it is well-formed").items.len()
+}
+
+/// Writes a file of that many objects, in the form that its name tells.
+fn write(path: &Path, size: usize) {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let file = BufWriter::new(fs::File::create(path).expect("it can be made"));
+    let mut to: Box<dyn Write> = match name.ends_with(".gz") {
+        true => Box::new(GzEncoder::new(file, Compression::fast())),
+        false => Box::new(file),
+    };
+    let written = match name {
+        "lines.ndjson" => (0..size).try_for_each(|number| writeln!(to, "{}", object(number))),
+        "pretty.json" | "list.yaml" => {
+            let items: Vec<serde_json::Value> =
+                (0..size).map(|number| serde_json::from_str(&object(number)).expect("JSON")).collect();
+            let list = serde_json::json!({"apiVersion": "v1", "items": items, "kind": "List"});
+            match name {
+                "list.yaml" => {
+                    serde_yaml::to_writer(&mut to, &list).expect("it can be written");
+                    Ok(())
+                }
+                _ => serde_json::to_writer_pretty(&mut to, &list).map_err(Into::into),
+            }
+        }
+        "snapshot.json" => {
+            let list = path.with_file_name("list.json").display().to_string();
+            dump::write(&dump::read(&[list], true).expect("it is well-formed"), &mut to)
+        }
+        _ => {
+            let begun = to.write_all(br#"{"apiVersion":"v1","items":["#);
+            let comma = |number| if number == 0 { "" } else { "," };
+            let items = (0..size).try_for_each(|number| write!(to, "{}{}", comma(number), object(number)));
+            begun.and(items).and_then(|()| to.write_all(br#"],"kind":"List"}"#))
+        }
+    };
+    written.and_then(|()| to.flush()).expect("the disk has room");
+}
+
+/// One of a Deployment, its ReplicaSet and eight Pods, as `kubectl get -o json` prints them, without most of the spec.
+fn object(number: usize) -> String {
+    let first = number - number % 10;
+    let uid = |number: usize| format!("{:08x}-4d3c-4e1b-9d1f-{:012x}", number.wrapping_mul(2_654_435_761), number);
+    let owned_by = |kind: &str, name: &str, number: usize| {
+        format!(
+            r#""ownerReferences":[{{"apiVersion":"apps/v1","blockOwnerDeletion":true,"controller":true,"kind":"{kind}",
+            "name":"{name}","uid":"{}"}}],"#,
+            uid(number)
+        )
+    };
+    let (web, set) = (format!("web-{first}"), format!("web-{first}-5d4f8c7b9"));
+    let workload = r#""spec":{"replicas":8},"status":{"readyReplicas":8,"replicas":8}"#;
+    let (api_version, kind, name, owner, rest) = match number % 10 {
+        0 => ("apps/v1", "Deployment", web, String::new(), workload),
+        1 => ("apps/v1", "ReplicaSet", set, owned_by("Deployment", &web, first), workload),
+        pod => (
+            "v1",
+            "Pod",
+            format!("{set}-x{pod}z"),
+            owned_by("ReplicaSet", &set, first + 1),
+            r#""spec":{"containers":[{"image":"acme/web:1","name":"web"}],"nodeName":"node-7",
+            "terminationGracePeriodSeconds":30},"status":{"phase":"Running"}"#,
+        ),
+    };
+    format!(
+        r#"{{"apiVersion":"{api_version}","kind":"{kind}","metadata":{{"creationTimestamp":"2026-01-31T08:00:00Z",
+        "labels":{{"app":"web-{}","pod-template-hash":"5d4f8c7b9"}},"name":"{name}","namespace":"team-{}",{owner}
+        "resourceVersion":"{}","uid":"{}"}},{rest}}}"#,
+        first % 500,
+        first / 10 % 200,
+        1_000_000 + number,
+        uid(number)
+    )
+    .replace("\n            ", "")
+    .replace("\n        ", "")
+}
