@@ -2,26 +2,26 @@
 
 use serde::Serialize;
 
-use crate::model::{Gap, Identity, ObjectId, Reference, Snapshot};
+use crate::model::{Gap, Identity, ObjectId, Reference, Snapshot, gaps::each_once};
 
 /// The `apiVersion` of every document.
 pub const API_VERSION: &str = "kubectl-gc/v1";
 
 /// The head of a document about a cluster or dump, to be flattened into the document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Head<'a> {
+pub struct Head {
     pub api_version: &'static str,
     pub kind: &'static str,
     /// Whether everything relevant could be read.
     pub complete: bool,
-    pub gaps: &'a [Gap],
+    pub gaps: Vec<Gap>,
 }
 
-impl<'a> Head<'a> {
+impl Head {
     /// The head of a document of this kind.
-    pub fn new(kind: &'static str, gaps: &'a [Gap]) -> Self {
-        Head { api_version: API_VERSION, kind, complete: gaps.is_empty(), gaps }
+    pub fn new(kind: &'static str, gaps: &[Gap]) -> Self {
+        Head { api_version: API_VERSION, kind, complete: gaps.is_empty(), gaps: each_once(gaps) }
     }
 }
 

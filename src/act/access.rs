@@ -159,11 +159,21 @@ impl Verdicts {
     /// Everything that is denied, as errors name it: `delete pods web-1 in namespace shop (why)`. None if nothing is
     /// denied.
     pub fn forbidden(&self, resources: &Resources) -> Option<String> {
-        let describe = |Denied { access, reason }: &Denied| {
+        // Verbs on the same objects are named together: `create and get pods in namespace shop`.
+        let mut denied: Vec<(Vec<&str>, String)> = Vec::new();
+        for Denied { access, reason } in &self.denied {
             let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            format!("{}{because}", access.describe(resources))
+            let what = format!("{}{because}", access.objects(resources));
+            match denied.iter_mut().find(|(_, known)| *known == what) {
+                Some((verbs, _)) => verbs.push(access.verb),
+                None => denied.push((vec![access.verb], what)),
+            }
+        }
+        let verbs = |verbs: &[&str]| match verbs {
+            [some @ .., last] if !some.is_empty() => format!("{} and {last}", some.join(", ")),
+            verbs => verbs.concat(),
         };
-        let denied: Vec<String> = self.denied.iter().map(describe).collect();
+        let denied: Vec<String> = denied.iter().map(|(all, what)| format!("{} {what}", verbs(all))).collect();
         (!denied.is_empty()).then(|| named(&denied))
     }
 }
@@ -171,8 +181,11 @@ impl Verdicts {
 impl Access {
     /// As errors name it: `delete pods web-1 in namespace shop`.
     pub fn describe(&self, resources: &Resources) -> String {
-        let resource = resources.get(self.resource);
-        let mut describe = format!("{} {}", self.verb, resource.full_name());
+        format!("{} {}", self.verb, self.objects(resources))
+    }
+
+    fn objects(&self, resources: &Resources) -> String {
+        let mut describe = resources.get(self.resource).full_name();
         if !self.subresource.is_empty() {
             describe = format!("{describe}/{}", self.subresource);
         }

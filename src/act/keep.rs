@@ -66,7 +66,7 @@ impl DetachedObject {
             json!({"op": "test", "path": format!("{path}/uid"), "value": uid}),
             json!({"op": "remove", "path": path}),
         ];
-        Commands { snapshot, kubectl }.patch(self.object, steps)
+        Commands { snapshot, kubectl, guarded: false }.patch(self.object, steps)
     }
 }
 

@@ -190,6 +190,7 @@ async fn what_refuses_the_object_is_said() {
         })
         .await;
         let error = probe(&connection, "shop", PATIENCE).await.unwrap_err();
+        let message = message.trim_start_matches("configmaps is ");
         assert!(matches!(&error, ProbeError::Refused { reason, .. } if reason.contains(message)), "{error:?}");
         assert!(error.to_string().starts_with("cannot create the test ConfigMap in namespace shop: "), "{error}");
         assert!(error.to_string().contains(describe), "{error}");

@@ -96,6 +96,7 @@ pub(super) fn describe_error(error: &OperationError) -> String {
         | OperationError::Unkeepable(_)
         | OperationError::Keep(_)
         | OperationError::Incomplete(_)
+        | OperationError::UnseenDependents { .. }
         | OperationError::MayLack { .. } => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
         _ => visible(&text).into_owned(),
     }

@@ -92,7 +92,9 @@ impl Connection {
         let chosen = kubeconfig::choose(options, &kubeconfig::Process)?;
         let proxy = chosen.config.proxy_url.as_ref().map(host_and_port).unwrap_or_default();
         let server = host_and_port(&chosen.config.cluster_url);
-        let endpoint = Endpoint { context: chosen.context.clone(), user: chosen.user.clone(), server, proxy };
+        let acting_as = chosen.config.auth_info.impersonate.clone().unwrap_or_default();
+        let (context, user) = (chosen.context.clone(), chosen.user.clone());
+        let endpoint = Endpoint { context, user, acting_as, server, proxy };
         Ok((chosen, endpoint))
     }
 

@@ -12,6 +12,8 @@ pub struct Endpoint {
     pub context: String,
     /// The kubeconfig user; empty if there is none.
     pub user: String,
+    /// The user that this one acts as (`--as`); empty for none.
+    pub acting_as: String,
     /// `host:port` of the API server.
     pub server: String,
     /// `host:port` of the proxy; empty if there is none.
@@ -24,12 +26,15 @@ impl std::fmt::Display for Endpoint {
         if !self.proxy.is_empty() {
             write!(f, " through the proxy {}", self.proxy)?;
         }
-        match (self.context.as_str(), self.user.as_str()) {
-            ("", "") => Ok(()),
-            (context, "") => write!(f, " (context {})", visible(context)),
-            ("", user) => write!(f, " (user {})", visible(user)),
-            (context, user) => write!(f, " (context {}, user {})", visible(context), visible(user)),
-        }
+        let context = (!self.context.is_empty()).then(|| format!("context {}", visible(&self.context)));
+        let user = match (self.user.as_str(), self.acting_as.as_str()) {
+            ("", "") => None,
+            (user, "") => Some(format!("user {}", visible(user))),
+            ("", other) => Some(format!("as user {}", visible(other))),
+            (user, other) => Some(format!("{} as user {}", visible(user), visible(other))),
+        };
+        let both: Vec<String> = context.into_iter().chain(user).collect();
+        if both.is_empty() { Ok(()) } else { write!(f, " ({})", both.join(", ")) }
     }
 }
 
@@ -130,16 +135,16 @@ pub enum ConnectError {
     },
     /// Every list failed.
     #[error(
-        "{endpoint} refuses all reads: all {lists} lists failed, the first with: {reason}; ask for permission \
-         to list, or choose another namespace or --context"
+        "{endpoint} refuses all lists: {lists} failed, the first of them {first}; ask for permission to list, or \
+         choose another namespace or --context"
     )]
     NothingRead {
         /// The server that was asked.
         endpoint: Box<Endpoint>,
         /// How many lists were tried.
         lists: usize,
-        /// The first failure.
-        reason: String,
+        /// The first of them, and why it failed.
+        first: String,
     },
     /// The server refused the one request that the whole command depends on, for example because of an invalid
     /// selector.
@@ -185,6 +190,8 @@ mod tests {
         };
         let error = ConnectError::Unreachable { endpoint: endpoint.clone(), reason: "connection refused".into() };
         assert_eq!(error.to_string(), "cannot reach localhost:6443 (context dev, user me): connection refused");
+        let other = Endpoint { acting_as: "you".into(), ..endpoint.clone() };
+        assert_eq!(other.to_string(), "localhost:6443 (context dev, me as user you)");
         let endpoint = Endpoint { proxy: "proxy:3128".into(), ..endpoint };
         assert_eq!(endpoint.to_string(), "localhost:6443 through the proxy proxy:3128 (context dev, user me)");
     }

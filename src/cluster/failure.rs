@@ -59,7 +59,7 @@ impl Failure {
             Failure::Refused(refusal)
                 if refusal.status == http::StatusCode::FORBIDDEN && !refusal.message.is_empty() =>
             {
-                format!("forbidden: {}", refusal.message)
+                format!("forbidden: {}", without_preamble(&refusal.message))
             }
             failure => failure.to_string(),
         }
@@ -135,6 +135,17 @@ impl Failure {
     }
 }
 
+/// What the authorizer says, without the words that it begins with: `pods "web" is forbidden: User "me" cannot get …`.
+/// What admission says stays whole.
+fn without_preamble(message: &str) -> &str {
+    match message.split_once("forbidden: User ") {
+        Some((before, _)) if before.is_empty() || before.ends_with(" is ") => {
+            &message[before.len() + "forbidden: ".len()..]
+        }
+        _ => message,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,6 +153,18 @@ mod tests {
     #[derive(Debug, thiserror::Error)]
     #[error("{0}")]
     struct Wrapped(&'static str, #[source] io::Error);
+
+    #[test]
+    fn forbidden_is_said_once() {
+        for (message, rest) in [
+            ("forbidden: User \"me\" cannot get path \"/api\"", "User \"me\" cannot get path \"/api\""),
+            ("pods \"web\" is forbidden: User \"me\" cannot get", "User \"me\" cannot get"),
+            ("pods \"web\" is forbidden: exceeded quota", "pods \"web\" is forbidden: exceeded quota"),
+            ("says the test", "says the test"),
+        ] {
+            assert_eq!(without_preamble(message), rest);
+        }
+    }
 
     #[test]
     fn causes_are_found_behind_their_wrappings() {

@@ -135,6 +135,24 @@ impl Connection {
         whole: &[ResourceId],
         targets: &[(ResourceId, Option<String>)],
     ) -> Result<Snapshot, ConnectError> {
+        match self.read_some(resources, scope, whole, targets).await? {
+            (_, Some(nothing)) => Err(nothing),
+            (snapshot, None) => Ok(snapshot),
+        }
+    }
+
+    /// The same for a reader who may be able to get single objects, if no list: the error says that every list was
+    /// refused, and the snapshot has a gap for each.
+    ///
+    /// # Errors
+    /// The server can't be used.
+    pub async fn read_some(
+        &self,
+        resources: Resources,
+        scope: &Scope,
+        whole: &[ResourceId],
+        targets: &[(ResourceId, Option<String>)],
+    ) -> Result<(Snapshot, Option<ConnectError>), ConnectError> {
         let job = |(id, resource): (ResourceId, &Resource)| {
             let namespace = match scope {
                 Scope::Namespace(namespace) if resource.namespaced => Some(namespace.clone()),
@@ -164,7 +182,7 @@ impl Connection {
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
             for Done { record, failure } in done {
                 match failure {
-                    Some(failure) => failures.push(failure),
+                    Some(failure) => failures.push((record.resource, record.namespace.clone(), failure)),
                     None => read += 1,
                 }
                 shared.builder.list(record);
@@ -172,24 +190,33 @@ impl Connection {
         }
         drop(lists);
         if read == 0
-            && let Some(errors) = failures.iter().map(|failure| self.connect_error(failure)).collect::<Option<Vec<_>>>()
+            && let Some(errors) =
+                failures.iter().map(|(.., failure)| self.connect_error(failure)).collect::<Option<Vec<_>>>()
             && let Some(error) = errors.into_iter().next()
         {
             return Err(error);
         }
-        // There is nothing to show, so gaps alone would be useless.
-        if read == 0
-            && let Some(failure) = failures.first()
-        {
-            let (endpoint, reason) = (Box::new(self.endpoint().clone()), failure.to_string());
-            return Err(ConnectError::NothingRead { endpoint, lists: failures.len(), reason });
-        }
+        // Gaps alone would be useless.
+        let lists = failures.len();
+        let first = failures.into_iter().min_by_key(|(resource, ..)| *resource).filter(|_| read == 0);
+        let nothing = first.map(|(resource, namespace, failure)| {
+            let resource = shared
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .builder
+                .snapshot()
+                .resources
+                .get(resource)
+                .full_name();
+            let list = Gap { resource, namespace, reason: reason_of(&failure) };
+            ConnectError::NothingRead { endpoint: Box::new(self.endpoint().clone()), lists, first: list.to_string() }
+        });
         let Shared { mut builder, vanished } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
         if !vanished.is_empty() {
             builder = without(&builder.build(), &vanished);
         }
         builder.sort();
-        Ok(builder.build())
+        Ok((builder.build(), nothing))
     }
 
     /// Reads one list; if it is forbidden cluster-wide, reads one namespace instead.
@@ -468,7 +495,7 @@ mod tests {
 
         let nothing = read(Scope::Everything, |_| refuse(403)).await.unwrap_err();
         assert!(
-            matches!(nothing, ConnectError::NothingRead { lists: 2, ref reason, .. } if reason == "forbidden"),
+            matches!(nothing, ConnectError::NothingRead { lists: 2, ref first, .. } if first == "pods (forbidden)"),
             "{nothing}"
         );
     }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
-    model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol},
+    model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
     simulate::{ProjectedOutcome, Projection, SimContext},
 };
 
@@ -84,7 +84,28 @@ impl<'a> Case<'a> {
     }
 
     pub(super) fn commands(&self) -> Commands<'a> {
-        Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl }
+        Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl, guarded: self.live }
+    }
+
+    /// A sentence for a live cluster if dependents of these may be among what could not be read; empty otherwise.
+    pub(super) fn hidden_dependents(&self, waiting: &[ObjectId]) -> String {
+        let waits = |id: &ObjectId| {
+            let object = self.snapshot().object(*id);
+            object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer())
+        };
+        let waiting: Vec<ObjectId> = waiting.iter().copied().filter(|id| self.live && waits(id)).collect();
+        let hidden = each_once(&self.snapshot().may_hide(&waiting));
+        let Some((it, must)) =
+            hidden.first().map(|_| if waiting.len() == 1 { ("it", "it goes") } else { ("them", "they go") })
+        else {
+            return String::new();
+        };
+        let hidden: Vec<String> = hidden.iter().map(ToString::to_string).collect();
+        format!(
+            " Dependents may be among what could not be read: {}. Read that before you let {it} go by hand: what still \
+             refers to them when {must} is deleted.",
+            some_of(&hidden)
+        )
     }
 
     /// For how many seconds an object has been terminating; negative for a pod in its grace period, because a pod's

@@ -178,6 +178,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     let objects = suffering(&left);
     let related = waiting(&left, &objects);
     let suspects: Vec<String> = if works { suspects(case, calls, &left) } else { Vec::new() };
+    let hidden = case.hidden_dependents(&objects);
     let why = if works {
         format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
     } else {
@@ -195,7 +196,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         severity: if stuck { Severity::Error } else { Severity::Warning },
         cause: String::new(),
         message,
-        consequence: consequence(case, works, some_refused),
+        consequence: consequence(case, works, some_refused) + &hidden,
         references: Vec::new(),
         remedies: remedies(case, works, &left),
         related,
@@ -335,7 +336,11 @@ fn free_dependents(case: &Case<'_>, owner: ObjectId) -> Option<ShellCommand> {
         }
         steps.extend(drop);
     }
-    steps.extend(case.commands().remove_finalizers(owner, &[Symbol::ORPHAN]));
+    let release = case.commands().remove_finalizers(owner, &[Symbol::ORPHAN]);
+    if release.is_empty() {
+        return None;
+    }
+    steps.extend(release);
     one_after_another(steps)
 }
 

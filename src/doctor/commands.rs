@@ -21,9 +21,20 @@ const LONGEST: usize = 80_000;
 pub struct Commands<'a> {
     pub snapshot: &'a Snapshot,
     pub kubectl: &'a Kubectl,
+    /// Whether an owner that waits must not be let go while dependents may be among what could not be read: they would
+    /// lose what it waits for. Of a dump, whose lists are always missing, the reader knows what it lacks.
+    pub guarded: bool,
 }
 
 impl Commands<'_> {
+    /// Whether an object waits for dependents, and some may be among what could not be read.
+    fn may_wait_for_hidden(self, id: ObjectId) -> bool {
+        let object = self.snapshot.object(id);
+        let waits =
+            object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
+        self.guarded && waits && !self.snapshot.may_hide(&[id]).is_empty()
+    }
+
     /// `kubectl VERB deployments.apps/web -n shop`
     fn about(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
         let object = self.snapshot.object(id);
@@ -101,11 +112,15 @@ impl Commands<'_> {
     /// Deletes objects, one command per kind and namespace, but no living Events: they expire by themselves, and tell
     /// what happened. `more` are further flags.
     /// The commands don't wait, because objects may be stuck, and they accept objects that are already gone, because an
-    /// earlier delete may have released them.
+    /// earlier delete may have released them. Owners that may wait for hidden dependents are left out: a delete in the
+    /// background lets them go (R1.21).
     pub fn delete(self, objects: &[ObjectId], cascade: &'static str, more: &[&'static str]) -> Vec<ShellCommand> {
         let mut by_place: BTreeMap<(ResourceId, Symbol), Vec<ObjectId>> = BTreeMap::new();
         for id in objects {
             let object = self.snapshot.object(*id);
+            if self.may_wait_for_hidden(*id) {
+                continue;
+            }
             if !object.terminating() && self.snapshot.resources.get(object.resource).kind == "Event" {
                 continue;
             }
@@ -160,9 +175,12 @@ impl Commands<'_> {
     }
 
     /// Removes those of these finalizers that an object has, if their indexes are unchanged. Several commands each
-    /// remove some of them, the last ones first.
+    /// remove some of them, the last ones first. The collector's stay while dependents may be hidden.
     pub fn remove_finalizers(self, id: ObjectId, finalizers: &[Symbol]) -> Vec<ShellCommand> {
         let has = &self.snapshot.object(id).finalizers;
+        if finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer()) && self.may_wait_for_hidden(id) {
+            return Vec::new();
+        }
         let wanted: FxHashSet<Symbol> = finalizers.iter().copied().collect();
         let places: Vec<usize> = (0..has.len()).filter(|place| wanted.contains(&has[*place])).collect();
         let path = |place: usize| format!("/metadata/finalizers/{place}");

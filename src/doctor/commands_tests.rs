@@ -9,7 +9,7 @@ use crate::{
 fn command<C: IntoIterator<Item = ShellCommand>>(world: World, make: impl FnOnce(Commands<'_>) -> C) -> String {
     let (snapshot, _) = world.build();
     let kubectl = Kubectl::new(vec!["--context=test".to_owned()]);
-    let commands = make(Commands { snapshot: &snapshot, kubectl: &kubectl }).into_iter();
+    let commands = make(Commands { snapshot: &snapshot, kubectl: &kubectl, guarded: false }).into_iter();
     commands.map(|command| command.to_string()).collect::<Vec<_>>().join("\n")
 }
 
@@ -56,7 +56,7 @@ fn a_finalizer_is_removed_only_if_it_is_where_it_was() {
     let held = world.add_with("shop", "ConfigMap/held", Vec::new(), terminating(&["acme.io/a", "acme.io/b"]));
     let other = world.add_with("shop", "ConfigMap/other", vec![owner("Shop/x")], terminating(&["acme.io/c"]));
     let (snapshot, _) = world.build();
-    let commands = Commands { snapshot: &snapshot, kubectl: &PLAIN };
+    let commands = Commands { snapshot: &snapshot, kubectl: &PLAIN, guarded: false };
     let finalizer = |name: &str| snapshot.strings.find(name).expect("a name of the snapshot");
     let patch = commands.remove_finalizers(held, &[finalizer("acme.io/b")])[0].to_string();
     assert!(patch.contains("/metadata/finalizers/1\",\"value\":\"acme.io/b\""), "{patch}");

@@ -15,6 +15,11 @@ pub struct Gap {
 }
 
 impl Gap {
+    /// The names of single objects that the reader may not get; `None` for a list, or another reason.
+    pub fn forbidden_objects(&self) -> Option<&str> {
+        self.reason.as_str().strip_suffix(": forbidden")
+    }
+
     /// Whether it is a group version that discovery could not describe: its resources are unknown.
     pub fn is_undiscovered(&self) -> bool {
         self.resource.contains('/')

@@ -1,14 +1,14 @@
 //! Merges gaps of single objects: one gap for all objects with the same reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Coordinate, Gap, Snapshot};
 
 /// Collects objects that could not be read.
-#[derive(Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Gaps {
-    /// By resource, namespace and reason: the names.
-    found: BTreeMap<(String, String, String), Vec<String>>,
+    /// By resource and reason: namespaces and names.
+    found: BTreeMap<(String, String), BTreeSet<(String, String)>>,
 }
 
 impl Gaps {
@@ -17,7 +17,7 @@ impl Gaps {
         let plain =
             !name.is_empty() && !name.contains(|character: char| character.is_control() || character.is_whitespace());
         let name = if plain { name.to_owned() } else { format!("{name:?}") };
-        self.found.entry((resource, namespace.to_owned(), reason.into())).or_default().push(name);
+        self.found.entry((resource, reason.into())).or_default().insert((namespace.to_owned(), name));
     }
 
     pub(crate) fn add_object(&mut self, snapshot: &Snapshot, at: Coordinate, reason: impl Into<String>) {
@@ -26,27 +26,53 @@ impl Gaps {
     }
 
     /// The merged gaps, each with the first few names.
-    fn finish(self) -> impl Iterator<Item = Gap> {
-        self.found.into_iter().map(|((resource, namespace, reason), mut names)| {
-            names.sort();
+    fn merged(&self) -> Vec<Gap> {
+        let merge = |((resource, reason), objects): (&(String, String), &BTreeSet<(String, String)>)| {
+            let namespaces: BTreeSet<&str> = objects.iter().map(|(namespace, _)| namespace.as_str()).collect();
+            let one = namespaces.first().copied().filter(|_| namespaces.len() == 1);
+            let name = |(namespace, name): &(String, String)| match one {
+                None if !namespace.is_empty() => format!("{namespace}/{name}"),
+                _ => name.clone(),
+            };
+            let names: Vec<String> = objects.iter().map(name).collect();
             let names = match names.as_slice() {
                 [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
                 _ => names.join(", "),
             };
-            let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
-            Gap { resource, namespace, reason: format!("{names}: {reason}").into() }
-        })
+            let namespace = one.filter(|namespace| !namespace.is_empty()).map(str::to_owned);
+            Gap { resource: resource.clone(), namespace, reason: format!("{names}: {reason}").into() }
+        };
+        self.found.iter().map(merge).collect()
     }
 
-    /// Adds the gaps to a snapshot's, in order.
+    /// Adds the gaps to a snapshot's, in order, and merges them with those of earlier reads.
     pub(crate) fn record(self, snapshot: &mut Snapshot) {
-        for gap in self.finish() {
-            if !snapshot.gaps.contains(&gap) {
-                snapshot.gaps.push(gap);
-            }
+        let before = snapshot.unread_objects.merged();
+        for (key, objects) in self.found {
+            snapshot.unread_objects.found.entry(key).or_default().extend(objects);
         }
+        let merged = snapshot.unread_objects.merged();
+        snapshot.gaps.retain(|gap| !before.contains(gap) && !merged.contains(gap));
+        snapshot.gaps.extend(merged);
         snapshot.gaps.sort();
     }
+}
+
+/// These gaps without those that repeat another: an object can't be read, and no list with it either.
+pub(crate) fn each_once(gaps: &[Gap]) -> Vec<Gap> {
+    let is_told = |gap: &Gap, names: &str| {
+        let tells = |list: &Gap| match list.reason.as_str().strip_prefix("forbidden") {
+            Some("") => list.namespace.is_none() || list.namespace == gap.namespace,
+            Some(rest) => rest.strip_prefix(" outside of namespace ").is_some_and(|here| match &gap.namespace {
+                Some(namespace) => namespace != here,
+                None => !names.contains(&format!("{here}/")) && !names.ends_with(" more"),
+            }),
+            None => false,
+        };
+        gaps.iter().any(|list| list.resource == gap.resource && tells(list))
+    };
+    let repeats = |gap: &&Gap| gap.forbidden_objects().is_some_and(|names| is_told(gap, names));
+    gaps.iter().filter(|gap| !repeats(gap)).cloned().collect()
 }
 
 #[cfg(test)]
@@ -60,7 +86,45 @@ mod tests {
             gaps.add("pods".into(), "shop", name, "forbidden");
         }
         gaps.add("nodes".into(), "", "n", "timed out after 30s");
-        let gaps: Vec<String> = gaps.finish().map(|gap| gap.to_string()).collect();
-        assert_eq!(gaps, ["nodes (n: timed out after 30s)", "pods in namespace shop (a, b, c and 2 more: forbidden)"]);
+        let told = |gaps: &Gaps| gaps.merged().iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(
+            told(&gaps),
+            ["nodes (n: timed out after 30s)", "pods in namespace shop (a, b, c and 2 more: forbidden)"]
+        );
+        gaps.add("pods".into(), "web", "x", "forbidden");
+        assert_eq!(told(&gaps)[1], "pods (shop/a, shop/b, shop/c and 3 more: forbidden)");
+    }
+
+    #[test]
+    fn a_list_that_may_not_be_read_tells_of_its_objects() {
+        let gap = |namespace: Option<&str>, reason: &str| Gap {
+            resource: "secrets".into(),
+            namespace: namespace.map(str::to_owned),
+            reason: reason.into(),
+        };
+        let elsewhere = gap(None, "forbidden outside of namespace shop");
+        let object = |namespace: &str| gap(Some(namespace), "a: forbidden");
+        let one = |list: &Gap, object: &Gap| each_once(&[list.clone(), object.clone()]).len() == 1;
+        assert!(one(&gap(None, "forbidden"), &object("shop")));
+        assert!(one(&gap(Some("shop"), "forbidden"), &object("shop")));
+        assert!(!one(&gap(Some("shop"), "forbidden"), &object("web")));
+        assert!(one(&elsewhere, &object("web")) && !one(&elsewhere, &object("shop")));
+        assert!(one(&elsewhere, &gap(None, "web/a, web/b: forbidden")));
+        assert!(!one(&elsewhere, &gap(None, "shop/a, web/b: forbidden")));
+        assert!(!one(&gap(None, "503 Service Unavailable"), &object("shop")));
+        assert!(!one(&gap(None, "forbidden"), &gap(Some("shop"), "a: timed out after 30s")));
+    }
+
+    #[test]
+    fn what_is_read_later_joins_what_was_read_before() {
+        let origin = crate::model::Origin::Dump { paths: Vec::new() };
+        let mut snapshot = crate::model::SnapshotBuilder::new(origin, crate::model::Resources::default()).build();
+        for (namespace, name) in [("shop", "a"), ("shop", "b"), ("web", "a"), ("shop", "a")] {
+            let mut gaps = Gaps::default();
+            gaps.add("pods".into(), namespace, name, "forbidden");
+            gaps.record(&mut snapshot);
+        }
+        let told: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
+        assert_eq!(told, ["pods (shop/a, shop/b, web/a: forbidden)"]);
     }
 }

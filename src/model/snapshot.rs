@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     facts::{Fact, Facts},
     gap::{Gap, GapKind, GapReason},
+    gaps::Gaps,
     object::{Coordinate, Object, ObjectId, RawObject, RawReference},
     reference::Reference,
     resources::{ResourceId, Resources},
@@ -81,6 +82,8 @@ pub struct Snapshot {
     pub strings: Strings,
     pub lists: Vec<ListRecord>,
     pub gaps: Vec<Gap>,
+    /// The objects among the gaps.
+    pub(super) unread_objects: Gaps,
     pub facts: Facts,
     /// When a cluster was read, in Unix seconds; `None` for a dump.
     pub read_at: Option<i64>,
@@ -389,6 +392,7 @@ impl SnapshotBuilder {
                 strings,
                 lists: Vec::new(),
                 gaps: Vec::new(),
+                unread_objects: Gaps::default(),
                 facts: Facts::default(),
                 read_at: None,
                 objects: Vec::new(),

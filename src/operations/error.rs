@@ -53,12 +53,12 @@ pub enum OperationError {
     #[error("nothing was deleted: what could not be read may change which objects are deleted:{}", .0.lines())]
     Incomplete(Box<Unread>),
     /// Unread resources may contain dependents.
-    #[error("nothing was changed: these could not be read and may contain dependents of the objects to be swept: {}",
-        named(.0))]
-    UnseenDependents(Vec<String>),
+    #[error("nothing was changed: what could not be read may contain dependents of the objects to be swept:{}",
+        .unread.lines())]
+    UnseenDependents { unread: Box<Unread>, limited: bool },
     /// There is nothing to sweep in what could be read.
-    #[error("nothing to sweep was found, but these could not be read: {}", named(.0))]
-    UnseenObjects(Vec<String>),
+    #[error("nothing to sweep was found, but these could not be read: {}", named(.resources))]
+    UnseenObjects { resources: Vec<String>, limited: bool },
     /// A watch has missed events; `unless` is the flag that allows that.
     #[error("nothing was changed: new {resource} may have been missed since they were listed ({reason})")]
     MissedEvents { resource: String, reason: String, unless: Option<&'static str> },
@@ -142,8 +142,8 @@ impl OperationError {
             | Self::Unkeepable(_)
             | Self::Keep(_) => ErrorKind::Refused,
             Self::Incomplete(_)
-            | Self::UnseenDependents(_)
-            | Self::UnseenObjects(_)
+            | Self::UnseenDependents { .. }
+            | Self::UnseenObjects { .. }
             | Self::MissedEvents { .. }
             | Self::NotArchived { .. }
             | Self::MayLack { .. } => ErrorKind::Unknown,
@@ -165,9 +165,9 @@ impl OperationError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Incomplete(unread) | Self::MayLack { unread, .. } => return Some(unread.hint()),
-            Self::UnseenDependents(_) | Self::UnseenObjects(_) => {
-                ". Make them readable, or limit the sweep with -n or TARGETs"
-            }
+            Self::UnseenDependents { unread, limited } => return Some(unread.hint_of_sweep(!limited)),
+            Self::UnseenObjects { limited: true, .. } => ". Make them readable",
+            Self::UnseenObjects { .. } => ". Make them readable, or limit the sweep with -n or TARGETs",
             Self::MissedEvents { unless: Some(flag), .. } => return Some(format!("; try again, or use {flag}")),
             Self::MissedEvents { unless: None, .. } | Self::Unsettled { .. } => "; try again",
             Self::Unwatchable { .. } => "; it needs the verbs list and watch, and -n NAMESPACE needs them only there",

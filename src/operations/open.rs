@@ -256,12 +256,17 @@ impl Discovered {
             resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
         let listed: Vec<(ResourceId, Option<String>)> =
             query.iter().flat_map(TypedQuery::selected).map(|resource| (resource, namespace.clone())).collect();
-        let mut snapshot = cluster.runtime.block_on(cluster.connection.read(resources, &lists, &whole, &listed))?;
+        let read = cluster.connection.read_some(resources, &lists, &whole, &listed);
+        let (mut snapshot, nothing) = cluster.runtime.block_on(read)?;
         snapshot.read_at = Some(SystemClock::start().now());
         add_gaps(&mut snapshot, gaps);
         if let Some(query) = &query {
             let unread = query.unread(&mut snapshot, &choice);
             cluster.runtime.block_on(cluster.connection.look_up(&mut snapshot, &unread));
+        }
+        // Who may list nothing may still get a target, or learn that it doesn't exist.
+        if let Some(nothing) = nothing.filter(|_| snapshot.is_empty() && snapshot.confirmed_absent().next().is_none()) {
+            return Err(nothing.into());
         }
         let targets = query.map(|query| targets.resolve(&query, &snapshot, &choice, &selected)).transpose()?;
         if let Some(namespace) = namespace.as_deref().filter(|_| targets.is_none()) {

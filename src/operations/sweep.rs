@@ -17,6 +17,7 @@ use super::{
     complete::{ROUNDS, complete},
     fingerprint::PlanFingerprint,
     live::{SweepResult, SweepSettings},
+    unread::{AllowIncomplete, Unread},
 };
 
 /// The assumptions of a sweep.
@@ -165,13 +166,17 @@ impl Proposal for SweepPass {
         let limit = limit(&self.session);
         let plan = self.rules.simulate(&mut self.session, limit.as_deref());
         let missing = Incomplete::of(&self.session.snapshot, &plan);
+        // Dependents of what is in one namespace are in it: a narrower limit would not help.
+        let limited = self.session.namespace.is_some();
         if !missing.unseen.is_empty() && !plan.outcomes.is_empty() {
-            return Err(OperationError::UnseenDependents(missing.unseen.iter().map(ToString::to_string).collect()));
+            let unread = Unread::of_gaps(&self.session, &plan, &missing.unseen, &AllowIncomplete::Nothing);
+            let unread = Box::new(unread.unwrap_or_default());
+            return Err(OperationError::UnseenDependents { unread, limited });
         }
         // What can't be read isn't empty. Named targets were read themselves.
         let unseen = self.session.snapshot.may_hide_in(self.session.namespace.as_deref());
         if plan.outcomes.is_empty() && self.targets.is_none() && !unseen.is_empty() {
-            return Err(OperationError::UnseenObjects(unseen));
+            return Err(OperationError::UnseenObjects { resources: unseen, limited });
         }
         Ok(Some(SweepPlan { plan, limit }))
     }

@@ -1,7 +1,7 @@
 //! What could not be read and may change what is deleted, and what of it the user accepts.
 
 use crate::{
-    model::{Gap, GapKind, Resources, Snapshot},
+    model::{Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
     render::go_quote::visible,
     wording::count,
@@ -63,6 +63,7 @@ impl Unread {
     /// Describes these gaps; `None` if all of them are allowed. Asks the API server for the user's name if that user
     /// lacks a right.
     pub(super) fn of_gaps(session: &LiveSession, plan: &Plan, gaps: &[Gap], allowed: &AllowIncomplete) -> Option<Self> {
+        let gaps = each_once(gaps);
         let missing: Vec<&Gap> = gaps.iter().filter(|gap| !allowed.allows(&gap.resource)).collect();
         if missing.is_empty() {
             return None;
@@ -114,6 +115,15 @@ impl Unread {
         text
     }
 
+    /// What to do about it if nothing may stay unread; `elsewhere` if other objects may be in reach.
+    pub(super) fn hint_of_sweep(&self, elsewhere: bool) -> String {
+        let rights = match self.forbidden {
+            true => "Ask for the missing rights (--print-role prints all that this command needs)",
+            false => "Try again once it can be read",
+        };
+        format!("\n{rights}{}", if elsewhere { ", or limit the sweep with -n or TARGETs" } else { "" })
+    }
+
     /// What to do about it.
     pub(super) fn hint(&self) -> String {
         let rights = match self.forbidden {
@@ -142,7 +152,7 @@ fn describe(snapshot: &Snapshot, gap: &Gap, user: &str, of_targets: Option<&str>
     let namespace = list.and_then(|list| list.namespace.as_deref()).or(gap.namespace.as_deref());
     // A right in the targets' namespace is enough.
     let where_needed = namespace.or(of_targets.filter(|_| namespaced));
-    match (gap.reason.as_str(), gap.reason.as_str().strip_suffix(": forbidden")) {
+    match (gap.reason.as_str(), gap.forbidden_objects()) {
         ("forbidden", _) => format!("{user} may not list {resource}{}", place(where_needed, namespaced)),
         (_, Some(names)) => format!("{user} may not get {resource} {names}{}", place(namespace, false)),
         (reason, None) => format!("{resource}{} could not be read: {reason}", place(namespace, namespaced)),

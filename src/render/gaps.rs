@@ -1,7 +1,7 @@
 //! Resources that could not be read, in a few words. With rights in one namespace only, sixty resources share one
 //! reason.
 
-use crate::model::Gap;
+use crate::model::{Gap, gaps::each_once};
 
 /// At most this many resources are named for one reason.
 const NAMED: usize = 6;
@@ -10,8 +10,12 @@ const REASONS: usize = 4;
 
 /// The line that names the gaps, grouped by reason; `None` if there are no gaps.
 pub fn describe(gaps: &[Gap]) -> Option<String> {
-    let by_reason = by_reason(gaps)?;
-    Some(format!("Could not list: {by_reason}. Results that depend on these are marked \"not certain\"."))
+    let (objects, lists): (Vec<Gap>, Vec<Gap>) =
+        each_once(gaps).into_iter().partition(|gap| gap.forbidden_objects().is_some());
+    let lists = by_reason(&lists).map(|lists| format!("Could not list: {lists}. "));
+    let objects = by_reason(&objects).map(|objects| format!("Could not get: {objects}. "));
+    let all: String = lists.into_iter().chain(objects).collect();
+    (!all.is_empty()).then(|| format!("{all}Results that depend on these are marked \"not certain\"."))
 }
 
 /// The line that names the resources whose tables the server did not print; `None` if there are none.
@@ -61,11 +65,14 @@ mod tests {
             gap("secrets", None, "forbidden"),
             gap("metrics.k8s.io/v1beta1", None, "503 Service Unavailable"),
             gap("pods", Some("shop"), "forbidden"),
+            gap("nodes", None, "n: forbidden"),
+            gap("secrets", Some("shop"), "s: forbidden"),
         ];
         assert_eq!(
             describe(&gaps).unwrap(),
             "Could not list: secrets, pods in namespace shop (forbidden); metrics.k8s.io/v1beta1 (503 Service \
-             Unavailable). Results that depend on these are marked \"not certain\"."
+             Unavailable). Could not get: nodes (n: forbidden). Results that depend on these are marked \"not \
+             certain\"."
         );
     }
 

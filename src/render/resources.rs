@@ -228,7 +228,7 @@ fn listed(words: &[String]) -> String {
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     resources: Vec<ResourceJson<'a>>,
 }
 

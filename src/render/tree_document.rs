@@ -17,7 +17,7 @@ use super::tree_view::TreeView;
 #[serde(rename_all = "camelCase")]
 pub struct Document<'a> {
     #[serde(flatten)]
-    pub head: Head<'a>,
+    pub head: Head,
     /// `Dependents` or `Owners`.
     pub direction: &'static str,
     /// The uids of the roots, in tree order.

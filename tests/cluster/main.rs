@@ -35,6 +35,7 @@ mod probe;
 mod reading;
 mod requests;
 mod restore;
+mod rights;
 mod role;
 mod self_test;
 mod side_by_side;

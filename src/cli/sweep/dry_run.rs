@@ -75,18 +75,18 @@ pub(super) fn limited(limit: Option<&[ObjectId]>) -> String {
     }
 }
 
-/// A note if unread data may change what the sweep does: a real sweep would leave those objects alone.
+/// A note if unread data may change what the sweep does: a real sweep leaves an object alone whose owner it can't read.
 fn uncertain(plan: &Plan) -> Option<String> {
     match plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Gap)).count() {
         0 => None,
         1 => Some(
-            "error: 1 outcome is not certain, because something could not be read: a sweep would not change \
-             that object"
+            "error: 1 outcome is not certain, because something could not be read: a sweep may leave \
+             that object as it is"
                 .to_owned(),
         ),
         some => Some(format!(
-            "error: {some} outcomes are not certain, because something could not be read: a sweep would not \
-             change those objects"
+            "error: {some} outcomes are not certain, because something could not be read: a sweep may leave \
+             those objects as they are"
         )),
     }
 }

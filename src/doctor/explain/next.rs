@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{Collector, Reason},
-    model::{ObjectId, Reference, Rule, Symbol},
+    model::{ObjectId, Reference, Rule, Symbol, gaps::each_once},
     server::{Propagation, kinds::protected},
     simulate::{Next, NoAction, may_lag_after_restart},
     tree::{ReferenceStatus, ResolvedReference},
@@ -22,6 +22,9 @@ pub struct NextStory {
     pub rule: Rule,
     pub message: String,
     pub attention: Attention,
+    /// Whether the collector is about to let it go, on a live cluster, and dependents may be among what could not be
+    /// read.
+    pub may_wait: bool,
 }
 
 /// Whether the collector examines an object without a further event: there is no periodic sweep (R8.8).
@@ -84,7 +87,9 @@ impl Explainer<'_, '_> {
         }
         let attention = attention(self.case, object, &next);
         let (rule, message) = describe(self.case, object, &next);
-        NextStory { next, rule, message, attention }
+        let lets_go = matches!(next, Next::TakeFinalizer(_) | Next::FreeDependents(_));
+        let may_wait = lets_go && self.case.live && !self.case.snapshot().may_hide(&[object]).is_empty();
+        NextStory { next, rule, message, attention, may_wait }
     }
 }
 
@@ -106,6 +111,12 @@ fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
     }
 }
 
+/// What may hide dependents of an object; `None` if nothing does.
+fn hidden(case: &Case<'_>, object: ObjectId) -> Option<String> {
+    let hidden: Vec<String> = each_once(&case.snapshot().may_hide(&[object])).iter().map(ToString::to_string).collect();
+    (!hidden.is_empty()).then(|| some_of(&hidden))
+}
+
 /// The rule, and an explanation in a sentence or two.
 fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
     let snapshot = case.snapshot();
@@ -123,10 +134,14 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
         Next::DropReferences(uids) => drops(case, object, uids),
         Next::FreeDependents(dependents) => {
             let them = count(dependents.len(), "dependent", "dependents");
+            let others = match hidden(case, object) {
+                Some(hidden) if case.live => format!(" Others may be among what could not be read: {hidden}."),
+                _ => String::new(),
+            };
             (
                 Rule::R6_2,
                 format!(
-                    "The collector orphans its {them} ({}), and then removes its orphan finalizer.",
+                    "The collector orphans its {them} ({}), and then removes its orphan finalizer.{others}",
                     names(dependents)
                 ),
             )
@@ -136,10 +151,9 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
                 Symbol::ORPHAN => (Rule::R6_4, "orphan", "no dependent is left to be orphaned"),
                 _ => (Rule::F3, "foregroundDeletion", "no dependent blocks it any more"),
             };
-            let hidden: Vec<String> = snapshot.may_hide(&[object]).iter().map(ToString::to_string).collect();
-            let message = match some_of(&hidden) {
-                _ if hidden.is_empty() => format!("The collector removes its {what} finalizer: {none}."),
-                hidden => format!(
+            let message = match hidden(case, object) {
+                None => format!("The collector removes its {what} finalizer: {none}."),
+                Some(hidden) => format!(
                     "The collector removes its {what} finalizer once {none}. Dependents may be among what could not be \
                      read: {hidden}."
                 ),

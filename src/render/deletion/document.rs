@@ -16,7 +16,7 @@ use super::{DeletionView, ended};
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeletionDocument<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'a VerdictJson>,
     propagation: &'static str,

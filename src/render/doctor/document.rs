@@ -16,7 +16,7 @@ use super::DoctorView;
 #[serde(rename_all = "camelCase")]
 pub struct DiagnosisDocument<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     /// Absent without `--probe`: only a probe object shows whether the collector runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     collector_runs: Option<bool>,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::{
     doctor::{Finding, Probed, Remedy},
-    model::effects::Severity,
+    model::{effects::Severity, gaps::each_once},
     render::{
         go_quote::visible,
         lines::pieces,
@@ -52,7 +52,7 @@ pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut 
 impl DoctorView<'_> {
     /// The verdict if there are no findings. It claims nothing about what was not examined.
     fn nothing_found(&self) -> String {
-        let unread = self.snapshot.gaps.len();
+        let unread = each_once(&self.snapshot.gaps).len();
         let hidden = || format!(" {} could not be read and may hide problems.", count(unread, "resource", "resources"));
         let gaps = if unread == 0 { String::new() } else { hidden() };
         if self.snapshot.is_empty() {

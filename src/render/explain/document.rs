@@ -27,7 +27,7 @@ use super::ExplainView;
 #[serde(rename_all = "camelCase")]
 pub(super) struct ExplanationDocument<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     explanations: Vec<ExplanationJson<'a>>,
 }
 

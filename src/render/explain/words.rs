@@ -81,6 +81,11 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
             Tone::Warning,
             format!("{name} {since}; what happens next depends on something that could not be read."),
         ),
+        (ProjectedOutcome::Goes, _) if explanation.next.may_wait => (
+            "UNSURE",
+            Tone::Warning,
+            format!("{name} {since}; dependents that could not be read may have to be freed first."),
+        ),
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
             ("WAITS", Tone::Warning, format!("{name} {since} and would be deleted, but see the findings below."))
         }

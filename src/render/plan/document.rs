@@ -27,7 +27,7 @@ use super::{
 #[serde(rename_all = "camelCase")]
 pub struct PlanDocument<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     verdict: VerdictJson,
     propagation: &'static str,
     targets: Vec<ObjectJson<'a>>,
@@ -49,7 +49,7 @@ pub struct PlanDocument<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct SweepDocument<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     #[serde(flatten)]
     course: CourseJson<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

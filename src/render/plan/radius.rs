@@ -37,7 +37,7 @@ pub struct BlastRadius<'a> {
 #[serde(rename_all = "camelCase")]
 pub struct BlastRadiusDocument<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     propagation: &'static str,
     total: usize,
     rows: Vec<RadiusJson<'a>>,

@@ -6,12 +6,12 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     command_line::{ShellCommand, object_word},
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Symbol, gaps::each_once},
     plan::{NoteKind, Summary},
     render::{go_quote::visible, output::TextOptions, style::Tone, words::wrapped},
     server::Propagation,
     simulate::{Assumption, BlockedBy, converter, foreign_spec_finalizers},
-    wording::{count, thousands},
+    wording::{count, named, thousands},
 };
 
 use super::{
@@ -173,6 +173,9 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         if view.to_be_done {
             return Vec::new();
         }
+        if let Some(first) = read_first(view) {
+            return vec![Said::text(first)];
+        }
         return match saved_in_vain(view) {
             Some(what) => save_first(view, what),
             None => delete_command(view, request.propagation).into_iter().collect(),
@@ -192,6 +195,23 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         said.push(Said::text("run kubectl gc tree to see which objects block it".to_owned()));
     }
     said
+}
+
+/// What to read before a target that orphans its dependents is deleted again, in another way: it would go, and the
+/// collector would delete those that still refer to it (R1.21).
+fn read_first(view: &PlanView<'_>) -> Option<String> {
+    if view.plan.request.propagation == Propagation::Orphan {
+        return None;
+    }
+    let orphans = |id: &ObjectId| {
+        let object = view.snapshot.object(*id);
+        object.terminating() && object.finalizers.contains(&Symbol::ORPHAN)
+    };
+    let orphaning: Vec<ObjectId> = view.plan.request.targets.iter().copied().filter(orphans).collect();
+    let hidden: Vec<String> =
+        each_once(&view.snapshot.may_hide(&orphaning)).into_iter().map(|gap| gap.resource).collect();
+    (!hidden.is_empty())
+        .then(|| format!("read first what may still refer to {}: {}", name(view, orphaning[0], None), named(&hidden)))
 }
 
 /// What mends the obstacles, or prevents them.

@@ -15,7 +15,7 @@ use super::RestoreView;
 #[serde(rename_all = "camelCase")]
 pub(super) struct RestorationDocument<'a> {
     #[serde(flatten)]
-    head: Head<'a>,
+    head: Head,
     /// The kind of dry run; absent if the restore was real.
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<&'static str>,

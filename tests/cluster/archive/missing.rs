@@ -171,7 +171,7 @@ fn whoever_sees_one_namespace_archives_what_is_in_it() {
     let file = folder.path("a.yaml");
     let args = ["archive", "-n", namespace, "widget/owner", file.to_str().unwrap()];
     let nobody = describe(&cluster.gc_as(NOBODY, &args), &folder);
-    assert!(nobody.contains("refuses all reads"), "{nobody}");
+    assert!(nobody.contains("refuses all lists"), "{nobody}");
     let other = family("viewer-elsewhere");
     let elsewhere = cluster.gc_as(VIEWER, &["archive", "-n", &other.namespace, "widget/owner", file.to_str().unwrap()]);
     assert!(describe(&elsewhere, &folder).contains("forbidden"), "{}", elsewhere.stderr);

@@ -279,6 +279,6 @@ fn who_may_read_nothing_is_told_so() {
     let (trial, _) = family("nobody");
     let run = |args: &[&str]| trial.cluster.gc_as(NOBODY, &[args, &["-n", &trial.namespace]].concat());
     for args in [&["plan", "widget/owner"][..], &["tree", "widget/owner"], &["tree"], &["plan"]] {
-        refused(&run(args), &["user nobody", "refuses all reads", "forbidden"]);
+        refused(&run(args), &["user nobody", "refuses all lists", "forbidden"]);
     }
 }

@@ -1,0 +1,123 @@
+//! One user under one command.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    users::ANONYMOUS,
+    world::{World, text},
+};
+use crate::harness::Ran;
+
+/// The commands, those that write last. `{folder}` is a folder of the world; `-n NAMESPACE` is added.
+pub const COMMANDS: [&str; 15] = [
+    "tree",
+    "tree -o json",
+    "plan cm/owner --max=9",
+    "plan cm/owner -o json",
+    "explain cm/of-secret",
+    "explain cm/orphaning cm/waiting",
+    "doctor",
+    "doctor cm/of-secret -o json",
+    "snapshot -o {folder}/snapshot.json",
+    "archive cm/owner {folder}/archive.yaml",
+    "sweep --dry-run -o json",
+    "restore {folder}/before.yaml --yes",
+    "delete cm/owner --yes --wait=false",
+    "delete cm/alone --yes --wait=false",
+    "sweep --yes --timeout=60s",
+];
+
+/// The commands that write.
+const WRITING: [&str; 3] = ["restore", "delete", "sweep --yes"];
+
+/// Runs a command, and says what is wrong with its answer.
+pub fn check(world: &World, command: &str) -> Vec<String> {
+    let folder = world.file("");
+    let folder = folder.to_str().expect("a temporary folder has a readable name").trim_end_matches('/');
+    let mut args: Vec<String> = command.split(' ').map(|word| word.replace("{folder}", folder)).collect();
+    args.extend(["-n".to_owned(), world.trial.namespace.clone()]);
+    let before = world.there();
+    let ran = world.run(&args);
+    let mut faults = Vec::new();
+    let unfinished = command.starts_with("sweep") && ran.stdout.contains("NOT FINISHED");
+    let may_write = WRITING.iter().any(|writing| command.starts_with(writing)) && (ran.code == Some(0) || unfinished);
+    if !may_write && before != world.there() {
+        faults.push("it has written".to_owned());
+    }
+    everywhere(world, &ran, &mut faults);
+    if ran.code != Some(1) {
+        unread(world, command, &ran, &mut faults);
+    }
+    if command.ends_with("-o json") && ran.code != Some(1) {
+        document(world, &ran.json(), &mut faults);
+    }
+    faults.extend(world.losses());
+    let told = |fault| {
+        format!(
+            "{}: {command}: {fault}\nexit code {:?}\n{}--- stderr\n{}",
+            world.user.name, ran.code, ran.stdout, ran.stderr
+        )
+    };
+    faults.into_iter().map(told).collect()
+}
+
+/// What holds for every answer.
+fn everywhere(world: &World, ran: &Ran, faults: &mut Vec<String>) {
+    if !matches!(ran.code, Some(0..=2)) || ran.stderr.contains("panicked") {
+        faults.push("it doesn't end as documented".to_owned());
+    }
+    if ran.code == Some(1) && !ran.stderr.contains("error: ") && !ran.stdout.contains("NOT FINISHED") {
+        faults.push("no error says why it failed".to_owned());
+    }
+    if ran.stderr.contains("\\n") {
+        faults.push("lines are joined".to_owned());
+    }
+    if ran.stderr.contains("forbidden: forbidden") {
+        faults.push("a word is doubled".to_owned());
+    }
+    if world.user.name != ANONYMOUS && ran.stderr.contains("user admin") {
+        faults.push("it names another user".to_owned());
+    }
+    let mut told: BTreeMap<&str, usize> = BTreeMap::new();
+    // A flag to copy names them again.
+    let words = ran.stderr.split_whitespace().filter(|word| !word.starts_with("--allow-incomplete="));
+    for word in words.flat_map(|word| word.split([',', ';', '(', ')', ':'])) {
+        if ["configmaps", "secrets", "widgets.gc.test", "nodes", "namespaces"].contains(&word) {
+            *told.entry(word).or_default() += 1;
+        }
+    }
+    faults.extend(told.iter().filter(|(_, times)| **times > 1).map(|(word, times)| format!("{word}: {times} times")));
+}
+
+/// What can't be listed is named.
+fn unread(world: &World, command: &str, ran: &Ran, faults: &mut Vec<String>) {
+    let needs_nothing = command.starts_with("restore");
+    if !needs_nothing && !world.may("list", "secrets") {
+        if !ran.stderr.contains("Could not") {
+            faults.push("it doesn't say that something was not read".to_owned());
+        }
+        if ran.stdout.contains("No problems found") {
+            faults.push("it calls well what it didn't read".to_owned());
+        }
+    }
+    if command.contains("--max") && !world.may("list", "secrets") && ran.code != Some(2) {
+        faults.push("the gate is open".to_owned());
+    }
+}
+
+/// A document says what is missing, once for each resource.
+fn document(world: &World, document: &Value, faults: &mut Vec<String>) {
+    let mut resources: Vec<&str> =
+        document["gaps"].as_array().into_iter().flatten().map(|gap| text(&gap["resource"])).collect();
+    if !world.may("list", "secrets") && (document["complete"] != false || !resources.contains(&"secrets")) {
+        faults.push("the document doesn't say that secrets are missing".to_owned());
+    }
+    let before = resources.len();
+    resources.sort_unstable();
+    resources.dedup();
+    if resources.len() < before {
+        faults.push(format!("several gaps for one resource: {:#}", document["gaps"]));
+    }
+}

@@ -1,0 +1,90 @@
+//! Users who may do little, under every command: what they can't see is neither absent nor well, and nothing is written
+//! that depends on it.
+
+mod cells;
+mod users;
+mod world;
+
+use std::{sync::Mutex, thread};
+
+use serde_json::Value;
+use world::{World, text};
+
+use crate::harness::Ran;
+
+const USERS: [users::User; 12] = users::USERS;
+const COMMANDS: [&str; 15] = cells::COMMANDS;
+/// How many users are tried at the same time.
+const AT_ONCE: usize = 4;
+
+/// robustness rights: users who may do little, from nothing to all but secrets | {USERS} users under {COMMANDS}
+///   commands each | an answer names what could not be read, once for each resource; no document calls itself complete
+///   that isn't; nothing hidden is lost
+#[test]
+fn every_user_under_every_command() {
+    let waiting = Mutex::new(USERS.iter());
+    let faults = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let Some(user) = waiting.lock().unwrap().next() else { return };
+            let world = World::of(user);
+            for command in COMMANDS {
+                faults.lock().unwrap().extend(cells::check(&world, command));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(work);
+        }
+    });
+    let faults = faults.into_inner().unwrap();
+    assert!(faults.is_empty(), "{} faults:\n\n{}", faults.len(), faults.join("\n\n"));
+}
+
+/// All commands of all remedies.
+fn commands(diagnosis: &Value) -> Vec<String> {
+    let all = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let remedies = all(diagnosis, "findings").into_iter().flat_map(|finding| all(&finding, "remedies"));
+    remedies.flat_map(|remedy| all(&remedy, "commands")).map(|command| text(&command).to_owned()).collect()
+}
+
+/// Owners that are deleted with `Orphan` and `Foreground` have dependents that can be seen, and Secrets.
+const WAITING: [&str; 2] = ["orphaning", "waiting"];
+
+/// robustness rights: `doctor`, `explain` and `plan` without secrets, which depend on owners that wait
+///   | {WAITING} kinds of waiting | nothing is offered that lets the owner go, and nothing is said to end well
+#[test]
+fn owners_are_not_let_go_while_dependents_may_be_hidden() {
+    let user = USERS.iter().find(|user| user.name == "no-secrets").expect("there is one");
+    let world = World::of(user);
+    let (cluster, namespace) = (world.trial.cluster, world.trial.namespace.as_str());
+    let run = |line: &str| -> Ran {
+        let args = line.split(' ').chain(["-n", namespace]).map(str::to_owned).collect::<Vec<_>>();
+        world.run(&args)
+    };
+    // Whoever sees all is offered it.
+    let lets_go = |command: &String| {
+        let names = WAITING.iter().any(|name| command.contains(&format!("configmaps/{name} ")));
+        names && (command.contains("/metadata/finalizers") || command.contains("--cascade=background"))
+    };
+    let seen = cluster.gc(&["doctor", "-o", "json", "-n", namespace]).json();
+    assert_eq!(commands(&seen).iter().filter(|command| lets_go(command)).count(), WAITING.len(), "{seen:#}");
+    let unseen = run("doctor -o json").json();
+    assert_eq!(commands(&unseen).iter().find(|command| lets_go(command)), None, "{unseen:#}");
+    let read = "Dependents may be among what could not be read: secrets (forbidden).";
+    assert!(unseen["findings"].to_string().contains(read), "{unseen:#}");
+    for name in WAITING {
+        let told = run(&format!("explain cm/{name}"));
+        told.expect(0);
+        let told = told.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&format!("UNSURE: ConfigMap/{name}")), "{told}");
+    }
+    let told = run("explain cm/orphaning").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("Others may be among what could not be read: secrets (forbidden)."), "{told}");
+    let plan = run("plan cm/orphaning").stdout;
+    let first = "Next      read first what may still refer to ConfigMap/orphaning: secrets";
+    assert!(plan.contains(first) && !plan.contains("delete configmap"), "{plan}");
+    let plan = cluster.gc(&["plan", "cm/orphaning", "-n", namespace]).stdout;
+    assert!(plan.contains("delete configmap/orphaning"), "{plan}");
+}
