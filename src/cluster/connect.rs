@@ -7,7 +7,7 @@ use crate::model::Origin;
 use super::{
     ConnectionOptions, Progress,
     credentials::{self, Clients},
-    error::{ConnectError, Endpoint},
+    error::{ConnectError, Endpoint, who_asks},
     failure::Failure,
     identity,
     kubeconfig::{self, Chosen},
@@ -92,9 +92,8 @@ impl Connection {
         let chosen = kubeconfig::choose(options, &kubeconfig::Process)?;
         let proxy = chosen.config.proxy_url.as_ref().map(host_and_port).unwrap_or_default();
         let server = host_and_port(&chosen.config.cluster_url);
-        let acting_as = chosen.config.auth_info.impersonate.clone().unwrap_or_default();
-        let (context, user) = (chosen.context.clone(), chosen.user.clone());
-        let endpoint = Endpoint { context, user, acting_as, server, proxy };
+        let who = who_asks(&chosen.user, chosen.config.auth_info.impersonate.as_deref().unwrap_or_default());
+        let endpoint = Endpoint { context: chosen.context.clone(), who, server, proxy };
         Ok((chosen, endpoint))
     }
 

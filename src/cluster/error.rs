@@ -10,10 +10,8 @@ use crate::go_quote::visible;
 pub struct Endpoint {
     /// The kubeconfig context; empty inside a pod, or when only `--server` was given.
     pub context: String,
-    /// The kubeconfig user; empty if there is none.
-    pub user: String,
-    /// The user that this one acts as (`--as`); empty for none.
-    pub acting_as: String,
+    /// Who asks, in words: `user me`, or `me as user you` with `--as`; empty if the kubeconfig names no user.
+    pub who: String,
     /// `host:port` of the API server.
     pub server: String,
     /// `host:port` of the proxy; empty if there is none.
@@ -27,14 +25,19 @@ impl std::fmt::Display for Endpoint {
             write!(f, " through the proxy {}", self.proxy)?;
         }
         let context = (!self.context.is_empty()).then(|| format!("context {}", visible(&self.context)));
-        let user = match (self.user.as_str(), self.acting_as.as_str()) {
-            ("", "") => None,
-            (user, "") => Some(format!("user {}", visible(user))),
-            ("", other) => Some(format!("as user {}", visible(other))),
-            (user, other) => Some(format!("{} as user {}", visible(user), visible(other))),
-        };
-        let both: Vec<String> = context.into_iter().chain(user).collect();
+        let who = (!self.who.is_empty()).then(|| visible(&self.who).into_owned());
+        let both: Vec<String> = context.into_iter().chain(who).collect();
         if both.is_empty() { Ok(()) } else { write!(f, " ({})", both.join(", ")) }
+    }
+}
+
+/// Who asks: the kubeconfig's user, and the one that this user acts as. Either may be empty.
+pub(super) fn who_asks(user: &str, acting_as: &str) -> String {
+    match (user, acting_as) {
+        ("", "") => String::new(),
+        (user, "") => format!("user {user}"),
+        ("", other) => format!("as user {other}"),
+        (user, other) => format!("{user} as user {other}"),
     }
 }
 
@@ -184,13 +187,13 @@ mod tests {
         assert!(error.to_string().ends_with("(it has none)"));
         let endpoint = Endpoint {
             context: "dev".into(),
-            user: "me".into(),
+            who: who_asks("me", ""),
             server: "localhost:6443".into(),
             ..Default::default()
         };
         let error = ConnectError::Unreachable { endpoint: endpoint.clone(), reason: "connection refused".into() };
         assert_eq!(error.to_string(), "cannot reach localhost:6443 (context dev, user me): connection refused");
-        let other = Endpoint { acting_as: "you".into(), ..endpoint.clone() };
+        let other = Endpoint { who: who_asks("me", "you"), ..endpoint.clone() };
         assert_eq!(other.to_string(), "localhost:6443 (context dev, me as user you)");
         let endpoint = Endpoint { proxy: "proxy:3128".into(), ..endpoint };
         assert_eq!(endpoint.to_string(), "localhost:6443 through the proxy proxy:3128 (context dev, user me)");
