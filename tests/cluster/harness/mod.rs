@@ -32,7 +32,7 @@ pub use etcd::LOST_KEY;
 pub use everything::Listed;
 pub use fixtures::KINDS;
 pub use objects::{owner_reference, uid};
-pub use proxy::{CountingProxy, Fault, Request, old_discovery};
+pub use proxy::{CountingProxy, Fault, Faults, Request, Spoilt, old_discovery};
 pub use run::{Ran, with_plugin};
 pub use supervisor::{Program, Supervised};
 pub use terminal::Terminal;

@@ -78,14 +78,20 @@ impl Cluster {
     /// Runs `kubectl-gc` with any kubeconfig file, for instance for a proxy.
     #[track_caller]
     pub fn gc_with(&self, kubeconfig: &Path, args: &[&str]) -> Ran {
+        self.gc_within(DEADLINE, kubeconfig, args).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same, with an error if it doesn't end in time.
+    #[track_caller]
+    pub fn gc_within(&self, deadline: Duration, kubeconfig: &Path, args: &[&str]) -> Result<Ran, String> {
         let mut command = self.gc_command(kubeconfig);
         command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot run {command:?}: {error}"));
         let stdout = collect(child.stdout.take());
         let stderr = collect(child.stderr.take());
-        let ended = poll(DEADLINE, || {
+        let ended = poll(deadline, || {
             let status = child.try_wait().map_err(|error| Retry::Never(error.to_string()))?;
-            status.ok_or_else(|| Retry::Later(format!("it did not end within {DEADLINE:?}")))
+            status.ok_or_else(|| Retry::Later(format!("it did not end within {deadline:?}")))
         });
         if ended.is_err() {
             let _ = child.kill();
@@ -93,8 +99,8 @@ impl Cluster {
         }
         let [stdout, stderr] = [stdout, stderr].map(|reader| reader.join().unwrap_or_default());
         match ended {
-            Ok(status) => Ran { code: status.code(), stdout, stderr },
-            Err(error) => panic!("kubectl-gc {args:?}: {error}\n--- stdout\n{stdout}\n--- stderr\n{stderr}"),
+            Ok(status) => Ok(Ran { code: status.code(), stdout, stderr }),
+            Err(error) => Err(format!("kubectl-gc {args:?}: {error}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")),
         }
     }
 

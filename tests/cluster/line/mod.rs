@@ -2,3 +2,5 @@
 
 mod discovery;
 mod ends;
+mod scene;
+mod seeded;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{Request, header};
 
-use crate::harness::{Api, CountingProxy, Fault, old_discovery, shared};
+use crate::harness::{Api, CountingProxy, Fault, Spoilt, old_discovery, shared};
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -45,6 +45,44 @@ fn requests_fail_as_a_test_wants() {
     assert_eq!(get(&proxy, secrets, "*/*").unwrap().0, 200);
     proxy.without();
     assert_eq!(get(&proxy, secrets, "*/*").unwrap().0, 200);
+}
+
+#[test]
+fn answers_are_spoilt_as_a_test_wants() {
+    let cluster = shared();
+    let proxy = CountingProxy::start(cluster);
+    let whole = get(&proxy, "/version", "*/*").unwrap().1;
+    let says = |fault: Fault| {
+        proxy.with(move |_| Some(fault.clone()));
+        get(&proxy, "/version", "*/*").map(|(status, text)| (status, text == whole, text.len()))
+    };
+    assert_eq!(says(Fault::Spoilt(Spoilt::Truncated(7))), Ok((200, false, 7)));
+    assert_eq!(says(Fault::Spoilt(Spoilt::Garbled(3, b"xy"))), Ok((200, false, whole.len() + 2)));
+    assert_eq!(says(Fault::Spoilt(Spoilt::Garbled(1 << 20, b"xy"))), Ok((200, false, whole.len() + 2)));
+    assert_eq!(says(Fault::Spoilt(Spoilt::Dripping(50, Duration::from_millis(1)))), Ok((200, true, whole.len())));
+    assert_eq!(says(Fault::Raw { status: 502, headers: Vec::new(), body: "<html>" }), Ok((502, false, 6)));
+    assert!(!says(Fault::Elsewhere("/api/v1")).unwrap().1);
+    says(Fault::Reset).expect_err("nothing comes");
+    // A write whose answer is lost is done; one whose connection breaks before isn't.
+    let namespace = cluster.namespace("lost");
+    let path = format!("/api/v1/namespaces/{namespace}");
+    let delete = |fault: Fault| {
+        proxy.with(move |_| Some(fault.clone()));
+        let request = Request::delete(&path).body(Vec::new()).unwrap();
+        Api::connect(proxy.kubeconfig(), None).unwrap().send(request).expect_err("no answer");
+        cluster.get(&path).is_none_or(|namespace| namespace["metadata"]["deletionTimestamp"].is_string())
+    };
+    assert!(!delete(Fault::Reset));
+    assert!(delete(Fault::Lost));
+}
+
+#[test]
+fn pages_are_as_small_as_a_test_wants() {
+    let proxy = CountingProxy::start(shared());
+    proxy.with(|_| Some(Fault::Pages(1)));
+    let list = get(&proxy, "/api/v1/namespaces?limit=500", "application/json").unwrap().1;
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

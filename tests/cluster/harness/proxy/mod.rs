@@ -1,7 +1,9 @@
 //! A reverse proxy in front of the API server that records requests and, where a test wants it, injects faults.
 
 mod counted;
+mod seeded;
 mod serve;
+mod spoilt;
 
 use std::{
     path::{Path, PathBuf},
@@ -13,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::AbortHandle};
 
 use self::serve::State;
+pub use self::{seeded::Faults, spoilt::Spoilt};
 use super::{
     api::{RUNTIME, client},
     cluster::Cluster,
@@ -55,6 +58,20 @@ pub enum Fault {
     Accept(&'static str),
     /// The proxy forwards the request, and breaks the connection after this many bytes of the response body.
     CutAfter(u64),
+    /// The proxy answers with this status, this text, and additional headers, such as another content type.
+    Raw { status: u16, headers: Vec<(&'static str, &'static str)>, body: &'static str },
+    /// The proxy closes the connection, and forwards nothing.
+    Reset,
+    /// The proxy forwards the request, and closes the connection instead of answering: a write is done.
+    Lost,
+    /// The proxy forwards the request, and spoils the response body.
+    Spoilt(Spoilt),
+    /// The proxy forwards the request, and calls the response this content type.
+    Typed(&'static str),
+    /// The proxy forwards the request to this path and query instead.
+    Elsewhere(&'static str),
+    /// The proxy forwards the request with pages of this many objects.
+    Pages(usize),
 }
 
 impl Fault {

@@ -1,11 +1,11 @@
 //! The server side of the proxy, and its connection to the API server.
 
 use std::{
-    convert::Infallible,
+    io,
     sync::{Arc, Mutex},
 };
 
-use http::{HeaderMap, HeaderName, HeaderValue, Response, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, Uri, header, request::Parts};
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
     body::{Bytes, Incoming},
@@ -14,13 +14,14 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use kube::Client;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::{
     super::api::chain,
     Fault, Request,
     counted::{AnyBody, Entry, Failure, count},
+    spoilt::spoil,
 };
 
 type Hook = dyn Fn(&Request) -> Option<Fault> + Send + Sync;
@@ -40,7 +41,7 @@ pub async fn listen(listener: TcpListener, state: Arc<State>) {
         tokio::spawn(async move {
             let service = service_fn(move |request| {
                 let state = Arc::clone(&state);
-                async move { Ok::<_, Infallible>(state.answer(request).await) }
+                async move { state.answer(request).await }
             });
             let connection =
                 http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
@@ -51,28 +52,45 @@ pub async fn listen(listener: TcpListener, state: Arc<State>) {
 }
 
 impl State {
-    async fn answer(&self, request: http::Request<Incoming>) -> Response<AnyBody> {
+    /// Answers a request; an error closes the connection without an answer.
+    async fn answer(&self, request: http::Request<Incoming>) -> Result<Response<AnyBody>, io::Error> {
         let (mut parts, body) = request.into_parts();
-        let Ok(body) = body.collect().await else { return refuse("the request broke off") };
+        let Ok(body) = body.collect().await else { return Ok(refuse("the request broke off")) };
         let body = body.to_bytes();
         let entry = Request::of(&parts, &body);
         let hook = self.hook.lock().unwrap().clone();
         let fault = hook.and_then(|hook| hook(&entry));
         let entry = Arc::new(Mutex::new(entry));
         self.requests.lock().unwrap().push(Arc::clone(&entry));
-        let mut left = None;
-        match fault {
-            None => {}
-            Some(Fault::Answer { status, headers, body }) => return count(own(status, &headers, &body), entry, None),
+        match &fault {
+            Some(Fault::Answer { status, headers, body }) => {
+                return Ok(count(own(*status, headers, body.to_string().into()), entry, None));
+            }
+            Some(Fault::Raw { status, headers, body }) => {
+                return Ok(count(own(*status, headers, Bytes::from_static(body.as_bytes())), entry, None));
+            }
+            Some(Fault::Reset) => return Err(io::Error::other("the test's proxy closes the connection here")),
             Some(Fault::Hang) => std::future::pending().await,
-            Some(Fault::Delay(time)) => tokio::time::sleep(time).await,
+            Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
             Some(Fault::Accept(accept)) => {
                 parts.headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
             }
-            Some(Fault::CutAfter(bytes)) => left = Some(bytes),
+            Some(Fault::Elsewhere(target)) => parts.uri = Uri::from_static(target),
+            Some(Fault::Pages(size)) => parts.uri = with_limit(&parts.uri, *size)?,
+            _ => {}
         }
-        let response = self.forward(parts, body).await.unwrap_or_else(|error| refuse(&error));
-        count(response, entry, left)
+        let mut response = self.forward(parts, body).await.unwrap_or_else(|error| refuse(&error));
+        let mut left = None;
+        match fault {
+            Some(Fault::Lost) => return Err(io::Error::other("the test's proxy drops the answer")),
+            Some(Fault::CutAfter(bytes)) => left = Some(bytes),
+            Some(Fault::Spoilt(how)) => response = spoil(response, how),
+            Some(Fault::Typed(content_type)) => {
+                response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+            }
+            _ => {}
+        }
+        Ok(count(response, entry, left))
     }
 
     async fn forward(&self, parts: Parts, body: Bytes) -> Result<Response<AnyBody>, String> {
@@ -109,6 +127,14 @@ impl Request {
     }
 }
 
+/// The same path and query with this limit of a page, if it has a limit.
+fn with_limit(uri: &Uri, size: usize) -> Result<Uri, io::Error> {
+    let query = uri.query().unwrap_or_default().split('&');
+    let query: Vec<String> =
+        query.map(|part| if part.starts_with("limit=") { format!("limit={size}") } else { part.to_owned() }).collect();
+    format!("{}?{}", uri.path(), query.join("&")).parse().map_err(io::Error::other)
+}
+
 /// The end-to-end headers: all except those for a single connection.
 fn end_to_end(headers: &HeaderMap, except: &[HeaderName]) -> HeaderMap {
     let hop = [header::CONNECTION, header::TRANSFER_ENCODING, header::TE, header::TRAILER, header::UPGRADE];
@@ -119,17 +145,19 @@ fn end_to_end(headers: &HeaderMap, except: &[HeaderName]) -> HeaderMap {
     kept
 }
 
-/// A response by the proxy itself.
-fn own(status: u16, headers: &[(&'static str, &'static str)], body: &Value) -> Response<AnyBody> {
-    let full = Full::new(Bytes::from(body.to_string())).map_err(Failure::from).boxed_unsync();
-    let mut builder = Response::builder().status(status).header(header::CONTENT_TYPE, "application/json");
+/// A response by the proxy itself: JSON, unless a header says otherwise.
+fn own(status: u16, headers: &[(&'static str, &'static str)], body: Bytes) -> Response<AnyBody> {
+    let mut response = Response::new(Full::new(body).map_err(Failure::from).boxed_unsync());
+    *response.status_mut() = status.try_into().expect("a test names a valid status");
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in headers {
-        builder = builder.header(*name, *value);
+        response.headers_mut().insert(*name, HeaderValue::from_static(value));
     }
-    builder.body(full).expect("a test names a valid status and valid headers")
+    response
 }
 
 /// The response if the API server gives none.
 fn refuse(why: &str) -> Response<AnyBody> {
-    own(502, &[], &json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 502, "message": why}))
+    let status = json!({"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": 502, "message": why});
+    own(502, &[], status.to_string().into())
 }

@@ -1,0 +1,141 @@
+//! A small graph in a namespace of its own, and one command on it over a faulty line.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    harness::{Cluster, CountingProxy, Faults, Ran, uid},
+    plan::trial::Trial,
+};
+
+/// What one request may take.
+const TIMEOUT: &str = "--request-timeout=2s";
+/// What a command may take, on a busy machine: each of its requests meets a few faults at most.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// What a delete of `owner` removes.
+pub const OWNED: [&str; 4] = ["owner", "part", "block", "below"];
+/// What a sweep removes.
+pub const SWEPT: [&str; 5] = ["lost", "below-lost", "leaving", "waiting", "first"];
+/// Phrases that call something absent.
+const ABSENT: [&str; 3] = ["not found", "does not exist", "there is no"];
+
+/// A graph, and a faulty line to it.
+pub struct Scene<'c> {
+    pub trial: Trial<'c>,
+    proxy: CountingProxy,
+    pub faults: Arc<Faults>,
+    folder: TempDir,
+    /// The objects at the beginning, by their names.
+    pub before: BTreeMap<String, Value>,
+}
+
+impl<'c> Scene<'c> {
+    /// The graph of a delete; `swept`: with what a sweep finds.
+    #[track_caller]
+    pub fn build(cluster: &'c Cluster, seed: u64, swept: bool) -> Self {
+        let trial = Trial::on(cluster, "faulty-line", "Background");
+        let owner = trial.config_map("owner").create();
+        trial.widget("part").owned_by(&owner).create();
+        let block = trial.config_map("block").blocking(&owner).create();
+        trial.widget("below").blocking(&block).create();
+        let keeper = trial.config_map("keeper").create();
+        trial.config_map("shared").owned_by(&owner).owned_by(&keeper).create();
+        trial.config_map("stays").create();
+        if swept {
+            let lost = trial.config_map("lost").owned_by(&trial.gone("gone")).create();
+            trial.widget("below-lost").owned_by(&lost).create();
+            let leaving = trial.config_map("leaving").create();
+            trial.widget("freed").blocking(&leaving).create();
+            cluster.delete(&cluster.path_of(&leaving), Some("Orphan"), None);
+            let waiting = trial.widget("waiting").create();
+            trial.config_map("first").blocking(&waiting).create();
+            cluster.delete(&cluster.path_of(&waiting), Some("Foreground"), None);
+        }
+        let (proxy, faults) = (CountingProxy::start(cluster), Faults::of(seed, &trial.namespace));
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut scene = Scene { trial, proxy, faults, folder, before: BTreeMap::new() };
+        scene.before = scene.now();
+        scene
+    }
+
+    /// The objects that exist, by their names.
+    #[track_caller]
+    pub fn now(&self) -> BTreeMap<String, Value> {
+        let cluster = self.trial.cluster;
+        let lists = [("/api/v1", "v1", "ConfigMap"), ("/apis/gc.test/v1", "gc.test/v1", "Widget")];
+        let objects = lists.iter().flat_map(|(path, version, kind)| {
+            let list = format!("{path}/namespaces/{}/{}s", self.trial.namespace, kind.to_lowercase());
+            cluster.list(&list).into_iter().map(move |mut object| {
+                // Items of a list don't say it.
+                object["apiVersion"] = json!(version);
+                object["kind"] = json!(kind);
+                object
+            })
+        });
+        let named = |object: Value| (object["metadata"]["name"].as_str().unwrap_or_default().to_owned(), object);
+        objects.map(named).filter(|(name, _)| name != "kube-root-ca.crt").collect()
+    }
+
+    /// A file that commands write.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The names of the files that commands left.
+    pub fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("it is there");
+        entries.map(|entry| entry.unwrap().file_name().into_string().expect("UTF-8")).collect()
+    }
+
+    /// Runs a command over the faulty line. An error if it crashes, or doesn't end.
+    pub fn faulty(&self, args: &[&str]) -> Result<Ran, String> {
+        let faults = Arc::clone(&self.faults);
+        self.proxy.with(move |request| faults.strike(request));
+        self.run(self.proxy.kubeconfig(), args)
+    }
+
+    /// Runs a command over a good line.
+    pub fn flawless(&self, args: &[&str]) -> Result<Ran, String> {
+        self.run(&self.trial.cluster.kubeconfig(crate::harness::ADMIN), args)
+    }
+
+    fn run(&self, kubeconfig: &Path, args: &[&str]) -> Result<Ran, String> {
+        let args = [args, &["-n", &self.trial.namespace, TIMEOUT]].concat();
+        let ran = self.trial.cluster.gc_within(DEADLINE, kubeconfig, &args)?;
+        check(matches!(ran.code, Some(0..=2)) && !ran.stderr.contains("panicked"), "it crashed", &ran)?;
+        // The messages of the faults are not the program's own.
+        let said = ran.stderr.replace("404 page not found", "");
+        check(!ABSENT.iter().any(|phrase| said.contains(phrase)), "it calls something absent that is there", &ran)?;
+        Ok(ran)
+    }
+
+    /// An error unless every object but these is as it was.
+    pub fn untouched_but(&self, names: &[&str], ran: &Ran) -> Result<BTreeMap<String, Value>, String> {
+        let now = self.now();
+        for (name, object) in &self.before {
+            let same = now.get(name).is_some_and(|after| after["metadata"] == object["metadata"]);
+            check(same || names.contains(&name.as_str()), &format!("{name} was touched"), ran)?;
+        }
+        let new: Vec<&String> = now.keys().filter(|name| !self.before.contains_key(*name)).collect();
+        check(new.is_empty(), &format!("{new:?} came from nowhere"), ran)?;
+        Ok(now)
+    }
+
+    /// The uids of the objects at the beginning.
+    pub fn uids(&self) -> BTreeSet<&str> {
+        self.before.values().map(uid).collect()
+    }
+}
+
+/// An error unless something is so.
+pub fn check(is_so: bool, wrong: &str, ran: &Ran) -> Result<(), String> {
+    if is_so { Ok(()) } else { Err(format!("{wrong}: {ran:#?}")) }
+}
