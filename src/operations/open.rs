@@ -8,7 +8,7 @@ use std::{
 use crate::{
     cluster::{Connection, ConnectionOptions, Progress, Scope},
     dump,
-    model::{Gap, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
+    model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
 };
 
 use super::{
@@ -342,13 +342,19 @@ fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), Op
     if absent { Err(OperationError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
 }
 
+/// Fails if the dump has nothing of this namespace, and no list failed that may contain some of it.
 fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), OperationError> {
     let known: BTreeSet<&str> = snapshot
         .objects()
         .filter(|(_, object)| !object.namespace.is_empty())
         .map(|(_, object)| snapshot.text(object.namespace))
         .collect();
-    if known.contains(namespace) {
+    let may_hide = |list: &ListRecord| {
+        list.failure.is_some()
+            && snapshot.resources.get(list.resource).namespaced
+            && list.namespace.as_deref().is_none_or(|listed| listed == namespace)
+    };
+    if known.contains(namespace) || snapshot.lists.iter().any(may_hide) {
         return Ok(());
     }
     Err(OperationError::NamespaceNotInDump {

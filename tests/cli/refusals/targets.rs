@@ -1,6 +1,6 @@
 //! Targets that don't exist or make no sense.
 
-use super::{describe, on_shop, with_input, write};
+use super::{describe, gc, on_shop, with_input, write};
 
 #[test]
 fn types_and_names_that_are_not_there() {
@@ -31,6 +31,13 @@ fn types_and_names_that_are_not_there() {
     ] {
         assert_eq!(describe(&on_shop(args)), error, "{args:?}");
     }
+}
+
+/// A namespace of which the dump has nothing may be among what could not be read: that is no typing error.
+#[test]
+fn a_namespace_that_may_hide_is_not_absent() {
+    let said = gc(&["tree", "-o", "json", "-n", "elsewhere", "--from", "tests/cli/dumps/forbidden.json"]).done();
+    assert!(said.contains("\"complete\": false"), "{said}");
 }
 
 /// All missing targets are reported, not only the first.
