@@ -11,7 +11,7 @@ use crate::{
     server::{KindRules, OwnDelete, Propagation},
 };
 
-use super::request::{RequestError, delete_options, send_with_retry};
+use super::request::{RequestError, delete_options, read_deleted, send_with_retry};
 
 /// The options of a DELETE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,14 +173,13 @@ impl Target {
 
     /// Reads a successful answer: a Status, or the object in its current or its last state.
     fn accepted(&self, resource: &Resource, answer: &Answer) -> (Answered, Option<ObjectEvent>) {
-        let object = match answer.read_object() {
+        let object = match read_deleted(answer, &self.identity.uid) {
             Ok(object) => object,
-            Err(malformed) => return (Answered::Unsure { reason: Failure::from(malformed).to_string() }, None),
+            Err(malformed) => return (Answered::Unsure { reason: malformed.to_string() }, None),
         };
-        // A Status has no uid.
-        if object.uid != self.identity.uid || !stays(resource, &object) {
+        let Some(object) = object.filter(|object| stays(resource, object)) else {
             return (Answered::Removed, Some(self.gone.clone()));
-        }
+        };
         (Answered::Accepted, Some(ObjectEvent { resource: self.resource(), object: object.into_owned(), gone: false }))
     }
 }

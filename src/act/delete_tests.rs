@@ -114,7 +114,7 @@ async fn answers_are_told_apart() {
         "gone" => status(404, "not found"),
         "replaced" | "vanished" => status(409, "the UID in the precondition does not match the UID in record"),
         "passing" if before == 0 => refuse(503),
-        "passing" => say(200, r#"{"kind":"Status"}"#),
+        "passing" => say(200, r#"{"kind":"Status","status":"Success"}"#),
         // Done, and the answer was lost.
         "lost" if before == 0 => Say { status: 0, ..refuse(503) },
         "lost" => status(404, "not found"),
@@ -143,8 +143,11 @@ async fn answers_are_told_apart() {
     assert_eq!(bodies[0], body);
 }
 
+/// robustness line: a DELETE that isn't done and answered with another document and status 200 | each kind of document |
+///   it isn't taken for done, and no other target is deleted
 #[tokio::test]
 async fn nothing_is_sent_after_a_failure() {
+    let neither = r#"Unsure { reason: "unreadable answer: neither the deleted object nor a Status" }"#;
     let webhook = r#"admission webhook "guard.acme.io" denied the request: not today"#;
     for (answer, describe) in [
         (status(403, webhook), format!("Refused {{ reason: {:?} }}", format!("forbidden: {webhook}"))),
@@ -154,11 +157,15 @@ async fn nothing_is_sent_after_a_failure() {
             say(200, "garbage"),
             r#"Unsure { reason: "unreadable answer: expected value at line 1 column 1" }"#.to_owned(),
         ),
+        // Answers of a gateway, and of a server that did not do it.
+        (say(200, "{}"), neither.to_owned()),
+        (say(200, r#"{"kind":"Status","status":"Failure"}"#), neither.to_owned()),
+        (object("other", &json!({})), neither.to_owned()),
         (status(500, "no"), r#"Unsure { reason: "500 Internal Server Error: no" }"#.to_owned()),
     ] {
         let answer = Mutex::new(answer);
         let (all, bodies) = deleted(&["a", "b", "c"], Deletion::by(Propagation::Orphan), move |name, _| match name {
-            "a" => say(200, r#"{"kind":"Status"}"#),
+            "a" => say(200, r#"{"kind":"Status","status":"Success"}"#),
             "b" => {
                 let say = answer.lock().unwrap();
                 Say { body: say.body.clone(), headers: "", ..*say }
@@ -177,7 +184,7 @@ async fn nothing_is_sent_after_a_failure() {
 #[tokio::test]
 async fn what_is_only_tried_changes_nothing() {
     let deletion = Deletion { propagation: Propagation::Background, grace: Some(5), dry_run: true };
-    let (all, bodies) = deleted(&["a"], deletion, |_, _| say(200, r#"{"kind":"Status"}"#)).await;
+    let (all, bodies) = deleted(&["a"], deletion, |_, _| say(200, r#"{"kind":"Status","status":"Success"}"#)).await;
     assert_eq!(words(&all), ["Pod/a Removed unseen"]);
     assert_eq!((&bodies[0]["dryRun"], &bodies[0]["gracePeriodSeconds"]), (&json!(["All"]), &json!(5)));
 }

@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 use crate::{
     cluster::{Answer, Connection, Failure, path, retry},
     command_line::{PLAIN, ShellCommand},
-    model::{FOREGROUND_FINALIZER, Resource},
+    model::{FOREGROUND_FINALIZER, RawObject, Resource},
     server::Propagation,
 };
 
 use super::{
     delete::Deletion,
-    request::{RequestError, delete_options, once, send_with_retry},
+    request::{RequestError, delete_options, once, read_deleted, send_with_retry},
 };
 
 /// The first pauses between two reads; a running collector is usually faster.
@@ -191,6 +191,10 @@ enum State {
     },
 }
 
+fn held(object: &RawObject<'_>) -> State {
+    State::There { held: object.finalizers.iter().any(|finalizer| finalizer == FOREGROUND_FINALIZER) }
+}
+
 impl<'c> Throwaway<'c> {
     async fn create(connection: &'c Connection, namespace: &'c str) -> Result<Self, ProbeError> {
         let refused = |reason: String| ProbeError::Refused { namespace: namespace.to_owned(), reason };
@@ -247,7 +251,7 @@ impl<'c> Throwaway<'c> {
         let begun = Instant::now();
         let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid);
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
-        match deleted.map_err(Failure::from).and_then(|answer| self.state(&answer)) {
+        match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
             Ok(State::There { held: true }) => {}
             // A server that uses the garbage collector would have kept it, with the collector's finalizer.
             Ok(_) => return Found::NotHeld,
@@ -281,15 +285,18 @@ impl<'c> Throwaway<'c> {
         }
     }
 
-    /// The object's state, according to a successful answer.
+    /// The object's state, according to a successful answer to a GET.
     fn state(&self, answer: &Answer) -> Result<State, Failure> {
         let object = answer.read_object()?;
-        // A Status has no uid: the object is gone. With another uid, the name belongs to a new object.
-        let held = object.finalizers.iter().any(|finalizer| finalizer == FOREGROUND_FINALIZER);
-        Ok(if object.uid == self.uid { State::There { held } } else { State::Gone })
+        match &*object.uid {
+            "" => Err(Failure::Malformed("an object without a uid".to_owned())),
+            uid if uid == self.uid => Ok(held(&object)),
+            // The name belongs to a new object.
+            _ => Ok(State::Gone),
+        }
     }
 
-    /// The same for a request that may find no object.
+    /// The same for a GET that may find no object.
     fn state_or_gone(&self, answer: Result<Answer, Failure>) -> Result<State, Failure> {
         match answer {
             Ok(answer) => self.state(&answer),
@@ -298,12 +305,18 @@ impl<'c> Throwaway<'c> {
         }
     }
 
+    /// The object's state, according to a successful answer to a DELETE.
+    fn state_after_delete(&self, answer: &Answer) -> Result<State, Failure> {
+        Ok(read_deleted(answer, &self.uid)?.map_or(State::Gone, |object| held(&object)))
+    }
+
     /// Deletes the object in the background, which also removes the collector's finalizer (R1.21).
     async fn remove(&self) -> Result<(), Still> {
         let options = delete_options(&Deletion::by(Propagation::Background), &self.uid);
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
-        match self.state_or_gone(deleted.map_err(Failure::from)) {
+        match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
             Ok(State::Gone) => Ok(()),
+            Err(failure) if failure.proves_absence() => Ok(()),
             // 409: the name belongs to another object by now (R1.6).
             Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
             Ok(State::There { .. }) => Err(Still::Held),

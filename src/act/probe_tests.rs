@@ -160,6 +160,25 @@ async fn without_a_collector_the_object_is_removed_again() {
     assert_eq!([&log[..3], &log[log.len() - 1..]].concat(), ["create", "Foreground", "look", "Background"]);
 }
 
+/// What is no answer says nothing of a collector, nor of the object.
+///
+/// robustness line: `doctor --probe`, whose object is read or deleted with another document and status 200 | each | it
+///   finds nothing out, and says what it left
+#[tokio::test]
+async fn garbage_is_no_finding() {
+    let garbage = |method: &'static str| {
+        move |asked: &RecordedRequest, _: &mut Store| (asked.method == method).then(|| say(200, r#"{"kind":"List"}"#))
+    };
+    let (connection, store) = server(Store::default(), garbage("GET")).await;
+    let found = probe(&connection, "shop", PATIENCE).await;
+    assert!(matches!(&found, Err(ProbeError::Failed { doing: "watching", .. })), "{found:?}");
+    assert_eq!(is_left_clean(&store), ["create", "Foreground", "Background"]);
+    let (connection, store) = server(Store::default(), garbage("DELETE")).await;
+    let found = probe(&connection, "shop", PATIENCE).await;
+    assert!(matches!(&found, Err(ProbeError::Left { .. })), "{found:?}");
+    assert!(store.lock().unwrap().object.is_some());
+}
+
 #[tokio::test]
 async fn impatience_still_looks_once() {
     let (connection, store) = server(Store { looks: Some(0), ..Store::default() }, |_, _| None).await;

@@ -5,7 +5,10 @@ use std::{borrow::Cow, time::Instant};
 use http::{Method, Request, header};
 use serde_json::{Value, json};
 
-use crate::cluster::{Answer, Connection, Failure};
+use crate::{
+    cluster::{Answer, Connection, Failure},
+    model::RawObject,
+};
 
 use super::delete::Deletion;
 
@@ -112,6 +115,25 @@ fn may_have_been_done(failure: &Failure) -> bool {
         Failure::Refused(refusal) => !refusal.status.is_client_error(),
         Failure::Unconnected(_) | Failure::Credentials(_) | Failure::InvalidName => false,
         Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Malformed(_) => true,
+    }
+}
+
+/// What a successful answer to a DELETE says of the object with this uid: its current or last state, or none if it is
+/// removed. Anything else than that object or a Status, for instance of a gateway, proves nothing.
+pub(super) fn read_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Option<RawObject<'a>>, Failure> {
+    #[derive(serde::Deserialize)]
+    struct Status {
+        kind: String,
+        status: String,
+    }
+    let object = answer.read_object()?;
+    if object.uid == uid {
+        return Ok(Some(object));
+    }
+    match serde_json::from_slice(&answer.body) {
+        // A Status has a string here, and no uid of its own.
+        Ok(Status { kind, status }) if kind == "Status" && status == "Success" => Ok(None),
+        _ => Err(Failure::Malformed("neither the deleted object nor a Status".to_owned())),
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     act::{
         delete::Deletion,
-        request::{JSON, MERGE_PATCH, delete_options, send_with_retry_as},
+        request::{JSON, MERGE_PATCH, delete_options, read_deleted, send_with_retry_as},
         update::metadata_patch,
     },
     cluster::{Answer as Received, Failure as Trouble, METADATA},
@@ -351,7 +351,8 @@ impl Shared {
         let is_patch = method == Method::PATCH;
         match send_with_retry_as(&self.connection, &method, path, Some(body), accept).await {
             Ok(answer) => {
-                if is_patch && let Err(failure) = self.is_patched(worked, &answer) {
+                let done = if is_patch { self.is_patched(worked, &answer) } else { self.is_deleted(worked, &answer) };
+                if let Err(failure) = done {
                     self.distrust(worked);
                     return Sent::Failed(failure);
                 }
@@ -375,6 +376,12 @@ impl Shared {
             return Err(Trouble::Malformed("not the object that was written".to_owned()));
         }
         Ok(())
+    }
+
+    /// Whether the answer to a DELETE is one. Otherwise nothing may have been deleted, and no event would follow.
+    fn is_deleted(&self, worked: &WorkItem, answer: &Received) -> Result<(), Trouble> {
+        let uid = self.lock().live.text(worked.coordinates.uid).to_owned();
+        read_deleted(answer, &uid).map(drop)
     }
 
     pub(super) fn unwritten(

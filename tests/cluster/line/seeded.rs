@@ -24,7 +24,7 @@ use crate::{
 
 /// How many seeds each tier tries.
 const SOME: u64 = 20;
-const MANY: u64 = 300;
+const MANY: u64 = 200;
 /// Commands that run at once: most of them wait.
 const AT_ONCE: usize = 10;
 
@@ -68,7 +68,7 @@ fn commands_stand_a_faulty_line() {
 
 /// `SEEDS` seeds, from `SEED` on.
 #[test]
-#[ignore = "long: 300 seeds"]
+#[ignore = "long: 200 seeds"]
 fn commands_stand_a_faulty_line_for_long() {
     let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let first = number("SEED").unwrap_or(1000);
