@@ -143,8 +143,8 @@ async fn answers_are_told_apart() {
     assert_eq!(bodies[0], body);
 }
 
-/// robustness line: a DELETE that isn't done and answered with another document and status 200 | each kind of document |
-///   it isn't taken for done, and no other target is deleted
+/// robustness line: a DELETE that isn't done and answered with another document and status 200
+///   | each kind of document | it isn't taken for done, and no other target is deleted
 #[tokio::test]
 async fn nothing_is_sent_after_a_failure() {
     let neither = r#"Unsure { reason: "unreadable answer: neither the deleted object nor a Status" }"#;

@@ -59,8 +59,8 @@ const COMMANDS: [(&str, Try); 10] = [
 /// robustness line: every command over a line on which a seed decides which request meets which fault: 429 and 503 with
 ///   Retry-After, 5xx in HTML, connections that break before, in and after an answer, also after the write was done,
 ///   answers that are cut off, stall or drip, 410 between pages, other documents and content types, redirects, watches
-///   that end, fall silent or bring garbage | {SOME} seeds, {MANY} in the long tier | no crash, no hang, no wrong delete,
-///   nothing called absent that is there, no success and no complete document that isn't one, no half file
+///   that end, fall silent or bring garbage | {SOME} seeds, {MANY} in the long tier | no crash, no hang, no wrong
+///   delete, nothing called absent that is there, no success and no complete document that isn't one, no half file
 #[test]
 fn commands_stand_a_faulty_line() {
     commands_stand(0..SOME);
