@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::{
     dump,
-    graph::{Address, OwnerGraph},
-    model::{Object, ObjectId, Presence, Snapshot, facts::has_facts},
+    graph::{OwnerGraph, unconfirmed_owners},
+    model::{Object, ObjectId, Snapshot, facts::has_facts},
     operations::{Discovered, OperationError, ReadScope, TargetConfig, question::Terminal as _},
     simulate::Needs,
 };
@@ -50,7 +50,7 @@ pub(super) fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Op
 }
 
 /// Everything that a snapshot file must contain, because nothing can be fetched later: all facts, and the owners that
-/// no list covers.
+/// no list contains.
 fn everything(snapshot: &Snapshot) -> Needs {
     let mut needs = Needs::default();
     let graph = OwnerGraph::new(snapshot);
@@ -64,14 +64,8 @@ fn everything(snapshot: &Snapshot) -> Needs {
         } else if has_facts(&resource.group, &resource.kind, finalizers) || is_account() {
             needs.facts.insert(id);
         }
-        for reference in &object.owners {
-            if let Address::At(coordinate) = Address::of(snapshot, &graph, reference, object.namespace)
-                && snapshot.look_up(coordinate) == Presence::Unknown
-            {
-                needs.look_ups.insert(coordinate);
-            }
-        }
     }
+    needs.look_ups.extend(unconfirmed_owners(snapshot, &graph));
     needs
 }
 

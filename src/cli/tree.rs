@@ -5,11 +5,12 @@ use std::time::Duration;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    graph::OwnerGraph,
+    graph::{OwnerGraph, unconfirmed_owners},
     jsonpath::PathError,
     model::{ResourceId, Resources},
     operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError},
     render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
+    simulate::Needs,
     tree::{Direction, Query, SortBy, Tree, TypeFilter},
 };
 
@@ -116,6 +117,8 @@ fn show(
         let report = report.with_gaps(&session.snapshot.gaps);
         return Ok(Shown { report, ageless: Vec::new() });
     }
+    let look_ups = unconfirmed_owners(&session.snapshot, &OwnerGraph::new(&session.snapshot));
+    session.fetch(&Needs { look_ups: look_ups.into_iter().collect(), ..Needs::default() });
     let namespace = session.namespace_symbol();
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);

@@ -5,5 +5,5 @@ mod owner_graph;
 mod verdict;
 
 pub use owner_graph::{NodeId, OwnerGraph, map};
-pub(crate) use verdict::Address;
+pub(crate) use verdict::{Address, unconfirmed_owners};
 pub use verdict::{Dangling, Verdict};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     harness::{CountingProxy, Fault},
     plan::trial::Trial,
-    sweep::uncollected,
+    sweep::{stale_list, uncollected},
 };
 
 /// Answers after which a command with `--request-timeout=2s` must not wait longer than that.
@@ -111,5 +111,55 @@ fn another_document_is_no_empty_list() {
         let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]);
         assert!(ran.code != Some(0) && ran.stderr.contains("configmaps"), "{answer}: {ran:#?}");
         assert!(trial.cluster.get(&lost).is_some());
+    }
+}
+
+/// robustness line: a list that was read before an owner was created, and before it was replaced, under `tree` and
+///   `snapshot` | each | the owner is looked up, and called absent only if it is
+#[test]
+fn an_owner_that_a_list_lacks_is_not_absent() {
+    let trial = Trial::on(uncollected(), "line-stale", "Background");
+    let owner = trial.widget("owner").create();
+    trial.config_map("dependent").owned_by(&owner).create();
+    trial.config_map("lost").owned_by(&trial.gone("gone")).create();
+    let proxy = CountingProxy::start(trial.cluster);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("snapshot.json");
+    let file = file.to_str().expect("UTF-8");
+    let verdicts = |document: &Value| -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let edges = document["edges"].as_array().into_iter().flatten();
+        let mut verdicts: Vec<_> = edges.map(|edge| (text(&edge["name"]), text(&edge["verdict"]))).collect();
+        verdicts.sort();
+        verdicts
+    };
+    let named = |owner: &str| {
+        [("gone", "Absent"), ("owner", owner)].map(|(name, verdict)| (name.to_owned(), verdict.to_owned()))
+    };
+    let namespace = trial.namespace.clone();
+    let replaced = [(namespace.as_str(), "owner", "before")];
+    for items in [&[][..], &replaced] {
+        for forbidden in [false, true] {
+            let list = stale_list(items);
+            proxy.with(move |request| match request.path.rsplit('/').next() {
+                Some("widgets") => Some(list.clone()),
+                Some("owner") if forbidden => Some(Fault::status(403, "Forbidden")),
+                _ => None,
+            });
+            let run = |kubeconfig: &std::path::Path, args: &[&str]| {
+                let ran = trial.cluster.gc_with(kubeconfig, args);
+                ran.expect(0);
+                ran
+            };
+            run(proxy.kubeconfig(), &["snapshot", "--force", "-o", file]);
+            let sources = [&[][..], &["--from", file]];
+            // A snapshot file doesn't say which look-ups failed, only that some did.
+            for from in &sources[..if forbidden { 1 } else { 2 }] {
+                let args = [&["tree", "-o", "json", "-n", &trial.namespace], *from].concat();
+                let ran = run(proxy.kubeconfig(), &args);
+                let expected = named(if forbidden { "Unread" } else { "Solid" });
+                assert_eq!(verdicts(&ran.json()), expected, "{items:?} {args:?}: {ran:#?}");
+            }
+        }
     }
 }

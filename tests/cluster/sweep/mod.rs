@@ -203,7 +203,7 @@ fn check_limits(trial: &Trial<'_>, whole: &Value) {
 }
 
 /// An outdated answer to a list of metadata.
-fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
+pub fn stale_list(items: &[(&str, &str, &str)]) -> Fault {
     let item = |(namespace, name, uid): &(&str, &str, &str)| {
         json!({"metadata": {"namespace": namespace, "name": name,
         "uid": uid}})
