@@ -1,5 +1,5 @@
-//! Cuts JSON into pieces while it is read: whole documents, the items of lists, the elements of arrays. Only one piece is
-//! in memory at a time. What is malformed ends a piece early, or in the wrong place; its parser says so.
+//! Cuts JSON into pieces while it is read: whole documents, the items of lists, the elements of arrays. Only one piece
+//! is in memory at a time. What is malformed ends a piece early, or in the wrong place; its parser says so.
 
 use std::io::{self, Read};
 
