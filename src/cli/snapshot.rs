@@ -65,7 +65,7 @@ fn everything(snapshot: &Snapshot) -> Needs {
             needs.facts.insert(id);
         }
     }
-    needs.look_ups.extend(unconfirmed_owners(snapshot, &graph));
+    needs.look_ups.extend(unconfirmed_owners(snapshot, &graph, snapshot.objects().map(|(id, _)| id)));
     needs
 }
 

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     graph::{OwnerGraph, unconfirmed_owners},
     jsonpath::PathError,
-    model::{ResourceId, Resources},
+    model::{Coordinate, ResourceId, Resources, Snapshot, Symbol},
     operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError},
     render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
     simulate::Needs,
@@ -117,19 +117,13 @@ fn show(
         let report = report.with_gaps(&session.snapshot.gaps);
         return Ok(Shown { report, ageless: Vec::new() });
     }
-    let look_ups = unconfirmed_owners(&session.snapshot, &OwnerGraph::new(&session.snapshot));
-    session.fetch(&Needs { look_ups: look_ups.into_iter().collect(), ..Needs::default() });
     let namespace = session.namespace_symbol();
+    let types = types_of(args, &session.snapshot.resources)?;
+    let look_ups = unconfirmed(&session.snapshot, &query(args, session, namespace, &types));
+    session.fetch(&Needs { look_ups: look_ups.into_iter().collect(), ..Needs::default() });
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let query = Query {
-        targets: session.targets.as_deref(),
-        namespace,
-        direction: if args.owners { Direction::Owners } else { Direction::Dependents },
-        depth: args.depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX)),
-        types: &types_of(args, &snapshot.resources)?,
-        places: None,
-    };
+    let query = query(args, session, namespace, &types);
     let mut tree = Tree::of(snapshot, &graph, &query);
     if let Some(sort_by) = sort_by {
         let places = sort_by.places(snapshot, &graph, &tree).map_err(|why| unsortable(&why))?;
@@ -149,6 +143,23 @@ fn show(
     report.notes.extend(statuses.and_then(|statuses| gaps::describe_statuses(&statuses.gaps)));
     report.notes.splice(0..0, nothing);
     Ok(Shown { report, ageless })
+}
+
+fn query<'q>(args: &TreeArgs, session: &'q Session, namespace: Option<Symbol>, types: &'q TypeFilter) -> Query<'q> {
+    Query {
+        targets: session.targets.as_deref(),
+        namespace,
+        direction: if args.owners { Direction::Owners } else { Direction::Dependents },
+        depth: args.depth.map(|depth| u32::try_from(depth).unwrap_or(u32::MAX)),
+        types,
+        places: None,
+    }
+}
+
+/// The owners of the objects in a tree that only a list calls absent.
+fn unconfirmed(snapshot: &Snapshot, query: &Query<'_>) -> Vec<Coordinate> {
+    let graph = OwnerGraph::new(snapshot);
+    unconfirmed_owners(snapshot, &graph, Tree::of(snapshot, &graph, query).objects(&graph))
 }
 
 fn types_of(args: &TreeArgs, resources: &Resources) -> Result<TypeFilter, OperationError> {

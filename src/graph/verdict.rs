@@ -131,11 +131,16 @@ impl Verdict {
     }
 }
 
-/// The owners that only a list calls absent or replaced, or that no list covers. One that was created between two lists
-/// is missing in one of them, and its dependents are in the other: only a look-up proves its absence (R8.7).
-pub(crate) fn unconfirmed_owners(snapshot: &Snapshot, graph: &OwnerGraph) -> Vec<Coordinate> {
+/// The owners of these objects that only a list calls absent or replaced, or that no list covers. One that was created
+/// between two lists is missing in one of them, and its dependents are in the other: only a look-up proves its absence
+/// (R8.7).
+pub(crate) fn unconfirmed_owners(
+    snapshot: &Snapshot,
+    graph: &OwnerGraph,
+    objects: impl Iterator<Item = ObjectId>,
+) -> Vec<Coordinate> {
     let mut unconfirmed = Vec::new();
-    for (_, object) in snapshot.objects() {
+    for object in objects.map(|id| snapshot.object(id)) {
         for reference in &object.owners {
             if let Address::At(coordinate) = Address::of(snapshot, graph, reference, object.namespace)
                 && !matches!(

@@ -190,6 +190,11 @@ impl Snapshot {
         self.unanswered.insert(coordinate);
     }
 
+    /// Coordinates whose look-up failed, in no particular order.
+    pub(crate) fn unanswered(&self) -> impl Iterator<Item = Coordinate> {
+        self.unanswered.iter().copied()
+    }
+
     /// Whether a coordinate was looked up, with any result.
     pub(crate) fn was_looked_up(&self, coordinate: Coordinate) -> bool {
         self.confirmed_absent.contains(&coordinate)

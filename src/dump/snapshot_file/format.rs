@@ -29,9 +29,9 @@ pub(super) struct List {
     pub failure: Option<GapReason>,
 }
 
-/// A coordinate that a look-up found empty.
+/// A coordinate that was looked up.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Absent {
+pub(super) struct LookedUp {
     pub resource: String,
     pub version: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]

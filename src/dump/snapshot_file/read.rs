@@ -10,7 +10,7 @@ use serde::{
 
 use super::{
     API_VERSION, KIND,
-    format::{Absent, List, Origin, Pairs},
+    format::{List, LookedUp, Origin, Pairs},
 };
 use crate::{
     dump::{
@@ -73,7 +73,10 @@ struct File {
     resources: Vec<Resource>,
     lists: Vec<List>,
     #[serde(default)]
-    absent: Vec<Absent>,
+    absent: Vec<LookedUp>,
+    /// What could not be looked up: whatever a list says, it is unknown.
+    #[serde(default)]
+    unanswered: Vec<LookedUp>,
     objects: Objects,
 }
 
@@ -236,12 +239,18 @@ fn restore(file: File) -> Result<Snapshot, String> {
             failure: list.failure,
         });
     }
-    for absent in file.absent {
-        let id = find(absent.resource, absent.version)?;
+    for (looked_up, is_absent) in
+        file.absent.into_iter().map(|at| (at, true)).chain(file.unanswered.into_iter().map(|at| (at, false)))
+    {
+        let id = find(looked_up.resource, looked_up.version)?;
         let snapshot = builder.snapshot();
         let resource = snapshot.resources.picked(id);
-        let (namespace, name) = (snapshot.strings.intern(&absent.namespace), snapshot.strings.intern(&absent.name));
-        snapshot.confirm_absent(Coordinate { resource, namespace, name });
+        let [namespace, name] = [looked_up.namespace, looked_up.name].map(|text| snapshot.strings.intern(&text));
+        let coordinate = Coordinate { resource, namespace, name };
+        match is_absent {
+            true => snapshot.confirm_absent(coordinate),
+            false => snapshot.leave_unanswered(coordinate),
+        }
     }
     file.gaps.into_iter().for_each(|gap| builder.gap(gap));
     Ok(builder.build())

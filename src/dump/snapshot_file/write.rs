@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use super::{
     API_VERSION, KIND,
-    format::{Absent, List, Origin, Pairs, Time},
+    format::{List, LookedUp, Origin, Pairs, Time},
 };
 use crate::{
     document::ReferenceJson,
     dump::DumpError,
-    model::{Fact, Mapping, Object, ObjectId, Snapshot, facts::Setter},
+    model::{Coordinate, Fact, Mapping, Object, ObjectId, Snapshot, facts::Setter},
 };
 
 /// Writes a snapshot in the format of [`read`](crate::dump::read). Equal snapshots give equal bytes.
@@ -51,20 +51,28 @@ pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
         }
     });
     array(to, "lists", lists)?;
-    let absent = snapshot.confirmed_absent().map(|coordinate| {
-        let resource = resources.get(coordinate.resource);
-        Absent {
+    array(to, "absent", looked_up(snapshot, snapshot.confirmed_absent()))?;
+    let unanswered = looked_up(snapshot, snapshot.unanswered());
+    if !unanswered.is_empty() {
+        array(to, "unanswered", unanswered)?;
+    }
+    array(to, "objects", snapshot.objects().map(|(id, object)| Line::new(snapshot, id, object)))?;
+    to.write_all(b"}\n")
+}
+
+fn looked_up(snapshot: &Snapshot, coordinates: impl Iterator<Item = Coordinate>) -> Vec<LookedUp> {
+    let of = |coordinate: Coordinate| {
+        let resource = snapshot.resources.get(coordinate.resource);
+        LookedUp {
             resource: resource.full_name(),
             version: resource.version.clone(),
             namespace: snapshot.text(coordinate.namespace).to_owned(),
             name: snapshot.text(coordinate.name).to_owned(),
         }
-    });
-    let mut absent: Vec<Absent> = absent.collect();
-    absent.sort();
-    array(to, "absent", absent)?;
-    array(to, "objects", snapshot.objects().map(|(id, object)| Line::new(snapshot, id, object)))?;
-    to.write_all(b"}\n")
+    };
+    let mut looked_up: Vec<LookedUp> = coordinates.map(of).collect();
+    looked_up.sort();
+    looked_up
 }
 
 fn array<T: Serialize>(to: &mut dyn Write, name: &str, values: impl IntoIterator<Item = T>) -> io::Result<()> {

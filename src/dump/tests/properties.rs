@@ -267,7 +267,7 @@ prop_compose! {
         objects in vec((any::<prop::sample::Index>(), object_of(), option::of(fact()), option::of(vec(setter(),
             0..2))), 0..8),
         lists in vec((any::<prop::sample::Index>(), option::of(short()), short(), option::of(short())), 0..4),
-        absent in vec((any::<prop::sample::Index>(), short(), short()), 0..3),
+        absent in vec((any::<prop::sample::Index>(), short(), short(), any::<bool>()), 0..3),
         gaps in vec((short(), option::of(short()), short()), 0..3),
         cluster in any::<bool>(),
     ) -> Snapshot {
@@ -295,11 +295,15 @@ prop_compose! {
             builder.list(ListRecord { resource: *index.get(&ids), namespace, resource_version,
                 failure: failure.map(Into::into) });
         }
-        for (index, namespace, name) in absent {
+        for (index, namespace, name, answered) in absent {
             let snapshot = builder.snapshot();
             let resource = snapshot.resources.picked(*index.get(&ids));
             let (namespace, name) = (snapshot.strings.intern(&namespace), snapshot.strings.intern(&name));
-            snapshot.confirm_absent(Coordinate { resource, namespace, name });
+            let coordinate = Coordinate { resource, namespace, name };
+            match answered {
+                true => snapshot.confirm_absent(coordinate),
+                false => snapshot.leave_unanswered(coordinate),
+            }
         }
         for (resource, namespace, reason) in gaps {
             builder.gap(Gap { resource, namespace, reason: reason.into() });
@@ -322,6 +326,7 @@ proptest! {
         prop_assert_eq!(String::from_utf8(written(&back)).unwrap(), String::from_utf8(first).unwrap());
         prop_assert_eq!(&back.gaps, &snapshot.gaps);
         prop_assert_eq!(&back.lists, &snapshot.lists);
+        prop_assert_eq!(back.unanswered().count(), snapshot.unanswered().count());
         for (id, object) in snapshot.objects() {
             let other = back.object(id);
             prop_assert_eq!(object.resource, other.resource);
