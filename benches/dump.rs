@@ -1,6 +1,7 @@
 //! Measures how long it takes to read dumps, and how much memory: `cargo bench --bench dump [-- OBJECTS…]`.
 //!
 //! Each file is read by a process of its own, beside serde_json, which reads the same objects into a slim struct.
+//! `UPDATE_PERFORMANCE=1` writes the figures into `docs/performance.md`.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +28,8 @@ fn main() {
     }
     let sizes: Vec<usize> = env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![10_000, 100_000] } else { sizes };
-    println!("{:>9}  {:<22}  {:>7}  {:>7}  {:>12}", "objects", "file", "MB", "s", "bytes/object");
+    let mut table =
+        String::from("| objects | file | MB | seconds | bytes of memory an object |\n|---|---|---|---|---|\n");
     for size in sizes {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for (name, how) in [
@@ -50,9 +52,39 @@ fn main() {
             let (seconds, memory) = runs[TIMES / 2];
             let each = memory.saturating_sub(nothing) / size as u64;
             let label = if how == "slim" { format!("{name} (serde_json)") } else { name.to_owned() };
-            println!("{size:>9}  {label:<22}  {:>7.1}  {seconds:>7.2}  {each:>12}", text as f64 / 1e6);
+            let row = format!("| {size} | {label} | {:.1} | {seconds:.2} | {each} |\n", text as f64 / 1e6);
+            print!("{row}");
+            table.push_str(&row);
         }
     }
+    if env::var_os("UPDATE_PERFORMANCE").is_some() {
+        fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.md"), page(&table))
+            .expect("it can be written");
+    }
+}
+
+/// The page of the figures.
+fn page(table: &str) -> String {
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = model.map_or("an unknown processor", |(_, model)| model);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let lines = [
+        "# How fast it is",
+        "",
+        "`UPDATE_PERFORMANCE=1 cargo bench --bench dump -- 100000 1000000` makes this page. Times are those of one",
+        "machine; compare them with each other.",
+        "",
+        "## Reading dumps",
+        "",
+        &format!("Medians of {TIMES} runs on {cores} cores of {model}."),
+        "Each file has the same Deployments, ReplicaSets and Pods. *serde_json* reads the whole text at once, into a",
+        "struct with the same names and references, and no more. The memory is the most that the process had, less what",
+        "it has without reading.",
+        "",
+        table,
+    ];
+    lines.join("\n")
 }
 
 /// Seconds, and the most memory in bytes.
