@@ -1,6 +1,10 @@
 //! The controller manager, with the collector and the controllers that create objects with owners.
 
-use std::{fmt::Write as _, path::Path, time::Duration};
+use std::{
+    fmt::Write as _,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
@@ -9,6 +13,7 @@ use super::{
     binaries::Binaries,
     cluster::{ATTEMPTS, Cluster, free_ports},
     credentials::ADMIN,
+    everything::Listed,
     objects::{owner_reference, uid},
     supervisor::{Program, Supervised},
     wait::{Retry, poll},
@@ -44,6 +49,8 @@ const START: Duration = Duration::from_mins(5);
 const QUEUES: [&str; 3] = ["attempt_to_delete", "attempt_to_orphan", "graph_changes"];
 /// Queues are empty for moments while events are on their way, so this many looks in a row must find them empty.
 const QUIET_LOOKS: usize = 8;
+/// So long nothing changes if all that is left fails each time.
+const UNCHANGED: Duration = Duration::from_secs(20);
 /// A collector that is still busy after this time is a defect.
 const SETTLE: Duration = Duration::from_mins(5);
 
@@ -151,19 +158,25 @@ impl Cluster {
         Ok(program.args(&self.options.controller_manager))
     }
 
-    /// Waits until the collector is idle: its queues stay empty, and it processes nothing, for some time.
+    /// Waits until the collector is idle: its queues stay empty, and it processes nothing, for some time. It may also try
+    /// again and again what fails each time, so that on a slow machine its queues are never seen empty for long: then it
+    /// is idle if no object changes for long.
     ///
     /// This isn't the end: failed items wait for their retry outside the queues, longer after each failure. A test must
     /// look again before it reports an unexpected state.
     #[track_caller]
     pub fn settled(&self) {
-        settled(&self.collector());
+        let objects = || {
+            let kinds: Vec<Listed> = self.listed().into_iter().filter(|kind| kind.kind != "Lease").collect();
+            self.objects_of(&kinds)
+        };
+        idle(&self.collector(), is_of_collectors_queue, Some(&objects));
     }
 
     /// The same for the queues of all controllers that run. Items that wait for a timer aren't in a queue.
     #[track_caller]
     pub fn all_settled(&self) {
-        idle(&self.collector(), is_of_queue);
+        idle(&self.collector(), is_of_queue, None);
     }
 
     /// The part of the collector's graph around these objects, or all of it, in DOT. An edge points from a dependent to
@@ -229,14 +242,23 @@ impl Cluster {
 /// Waits until any collector is idle, given an API that serves its metrics.
 #[track_caller]
 pub fn settled(collector: &Api) {
-    idle(collector, is_of_collectors_queue);
+    idle(collector, is_of_collectors_queue, None);
 }
 
-/// Waits until all queues of these metrics stay empty for some time.
+/// Waits until all queues of these metrics stay empty for some time, or none of these objects changes for
+/// [`UNCHANGED`].
 #[track_caller]
-fn idle(controllers: &Api, is_of_queue: fn(&str) -> bool) {
+fn idle(controllers: &Api, is_of_queue: fn(&str) -> bool, objects: Option<&dyn Fn() -> Vec<Value>>) {
     let mut quiet = 0;
     let mut added_items = Vec::new();
+    let mut seen: (Instant, Option<Vec<Value>>) = (Instant::now(), None);
+    let mut unchanged = || {
+        let Some(objects) = objects.filter(|_| seen.0.elapsed() > UNCHANGED) else { return false };
+        let now = Some(objects());
+        let before = std::mem::replace(&mut seen.1, now.clone());
+        seen.0 = Instant::now();
+        before == now
+    };
     let verdict = poll(SETTLE, || {
         let metrics = text(controllers, "/metrics").map_err(Retry::Later)?;
         added_items.push(items_added(&metrics, is_of_queue));
@@ -246,10 +268,14 @@ fn idle(controllers: &Api, is_of_queue: fn(&str) -> bool) {
         let busy: Vec<&str> = metrics.lines().filter(|line| is_of_queue(line) && is_work(line)).collect();
         if !busy.is_empty() {
             quiet = 0;
-            return Err(Retry::Later(busy.join(", ")));
+            return if unchanged() { Ok(()) } else { Err(Retry::Later(busy.join(", "))) };
         }
         quiet += 1;
-        if quiet < QUIET_LOOKS { Err(Retry::Later("quiet only for a moment".to_owned())) } else { Ok(()) }
+        if quiet < QUIET_LOOKS && !unchanged() {
+            Err(Retry::Later("quiet only for a moment".to_owned()))
+        } else {
+            Ok(())
+        }
     });
     // Whether an item comes again and again, or much is to do.
     let added = |metrics: Option<&String>| metrics.cloned().unwrap_or_default();
