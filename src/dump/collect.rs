@@ -1,5 +1,7 @@
 //! Collects the objects of all documents, validated.
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -8,12 +10,11 @@ use super::{
     error::{DumpError, Place},
     metadata::Metadata,
 };
-use crate::model::{Fact, Object, ResourceId, Strings, Symbol, facts::Setter};
+use crate::model::{Fact, Object, ResourceId, Strings, Symbol, facts::Setter, pool::Pool};
 
-/// What is known of some objects.
+/// What is known of few objects.
 #[derive(Debug)]
 pub(super) enum Rest {
-    Fact(Box<Fact>),
     Setters(Vec<Setter>),
     Definition(Box<Definition>),
 }
@@ -36,6 +37,9 @@ pub(super) struct Collector {
     /// Every copy of every object, as read. Its resource is the index of its type.
     objects: Vec<Object>,
     places: Vec<CompactPlace>,
+    /// By index of the object.
+    facts: Vec<Option<Arc<Fact>>>,
+    pool: Pool<Fact>,
     /// By index of the object, in ascending order.
     rest: Vec<(u32, Rest)>,
     types: Vec<Type>,
@@ -51,6 +55,8 @@ pub(super) struct Collected {
     pub strings: Strings,
     /// In the order in which they were read. Its resource is the index of its type.
     pub objects: Vec<Object>,
+    /// By index of the object.
+    pub facts: Vec<Option<Arc<Fact>>>,
     /// By index of the object, in ascending order.
     pub rest: Vec<(u32, Rest)>,
     pub types: Vec<Type>,
@@ -67,6 +73,7 @@ impl Collector {
     pub(super) fn discard(&mut self, after: usize) {
         self.objects.truncate(after);
         self.places.truncate(after);
+        self.facts.truncate(after);
         while self.rest.last().is_some_and(|(index, _)| *index as usize >= after) {
             self.rest.pop();
         }
@@ -75,8 +82,8 @@ impl Collector {
     /// Everything, except what watch events deleted.
     pub(super) fn finish(mut self) -> Collected {
         self.apply_deletions();
-        let Collector { strings, objects, places, rest, types, .. } = self;
-        Collected { strings, objects, rest, types, places }
+        let Collector { strings, objects, places, facts, rest, types, .. } = self;
+        Collected { strings, objects, facts, rest, types, places }
     }
 
     fn apply_deletions(&mut self) {
@@ -96,11 +103,13 @@ impl Collector {
         for index in (0..self.objects.len()).filter(|index| !gone.contains(index)) {
             self.objects.swap(kept, index);
             self.places.swap(kept, index);
+            self.facts.swap(kept, index);
             moved[index] = Some(kept as u32);
             kept += 1;
         }
         self.objects.truncate(kept);
         self.places.truncate(kept);
+        self.facts.truncate(kept);
         let rest = std::mem::take(&mut self.rest);
         self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index as usize]?, rest))).collect();
     }
@@ -182,8 +191,8 @@ impl Collector {
             return self.items(items, inherited);
         }
         self.no_list(items);
-        let (object, rest) = self.check(item, envelope)?;
-        self.keep(item, object, rest);
+        let (object, extra, setters) = self.check(item, envelope)?;
+        self.keep(item, object, extra, setters);
         Ok(())
     }
 
@@ -204,7 +213,7 @@ impl Collector {
             // A bookmark contains no object.
             ("BOOKMARK", _) => Ok(()),
             ("DELETED", Node::Map(envelope)) => {
-                let (object, _) = self.check(item, *envelope)?;
+                let (object, ..) = self.check(item, *envelope)?;
                 let key = self.key(&object);
                 self.deleted.push((self.objects.len(), key));
                 Ok(())
@@ -213,7 +222,11 @@ impl Collector {
         }
     }
 
-    fn check(&mut self, item: Option<usize>, envelope: Envelope) -> Result<(Object, Vec<Rest>), DumpError> {
+    fn check(
+        &mut self,
+        item: Option<usize>,
+        envelope: Envelope,
+    ) -> Result<(Object, Extra, Option<Vec<Setter>>), DumpError> {
         let Envelope { api_version, kind, mut metadata, extra, .. } = envelope;
         let resource = match self.by_type.get(&(api_version, kind)) {
             Some(known) => *known,
@@ -233,13 +246,9 @@ impl Collector {
             let object = describe(&self.strings, kind, &metadata.object);
             return Err(DumpError::Timestamp { place: self.place(item), object, field, found: found.clone() });
         }
-        let mut rest = Vec::new();
-        if let Extra::Known(fact, definition) = extra.resolve(self.strings.text(api_version), self.strings.text(kind)) {
-            rest.push(Rest::Fact(fact));
-            rest.extend(definition.map(Rest::Definition));
-        }
-        rest.extend(metadata.setters().map(Rest::Setters));
-        Ok((Object { resource, ..metadata.object }, rest))
+        let extra = extra.resolve(self.strings.text(api_version), self.strings.text(kind));
+        let setters = metadata.setters();
+        Ok((Object { resource, ..metadata.object }, extra, setters))
     }
 
     /// Checks a type that is met for the first time.
@@ -276,9 +285,19 @@ impl Collector {
         (group, kind, object.namespace, object.name, object.uid)
     }
 
-    fn keep(&mut self, item: Option<usize>, object: Object, rest: Vec<Rest>) {
+    fn keep(&mut self, item: Option<usize>, object: Object, extra: Extra, setters: Option<Vec<Setter>>) {
         let index = self.objects.len() as u32;
-        self.rest.extend(rest.into_iter().map(|rest| (index, rest)));
+        let (mut fact, mut definition) = (None, None);
+        if let Extra::Known(found, defines) = extra {
+            let (shared, is_new) = self.pool.share(*found);
+            if is_new {
+                shared.intern_names(&mut self.strings);
+            }
+            (fact, definition) = (Some(shared), defines);
+        }
+        self.facts.push(fact);
+        self.rest.extend(definition.map(|definition| (index, Rest::Definition(definition))));
+        self.rest.extend(setters.map(|setters| (index, Rest::Setters(setters))));
         let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
         self.places.push(CompactPlace { file: self.file, document: self.document, item });
         self.objects.push(object);

@@ -1,5 +1,7 @@
 //! An object's metadata as written in a dump, interned. Malformed values are kept as far as possible.
 
+use std::sync::Arc;
+
 use serde::de::{MapAccess, SeqAccess};
 use serde_json::{Map, Value, json};
 
@@ -43,9 +45,9 @@ impl Default for Metadata {
                 created: None,
                 deleted: None,
                 grace: None,
-                finalizers: Box::default(),
-                owners: Box::default(),
-                labels: Box::default(),
+                finalizers: Arc::default(),
+                owners: Arc::default(),
+                labels: Arc::default(),
             },
             bad_times: Vec::new(),
             annotations: None,
@@ -110,11 +112,18 @@ impl Metadata {
             Field::Deleted => object.deleted = time("deletionTimestamp", access, &mut self.bad_times)?,
             Field::Grace => object.grace = access.next_value_seed(Any(WholeNumber))?,
             Field::Finalizers => {
-                object.finalizers = access.next_value_seed(Any(Texts(strings)))?.into();
+                let finalizers = access.next_value_seed(Any(Texts(strings)))?;
+                object.finalizers = strings.finalizers(finalizers);
                 self.has_finalizers = true;
             }
-            Field::Owners => object.owners = access.next_value_seed(Any(References(strings)))?.into(),
-            Field::Labels => object.labels = access.next_value_seed(Any(Pairs(strings)))?.into(),
+            Field::Owners => {
+                let owners = access.next_value_seed(Any(References(strings)))?;
+                object.owners = strings.owners(owners);
+            }
+            Field::Labels => {
+                let labels = access.next_value_seed(Any(Pairs(strings)))?;
+                object.labels = strings.labels(labels);
+            }
             Field::Annotations => {
                 let annotations = access.next_value_seed(Capture::of(OF_ANNOTATIONS))?;
                 self.annotations = Some(annotations).filter(|kept| kept.as_object().is_none_or(|map| !map.is_empty()));

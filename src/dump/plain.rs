@@ -40,13 +40,17 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
         .collect();
     let resources = served.resources();
     map(&mut collected, &resources)?;
-    let Collected { strings, objects, rest, .. } = collected;
+    let Collected { strings, objects, facts, rest, .. } = collected;
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
     let ids = builder.adopt(objects);
+    for (id, fact) in ids.iter().zip(facts) {
+        if let (Some(id), Some(fact)) = (id, fact) {
+            builder.snapshot().learn_shared(*id, fact);
+        }
+    }
     for (index, rest) in rest {
         let Some(id) = ids[index as usize] else { continue };
         match rest {
-            Rest::Fact(fact) => builder.snapshot().learn(id, fact),
             Rest::Setters(setters) => builder.snapshot().facts.insert_setters(id, setters),
             Rest::Definition(_) => {}
         }
@@ -97,7 +101,7 @@ fn named(collected: &Collected) -> Vec<Seen> {
     let mut kinds: BTreeSet<Seen> = BTreeSet::new();
     let mut known: FxHashSet<(Symbol, Symbol, bool)> = FxHashSet::default();
     for object in &collected.objects {
-        for owner in &object.owners {
+        for owner in object.owners.iter() {
             let is_new = known.insert((owner.api_version, owner.kind, object.namespace.is_empty()));
             if is_new && !owner.kind.is_empty() && is_api_version(strings.text(owner.api_version)) {
                 kinds.insert(seen(strings, owner.api_version, owner.kind, object.namespace));
@@ -164,7 +168,7 @@ fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap
     let held: FxHashSet<ResourceId> = snapshot.objects().map(|(_, object)| object.resource).collect();
     let mut gaps = BTreeSet::new();
     for (_, object) in snapshot.objects() {
-        for owner in &object.owners {
+        for owner in object.owners.iter() {
             let (api_version, kind) = (snapshot.text(owner.api_version), snapshot.text(owner.kind));
             match snapshot.resources.map(api_version, kind) {
                 Mapping::Served(id) => {

@@ -59,7 +59,7 @@ impl OwnerGraph {
             }
         }
         for (_, object) in snapshot.objects() {
-            for reference in &object.owners {
+            for reference in object.owners.iter() {
                 graph
                     .mappings
                     .entry((reference.api_version, reference.kind))

@@ -141,7 +141,7 @@ pub(crate) fn unconfirmed_owners(
 ) -> Vec<Coordinate> {
     let mut unconfirmed = Vec::new();
     for object in objects.map(|id| snapshot.object(id)) {
-        for reference in &object.owners {
+        for reference in object.owners.iter() {
             if let Address::At(coordinate) = Address::of(snapshot, graph, reference, object.namespace)
                 && !matches!(
                     Verdict::of(snapshot, graph, reference, object.namespace),

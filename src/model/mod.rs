@@ -9,6 +9,7 @@ pub(crate) mod identity;
 pub(crate) mod nearest;
 mod object;
 mod object_event;
+pub(crate) mod pool;
 mod recheck;
 mod reference;
 pub(crate) mod resources;

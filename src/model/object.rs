@@ -1,6 +1,6 @@
 //! Object metadata in compact form.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use super::{reference::Reference, resources::ResourceId, strings::Symbol};
 
@@ -44,12 +44,12 @@ pub struct Object {
     pub deleted: Option<i64>,
     /// `metadata.deletionGracePeriodSeconds`.
     pub grace: Option<i64>,
-    /// `metadata.finalizers`, in their order.
-    pub finalizers: Box<[Symbol]>,
+    /// `metadata.finalizers`, in their order. Objects share equal lists ([`Strings`](super::Strings)).
+    pub finalizers: Arc<[Symbol]>,
     /// `metadata.ownerReferences`, in their order.
-    pub owners: Box<[Reference]>,
+    pub owners: Arc<[Reference]>,
     /// `metadata.labels`, sorted by key.
-    pub labels: Box<[(Symbol, Symbol)]>,
+    pub labels: Arc<[(Symbol, Symbol)]>,
 }
 
 impl Object {

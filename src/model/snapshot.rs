@@ -4,13 +4,16 @@ mod apply_events;
 #[cfg(test)]
 mod apply_events_tests;
 mod hidden;
+mod index;
 mod update;
 #[cfg(test)]
 mod update_tests;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::index::Index;
 
 use super::{
     facts::{Fact, Facts},
@@ -88,8 +91,7 @@ pub struct Snapshot {
     /// When a cluster was read, in Unix seconds; `None` for a dump.
     pub read_at: Option<i64>,
     objects: Vec<Object>,
-    by_coordinate: FxHashMap<Coordinate, ObjectId>,
-    by_uid: FxHashMap<Symbol, ObjectId>,
+    index: Index,
     covered: FxHashMap<ResourceId, Cover>,
     confirmed_absent: FxHashSet<Coordinate>,
     /// Coordinates at which a look-up found an object.
@@ -124,7 +126,7 @@ impl Snapshot {
     }
 
     pub fn by_uid(&self, uid: Symbol) -> Option<ObjectId> {
-        self.by_uid.get(&uid).copied()
+        self.index.of_uid(&self.objects, uid)
     }
 
     /// The object at a coordinate. `Absent` requires a complete list or a look-up (R8.7).
@@ -132,8 +134,8 @@ impl Snapshot {
         if self.unanswered.contains(&coordinate) {
             return Presence::Unknown;
         }
-        if let Some(id) = self.by_coordinate.get(&coordinate) {
-            return Presence::Present(*id);
+        if let Some(id) = self.at(coordinate) {
+            return Presence::Present(id);
         }
         if self.confirmed_absent.contains(&coordinate) {
             return Presence::Absent;
@@ -142,6 +144,11 @@ impl Snapshot {
             Some(cover) if cover.everywhere || cover.namespaces.contains(&coordinate.namespace) => Presence::Absent,
             _ => Presence::Unknown,
         }
+    }
+
+    /// The first object that was read at a coordinate.
+    fn at(&self, coordinate: Coordinate) -> Option<ObjectId> {
+        self.index.at(&self.objects, coordinate)
     }
 
     /// The coordinate of an object that text names. If nothing that was read has such a name, there is none: `Absent`
@@ -172,12 +179,14 @@ impl Snapshot {
     }
 
     /// Records the facts of an object, and interns the names in them, which may have to be looked up.
-    pub fn learn(&mut self, object: ObjectId, fact: impl Into<Box<Fact>>) {
-        let fact = fact.into();
-        fact.each_name(|name| {
-            self.strings.intern(name);
-        });
+    pub fn learn(&mut self, object: ObjectId, fact: Fact) {
+        fact.intern_names(&mut self.strings);
         self.facts.insert(object, fact);
+    }
+
+    /// The same, of facts that are shared, and whose names are interned.
+    pub(crate) fn learn_shared(&mut self, object: ObjectId, fact: Arc<Fact>) {
+        self.facts.insert_shared(object, fact);
     }
 
     /// Coordinates whose look-up found nothing, in no particular order.
@@ -205,22 +214,16 @@ impl Snapshot {
     /// Records a look-up that found an object. It replaces a listed object with another uid.
     pub fn found(&mut self, resource: ResourceId, raw: &RawObject<'_>) -> ObjectId {
         let id = self.add(resource, raw);
-        let object = &self.objects[id.index()];
-        let (uid, coordinate) = (object.uid, object.coordinate());
+        let coordinate = self.objects[id.index()].coordinate();
         self.found.insert(coordinate);
-        let listed = self.by_coordinate[&coordinate];
+        let listed = self.at(coordinate).unwrap_or(id);
         if listed == id {
             return id;
         }
         // The new object was added last; it takes over the id of the listed one.
-        let gone = self.objects.swap_remove(listed.index());
+        self.index.replace(&self.objects, listed, id);
+        self.objects.swap_remove(listed.index());
         self.facts.remove(listed);
-        if self.by_uid.get(&gone.uid) == Some(&listed) {
-            self.by_uid.remove(&gone.uid);
-        }
-        if self.by_uid.get(&uid) == Some(&id) {
-            self.by_uid.insert(uid, listed);
-        }
         listed
     }
 
@@ -232,7 +235,7 @@ impl Snapshot {
         let name = strings.intern(&raw.name);
         let coordinate = Coordinate { resource, namespace, name };
         let uid = strings.intern(&raw.uid);
-        if let Some(known) = self.by_coordinate.get(&coordinate).copied()
+        if let Some(known) = self.at(coordinate)
             && self.objects[known.index()].uid == uid
         {
             return known;
@@ -240,18 +243,26 @@ impl Snapshot {
         let object = self.intern(coordinate, raw);
         let id = ObjectId(self.objects.len() as u32);
         self.objects.push(object);
-        // The first object with a coordinate, or with a uid, counts (R3.5).
-        self.by_coordinate.entry(coordinate).or_insert(id);
-        self.by_uid.entry(uid).or_insert(id);
+        self.index.add(&self.objects, id);
         id
     }
 
     /// Interns an object's metadata.
     fn intern(&mut self, coordinate: Coordinate, raw: &RawObject<'_>) -> Object {
         let strings = &mut self.strings;
-        let mut labels: Box<[(Symbol, Symbol)]> =
+        let mut labels: Vec<(Symbol, Symbol)> =
             raw.labels.iter().map(|(key, value)| (strings.intern(key), strings.intern(value))).collect();
         labels.sort_unstable();
+        let finalizers = raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect();
+        let owner = |owner: &RawReference<'_>| Reference {
+            api_version: strings.intern(&owner.api_version),
+            kind: strings.intern(&owner.kind),
+            name: strings.intern(&owner.name),
+            uid: strings.intern(&owner.uid),
+            controller: owner.controller,
+            block_owner_deletion: owner.block_owner_deletion,
+        };
+        let owners = raw.owners.iter().map(owner).collect();
         Object {
             resource: coordinate.resource,
             namespace: coordinate.namespace,
@@ -261,20 +272,9 @@ impl Snapshot {
             created: raw.created,
             deleted: raw.deleted,
             grace: raw.grace,
-            finalizers: raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect(),
-            owners: raw
-                .owners
-                .iter()
-                .map(|owner| Reference {
-                    api_version: strings.intern(&owner.api_version),
-                    kind: strings.intern(&owner.kind),
-                    name: strings.intern(&owner.name),
-                    uid: strings.intern(&owner.uid),
-                    controller: owner.controller,
-                    block_owner_deletion: owner.block_owner_deletion,
-                })
-                .collect(),
-            labels,
+            finalizers: strings.finalizers(finalizers),
+            owners: strings.owners(owners),
+            labels: strings.labels(labels),
         }
     }
 
@@ -401,8 +401,7 @@ impl SnapshotBuilder {
                 facts: Facts::default(),
                 read_at: None,
                 objects: Vec::new(),
-                by_coordinate: FxHashMap::default(),
-                by_uid: FxHashMap::default(),
+                index: Index::default(),
                 covered: FxHashMap::default(),
                 confirmed_absent: FxHashSet::default(),
                 found: FxHashSet::default(),
@@ -422,8 +421,7 @@ impl SnapshotBuilder {
     /// copies that don't count. The builder has no objects yet.
     pub(crate) fn adopt(&mut self, mut objects: Vec<Object>) -> Vec<Option<ObjectId>> {
         let snapshot = &mut self.snapshot;
-        snapshot.by_coordinate.reserve(objects.len());
-        snapshot.by_uid.reserve(objects.len());
+        snapshot.index.reserve(&objects);
         let mut ids: Vec<Option<ObjectId>> = Vec::with_capacity(objects.len());
         // By id: which of the given objects counts.
         let mut chosen: Vec<u32> = Vec::with_capacity(objects.len());
@@ -434,7 +432,7 @@ impl SnapshotBuilder {
             let resource = snapshot.resources.picked(objects[index].resource);
             objects[index].resource = resource;
             let (coordinate, uid) = (objects[index].coordinate(), objects[index].uid);
-            let first = snapshot.by_coordinate.get(&coordinate).copied();
+            let first = snapshot.index.at(&objects, coordinate);
             let known = first.filter(|first| objects[first.index()].uid == uid);
             if let Some(known) = known.or_else(|| twins.get(&(coordinate, uid)).copied()) {
                 let version = |object: &Object| snapshot.strings.text(object.resource_version).parse::<u64>().ok();
@@ -448,12 +446,11 @@ impl SnapshotBuilder {
                 continue;
             }
             let id = ObjectId(kept as u32);
-            match first {
-                Some(_) => drop(twins.insert((coordinate, uid), id)),
-                None => drop(snapshot.by_coordinate.insert(coordinate, id)),
+            if first.is_some() {
+                twins.insert((coordinate, uid), id);
             }
-            snapshot.by_uid.entry(uid).or_insert(id);
             objects.swap(kept, index);
+            snapshot.index.add(&objects, id);
             ids.push(Some(id));
             chosen.push(index as u32);
             kept += 1;
@@ -510,9 +507,7 @@ impl SnapshotBuilder {
         }
         let mut objects: Vec<Option<Object>> = std::mem::take(&mut snapshot.objects).into_iter().map(Some).collect();
         snapshot.objects = order.iter().filter_map(|from| objects[from.index()].take()).collect();
-        for id in snapshot.by_coordinate.values_mut().chain(snapshot.by_uid.values_mut()) {
-            *id = moved[id.index()].unwrap_or(*id);
-        }
+        snapshot.index.renumber(|id| moved[id.index()].unwrap_or(id));
         snapshot.facts.move_to(&moved);
     }
 

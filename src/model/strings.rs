@@ -1,7 +1,12 @@
-//! Interned strings: every name, uid and kind of a snapshot is stored once and compared by number.
+//! Interned strings: every name, uid and kind of a snapshot is stored once and compared by number. So is every list of
+//! finalizers, owners and labels: most objects share theirs with others.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
+
+use super::{pool::Pool, reference::Reference};
 
 /// The finalizer of a foreground deletion: the collector deletes dependents first (§5).
 pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
@@ -43,11 +48,19 @@ impl Symbol {
 #[derive(Clone, Debug)]
 pub struct Strings {
     interner: StringInterner<StringBackend<SymbolU32>, DefaultHashBuilder>,
+    finalizers: Pool<[Symbol]>,
+    owners: Pool<[Reference]>,
+    labels: Pool<[(Symbol, Symbol)]>,
 }
 
 impl Default for Strings {
     fn default() -> Self {
-        let mut strings = Strings { interner: StringInterner::new() };
+        let mut strings = Strings {
+            interner: StringInterner::new(),
+            finalizers: Pool::default(),
+            owners: Pool::default(),
+            labels: Pool::default(),
+        };
         for text in ["", FOREGROUND_FINALIZER, ORPHAN_FINALIZER, DEFINITION_FINALIZER] {
             strings.intern(text);
         }
@@ -60,6 +73,21 @@ impl Strings {
     pub fn intern(&mut self, text: &str) -> Symbol {
         use string_interner::Symbol as _;
         Symbol(self.interner.get_or_intern(text).to_usize() as u32)
+    }
+
+    /// The shared list of finalizers that equals this one.
+    pub(crate) fn finalizers(&mut self, list: Vec<Symbol>) -> Arc<[Symbol]> {
+        self.finalizers.share(list).0
+    }
+
+    /// The shared list of owners that equals this one.
+    pub(crate) fn owners(&mut self, list: Vec<Reference>) -> Arc<[Reference]> {
+        self.owners.share(list).0
+    }
+
+    /// The shared list of labels that equals this one.
+    pub(crate) fn labels(&mut self, list: Vec<(Symbol, Symbol)>) -> Arc<[(Symbol, Symbol)]> {
+        self.labels.share(list).0
     }
 
     /// The symbol of a text, if known.

@@ -154,7 +154,7 @@ fn wide(view: &TreeView<'_>, row: Row) -> [Cell; 3] {
         (false, false) => "owned",
     });
     let finalizers: Vec<&str> =
-        object.iter().flat_map(|object| &object.finalizers).map(|finalizer| snapshot.text(*finalizer)).collect();
+        object.iter().flat_map(|object| object.finalizers.iter()).map(|finalizer| snapshot.text(*finalizer)).collect();
     [
         uid.map(|uid| visible(snapshot.text(uid)).into_owned()).unwrap_or_default(),
         flags.unwrap_or(NOTHING).to_owned(),

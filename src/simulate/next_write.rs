@@ -138,7 +138,7 @@ pub(crate) fn may_lag_after_restart(context: &SimContext<'_>, object: ObjectId) 
     let (snapshot, graph) = (context.snapshot, context.graph);
     let dependent = snapshot.object(object);
     let mut waiting = false;
-    for reference in &dependent.owners {
+    for reference in dependent.owners.iter() {
         match Verdict::of(snapshot, graph, reference, dependent.namespace) {
             Verdict::Waiting(_) if reference.blocks() => return false,
             Verdict::Waiting(_) => waiting = true,

@@ -27,7 +27,7 @@ impl Parts {
         };
         for (id, object) in snapshot.objects() {
             let node = NodeId::from(id);
-            for reference in &object.owners {
+            for reference in object.owners.iter() {
                 if let Some(owner) = graph.by_uid(reference.uid) {
                     join(node, owner);
                 }

@@ -102,7 +102,7 @@ impl<'a> DebugGraph<'a> {
             is_virtual: false,
         });
         let mut filed_under_own_uid = uid;
-        for reference in &object.owners {
+        for reference in object.owners.iter() {
             let Some(owner) = graph.by_uid(reference.uid).and_then(|owner| node_state.get(&owner)) else { continue };
             let to = snapshot.text(reference.uid);
             if matches!(owner, NodeState::Nothing) {
@@ -123,7 +123,7 @@ fn covered(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Vec<NodeId> 
         // Only watched objects have owners in the collector's graph.
         let id = graph.object(covered[next]).filter(|_| watched(snapshot, graph, covered[next]).is_some());
         next += 1;
-        for reference in id.iter().flat_map(|id| &snapshot.object(*id).owners) {
+        for reference in id.iter().flat_map(|id| snapshot.object(*id).owners.iter()) {
             if let Some(owner) = graph.by_uid(reference.uid).filter(|owner| seen.insert(*owner)) {
                 covered.push(owner);
             }

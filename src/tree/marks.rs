@@ -26,7 +26,7 @@ impl State {
     pub fn of(snapshot: &Snapshot, object: &Object) -> Option<State> {
         object.terminating().then(|| {
             let mut state = State { foreground: false, orphaning: false, finalizers: Vec::new() };
-            for finalizer in &object.finalizers {
+            for finalizer in object.finalizers.iter() {
                 match snapshot.text(*finalizer) {
                     FOREGROUND_FINALIZER => state.foreground = true,
                     ORPHAN_FINALIZER => state.orphaning = true,

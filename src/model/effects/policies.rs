@@ -44,7 +44,7 @@ pub enum PolicyEffect {
 
 /// The fields and annotations of one object that define its policy, as far as they are set. Values other than text are
 /// JSON.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PolicyFacts(pub BTreeMap<String, String>);
 
 const ACK: &str = "services.k8s.aws/deletion-policy";

@@ -9,7 +9,7 @@ use super::{
 use crate::model::resources::Resource;
 
 /// A ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AdmissionPolicyFacts {
     /// `spec.matchConstraints`.
     pub constraints: Constraints,
@@ -24,7 +24,7 @@ pub struct AdmissionPolicyFacts {
 }
 
 /// A ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct PolicyBindingFacts {
     /// `spec.policyName`.
     pub policy: String,
@@ -36,7 +36,7 @@ pub struct PolicyBindingFacts {
 }
 
 /// Which requests are judged (`MatchResources`).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Constraints {
     /// `resourceRules`; empty in a binding: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

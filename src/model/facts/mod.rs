@@ -11,10 +11,12 @@ mod storage;
 mod tests;
 mod webhooks;
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::{effects::PolicyFacts, object::ObjectId};
+use super::{effects::PolicyFacts, object::ObjectId, pool::Pool, strings::Strings};
 
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
 pub(crate) use read::{
@@ -32,7 +34,7 @@ pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeDeleter
 pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
 
 /// The facts of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fact {
     Pod(PodFacts),
@@ -66,8 +68,11 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Calls `each` with the names of other objects and namespaces in the facts, which may have to be looked up.
-    pub(super) fn each_name(&self, mut each: impl FnMut(&str)) {
+    /// Interns the names of other objects and namespaces in the facts, which may have to be looked up.
+    pub(crate) fn intern_names(&self, strings: &mut Strings) {
+        let mut each = |name: &str| {
+            strings.intern(name);
+        };
         let own = match self {
             Fact::Pod(facts) => facts.node.as_deref(),
             Fact::Claim(facts) => facts.volume.as_deref(),
@@ -94,8 +99,11 @@ impl Fact {
 /// The facts of a snapshot's objects. An object without an entry was not read.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    /// Boxed: half of a table's places are empty.
-    known: FxHashMap<ObjectId, Box<Fact>>,
+    /// By object, up to the last with facts. Objects share equal ones: most pods of a node have the same.
+    known: Vec<Option<Arc<Fact>>>,
+    /// How many are known.
+    len: usize,
+    pool: Pool<Fact>,
     setters: FxHashMap<ObjectId, Box<[Setter]>>,
     /// How often anything was learnt.
     learned: u64,
@@ -103,14 +111,22 @@ pub struct Facts {
 
 impl Facts {
     /// Records the facts of an object.
-    pub fn insert(&mut self, object: ObjectId, fact: impl Into<Box<Fact>>) {
-        let fact = fact.into();
+    pub fn insert(&mut self, object: ObjectId, fact: Fact) {
+        let fact = match (self.get(object), fact) {
+            (Some(Fact::Node(known)), Fact::Node(facts)) => Fact::Node(known.clone().merge(facts)),
+            (_, fact) => fact,
+        };
+        let (shared, _) = self.pool.share(fact);
+        self.insert_shared(object, shared);
+    }
+
+    /// The same, of facts that are shared already.
+    pub(super) fn insert_shared(&mut self, object: ObjectId, fact: Arc<Fact>) {
         self.learned += 1;
-        let known = self.known.get_mut(&object).map(|fact| &mut **fact);
-        if let (Some(Fact::Node(known)), Fact::Node(facts)) = (known, &*fact) {
-            return known.merge(facts.clone());
+        if self.known.len() <= object.index() {
+            self.known.resize(object.index() + 1, None);
         }
-        self.known.insert(object, fact);
+        self.len += usize::from(self.known[object.index()].replace(fact).is_none());
     }
 
     /// Records who set an object's finalizers; empty if `managedFields` name no one.
@@ -126,32 +142,37 @@ impl Facts {
     }
 
     pub(super) fn remove(&mut self, object: ObjectId) {
-        self.known.remove(&object);
+        let known = self.known.get_mut(object.index()).and_then(Option::take);
+        self.len -= usize::from(known.is_some());
         self.setters.remove(&object);
     }
 
     /// Drops the facts that change without a change of metadata: liveness, readiness, availability and namespace
     /// conditions. They must be read again before they are reported.
     pub(crate) fn forget_what_passes(&mut self) {
-        self.known.retain(|_, fact| {
-            let fact = &mut **fact;
-            let aggregated = matches!(fact, Fact::ApiService(facts) if facts.service.is_some());
-            if let Fact::Node(facts) = fact {
-                facts.kubelet = None;
+        for place in &mut self.known {
+            let Some(fact) = place else { continue };
+            if let Fact::Node(facts) = &**fact {
+                *fact = Arc::new(Fact::Node(NodeFacts { kubelet: None, ..facts.clone() }));
             }
-            let passes = matches!(fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
-            !(aggregated || passes)
-        });
+            let aggregated = matches!(&**fact, Fact::ApiService(facts) if facts.service.is_some());
+            let passes = matches!(**fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
+            if aggregated || passes {
+                *place = None;
+                self.len -= 1;
+            }
+        }
     }
 
     /// Drops all facts, because they may be outdated.
     pub fn clear(&mut self) {
         self.known.clear();
+        self.len = 0;
     }
 
     /// The facts of an object, if read.
     pub fn get(&self, object: ObjectId) -> Option<&Fact> {
-        self.known.get(&object).map(|fact| &**fact)
+        self.known.get(object.index())?.as_deref()
     }
 
     /// The facts of a pod, if read.
@@ -317,8 +338,14 @@ impl Facts {
     /// Renumbers objects; drops the facts of those without a new id.
     pub(super) fn move_to(&mut self, moved: &[Option<ObjectId>]) {
         let to = |id: ObjectId| moved[id.index()];
-        self.known =
-            std::mem::take(&mut self.known).into_iter().filter_map(|(id, fact)| Some((to(id)?, fact))).collect();
+        let (known, learned) = (std::mem::take(&mut self.known), self.learned);
+        self.len = 0;
+        for (fact, moved) in known.into_iter().zip(moved) {
+            if let (Some(fact), Some(id)) = (fact, moved) {
+                self.insert_shared(*id, fact);
+            }
+        }
+        self.learned = learned;
         let setters = std::mem::take(&mut self.setters).into_iter();
         self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
     }
@@ -329,7 +356,7 @@ impl Facts {
     }
 
     pub fn len(&self) -> usize {
-        self.known.len()
+        self.len
     }
 
     /// Of how many objects the setters of finalizers were read.
@@ -338,6 +365,6 @@ impl Facts {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.len == 0
     }
 }

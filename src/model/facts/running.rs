@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::LabelSelector;
 
 /// What decides how a pod is deleted (R1.14) and what it protects (§9.5).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodFacts {
     /// `spec.nodeName`; `None` if never scheduled.
@@ -29,7 +29,7 @@ pub struct PodFacts {
 }
 
 /// A pod whose condition `Ready` is not true.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NotReady {
     /// The condition's `lastTransitionTime`, in Unix seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ impl PodFacts {
 }
 
 /// The pods of a Node, and whether its kubelet reports. Each is read only if it matters.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeFacts {
     /// The pods' uids, read with one list instead of one by one; `None` if not read.
@@ -68,7 +68,7 @@ pub struct NodeFacts {
 }
 
 /// What the condition Ready of a Node says about its kubelet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum KubeletReport {
     /// Ready is True, or not there.
@@ -82,15 +82,14 @@ pub enum KubeletReport {
 }
 
 impl NodeFacts {
-    /// Adds what else was read.
-    pub(super) fn merge(&mut self, other: NodeFacts) {
-        self.pods = other.pods.or(self.pods.take());
-        self.kubelet = other.kubelet.or(self.kubelet);
+    /// With what else was read.
+    pub(super) fn merge(self, other: NodeFacts) -> NodeFacts {
+        NodeFacts { pods: other.pods.or(self.pods), kubelet: other.kubelet.or(self.kubelet) }
     }
 }
 
 /// The desired and ready pods of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WorkloadFacts {
     /// `spec.replicas`, or a DaemonSet's `status.desiredNumberScheduled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,7 +108,7 @@ pub struct WorkloadFacts {
 }
 
 /// What a StatefulSet says of its claims. They are named `<template>-<StatefulSet>-<ordinal>`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimTemplates {
     /// The names in `spec.volumeClaimTemplates`.
@@ -120,7 +119,7 @@ pub struct ClaimTemplates {
 }
 
 /// Who handles a Job's pods, and how many of them may fail.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JobFacts {
     /// `spec.managedBy`, unless it is the built-in controller.
@@ -150,7 +149,7 @@ impl JobFacts {
 }
 
 /// The holder of a Lease, and when it expires.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LeaseFacts {
     /// `spec.holderIdentity`; `None` if released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,7 +163,7 @@ pub struct LeaseFacts {
 }
 
 /// The type of a Service, and what belongs to it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceFacts {
     /// `spec.type`.
@@ -179,11 +178,11 @@ pub struct ServiceFacts {
 }
 
 /// That a ServiceAccount's token Secrets were read: they have [`TokenFacts`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct AccountFacts {}
 
 /// The ServiceAccount of a Secret of the type `kubernetes.io/service-account-token`, from its annotations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TokenFacts {
     /// The name of the ServiceAccount.
     pub account: String,
@@ -198,7 +197,7 @@ impl TokenFacts {
 }
 
 /// The endpoints of an EndpointSlice. The label [`SliceFacts::SERVICE`] names its Service.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SliceFacts {
     /// How many endpoints are ready; endpoints without that condition count as ready.
     pub ready: u64,

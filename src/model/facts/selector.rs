@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// A LabelSelector: all of its requirements must hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LabelSelector(pub Vec<LabelRequirement>);
 
 /// One requirement; `matchLabels` become `In` with one value.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LabelRequirement {
     pub key: String,
     /// `In`, `NotIn`, `Exists`, `DoesNotExist`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A condition of `status.conditions` that is true.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Condition {
     #[serde(rename = "type")]
     pub kind: String,
@@ -14,7 +14,7 @@ pub struct Condition {
 }
 
 /// A backend that the API server calls.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Backend {
     /// A Service in the cluster.
@@ -40,7 +40,7 @@ impl Backend {
 }
 
 /// What delays the deletion of a Namespace (R1.25).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NamespaceFacts {
     /// `spec.finalizers`.
     #[serde(default)]
@@ -51,7 +51,7 @@ pub struct NamespaceFacts {
 }
 
 /// What a CustomResourceDefinition defines, and whether deleting it deletes instances (R1.26).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct DefinitionFacts {
     /// `spec.group`.
     pub group: String,
@@ -70,7 +70,7 @@ pub struct DefinitionFacts {
 }
 
 /// The group version of an APIService, and whether it is available.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ApiServiceFacts {
     /// `spec.group`.
     pub group: String,

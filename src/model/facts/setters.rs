@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::read::unix_seconds;
 
 /// A manager that set a finalizer of an object.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Setter {
     pub finalizer: String,
     /// The manager's name.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What decides how a PersistentVolume is deleted, and what is deleted with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VolumeFacts {
     /// `spec.persistentVolumeReclaimPolicy`.
@@ -36,7 +36,7 @@ impl VolumeFacts {
 }
 
 /// Who deletes a volume whose reclaim policy is Delete (R9.35).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum VolumeDeleter {
     /// kube-controller-manager itself.
@@ -82,7 +82,7 @@ impl VolumeDeleter {
 }
 
 /// The volume of a PersistentVolumeClaim.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClaimFacts {
     /// `spec.volumeName`; `None` if not bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub struct ClaimFacts {
 }
 
 /// The content of a VolumeSnapshot.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SnapshotFacts {
     /// `status.boundVolumeSnapshotContentName`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ pub struct SnapshotFacts {
 }
 
 /// What happens to the data of a deleted VolumeSnapshotContent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotContentFacts {
     /// `spec.deletionPolicy`.

@@ -6,7 +6,7 @@ use super::{selector::LabelSelector, serving::Backend};
 use crate::model::resources::Resource;
 
 /// The webhooks of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WebhookFacts {
     /// `webhooks`.
     #[serde(default)]
@@ -14,7 +14,7 @@ pub struct WebhookFacts {
 }
 
 /// One admission webhook.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Webhook {
     pub name: String,
     /// `clientConfig`.
@@ -45,7 +45,7 @@ pub struct Webhook {
 }
 
 /// One rule of a webhook.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WebhookRule {
     /// `apiGroups`.
     pub groups: Vec<String>,

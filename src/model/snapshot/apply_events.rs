@@ -23,7 +23,7 @@ impl Snapshot {
                 namespace: self.strings.intern(&raw.namespace),
                 name: self.strings.intern(&raw.name),
             };
-            let Some(id) = self.by_coordinate.get(&coordinate).copied() else {
+            let Some(id) = self.at(coordinate) else {
                 if !gone {
                     self.unanswered.remove(&coordinate);
                     self.confirmed_absent.remove(&coordinate);
@@ -71,7 +71,7 @@ impl Snapshot {
             namespace,
             name,
         });
-        let Some(known) = coordinate.and_then(|coordinate| self.by_coordinate.get(&coordinate).copied()) else {
+        let Some(known) = coordinate.and_then(|coordinate| self.at(coordinate)) else {
             return !seen.gone;
         };
         let object = self.object(known);
@@ -88,7 +88,7 @@ impl Snapshot {
             namespace: find(&event.object.namespace)?,
             name: find(&event.object.name)?,
         };
-        let known = self.by_coordinate.get(&coordinate).copied();
+        let known = self.at(coordinate);
         known.filter(|id| self.text(self.object(*id).uid) == event.object.uid)
     }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{Coordinate, Object, ObjectId, RawObject, RecheckResult, Symbol, gaps::Gaps};
 
-use super::Snapshot;
+use super::{Snapshot, index::Index};
 
 impl Snapshot {
     /// Whether an object just read equals the one in the snapshot: uid and metadata, except the resourceVersion, which
@@ -102,12 +102,6 @@ impl Snapshot {
         self.facts.move_to(&moved);
         let mut stays = moved.iter().map(Option::is_some);
         self.objects.retain(|_| stays.next().unwrap_or(true));
-        self.by_coordinate.clear();
-        self.by_uid.clear();
-        for (index, object) in self.objects.iter().enumerate() {
-            let id = ObjectId(index as u32);
-            self.by_coordinate.entry(object.coordinate()).or_insert(id);
-            self.by_uid.entry(object.uid).or_insert(id);
-        }
+        self.index = Index::of(&self.objects);
     }
 }

@@ -160,7 +160,7 @@ fn seen(
     recheck: &Recheck,
 ) -> (ObjectId, RecheckResult) {
     let coordinate = coordinate(snapshot, place);
-    let id = snapshot.by_coordinate[&coordinate];
+    let id = snapshot.at(coordinate).unwrap();
     let again = match recheck {
         Recheck::Same => RecheckResult::Same,
         Recheck::Other(arbitrary_object) if arbitrary_object.uid == objects[&place].0.uid => {

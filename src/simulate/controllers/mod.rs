@@ -97,7 +97,7 @@ impl ControllerIndex {
         let index = self.by_finalizer.get_or_init(|| {
             let mut index: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> = FxHashMap::default();
             for (id, object) in snapshot.objects() {
-                for finalizer in &object.finalizers {
+                for finalizer in object.finalizers.iter() {
                     let some = index.entry((object.resource, *finalizer)).or_default();
                     if some.len() < SAMPLES {
                         some.push(id);
