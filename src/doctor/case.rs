@@ -111,7 +111,7 @@ impl<'a> Case<'a> {
     /// For how many seconds an object has been terminating; negative for a pod in its grace period, because a pod's
     /// deletionTimestamp is the end of that.
     pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
-        Some(self.now? - self.snapshot().object(id).deleted?)
+        Some(self.now? - self.snapshot().object(id).deleted.get()?)
     }
 
     /// Whether an object has been terminating for at least this many seconds. If that is unknown, it counts as long

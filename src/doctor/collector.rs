@@ -145,7 +145,8 @@ fn just_defined(case: &Case<'_>) -> FxHashSet<ResourceId> {
         .map_or(&[][..], |definitions| case.stage.of_resource(definitions))
         .iter()
         .map(|id| snapshot.object(*id));
-    let young = all.filter(|object| case.now.zip(object.created).is_some_and(|(now, created)| now - created < NEW));
+    let young =
+        all.filter(|object| case.now.zip(object.created.get()).is_some_and(|(now, created)| now - created < NEW));
     let named = young.filter_map(|object| snapshot.text(object.name).split_once('.'));
     named.filter_map(|(plural, group)| snapshot.resources.by_group_plural(group, plural)).collect()
 }

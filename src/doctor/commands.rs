@@ -228,7 +228,7 @@ impl Commands<'_> {
             }
             None => {
                 json!({"op": "test", "path": "/metadata/resourceVersion",
-                    "value": self.snapshot.text(object.resource_version)})
+                    "value": object.resource_version.text(&self.snapshot.strings)})
             }
         }
     }

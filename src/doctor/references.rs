@@ -338,7 +338,7 @@ fn deleted_by<'a>(case: &Case<'a>, code: Code, fault: &Fault) -> Option<&'a Reco
         Some(RecordedName { group, resource: plural, namespace, name: text(reference.name) })
     };
     let is_gone = matches!(code, Code::OwnerAbsent | Code::OwnerOtherUid);
-    case.evidence.of(snapshot.text(reference.uid), name, holder.created).filter(|_| is_gone)
+    case.evidence.of(snapshot.text(reference.uid), name, holder.created.get()).filter(|_| is_gone)
 }
 
 /// A sentence about who deleted the owner; empty if no record tells.

@@ -64,7 +64,7 @@ impl Teller<'_> {
             match found("", "Namespace", self.what.namespace) {
                 Some(Presence::Absent) => lines.push(format!("Its namespace {} does not exist.", self.what.namespace)),
                 Some(Presence::Present(id)) if snapshot.object(id).terminating() => {
-                    let since = self.ago(snapshot.object(id).deleted);
+                    let since = self.ago(snapshot.object(id).deleted.get());
                     let since = since.map(|since| format!(", deleted {since}")).unwrap_or_default();
                     lines.push(format!(
                         "Its namespace {} is Terminating{since}: everything in it is deleted.",
@@ -118,7 +118,7 @@ impl Teller<'_> {
         let mut alike: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).filter(is_alike).collect();
         alike.sort_by_key(|id| std::cmp::Reverse(snapshot.object(*id).created));
         let newest = *alike.first()?;
-        let made = self.ago(snapshot.object(newest).created).map(|ago| format!(", the newest made {ago}"));
+        let made = self.ago(snapshot.object(newest).created.get()).map(|ago| format!(", the newest made {ago}"));
         Some(format!(
             "{} of its kind {} like it{}: {}.",
             count(alike.len(), "object", "objects"),

@@ -10,7 +10,7 @@ use super::{
     capture::{Capture, KeyFilter},
 };
 use crate::model::{
-    Object, Reference, ResourceId, Strings, Symbol,
+    MaybeSeconds, Object, Reference, ResourceId, ResourceVersion, Strings, Symbol,
     facts::{Setter, contains_setters, is_read_annotation, read_setters},
 };
 
@@ -41,10 +41,10 @@ impl Default for Metadata {
                 namespace: Symbol::EMPTY,
                 name: Symbol::EMPTY,
                 uid: Symbol::EMPTY,
-                resource_version: Symbol::EMPTY,
-                created: None,
-                deleted: None,
-                grace: None,
+                resource_version: ResourceVersion::default(),
+                created: MaybeSeconds::default(),
+                deleted: MaybeSeconds::default(),
+                grace: MaybeSeconds::default(),
                 finalizers: Arc::default(),
                 owners: Arc::default(),
                 labels: Arc::default(),
@@ -107,10 +107,14 @@ impl Metadata {
             Field::Namespace => object.namespace = symbol(strings, access)?,
             Field::Name => object.name = symbol(strings, access)?,
             Field::Uid => object.uid = symbol(strings, access)?,
-            Field::ResourceVersion => object.resource_version = symbol(strings, access)?,
-            Field::Created => object.created = time("creationTimestamp", access, &mut self.bad_times)?,
-            Field::Deleted => object.deleted = time("deletionTimestamp", access, &mut self.bad_times)?,
-            Field::Grace => object.grace = access.next_value_seed(Any(WholeNumber))?,
+            Field::ResourceVersion => {
+                object.resource_version = access.next_value_seed(Any(WithText(|text: Option<&str>| {
+                    ResourceVersion::of(strings, text.unwrap_or_default())
+                })))?;
+            }
+            Field::Created => object.created = time("creationTimestamp", access, &mut self.bad_times)?.into(),
+            Field::Deleted => object.deleted = time("deletionTimestamp", access, &mut self.bad_times)?.into(),
+            Field::Grace => object.grace = access.next_value_seed(Any(WholeNumber))?.into(),
             Field::Finalizers => {
                 let finalizers = access.next_value_seed(Any(Texts(strings)))?;
                 object.finalizers = strings.finalizers(finalizers);

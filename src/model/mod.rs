@@ -1,5 +1,6 @@
 //! The data that was read: objects, references, resources, facts and gaps. No I/O.
 
+mod compact;
 pub mod effects;
 pub(crate) mod events;
 pub mod facts;
@@ -19,6 +20,7 @@ mod strings;
 pub(crate) mod type_names;
 pub mod well_known;
 
+pub use compact::{MaybeSeconds, ResourceVersion};
 pub use events::{NamedEvent, OwnerEvent};
 pub use facts::{Fact, Facts};
 pub use gap::{Gap, GapKind, GapReason};

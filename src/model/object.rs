@@ -2,7 +2,12 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use super::{reference::Reference, resources::ResourceId, strings::Symbol};
+use super::{
+    compact::{MaybeSeconds, ResourceVersion},
+    reference::Reference,
+    resources::ResourceId,
+    strings::Symbol,
+};
 
 /// The index of an object in its snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,13 +42,13 @@ pub struct Object {
     /// `metadata.uid`.
     pub uid: Symbol,
     /// `metadata.resourceVersion`; empty if the source has none.
-    pub resource_version: Symbol,
+    pub resource_version: ResourceVersion,
     /// `metadata.creationTimestamp`, in Unix seconds.
-    pub created: Option<i64>,
+    pub created: MaybeSeconds,
     /// `metadata.deletionTimestamp`, in Unix seconds; set means terminating.
-    pub deleted: Option<i64>,
+    pub deleted: MaybeSeconds,
     /// `metadata.deletionGracePeriodSeconds`.
-    pub grace: Option<i64>,
+    pub grace: MaybeSeconds,
     /// `metadata.finalizers`, in their order. Objects share equal lists ([`Strings`](super::Strings)).
     pub finalizers: Arc<[Symbol]>,
     /// `metadata.ownerReferences`, in their order.

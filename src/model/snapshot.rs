@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::index::Index;
 
 use super::{
+    compact::{MaybeSeconds, ResourceVersion},
     facts::{Fact, Facts},
     gap::{Gap, GapKind, GapReason},
     gaps::Gaps,
@@ -268,10 +269,10 @@ impl Snapshot {
             namespace: coordinate.namespace,
             name: coordinate.name,
             uid: strings.intern(&raw.uid),
-            resource_version: strings.intern(&raw.resource_version),
-            created: raw.created,
-            deleted: raw.deleted,
-            grace: raw.grace,
+            resource_version: ResourceVersion::of(strings, &raw.resource_version),
+            created: raw.created.into(),
+            deleted: raw.deleted.into(),
+            grace: raw.grace.into(),
             finalizers: strings.finalizers(finalizers),
             owners: strings.owners(owners),
             labels: strings.labels(labels),
@@ -285,7 +286,9 @@ impl Snapshot {
 
     /// The time of the data in Unix seconds, if anything tells it. A dump was taken at its latest timestamp or later.
     pub(crate) fn time(&self) -> Option<i64> {
-        self.read_at.or_else(|| self.objects.iter().flat_map(|object| [object.created, object.deleted]).flatten().max())
+        self.read_at.or_else(|| {
+            self.objects.iter().flat_map(|object| [object.created, object.deleted]).filter_map(MaybeSeconds::get).max()
+        })
     }
 
     /// Whether there are no gaps.
@@ -344,10 +347,10 @@ impl Snapshot {
             namespace: text(object.namespace),
             name: text(object.name),
             uid: text(object.uid),
-            resource_version: text(object.resource_version),
-            created: object.created,
-            deleted: object.deleted,
-            grace: object.grace,
+            resource_version: object.resource_version.text(&self.strings),
+            created: object.created.get(),
+            deleted: object.deleted.get(),
+            grace: object.grace.get(),
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owners: owners.collect(),
             labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
@@ -435,7 +438,7 @@ impl SnapshotBuilder {
             let first = snapshot.index.at(&objects, coordinate);
             let known = first.filter(|first| objects[first.index()].uid == uid);
             if let Some(known) = known.or_else(|| twins.get(&(coordinate, uid)).copied()) {
-                let version = |object: &Object| snapshot.strings.text(object.resource_version).parse::<u64>().ok();
+                let version = |object: &Object| object.resource_version.number();
                 let newer = version(&objects[known.index()]) < version(&objects[index]);
                 if newer {
                     objects.swap(known.index(), index);

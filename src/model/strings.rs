@@ -38,6 +38,11 @@ impl Symbol {
         self == Self::EMPTY
     }
 
+    /// The symbol with this index.
+    pub(super) fn of_index(index: usize) -> Symbol {
+        Symbol(index as u32)
+    }
+
     /// The symbol as an index into tables as long as [`Strings::len`].
     pub fn index(self) -> usize {
         self.0 as usize

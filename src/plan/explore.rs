@@ -407,7 +407,7 @@ impl World<'_, '_> {
     fn with_remembered_deletions(&self) -> Option<Self> {
         let collector = &self.collector;
         let may_be_remembered = |id: ObjectId, object: &Object| {
-            let blockers = object.terminating() && object.grace.is_none_or(|grace| grace == 0);
+            let blockers = object.terminating() && object.grace.get().is_none_or(|grace| grace == 0);
             let names_somebody = |reference: &Reference| {
                 self.context.graph.by_uid(reference.uid).is_some_and(|owner| self.context.graph.object(owner).is_some())
             };

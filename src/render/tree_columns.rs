@@ -132,7 +132,7 @@ fn age_of(view: &TreeView<'_>, row: Row, now: Option<i64>, unknown: &str) -> Cel
     if matches!(row, Row::More { .. }) {
         return empty();
     }
-    let created = object(view, &view.tree.entries[row.entry()]).and_then(|object| object.created);
+    let created = object(view, &view.tree.entries[row.entry()]).and_then(|object| object.created.get());
     let text = created.zip(now).map_or_else(|| unknown.to_owned(), |(created, now)| age(now - created));
     (Tone::Plain, text)
 }

@@ -198,7 +198,7 @@ fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
     }
     Node {
         object: ObjectJson::of(snapshot, id),
-        created: object.created.and_then(|created| Some(jiff::Timestamp::from_second(created).ok()?.to_string())),
+        created: object.created.get().and_then(|created| Some(jiff::Timestamp::from_second(created).ok()?.to_string())),
         ready: None,
         status: None,
         restarts: None,

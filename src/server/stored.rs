@@ -24,7 +24,7 @@ impl<'a> Stored<'a> {
     pub fn of(object: &'a Object) -> Self {
         Stored {
             terminating: object.terminating(),
-            grace: object.grace,
+            grace: object.grace.get(),
             finalizers: Cow::Borrowed(&object.finalizers),
             owners: Cow::Borrowed(&object.owners),
             version: 0,

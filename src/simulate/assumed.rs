@@ -133,6 +133,6 @@ impl SimContext<'_> {
         let is_aggregated =
             |id: &ObjectId| self.snapshot.facts.api_service(*id).is_some_and(|facts| facts.service.is_some());
         let created = definition.into_iter().chain(service.filter(is_aggregated));
-        created.filter_map(|id| self.snapshot.object(id).created).max()
+        created.filter_map(|id| self.snapshot.object(id).created.get()).max()
     }
 }

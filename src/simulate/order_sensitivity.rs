@@ -334,7 +334,7 @@ impl Survey<'_, '_, '_> {
             && (possible_deletion.is_some_and(|possible_deletion| possible_deletion.by_others)
                 || object.finalizers.contains(&Symbol::FOREGROUND)
                 || object.finalizers.contains(&Symbol::ORPHAN)
-                || (object.grace.is_none_or(|grace| grace == 0) && !object.owners.is_empty()));
+                || (object.grace.get().is_none_or(|grace| grace == 0) && !object.owners.is_empty()));
         let waited_for = possible_deletion.is_some()
             && self.owners(id).iter().any(|owner| {
                 let owner = self.object(*owner);

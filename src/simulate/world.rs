@@ -126,7 +126,7 @@ impl<'a> SimContext<'a> {
 
     /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.
     pub(crate) fn terminating_for(&self, object: ObjectId) -> Option<i64> {
-        Some(self.now? - self.snapshot.object(object).deleted?)
+        Some(self.now? - self.snapshot.object(object).deleted.get()?)
     }
 
     /// The API server's rules for an object's kind.

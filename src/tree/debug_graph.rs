@@ -154,7 +154,7 @@ fn node_state<'a>(snapshot: &'a Snapshot, graph: &OwnerGraph, node: NodeId) -> N
         .filter(|(object, reference)| {
             Some(reference.uid) == uid && !is_confirmed_absent(snapshot, graph, reference, object.namespace)
         })
-        .min_by_key(|(object, _)| (object.created, snapshot.text(object.resource_version).parse::<u64>().ok()))
+        .min_by_key(|(object, _)| (object.created, object.resource_version.number()))
         .map_or(NodeState::Nothing, |(object, reference)| NodeState::Virtual(reference, object.namespace))
 }
 

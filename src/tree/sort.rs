@@ -105,16 +105,17 @@ fn document(snapshot: &Snapshot, id: ObjectId) -> Value {
             })
         })
         .collect();
+    let version = object.resource_version.text(&snapshot.strings);
     let metadata = [
-        ("creationTimestamp", time(object.created)),
-        ("deletionGracePeriodSeconds", object.grace.map(|seconds| json!(seconds))),
-        ("deletionTimestamp", time(object.deleted)),
+        ("creationTimestamp", time(object.created.get())),
+        ("deletionGracePeriodSeconds", object.grace.get().map(|seconds| json!(seconds))),
+        ("deletionTimestamp", time(object.deleted.get())),
         ("finalizers", (!finalizers.is_empty()).then(|| json!(finalizers))),
         ("labels", (!labels.is_empty()).then_some(Value::Object(labels))),
         ("name", text(object.name)),
         ("namespace", text(object.namespace)),
         ("ownerReferences", (!owners.is_empty()).then_some(Value::Array(owners))),
-        ("resourceVersion", text(object.resource_version)),
+        ("resourceVersion", (!version.is_empty()).then(|| json!(version))),
         ("uid", text(object.uid)),
     ];
     let metadata: Map<String, Value> =

@@ -89,7 +89,7 @@ fn waiting_in_the_foreground(case: &Case<'_>, waiting: &[ObjectId]) -> Vec<Objec
     let foreground = |id: &ObjectId| {
         let object = case.snapshot().object(*id);
         let rules = case.stage.rules(*id);
-        let in_grace = rules.graceful && object.grace.is_some_and(|seconds| seconds != 0);
+        let in_grace = rules.graceful && object.grace.get().is_some_and(|seconds| seconds != 0);
         let deaf = rules.own_delete == OwnDelete::Namespace || in_grace;
         object.terminating() && object.finalizers.contains(&Symbol::FOREGROUND) && !deaf
     };

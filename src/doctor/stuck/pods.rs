@@ -30,7 +30,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     let mut groups: BTreeMap<(String, String), Vec<ObjectId>> = BTreeMap::new();
     for id in case.stage.of_resource(pods).iter().copied() {
         let object = snapshot.object(id);
-        let in_grace = object.terminating() && object.grace.is_some_and(|seconds| seconds != 0);
+        let in_grace = object.terminating() && object.grace.get().is_some_and(|seconds| seconds != 0);
         // A pod's deletionTimestamp is the end of its grace period.
         if !in_grace || case.fresh.contains(&id) || !case.has_been_terminating(id, 0) || !concern.includes(id) {
             continue;

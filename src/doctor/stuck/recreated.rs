@@ -27,14 +27,14 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let all: Vec<ObjectId> = snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect();
     for owner in waiting_in_the_foreground(case, &all) {
         let object = snapshot.object(owner);
-        let Some(deleted) = object.deleted else { continue };
+        let Some(deleted) = object.deleted.get() else { continue };
         let blocks = |id: &ObjectId| {
             let owners = &snapshot.object(*id).owners;
             owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
         };
         let late = |id: ObjectId| {
             let dependent = snapshot.object(id);
-            let created = dependent.created.filter(|created| *created > deleted.saturating_add(ON_ITS_WAY))?;
+            let created = dependent.created.get().filter(|created| *created > deleted.saturating_add(ON_ITS_WAY))?;
             let made =
                 RecreatedDependent { owner: object.uid, uid: dependent.uid, name: case.name(id, Some(owner)), created };
             Some((id, made))

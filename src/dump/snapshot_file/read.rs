@@ -179,8 +179,8 @@ impl<'de> Visitor<'de> for Line<'_> {
         for (field, found) in metadata.bad_times {
             let seconds = found.parse().map_err(|_| A::Error::custom(format!("{field} is {found}")))?;
             match field {
-                "creationTimestamp" => metadata.object.created = Some(seconds),
-                _ => metadata.object.deleted = Some(seconds),
+                "creationTimestamp" => metadata.object.created = Some(seconds).into(),
+                _ => metadata.object.deleted = Some(seconds).into(),
             }
         }
         let next = ResourceId(objects.types.len() as u32);

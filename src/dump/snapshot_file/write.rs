@@ -1,6 +1,7 @@
 //! Writes a snapshot file, object by object.
 
 use std::{
+    borrow::Cow,
     fs,
     io::{self, BufWriter, Write},
     path::Path,
@@ -97,8 +98,8 @@ struct Line<'a> {
     namespace: &'a str,
     name: &'a str,
     uid: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    resource_version: &'a str,
+    #[serde(skip_serializing_if = "is_empty")]
+    resource_version: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     creation_timestamp: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,6 +116,10 @@ struct Line<'a> {
     facts: Option<&'a Fact>,
     #[serde(skip_serializing_if = "Option::is_none")]
     setters: Option<&'a [Setter]>,
+}
+
+fn is_empty(text: &str) -> bool {
+    text.is_empty()
 }
 
 fn has_no_pairs(pairs: &Pairs<&str>) -> bool {
@@ -142,10 +147,10 @@ impl<'a> Line<'a> {
             namespace: text(object.namespace),
             name: text(object.name),
             uid: text(object.uid),
-            resource_version: text(object.resource_version),
-            creation_timestamp: object.created.map(Time),
-            deletion_timestamp: object.deleted.map(Time),
-            deletion_grace_period_seconds: object.grace,
+            resource_version: object.resource_version.text(&snapshot.strings),
+            creation_timestamp: object.created.get().map(Time),
+            deletion_timestamp: object.deleted.get().map(Time),
+            deletion_grace_period_seconds: object.grace.get(),
             labels: Pairs(labels),
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owner_references: owners.collect(),

@@ -1,7 +1,7 @@
 //! The many forms in which kubectl and users write objects.
 
 use super::*;
-use crate::dump;
+use crate::{dump, model::ResourceVersion};
 
 #[test]
 fn json_has_one_document_or_several() {
@@ -149,11 +149,11 @@ fn of_several_copies_the_newest_counts() {
     let text = [pod("1", 5), pod("2", 7), pod("2", 9), pod("1", 4), pod("2", 8), pod("1", 6)].concat();
     let snapshot = read(&text);
     let of = |id| snapshot.facts.pod(id).unwrap().node.clone().unwrap();
-    let all: Vec<(&str, &str, String)> = snapshot
+    let all: Vec<(&str, Option<u64>, String)> = snapshot
         .objects()
-        .map(|(id, object)| (snapshot.text(object.uid), snapshot.text(object.resource_version), of(id)))
+        .map(|(id, object)| (snapshot.text(object.uid), object.resource_version.number(), of(id)))
         .collect();
-    assert_eq!(all, [("1", "6", "n6".to_owned()), ("2", "9", "n9".to_owned())]);
+    assert_eq!(all, [("1", Some(6), "n6".to_owned()), ("2", Some(9), "n9".to_owned())]);
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn watch_events_are_applied() {
     ]
     .join("\n");
     let snapshot = read(&text);
-    assert_eq!(snapshot.text(only(&snapshot).resource_version), "10");
+    assert_eq!(only(&snapshot).resource_version.number(), Some(10));
     assert_eq!(names(&read(&(text + &event("ADDED", b())))), ["ConfigMap/a", "ConfigMap/b"]);
 }
 
@@ -188,7 +188,7 @@ fn yaml_features_are_supported() {
     let snapshot = read(text);
     assert_eq!(names(&snapshot), ["ConfigMap/a", "Secret/b"]);
     let (_, secret) = snapshot.objects().nth(1).unwrap();
-    assert_eq!((snapshot.text(secret.uid), snapshot.text(secret.resource_version)), ("12345", "77"));
+    assert_eq!((snapshot.text(secret.uid), secret.resource_version.number()), ("12345", Some(77)));
     let labels: Vec<_> =
         secret.labels.iter().map(|(key, value)| (snapshot.text(*key), snapshot.text(*value))).collect();
     assert_eq!(labels, [("app", "web"), ("tier", "1")]);
@@ -219,7 +219,10 @@ fn metadata_is_kept_as_written() {
         "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"rs","uid":"2","controller":true,"blockOwnerDeletion":false}]}}"#;
     let snapshot = read(text);
     let pod = only(&snapshot);
-    assert_eq!((pod.created, pod.deleted, pod.grace), (Some(1_769_846_400), Some(1_769_846_430), Some(30)));
+    assert_eq!(
+        [pod.created, pod.deleted, pod.grace].map(|time| time.get()),
+        [1_769_846_400, 1_769_846_430, 30].map(Some)
+    );
     assert_eq!(pod.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect::<Vec<_>>(), ["b", "a"]);
     assert!(pod.labels.is_empty());
     let owner = pod.owners[0];
@@ -299,7 +302,10 @@ fn values_of_the_wrong_type_count_as_missing() {
     let snapshot = read(&text);
     let pod = only(&snapshot);
     assert!(
-        pod.finalizers.is_empty() && pod.labels.is_empty() && pod.grace.is_none() && pod.resource_version.is_empty()
+        pod.finalizers.is_empty()
+            && pod.labels.is_empty()
+            && pod.grace.get().is_none()
+            && pod.resource_version == ResourceVersion::default()
     );
 }
 

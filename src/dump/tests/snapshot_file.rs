@@ -68,7 +68,7 @@ fn a_snapshot_is_restored() {
     assert_eq!(look_up(&mut back, "v1", "Secret", "shop", "z"), Presence::Unknown);
     assert_eq!(look_up(&mut back, "v1", "Node", "", "z"), Presence::Absent);
     let (id, pod) = back.objects().next().unwrap();
-    assert_eq!((pod.created, pod.deleted), (Some(1_769_846_400), Some(i64::MAX)));
+    assert_eq!((pod.created.get(), pod.deleted.get()), (Some(1_769_846_400), Some(i64::MAX)));
     assert_eq!(back.facts.pod(id).unwrap().grace, Some(30));
 }
 

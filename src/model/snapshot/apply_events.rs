@@ -34,7 +34,7 @@ impl Snapshot {
             };
             let known = self.object(id);
             let same = self.text(known.uid) == raw.uid;
-            if is_older(&raw.resource_version, self.text(known.resource_version)) {
+            if is_older(&raw.resource_version, &known.resource_version.text(&self.strings)) {
                 continue;
             }
             match (same, gone) {
@@ -76,7 +76,7 @@ impl Snapshot {
         };
         let object = self.object(known);
         let same = self.text(object.uid) == seen.object.uid;
-        let older = is_older(&seen.object.resource_version, self.text(object.resource_version));
+        let older = is_older(&seen.object.resource_version, &object.resource_version.text(&self.strings));
         !older && if seen.gone { same } else { !self.is_still(known, &seen.object) }
     }
 

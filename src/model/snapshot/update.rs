@@ -24,7 +24,7 @@ impl Snapshot {
                     && kept.block_owner_deletion == read.block_owner_deletion
             });
         is(object.uid, &raw.uid)
-            && (object.created, object.deleted, object.grace) == (raw.created, raw.deleted, raw.grace)
+            && (object.created.get(), object.deleted.get(), object.grace.get()) == (raw.created, raw.deleted, raw.grace)
             && finalizers
             && owners
             && self.has_labels(object, raw)

@@ -208,14 +208,14 @@ impl<'a> ExplanationDocument<'a> {
 impl<'a> ExplanationJson<'a> {
     fn of(snapshot: &'a Snapshot, explanation: &'a Explanation) -> Self {
         let object = snapshot.object(explanation.object);
-        let deleted = object.deleted.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+        let deleted = object.deleted.get().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
         let finding = |finding: &'a Finding| FindingJson::of(snapshot, finding);
         ExplanationJson {
             object: ObjectJson::of(snapshot, explanation.object),
             not_watched: snapshot.resources.not_watched(object.resource).map(ToString::to_string),
             terminating: object.terminating(),
             deletion_timestamp: deleted.map(|time| time.to_string()),
-            deletion_grace_period_seconds: object.grace.filter(|_| object.terminating()),
+            deletion_grace_period_seconds: object.grace.get().filter(|_| object.terminating()),
             finalizers: explanation.finalizers.iter().map(|story| FinalizerJson::of(snapshot, story)).collect(),
             references: explanation.references.iter().map(|story| ReferenceStoryJson::of(snapshot, story)).collect(),
             dependents: DependentsJson::of(snapshot, &explanation.dependents),

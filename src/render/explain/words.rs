@@ -70,7 +70,7 @@ fn why_it_stays(explanation: &Explanation) -> &'static str {
 }
 
 fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, now: Option<i64>) -> Verdict {
-    let deleted = view.snapshot.object(explanation.object).deleted;
+    let deleted = view.snapshot.object(explanation.object).deleted.get();
     let since = match now.zip(deleted).map(|(now, deleted)| now - deleted) {
         Some(seconds) if seconds >= 0 => format!("has been Terminating for {}", age(seconds)),
         _ => "is Terminating".to_owned(),

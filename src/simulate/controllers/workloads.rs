@@ -107,7 +107,7 @@ fn without_ready_pod(context: &SimContext<'_>, needs: &mut Needs, workload: Obje
     pods.retain(|pod| !snapshot.object(*pod).terminating());
     pods.sort_by_key(|pod| std::cmp::Reverse(snapshot.object(*pod).created));
     pods.truncate(LOOKED_AT);
-    let mut since = snapshot.object(workload).created;
+    let mut since = snapshot.object(workload).created.get();
     for pod in &pods {
         let Some(facts) = snapshot.facts.pod(*pod) else {
             needs.evidence.insert(*pod);
@@ -122,7 +122,7 @@ fn without_ready_pod(context: &SimContext<'_>, needs: &mut Needs, workload: Obje
         }
         since = since
             .max(facts.not_ready.as_ref().and_then(|not_ready| not_ready.since))
-            .max(snapshot.object(*pod).created);
+            .max(snapshot.object(*pod).created.get());
     }
     let starts = context.time.zip(since).is_some_and(|(now, since)| now - since < STARTS);
     match starts {
