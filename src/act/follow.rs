@@ -69,6 +69,8 @@ pub enum FollowEvent {
         resource: String,
         lost: LostWatch,
     },
+    /// A resource is listed again and again because its watch fails. Nothing is missed.
+    Polled { resource: String, reason: String },
 }
 
 /// How following ended.
@@ -196,7 +198,7 @@ impl Follower<'_> {
     /// Applies the answers to the DELETEs.
     fn begin(&mut self, sent: &[Sent]) {
         let seen = sent.iter().filter_map(|sent| sent.seen.clone()).collect();
-        self.apply_events(WatchUpdates { seen, lost: Vec::new() });
+        self.apply_events(WatchUpdates { seen, ..WatchUpdates::default() });
         // The state of these targets is unknown.
         let unsure = sent.iter().filter(|sent| sent.seen.is_none()).map(|sent| sent.target.uid.clone());
         self.looker.ask(unsure);
@@ -204,7 +206,7 @@ impl Follower<'_> {
 
     /// Applies new events.
     fn apply_events(&mut self, news: WatchUpdates) {
-        let WatchUpdates { mut seen, lost } = news;
+        let WatchUpdates { mut seen, lost, polled } = news;
         seen.retain(|one| !self.course.is_gone(&one.object.uid));
         let mut moved = false;
         // An object that came and went between two looks was never in the snapshot.
@@ -215,6 +217,10 @@ impl Follower<'_> {
             moved |= self.course.see(self.snapshot, one);
         }
         self.snapshot.apply_events(seen);
+        for (resource, reason) in polled {
+            let resource = self.snapshot.resources.get(resource).full_name();
+            (self.on_event)(FollowEvent::Polled { resource, reason });
+        }
         for lost in lost {
             self.looker.lose(self.snapshot, &lost, self.course.outstanding());
             let resource = self.snapshot.resources.get(lost.resource).full_name();
@@ -350,7 +356,7 @@ impl Follower<'_> {
     async fn look(&mut self) {
         self.looker.due(self.snapshot, || self.course.outstanding(), self.last_moved.elapsed());
         let seen = self.looker.look(self.connection, self.snapshot).await;
-        self.apply_events(WatchUpdates { seen, lost: Vec::new() });
+        self.apply_events(WatchUpdates { seen, ..WatchUpdates::default() });
     }
 
     fn tell_progress(&mut self) {

@@ -49,6 +49,7 @@ impl FollowReporter {
             FollowEvent::LostWatch { resource, lost } => {
                 self.line(&format!("Cannot watch {resource} ({}): polling its objects instead.", lost.reason));
             }
+            FollowEvent::Polled { resource, reason } => self.line(&polled(&resource, &reason)),
         }
     }
 
@@ -80,6 +81,11 @@ impl FollowReporter {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Describes that lists take a watch's place.
+pub(super) fn polled(resource: &str, reason: &str) -> String {
+    format!("Cannot watch {resource} ({reason}): listing it again and again instead.")
 }
 
 /// `1,204 of 10,001 deleted, 3 Terminating`

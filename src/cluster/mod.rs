@@ -71,7 +71,7 @@ pub use options::ConnectionOptions;
 #[cfg(feature = "cli")]
 pub(crate) use options::path as path_or_nothing;
 pub(crate) use request::METADATA;
-pub use watch::{LostWatch, WatchUpdates, Watches};
+pub use watch::{Coverage, LostWatch, WatchNote, WatchUpdates, Watches};
 pub use whole::Whole;
 
 /// Which resources to list.

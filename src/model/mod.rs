@@ -27,6 +27,7 @@ pub use gap::{Gap, GapKind, GapReason};
 pub use identity::Identity;
 pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};
 pub use object_event::ObjectEvent;
+pub(crate) use object_event::is_older;
 pub use recheck::RecheckResult;
 pub(crate) use reference::FirstOfUid;
 pub use reference::Reference;

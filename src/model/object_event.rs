@@ -12,3 +12,10 @@ pub struct ObjectEvent {
     /// Whether it was deleted.
     pub gone: bool,
 }
+
+/// Whether a resourceVersion is older than another of the same resource. They are decimal numbers; anything else can't
+/// be compared.
+pub(crate) fn is_older(version: &str, known: &str) -> bool {
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    number(version) && number(known) && (version.len(), version) < (known.len(), known)
+}

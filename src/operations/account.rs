@@ -270,7 +270,9 @@ impl Watching {
                 MonitorEvent::Listing(_) => self.account.listing(id, now),
                 MonitorEvent::Seen { object, gone, .. } => self.account.see(id, &object, gone, now),
                 MonitorEvent::Listed(_) => self.account.listed(id, now),
-                MonitorEvent::Failing { reason, .. } => self.account.failing(id, reason, now),
+                MonitorEvent::Failing { reason, .. } | MonitorEvent::Polled { reason, .. } => {
+                    self.account.failing(id, reason, now);
+                }
                 MonitorEvent::Recovered(_) => self.account.recovered(id, now),
             }
         }

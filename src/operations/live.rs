@@ -13,7 +13,7 @@ use crate::{
         Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete, follow, probe,
         unpatchable, user_name,
     },
-    cluster::{Connection, LostWatch, Watches},
+    cluster::{Connection, LostWatch, WatchNote, Watches},
     collector::live::KindId,
     model::{
         Coordinate, Identity, ListRecord, NamedEvent, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource,
@@ -169,14 +169,26 @@ impl LiveSession {
         self.source.watches(&self.snapshot);
     }
 
+    /// The same, and lists again what can't be watched.
+    pub fn watch_or_list(&mut self) {
+        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
+        let _runtime = runtime.enter();
+        watches.get_or_insert_with(|| connection.watch_or_list(snapshot));
+    }
+
     /// Applies the events that watches have reported so far. Returns whether the snapshot has changed: **ids may change
     /// then**, and everything derived from the snapshot must be built again.
     ///
     /// The latest events may not have arrived yet; [`Session::recheck`] makes sure for single objects.
     /// [`LiveSession::lost`] has the watches that missed events.
     pub fn catch_up(&mut self) -> bool {
-        self.source.runtime.block_on(async { tokio::time::sleep(ON_ITS_WAY).await });
-        let seen = self.source.watches(&self.snapshot).seen();
+        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
+        let watches = watching(watches, runtime, connection, snapshot);
+        runtime.block_on(async {
+            tokio::time::sleep(ON_ITS_WAY).await;
+            watches.listed_again().await;
+        });
+        let seen = watches.seen();
         self.snapshot.apply_events(seen)
     }
 
@@ -290,19 +302,25 @@ impl LiveSession {
             let listening = tokio::spawn({
                 let sweeper = sweeper.clone();
                 async move {
-                    while let Some(ObjectEvent { resource, object, gone }) = seen.recv().await {
-                        if ignored[resource.index()] {
-                            continue;
+                    while let Some(note) = seen.recv().await {
+                        match note {
+                            WatchNote::Seen(ObjectEvent { resource, object, gone }) if !ignored[resource.index()] => {
+                                let kind = kinds[resource.index()];
+                                sweeper.tell(
+                                    |graph| if gone { graph.gone(&object.uid) } else { graph.see(kind, &object) },
+                                );
+                            }
+                            WatchNote::Covered { resource, coverage } if !ignored[resource.index()] => {
+                                sweeper.cover(kinds[resource.index()], coverage);
+                            }
+                            WatchNote::Seen(_) | WatchNote::Covered { .. } => {}
                         }
-                        sweeper.tell(|graph| {
-                            if gone { graph.gone(&object.uid) } else { graph.see(kinds[resource.index()], &object) }
-                        });
                     }
                 }
             });
             sweeper.begin();
             let following = Following { connection, watches, assume, heed_obstacles: false, timeout, patience };
-            let in_vain = in_vain(&sweeper);
+            let in_vain = in_vain(&sweeper, watches);
             let ends = async {
                 tokio::select! {
                     () = interrupted() => {}
@@ -319,10 +337,13 @@ impl LiveSession {
     }
 }
 
-/// Done when for some time nothing has moved, and only failing objects are left.
-async fn in_vain(sweeper: &Sweeper) {
+/// Done when for some time nothing has moved, and only failing objects are left. Passes on what the sweep wants read.
+async fn in_vain(sweeper: &Sweeper, watches: &Watches) {
     loop {
         tokio::time::sleep(BETWEEN_LOOKS).await;
+        if sweeper.wants_lists() {
+            watches.want_lists();
+        }
         let standing = sweeper.standing();
         if !standing.failing.is_empty() && standing.idle && standing.quiet >= IN_VAIN {
             return;

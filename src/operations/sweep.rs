@@ -119,7 +119,7 @@ impl SweepPass {
             session.trust_missing_apis();
         }
         // Watch from where the lists ended, so that no event is missed.
-        session.watch();
+        session.watch_or_list();
         let uid = |target: &ObjectId| Identity::of(&session.snapshot, *target).uid;
         let targets = session.targets.as_ref().map(|targets| targets.iter().map(uid).collect());
         Ok(SweepPass { session, rules, targets })

@@ -40,6 +40,8 @@ pub(super) struct WorkItem {
     whole: bool,
     /// Whether the item must be read, even if it was observed.
     distrusts: bool,
+    /// Whether all of its dependents were known when the work on it began.
+    knows_dependents: bool,
     /// Why the last request brought no answer.
     pub trouble: Option<String>,
     /// Whether only a change of the served resources can help (R3.13): that was predicted, and is no error.
@@ -56,6 +58,7 @@ impl WorkItem {
             item: None,
             whole: false,
             distrusts: false,
+            knows_dependents: state.knows_dependents(node),
             trouble: None,
             unmappable: false,
         })
@@ -281,6 +284,11 @@ impl Shared {
             if self.lock().may_hide_dependents(&worked.coordinates) {
                 let why = "it keeps its finalizer, because what is not synced may contain its dependents";
                 return Answer::Failed(worked.fails(Failure::Unknown, why));
+            }
+            if !worked.knows_dependents {
+                // That is no trouble: the next lists come soon, and then it is tried again.
+                self.change(|state| state.await_lists(worked.node));
+                return Answer::Failed(Failure::Unknown);
             }
         }
         let (path, body) = {

@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use crate::{
-    cluster::{ConnectError, Connection, MonitorEvent, MonitorId, Monitors},
+    cluster::{ConnectError, Connection, Coverage, MonitorEvent, MonitorId, Monitors},
     collector::live::{KindId, Live},
     model::{Gap, Identity, Resource, Resources},
 };
@@ -55,6 +55,8 @@ pub struct SyncStatus {
 pub trait WatchObserver: Send {
     /// The sync status, when work begins and whenever it changes.
     fn picture(&mut self, picture: &SyncStatus);
+    /// A resource can't be watched: lists are read instead, again and again. Reported once for each.
+    fn polled(&mut self, resource: &str, why: &str);
     /// A discovery failed.
     fn undiscovered(&mut self, why: &str);
     /// `news` events were applied in this time; `waiting` more are queued.
@@ -84,13 +86,14 @@ pub async fn keep_sweeping(
     };
     let mut keeping = Keeping {
         sweeper: Sweeper::new(connection.clone(), settings, sweep_told),
-        monitors: Monitors::new(reading.clone()),
+        monitors: Monitors::new(reading.clone()).or_lists(),
         followed: BTreeMap::new(),
         gaps: Vec::new(),
         served: Vec::new(),
         working: false,
         last_told: None,
         changed: None,
+        polled: BTreeMap::new(),
     };
     keeping.serve(resources, gaps);
     let (invalid, to_record) = channel(MOST_EVENTS);
@@ -104,6 +107,7 @@ pub async fn keep_sweeping(
             keeping.begin();
         }
         keeping.tell(observer);
+        keeping.tell_polled(observer);
         for complaint in keeping.sweeper.complaints() {
             // If too many wait, drop the event: it is only information.
             drop(invalid.try_send(complaint));
@@ -162,6 +166,8 @@ struct Keeping {
     last_told: Option<SyncStatus>,
     /// When the status began to differ from the last report, when it changed last, and the status.
     changed: Option<(Instant, Instant, SyncStatus)>,
+    /// What is listed because it can't be watched, and why; none once that was reported.
+    polled: BTreeMap<MonitorId, Option<String>>,
 }
 
 struct Followed {
@@ -193,7 +199,8 @@ impl Followed {
                 self.failing = Some(reason);
                 live.forget_absences();
             }
-            MonitorEvent::Recovered(_) => self.failing = None,
+            // The list before it has told what there is.
+            MonitorEvent::Recovered(_) | MonitorEvent::Polled { .. } => self.failing = None,
         }
     }
 }
@@ -219,7 +226,9 @@ impl Keeping {
             self.followed.iter().filter(|(id, followed)| gone(id, followed)).map(|(id, _)| *id).collect();
         for id in gone {
             self.monitors.stop(id);
+            self.polled.remove(&id);
             if let Some(followed) = self.followed.remove(&id) {
+                self.sweeper.cover(followed.kind, Coverage::Watched);
                 self.sweeper.tell(|live| live.stopped(followed.kind));
             }
         }
@@ -244,14 +253,25 @@ impl Keeping {
     }
 
     fn apply_events(&mut self, news: Vec<MonitorEvent>) {
-        let Keeping { sweeper, followed, working, .. } = self;
+        let Keeping { sweeper, followed, working, polled, .. } = self;
+        let mut coverage = Vec::new();
         sweeper.tell(|live| {
             for observer in news {
-                if let Some(followed) = followed.get_mut(&observer.monitor()) {
-                    followed.apply_events(live, observer, *working);
+                let Some(followed) = followed.get_mut(&observer.monitor()) else { continue };
+                match &observer {
+                    MonitorEvent::Recovered(_) => coverage.push((followed.kind, Coverage::Watched)),
+                    MonitorEvent::Polled { monitor, reason, begun } => {
+                        coverage.push((followed.kind, Coverage::Listed(Some(*begun))));
+                        polled.entry(*monitor).or_insert_with(|| Some(reason.clone()));
+                    }
+                    _ => {}
                 }
+                followed.apply_events(live, observer, *working);
             }
         });
+        for (kind, coverage) in coverage {
+            sweeper.cover(kind, coverage);
+        }
         self.sweeper.set_unseen(self.unseen());
     }
 
@@ -301,6 +321,14 @@ impl Keeping {
             (self.last_told, self.changed) = (Some(picture), None);
         } else {
             self.changed = Some((since, last, picture));
+        }
+    }
+
+    fn tell_polled(&mut self, observer: &mut dyn WatchObserver) {
+        for (id, reason) in &mut self.polled {
+            if let (Some(reason), Some(followed)) = (reason.take(), self.followed.get(id)) {
+                observer.polled(&followed.resource.full_name(), &reason);
+            }
         }
     }
 

@@ -30,7 +30,7 @@ use std::{
 use tokio::task::JoinHandle;
 
 use crate::{
-    cluster::Connection,
+    cluster::{Connection, Coverage},
     collector::{
         GraphView as _, Identity as Coordinates, Known,
         live::{Complaint, KindId, Limit, Live},
@@ -114,6 +114,17 @@ impl Sweeper {
             }
             state.unseen = unseen;
         });
+    }
+
+    /// Records how far the changes of a kind are known: its events up to there were reported before. An owner that
+    /// waits for its dependents keeps its finalizer until they are known.
+    pub fn cover(&self, kind: KindId, coverage: Coverage) {
+        self.shared.change(|state| state.cover(kind, coverage));
+    }
+
+    /// Whether owners wait for lists that begin from now on.
+    pub fn wants_lists(&self) -> bool {
+        self.shared.lock().wants_lists()
     }
 
     /// Changes the graph, and wakes the workers.

@@ -10,8 +10,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 
 use crate::{
-    cluster::{Connection, path},
-    collector::{GraphView as _, Identity as Coordinates, live::Live},
+    cluster::{Connection, Coverage, path},
+    collector::{
+        GraphView as _, Identity as Coordinates,
+        live::{KindId, Live},
+    },
     graph::{Address, NodeId, map},
     model::{Identity, Resources, Symbol},
 };
@@ -72,6 +75,10 @@ pub(super) struct State {
     pub served: Arc<Served>,
     /// What may hide dependents: an owner that waits for its dependents keeps its finalizer.
     pub unseen: Vec<Unseen>,
+    /// Kinds whose watch fails, each with the time when the last list began that was read instead.
+    listed: FxHashMap<KindId, Option<Instant>>,
+    /// Since when owners wait, or have waited, for lists that show all of their dependents.
+    awaiting_lists: FxHashMap<NodeId, Instant>,
     /// Failed items of `to_delete`.
     pub backoff: Backoff,
     /// Failed items of `to_orphan`.
@@ -113,6 +120,38 @@ impl State {
     /// Whether dependents of an object may be among what can't be read.
     pub(super) fn may_hide_dependents(&self, owner: &Coordinates) -> bool {
         self.unseen.iter().any(|unseen| owner.namespace.is_empty() || !unseen.cluster_scoped)
+    }
+
+    /// Records how far the changes of a kind are known. Owners that waited for that are tried again at once.
+    pub(super) fn cover(&mut self, kind: KindId, coverage: Coverage) {
+        let ready = |state: &State| state.awaiting_lists.keys().filter(|owner| state.knows_dependents(**owner)).count();
+        let before = ready(self);
+        match coverage {
+            Coverage::Watched => drop(self.listed.remove(&kind)),
+            Coverage::Listed(begun) => drop(self.listed.insert(kind, begun)),
+        }
+        if ready(self) > before {
+            let now = Instant::now();
+            self.backoff.hasten(now);
+            self.orphan_backoff.hasten(now);
+        }
+    }
+
+    /// Whether all dependents of an owner are known that it had when it asked for them ([`State::await_lists`]): a list
+    /// that began before may lack some. With watches, they are always known.
+    pub(super) fn knows_dependents(&self, owner: NodeId) -> bool {
+        let since = self.awaiting_lists.get(&owner);
+        self.listed.values().all(|begun| begun.is_some() && begun.as_ref() >= since && since.is_some())
+    }
+
+    /// Notes that an owner waits for lists that begin from now on.
+    pub(super) fn await_lists(&mut self, owner: NodeId) {
+        self.awaiting_lists.entry(owner).or_insert_with(Instant::now);
+    }
+
+    /// Whether an owner waits for lists.
+    pub(super) fn wants_lists(&self) -> bool {
+        self.awaiting_lists.keys().any(|owner| !self.knows_dependents(*owner))
     }
 
     /// An object's identity as text, which stays valid when symbols change.
@@ -167,6 +206,9 @@ impl State {
         self.queued.clear();
         self.backoff.renumber(&numbers);
         self.orphan_backoff.renumber(&numbers);
+        let waiting = std::mem::take(&mut self.awaiting_lists);
+        self.awaiting_lists =
+            waiting.into_iter().filter_map(|(node, since)| Some((*numbers.get(&node)?, since))).collect();
         let failing = std::mem::take(&mut self.failing);
         self.failing =
             failing.into_iter().filter_map(|(node, failing)| Some((*numbers.get(&node)?, failing))).collect();

@@ -105,6 +105,17 @@ impl Scene {
         settings: Settings,
         answer: impl Fn(&str, &RecordedRequest) -> Say + Send + Sync + 'static,
     ) -> Self {
+        let scene = Self::ready(seen, settings, answer).await;
+        scene.sweeper.begin();
+        scene
+    }
+
+    /// The same, before the sweeper begins.
+    async fn ready(
+        seen: impl IntoIterator<Item = Value>,
+        settings: Settings,
+        answer: impl Fn(&str, &RecordedRequest) -> Say + Send + Sync + 'static,
+    ) -> Self {
         let writes = Writes::default();
         let log = writes.clone();
         let deleted = Mutex::new(BTreeSet::new());
@@ -133,7 +144,6 @@ impl Scene {
             see(&sweeper, if object["kind"] == "Region" { regions } else { kind }, &object);
         }
         sweeper.tell(|live| live.end_list(kind));
-        sweeper.begin();
         Scene { sweeper, writes }
     }
 
@@ -494,4 +504,48 @@ async fn an_absence_in_a_namespace_says_nothing_of_other_scopes() {
         _ => panic!("{} {}", asked.method, asked.url),
     });
     scene.await.writes(1).await;
+}
+
+/// Pods are listed because they can't be watched. An owner keeps its finalizer until a list is read that began after
+/// the sweep wanted to take it: the list before may lack a dependent.
+#[tokio::test]
+async fn an_owner_waits_for_a_list_of_its_dependents() {
+    for finalizer in ["orphan", "foregroundDeletion"] {
+        let terminating = json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [finalizer]});
+        let owner = pod("owner", 3, &[], &terminating);
+        let late = pod("late", 4, &[to("owner")], &none());
+        let now = [owner.clone(), late.clone()];
+        let scene = Scene::ready([owner], settings(), move |name, asked| match (asked.method.as_str(), name) {
+            ("GET", "owner") => there(&now[0]),
+            ("GET" | "PATCH", "late") => there(&now[1]),
+            ("DELETE", _) => say(200, REMOVED),
+            _ => panic!("{} {}", asked.method, asked.url),
+        });
+        let scene = scene.await;
+        let sweeper = &scene.sweeper;
+        let kind = sweeper.kind(&pods());
+        sweeper.cover(kind, Coverage::Listed(Some(Instant::now())));
+        sweeper.begin();
+        let wanted = async {
+            while !sweeper.wants_lists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, wanted).await.expect("it wants lists");
+        sweeper.cover(kind, Coverage::Listed(None));
+        scene.writes(0).await;
+        assert_eq!(sweeper.standing().failing, [], "that is no failure");
+        // The list shows a dependent.
+        let begun = Instant::now();
+        see(sweeper, kind, &late);
+        sweeper.cover(kind, Coverage::Listed(Some(begun)));
+        if finalizer == "foregroundDeletion" {
+            scene.writes(1).await;
+            sweeper.tell(|live| live.gone("u-late"));
+        }
+        let writes = scene.writes(2).await;
+        let names: Vec<&str> = writes.iter().map(|(_, name, _)| name.as_str()).collect();
+        assert_eq!(names, ["late", "owner"], "{finalizer}: {writes:#?}");
+        assert!(!sweeper.wants_lists());
+    }
 }

@@ -23,6 +23,7 @@ use crate::{
 use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
+        follow::polled,
         report::Report,
     },
     SweepConfig, scope, serve, words,
@@ -202,6 +203,10 @@ impl WatchObserver for SyncReporter {
             missing.push(format!("and {} more", rest.len()));
         }
         say(&format!("partly synced: {}", missing.join(", ")));
+    }
+
+    fn polled(&mut self, resource: &str, why: &str) {
+        say(&polled(resource, why));
     }
 
     fn undiscovered(&mut self, why: &str) {

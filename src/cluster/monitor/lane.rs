@@ -1,6 +1,9 @@
 //! Lists one resource, watches it, and lists it again if its watch can't continue.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use http::StatusCode;
 use tokio::{
@@ -15,7 +18,7 @@ use crate::{
         pages::Pages,
         request::METADATA_LIST,
         retry,
-        watch::position::{End, Position, USEFUL, Why},
+        watch::position::{End, Position, USEFUL, Why, is_final},
     },
     model::RawObject,
 };
@@ -29,6 +32,9 @@ use super::{
 /// version (a store restored from a backup, an answer that can't be read). A list is expensive, so not every failed try
 /// leads to one.
 const TRIES_TO_A_LIST: u32 = 5;
+/// The shortest pause between lists that take a watch's place, and how many times as long as a list it is at least.
+const BETWEEN_LISTS: Duration = Duration::from_secs(5);
+const PAUSE_TO_A_LIST: u32 = 20;
 
 /// Follows one resource.
 pub(super) struct ResourceMonitor {
@@ -42,6 +48,12 @@ pub(super) struct ResourceMonitor {
     failing: Option<String>,
     /// The number of consecutive useless streams.
     in_vain: u32,
+    /// Whether lists may take the place of a watch that fails.
+    or_lists: bool,
+    /// Why lists take the watch's place at present.
+    polled: Option<String>,
+    /// When the last list began, and how long it took.
+    last: (Instant, Duration),
 }
 
 impl ResourceMonitor {
@@ -52,8 +64,11 @@ impl ResourceMonitor {
         sender: Sender<Note>,
         (monitor, number): (MonitorId, usize),
         path: String,
+        or_lists: bool,
     ) -> Self {
-        ResourceMonitor { connection, places, sender, monitor, number, path, failing: None, in_vain: 0 }
+        let last = (Instant::now(), Duration::ZERO);
+        let (failing, polled, in_vain) = (None, None, 0);
+        ResourceMonitor { connection, places, sender, monitor, number, path, failing, in_vain, or_lists, polled, last }
     }
 
     /// Lists and watches the resource, again and again, until the task is aborted.
@@ -91,7 +106,9 @@ impl ResourceMonitor {
             match self.list().await {
                 Ok(version) => {
                     self.failing = None;
+                    self.last.1 = self.last.0.elapsed();
                     self.tell(MonitorEvent::Listed(self.monitor)).await;
+                    self.tell_polled().await;
                     return version;
                 }
                 Err(failure) => {
@@ -104,9 +121,10 @@ impl ResourceMonitor {
     }
 
     /// Reads a list, and reports each page before requesting the next one.
-    async fn list(&self) -> Result<String, Failure> {
+    async fn list(&mut self) -> Result<String, Failure> {
         let monitor = self.monitor;
         let mut place = Place::take(&self.places.lists).await;
+        self.last.0 = Instant::now();
         let mut pages = Pages::of(&self.path, "", METADATA_LIST);
         let mut begun = false;
         loop {
@@ -154,15 +172,45 @@ impl ResourceMonitor {
                 Why::Over => Some(Failure::Interrupted("the watch ends as soon as it begins".to_owned())),
                 Why::Failed(failure) => Some(failure),
             };
+            self.in_vain += 1;
+            if let Some(failure) = failure.as_ref().filter(|failure| self.may_poll(failure)) {
+                self.poll(failure).await;
+                return;
+            }
             if let Some(failure) = &failure {
                 self.fail("watched", failure).await;
             }
-            self.in_vain += 1;
             self.pause(failure.as_ref(), self.in_vain).await;
             // The pause above also paces lists whose version expires at once.
             if failure.is_none_or(|failure| self.in_vain.is_multiple_of(TRIES_TO_A_LIST) && a_list_may_help(&failure)) {
                 return;
             }
+        }
+    }
+
+    /// Whether lists take the watch's place after this failure.
+    fn may_poll(&self, failure: &Failure) -> bool {
+        self.or_lists && (self.polled.is_some() || is_final(failure) || self.in_vain >= TRIES_TO_A_LIST)
+    }
+
+    /// Reports that lists take the watch's place, and waits for the time of the next one.
+    async fn poll(&mut self, failure: &Failure) {
+        let is_new = self.polled.replace(failure.to_string()).is_none();
+        // A watch that was refused at once has missed nothing since the list.
+        if is_new && self.in_vain == 1 && is_final(failure) {
+            self.tell_polled().await;
+        } else if is_new {
+            self.fail("watched", failure).await;
+        }
+        let pause = BETWEEN_LISTS.max(self.last.1.saturating_mul(PAUSE_TO_A_LIST));
+        sleep(pause.max(retry::pause_after(failure, 1, true).unwrap_or_default())).await;
+    }
+
+    async fn tell_polled(&mut self) {
+        if let Some(reason) = self.polled.clone() {
+            // The next stream that works is a recovery.
+            self.failing = Some(reason.clone());
+            self.tell(MonitorEvent::Polled { monitor: self.monitor, reason, begun: self.last.0 }).await;
         }
     }
 
@@ -185,6 +233,7 @@ impl ResourceMonitor {
             if let Some(Err(end)) = next {
                 return end;
             }
+            self.polled = None;
             if self.failing.take().is_some() {
                 self.tell(MonitorEvent::Recovered(self.monitor)).await;
             }

@@ -14,7 +14,7 @@ mod places;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use tokio::{
     sync::mpsc::{Receiver, Sender, channel},
@@ -54,8 +54,12 @@ pub enum MonitorEvent {
     /// The resource can't be listed or watched for now, with the reason. Reported when the failure begins and when the
     /// reason changes, not for each try. It is retried, with longer and longer pauses.
     Failing { monitor: MonitorId, reason: String },
-    /// The resource is watched again after [`MonitorEvent::Failing`], from where it was: no change is missed.
+    /// The resource is watched again after [`MonitorEvent::Failing`] or [`MonitorEvent::Polled`], from where it was: no
+    /// change is missed.
     Recovered(MonitorId),
+    /// The resource can't be watched, with the reason, but lists are read again and again instead; the last one began
+    /// at this time. Reported after each list. It is no longer failing. Only with [`Monitors::or_lists`].
+    Polled { monitor: MonitorId, reason: String, begun: Instant },
 }
 
 /// Follows resources until it is dropped.
@@ -66,6 +70,7 @@ pub struct Monitors {
     receiver: Receiver<Note>,
     running: HashMap<MonitorId, Running>,
     begun: usize,
+    or_lists: bool,
 }
 
 /// An event, with the number of its [`ResourceMonitor`]: the events of stopped monitors are ignored.
@@ -82,7 +87,14 @@ impl Monitors {
         // Without a limit, a hanging request would never be reported as failing.
         connection.limits = connection.limits.or_some();
         let (sender, receiver) = channel(WAITING);
-        Monitors { connection, places: places(), sender, receiver, running: HashMap::new(), begun: 0 }
+        Monitors { connection, places: places(), sender, receiver, running: HashMap::new(), begun: 0, or_lists: false }
+    }
+
+    /// Resources that can be listed but not watched count as read, as of the last list ([`MonitorEvent::Polled`]).
+    #[must_use]
+    pub fn or_lists(mut self) -> Self {
+        self.or_lists = true;
+        self
     }
 
     /// Lists and follows a resource. If the id is in use, replaces the resource followed under it. Must be called
@@ -102,6 +114,7 @@ impl Monitors {
             self.sender.clone(),
             (monitor, number),
             path::of_resource(resource, namespace),
+            self.or_lists,
         );
         let task = tokio::spawn(lane.run()).abort_handle();
         self.running.insert(monitor, Running { number, task });
@@ -147,7 +160,9 @@ impl MonitorEvent {
             MonitorEvent::Listing(monitor) | MonitorEvent::Listed(monitor) | MonitorEvent::Recovered(monitor) => {
                 *monitor
             }
-            MonitorEvent::Seen { monitor, .. } | MonitorEvent::Failing { monitor, .. } => *monitor,
+            MonitorEvent::Seen { monitor, .. }
+            | MonitorEvent::Failing { monitor, .. }
+            | MonitorEvent::Polled { monitor, .. } => *monitor,
         }
     }
 }

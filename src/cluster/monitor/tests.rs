@@ -48,6 +48,7 @@ fn word(describe: &MonitorEvent) -> String {
         MonitorEvent::Listed(_) => "listed".to_owned(),
         MonitorEvent::Failing { reason, .. } => reason.clone(),
         MonitorEvent::Recovered(_) => "recovered".to_owned(),
+        MonitorEvent::Polled { reason, .. } => format!("polled: {reason}"),
     }
 }
 
@@ -360,4 +361,52 @@ async fn objects_without_a_uid_are_left_out() {
     })
     .await;
     assert_eq!(describe, ["listing", "there a", "listed"]);
+}
+
+/// With lists in the watch's place, a watch that is refused is no failure. It is tried again after each list.
+#[tokio::test]
+async fn what_may_not_be_watched_is_listed_again() {
+    let connection = serve(|asked| match (is_watch(asked), asked.before) {
+        (false, 0) => list(&["a"], "7"),
+        (false, _) => list(&["b"], "8"),
+        (true, _) if begins_at(asked) == "8" => open(event("ADDED", "c", 9)),
+        (true, _) => refuse(403),
+    });
+    let mut monitors = Monitors::new(connection.await).or_lists();
+    let begun = Instant::now();
+    monitors.start(PODS, &pods());
+    let heard = hear(&mut monitors, 10).await;
+    let words: Vec<String> = heard.iter().map(word).collect();
+    let polled = "polled: forbidden";
+    assert_eq!(
+        words,
+        ["listing", "there a", "listed", polled, "listing", "there b", "listed", polled, "recovered", "there c"]
+    );
+    let lists: Vec<Instant> = heard
+        .iter()
+        .filter_map(|heard| match heard {
+            MonitorEvent::Polled { begun, .. } => Some(*begun),
+            _ => None,
+        })
+        .collect();
+    assert!(begun < lists[0] && lists[0] < lists[1], "each tells when its list began");
+}
+
+/// Streams that fail for another reason are tried a few times before each list.
+#[tokio::test]
+async fn what_cannot_be_watched_is_listed_again() {
+    for fails in [200, 500] {
+        let connection = serve(move |asked| match is_watch(asked) {
+            false => list(&[], &format!("7{}", asked.before)),
+            true if fails == 200 => json(200, ""),
+            true => refuse(fails),
+        });
+        let mut monitors = Monitors::new(connection.await).or_lists();
+        monitors.start(PODS, &pods());
+        let words: Vec<String> = hear(&mut monitors, 9).await.iter().map(word).collect();
+        let reason = if fails == 200 { "the watch ends as soon as it begins" } else { "500 Internal Server Error: no" };
+        assert_eq!(words[..3], ["listing", "listed", &format!("it cannot be watched: {reason}")], "{fails}: {words:?}");
+        let polled = format!("polled: {reason}");
+        assert_eq!(words[3..], ["listing", "listed", &polled, "listing", "listed", &polled], "{fails}");
+    }
 }

@@ -1,6 +1,9 @@
 //! Watch events that were not taken yet.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
 
 use rustc_hash::FxHashMap;
 use tokio::sync::{
@@ -10,7 +13,7 @@ use tokio::sync::{
 
 use crate::model::{ObjectEvent, ResourceId};
 
-use super::{LostWatch, WatchUpdates};
+use super::{Coverage, LostWatch, WatchNote, WatchUpdates};
 
 /// Collects the events of all watches. Keeps only the latest event of each object, so that it doesn't grow while
 /// nothing is taken: a user may think about a question for a long time.
@@ -23,10 +26,22 @@ pub(super) struct Inbox {
 #[derive(Default)]
 struct Waiting {
     /// Also receives every single event.
-    listener: Option<UnboundedSender<ObjectEvent>>,
+    listener: Option<UnboundedSender<WatchNote>>,
     news: WatchUpdates,
+    /// What no watch covers at present.
+    uncovered: FxHashMap<(ResourceId, Option<String>), Coverage>,
     /// The index of an object's event in `news.seen`, by resource and uid.
     places: FxHashMap<(ResourceId, String), usize>,
+}
+
+impl Waiting {
+    fn tell(&mut self, note: impl FnOnce() -> WatchNote) {
+        if let Some(listener) = &self.listener
+            && listener.send(note()).is_err()
+        {
+            self.listener = None;
+        }
+    }
 }
 
 impl Inbox {
@@ -38,12 +53,8 @@ impl Inbox {
     /// it replaces.
     pub(super) fn see(&self, sighting: ObjectEvent) {
         let mut waiting = self.lock();
-        let Waiting { listener, news, places } = &mut *waiting;
-        if let Some(sender) = listener.as_ref()
-            && sender.send(sighting.clone()).is_err()
-        {
-            *listener = None;
-        }
+        waiting.tell(|| WatchNote::Seen(sighting.clone()));
+        let Waiting { news, places, .. } = &mut *waiting;
         let place =
             *places.entry((sighting.resource, sighting.object.uid.clone().into_owned())).or_insert(news.seen.len());
         match news.seen.get_mut(place) {
@@ -55,12 +66,15 @@ impl Inbox {
     }
 
     /// Also sends every event from now on to the returned receiver, after those that were not taken yet.
-    pub(super) fn tap(&self) -> UnboundedReceiver<ObjectEvent> {
+    pub(super) fn tap(&self) -> UnboundedReceiver<WatchNote> {
         let (sender, receiver) = unbounded_channel();
         let mut waiting = self.lock();
         for sighting in &waiting.news.seen {
             // The receiver still exists.
-            drop(sender.send(sighting.clone()));
+            drop(sender.send(WatchNote::Seen(sighting.clone())));
+        }
+        for ((resource, _), coverage) in &waiting.uncovered {
+            drop(sender.send(WatchNote::Covered { resource: *resource, coverage: *coverage }));
         }
         waiting.listener = Some(sender);
         receiver
@@ -70,6 +84,36 @@ impl Inbox {
     pub(super) fn lose(&self, lost: LostWatch) {
         self.lock().news.lost.push(lost);
         self.arrived.notify_one();
+    }
+
+    /// Records that lists take a watch's place.
+    pub(super) fn poll(&self, resource: ResourceId, reason: String) {
+        self.lock().news.polled.push((resource, reason));
+        self.arrived.notify_one();
+    }
+
+    /// Records how far the changes of a list are known.
+    pub(super) fn cover(&self, resource: ResourceId, namespace: Option<&str>, coverage: Coverage) {
+        let mut waiting = self.lock();
+        let list = (resource, namespace.map(str::to_owned));
+        match coverage {
+            Coverage::Watched => drop(waiting.uncovered.remove(&list)),
+            Coverage::Listed(_) => drop(waiting.uncovered.insert(list, coverage)),
+        }
+        waiting.tell(|| WatchNote::Covered { resource, coverage });
+    }
+
+    /// Whether everything is known up to this time, apart from what is lost.
+    pub(super) fn covers(&self, time: Instant) -> bool {
+        let waiting = self.lock();
+        let is_lost = |resource: &ResourceId, namespace: &Option<String>| {
+            waiting.news.lost.iter().any(|lost| lost.resource == *resource && lost.namespace == *namespace)
+        };
+        let is_current = |coverage: &Coverage| matches!(coverage, Coverage::Listed(Some(begun)) if *begun >= time);
+        waiting
+            .uncovered
+            .iter()
+            .all(|((resource, namespace), coverage)| is_current(coverage) || is_lost(resource, namespace))
     }
 
     /// Takes everything.

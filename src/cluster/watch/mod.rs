@@ -9,26 +9,32 @@
 
 mod frames;
 mod inbox;
+mod lists;
 pub(super) mod position;
 mod stream;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use tokio::{
-    sync::{Semaphore, mpsc::UnboundedReceiver},
+    sync::{Semaphore, mpsc::UnboundedReceiver, watch},
     task::JoinHandle,
 };
 
 use crate::model::{ObjectEvent, ResourceId, Snapshot};
 
-use self::{inbox::Inbox, position::Position, stream::Watch};
+use self::{inbox::Inbox, lists::Lists, position::Position, stream::Watch};
 
 use super::{Connection, path};
 
 /// How many watches start in parallel. By HTTP/2 they share a connection; by HTTP/1.1 each has its own.
 const BEGUN_AT_ONCE: usize = 12;
+/// How often [`Watches::listed_again`] looks whether lists have come.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 /// Running watches. They end when this is dropped.
 pub struct Watches {
@@ -36,6 +42,28 @@ pub struct Watches {
     tasks: Vec<JoinHandle<()>>,
     /// The watched resources, each with the namespace that the watch is limited to.
     begun: Vec<(ResourceId, Option<String>)>,
+    /// When a list is wanted that begins after this time.
+    wanted: watch::Sender<Option<Instant>>,
+}
+
+/// How far the changes of a resource are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// To the present: a watch reports them.
+    Watched,
+    /// To the last list, which began at this time; `None` if there was none since the watch failed.
+    Listed(Option<Instant>),
+}
+
+/// What [`Watches::tap`] receives.
+#[derive(Clone, Debug)]
+pub enum WatchNote {
+    Seen(ObjectEvent),
+    /// How far a resource's changes are known from here on.
+    Covered {
+        resource: ResourceId,
+        coverage: Coverage,
+    },
 }
 
 /// The watch events since the last call.
@@ -45,12 +73,14 @@ pub struct WatchUpdates {
     pub seen: Vec<ObjectEvent>,
     /// Watches that may have missed changes.
     pub lost: Vec<LostWatch>,
+    /// Resources that are listed again and again because their watch fails, and why. Nothing is missed.
+    pub polled: Vec<(ResourceId, String)>,
 }
 
 impl WatchUpdates {
-    /// Whether there are no events and no lost watches.
+    /// Whether there is nothing new.
     pub fn is_empty(&self) -> bool {
-        self.seen.is_empty() && self.lost.is_empty()
+        self.seen.is_empty() && self.lost.is_empty() && self.polled.is_empty()
     }
 }
 
@@ -73,11 +103,22 @@ impl Connection {
     /// A watch that ends or breaks off continues from where it was. If its version is too old, or the resource can't be
     /// watched at all (forbidden, no such verb), [`WatchUpdates::lost`] says so.
     pub fn watch(&self, snapshot: &Snapshot) -> Watches {
+        self.watch_with(snapshot, false)
+    }
+
+    /// The same, but a resource is listed again where its watch fails ([`WatchUpdates::polled`]), so that no change is
+    /// missed unless lists fail, too. It keeps the names of all objects in memory.
+    pub fn watch_or_list(&self, snapshot: &Snapshot) -> Watches {
+        self.watch_with(snapshot, true)
+    }
+
+    fn watch_with(&self, snapshot: &Snapshot, lists: bool) -> Watches {
         let inbox = Arc::new(Inbox::default());
         let beginning = Arc::new(Semaphore::new(BEGUN_AT_ONCE));
+        let (wanted, wishes) = watch::channel(None);
         let (mut tasks, mut begun) = (Vec::new(), Vec::new());
-        let lists = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
-        for (number, list) in lists.enumerate() {
+        let listed = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
+        for (number, list) in listed.enumerate() {
             let resource = snapshot.resources.get(list.resource);
             let path = path::of_resource(resource, list.namespace.as_deref());
             let watch = Watch {
@@ -88,6 +129,8 @@ impl Connection {
                 namespace: list.namespace.clone(),
                 position: Position::new(self.clone(), path.clone(), list.resource_version.clone(), number),
                 path,
+                lists: lists.then(|| Lists::of(snapshot, list, wishes.clone())),
+                down: false,
             };
             if resource.has_verb("watch") {
                 begun.push((list.resource, list.namespace.clone()));
@@ -96,7 +139,7 @@ impl Connection {
                 watch.lose("it cannot be watched".to_owned(), false);
             }
         }
-        Watches { inbox, tasks, begun }
+        Watches { inbox, tasks, begun, wanted }
     }
 }
 
@@ -118,8 +161,25 @@ impl Watches {
 
     /// Receives every single event from now on, and those that were not taken yet. Only the receiver of the last call
     /// gets events.
-    pub fn tap(&self) -> UnboundedReceiver<ObjectEvent> {
+    pub fn tap(&self) -> UnboundedReceiver<WatchNote> {
         self.inbox.tap()
+    }
+
+    /// Wants lists that begin from now on, of what is listed because its watch fails.
+    pub fn want_lists(&self) {
+        self.wanted.send_replace(Some(Instant::now()));
+    }
+
+    /// Waits until nothing that happened before the call is unknown because a watch fails. What is lost is not waited
+    /// for ([`Watches::lost`]).
+    pub async fn listed_again(&self) {
+        let begun = Instant::now();
+        if !self.inbox.covers(begun) {
+            self.want_lists();
+        }
+        while !self.inbox.covers(begun) {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
     }
 
     /// The watched resources, each with the namespace that the watch is limited to. Those that are given up are in

@@ -141,3 +141,20 @@ impl Why {
         }
     }
 }
+
+/// Whether retries are useless: forbidden, not served, or not watchable.
+pub(in crate::cluster) fn is_final(failure: &Failure) -> bool {
+    match failure {
+        Failure::Refused(refusal) => {
+            let passes = [
+                StatusCode::TOO_MANY_REQUESTS,
+                StatusCode::REQUEST_TIMEOUT,
+                StatusCode::GONE,
+                StatusCode::UNAUTHORIZED,
+            ];
+            refusal.status.is_client_error() && !passes.contains(&refusal.status)
+        }
+        Failure::InvalidName | Failure::Malformed(_) => true,
+        Failure::Unconnected(_) | Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Credentials(_) => false,
+    }
+}

@@ -2,8 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::StatusCode;
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::timeout};
 
 use crate::{
     cluster::{Connection, failure::Failure, request::METADATA_LIST, retry},
@@ -11,9 +10,10 @@ use crate::{
 };
 
 use super::{
-    LostWatch,
+    Coverage, LostWatch,
     inbox::Inbox,
-    position::{End, Position, Why},
+    lists::Lists,
+    position::{End, Position, USEFUL, Why, is_final},
 };
 
 /// The longest pause before a new stream.
@@ -29,11 +29,18 @@ pub(super) struct Watch {
     pub(super) namespace: Option<String>,
     pub(super) path: String,
     pub(super) position: Position,
+    /// How to list the resource again where its watch fails, if it is to be.
+    pub(super) lists: Option<Lists>,
+    /// Whether the last stream failed, and the next one has not shown yet that it works.
+    pub(super) down: bool,
 }
 
 impl Watch {
-    /// Watches until retries are useless ([`is_final`]), or the task is aborted.
+    /// Watches until retries are useless ([`is_final`]), or the task is aborted. With [`Watch::lists`] it never ends.
     pub(super) async fn run(mut self) {
+        if self.lists.is_some() {
+            return self.run_or_list().await;
+        }
         let mut tried = 0;
         loop {
             let End { useful, why } = self.follow().await;
@@ -70,7 +77,7 @@ impl Watch {
     }
 
     /// Reads one stream to its end.
-    async fn follow(&mut self) -> End {
+    pub(super) async fn follow(&mut self) -> End {
         let begun = {
             // The semaphore is never closed.
             let _beginning = self.beginning.acquire().await;
@@ -81,9 +88,22 @@ impl Watch {
             Err(end) => return end,
         };
         loop {
-            match self.position.next(&mut line).await {
-                Ok((object, gone)) => self.inbox.see(ObjectEvent { resource: self.resource, object, gone }),
-                Err(end) => return end,
+            let next = match self.down {
+                false => Some(self.position.next(&mut line).await),
+                // A new stream may end with an error at once.
+                true => timeout(USEFUL, self.position.next(&mut line)).await.ok(),
+            };
+            if let Some(Err(end)) = next {
+                return end;
+            }
+            if std::mem::take(&mut self.down) {
+                self.inbox.cover(self.resource, self.namespace.as_deref(), Coverage::Watched);
+            }
+            if let Some(Ok((object, gone))) = next {
+                if let Some(lists) = &mut self.lists {
+                    lists.see(&object, gone);
+                }
+                self.inbox.see(ObjectEvent { resource: self.resource, object, gone });
             }
         }
     }
@@ -97,22 +117,5 @@ impl Watch {
         } else {
             Ok(version)
         }
-    }
-}
-
-/// Whether retries are useless: forbidden, not served, or not watchable.
-fn is_final(failure: &Failure) -> bool {
-    match failure {
-        Failure::Refused(refusal) => {
-            let passes = [
-                StatusCode::TOO_MANY_REQUESTS,
-                StatusCode::REQUEST_TIMEOUT,
-                StatusCode::GONE,
-                StatusCode::UNAUTHORIZED,
-            ];
-            refusal.status.is_client_error() && !passes.contains(&refusal.status)
-        }
-        Failure::InvalidName | Failure::Malformed(_) => true,
-        Failure::Unconnected(_) | Failure::Interrupted(_) | Failure::TimedOut(_) | Failure::Credentials(_) => false,
     }
 }

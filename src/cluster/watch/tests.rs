@@ -8,7 +8,7 @@ use std::{
 use super::*;
 use crate::{
     cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
-    model::{ListRecord, Origin, Resource, Resources, SnapshotBuilder},
+    model::{ListRecord, Origin, RawObject, Resource, Resources, SnapshotBuilder},
 };
 
 /// Long enough for every expected event, even on a busy machine.
@@ -37,18 +37,30 @@ async fn watch(
     much: usize,
     answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
 ) -> (Vec<String>, Vec<String>) {
+    watch_with(false, snapshot, much, answer).await
+}
+
+/// The same; `lists`: where the watch fails, lists tell.
+async fn watch_with(
+    lists: bool,
+    snapshot: &Snapshot,
+    much: usize,
+    answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
+) -> (Vec<String>, Vec<String>) {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = asked.clone();
     let connection = serve(move |asked| {
         log.lock().unwrap().push(asked.url.split("&timeoutSeconds").next().unwrap_or_default().to_owned());
         answer(asked)
     });
-    let watches = connection.await.watch(snapshot);
+    let connection = connection.await;
+    let watches = if lists { connection.watch_or_list(snapshot) } else { connection.watch(snapshot) };
     let mut describe = Vec::new();
     let all = async {
         while describe.len() < much {
             watches.changed().await;
-            let WatchUpdates { seen, lost } = watches.news();
+            let WatchUpdates { seen, lost, polled } = watches.news();
+            describe.extend(polled.into_iter().map(|(_, reason)| format!("listed: {reason}")));
             describe.extend(seen.iter().map(|one| {
                 let object = &one.object;
                 format!("{} {}/{}", if one.gone { "gone" } else { "there" }, object.namespace, object.name)
@@ -148,4 +160,132 @@ async fn what_could_not_be_listed_is_not_watched() {
     let watches = connection.watch(&listed(watched_pods(), Some("forbidden")));
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(watches.news().is_empty());
+}
+
+/// A list in this version, of pods with their versions.
+fn list(version: u32, pods: &[(&str, u32)]) -> Say {
+    let item = |(name, version): &(&str, u32)| {
+        format!(
+            r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"u-{name}","resourceVersion":"{version}"}}}}"#
+        )
+    };
+    let items = pods.iter().map(item).collect::<Vec<_>>().join(",");
+    json(200, format!(r#"{{"kind":"PodList","metadata":{{"resourceVersion":"{version}"}},"items":[{items}]}}"#))
+}
+
+/// A snapshot that has listed these pods, at version 7.
+fn with_pods(pods: &[(&str, u32)]) -> Snapshot {
+    let mut builder =
+        SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![watched_pods()], Vec::new()));
+    for (name, version) in pods {
+        let object = RawObject {
+            name: (*name).to_owned().into(),
+            namespace: "shop".to_owned().into(),
+            uid: format!("u-{name}").into(),
+            resource_version: version.to_string().into(),
+            ..RawObject::default()
+        };
+        builder.add(ResourceId(0), &object);
+    }
+    builder.list(ListRecord {
+        resource: ResourceId(0),
+        namespace: None,
+        resource_version: "7".to_owned(),
+        failure: None,
+    });
+    builder.build()
+}
+
+/// What is gone comes first: another object may have its name.
+#[tokio::test]
+async fn lists_tell_what_a_watch_that_is_refused_does_not() {
+    for status in [403, 404, 405] {
+        let snapshot = with_pods(&[("a", 1), ("same", 2), ("changed", 3), ("young", 90)]);
+        let (describe, asked) = watch_with(true, &snapshot, 5, move |asked| match asked.url.contains("watch=true") {
+            true => refuse(status),
+            false if asked.before == 0 => list(9, &[("same", 2), ("changed", 8), ("new", 9)]),
+            false => list(10 + u32::try_from(asked.before).unwrap(), &[("same", 2), ("changed", 8), ("young", 90)]),
+        })
+        .await;
+        let reason = match status {
+            403 => "forbidden",
+            404 => "no longer served (404 Not Found)",
+            _ => "405 Method Not Allowed: no",
+        };
+        assert_eq!(describe[0], format!("listed: {reason}"), "it is said once");
+        let expected = ["gone shop/a", "there shop/changed", "there shop/new", "gone shop/new"];
+        assert_eq!(describe[1..], expected, "{status}: what is younger than a list is not gone");
+        assert_eq!(asked.iter().filter(|url| url.contains("watch=true")).count(), 1, "{asked:?}");
+    }
+}
+
+/// Streams that end at once, errors, and versions that are too old.
+#[tokio::test]
+async fn lists_tell_what_a_watch_that_fails_does_not() {
+    for fails in [0, 500, 200, 410] {
+        let snapshot = with_pods(&[("a", 1)]);
+        let much = if fails == 410 { 2 } else { 3 };
+        let (describe, asked) = watch_with(true, &snapshot, much, move |asked| {
+            match (asked.url.contains("watch=true"), begins_at_or(asked)) {
+                (true, "9") => open(event("ADDED", "c", 10)),
+                (true, _) if fails == 200 => json(200, ""),
+                (true, _) => Say { status: fails, ..refuse(fails) },
+                (false, _) => list(9, &[("a", 1), ("b", 9)]),
+            }
+        })
+        .await;
+        assert_eq!(describe[much - 2..], ["there shop/b", "there shop/c"], "{fails}: {asked:?}");
+        assert_eq!(describe.len() == 3, describe[0].starts_with("listed: "), "{fails}: {describe:?}");
+        assert_eq!(asked.iter().filter(|url| url.contains("limit=")).count(), 1, "{fails}: one list: {asked:?}");
+    }
+}
+
+/// The version that a watch starts from; empty for lists.
+fn begins_at_or(asked: &RecordedRequest) -> &str {
+    if asked.url.contains("watch=true") { begins_at(asked) } else { "" }
+}
+
+/// A list that is refused, or older than what is known, tells nothing: changes are missed.
+#[tokio::test]
+async fn what_can_be_neither_watched_nor_listed_is_lost() {
+    for (listed, reason) in
+        [(None, "forbidden"), (Some(6), "unreadable answer: a list that is older than what was known before it")]
+    {
+        let snapshot = with_pods(&[("a", 1)]);
+        let (describe, _) = watch_with(true, &snapshot, 2, move |asked| match asked.url.contains("watch=true") {
+            true => refuse(403),
+            false => listed.map_or_else(|| refuse(403), |version| list(version, &[])),
+        })
+        .await;
+        assert_eq!(describe, ["listed: forbidden".to_owned(), format!("lost, watched false: {reason}")]);
+    }
+}
+
+/// Whoever must know what is there now gets a list that begins after the question, and no answer before.
+#[tokio::test]
+async fn what_is_listed_is_read_anew_when_it_is_wanted() {
+    let connection = serve(|asked| match asked.url.contains("watch=true") {
+        true => refuse(403),
+        false => list(9 + u32::try_from(asked.before).unwrap(), &[]),
+    });
+    let watches = connection.await.watch_or_list(&with_pods(&[]));
+    let mut tapped = watches.tap();
+    let listed = async {
+        loop {
+            if let Some(WatchNote::Covered { coverage: Coverage::Listed(Some(begun)), .. }) = tapped.recv().await {
+                return begun;
+            }
+        }
+    };
+    let first = tokio::time::timeout(LONG, listed).await.expect("a list");
+    let asked = Instant::now();
+    assert!(first < asked);
+    tokio::time::timeout(LONG, watches.listed_again()).await.expect("another list");
+    let mut last = first;
+    while let Ok(note) = tapped.try_recv() {
+        if let WatchNote::Covered { coverage: Coverage::Listed(Some(begun)), .. } = note {
+            last = begun;
+        }
+    }
+    assert!(last >= asked);
 }

@@ -1,6 +1,6 @@
 //! Applies watch events to a snapshot.
 
-use crate::model::{Coordinate, ObjectEvent, ObjectId, RawObject, RecheckResult, Symbol};
+use crate::model::{Coordinate, ObjectEvent, ObjectId, RawObject, RecheckResult, Symbol, is_older};
 
 use super::Snapshot;
 
@@ -100,11 +100,4 @@ impl Snapshot {
             self.facts.remove(id);
         }
     }
-}
-
-/// Whether a resourceVersion is older than another of the same resource. They are decimal numbers; anything else can't
-/// be compared.
-fn is_older(version: &str, known: &str) -> bool {
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    number(version) && number(known) && (version.len(), version) < (known.len(), known)
 }

@@ -4,3 +4,4 @@ mod discovery;
 mod ends;
 mod scene;
 mod seeded;
+mod watches;

@@ -178,6 +178,7 @@ impl SyncStatus {
                 let before = self.failing.insert(id, reason.clone());
                 assert_ne!(before, Some(reason), "it is said twice");
             }
+            MonitorEvent::Polled { .. } => panic!("only a sweep reads lists in the watch's place"),
             MonitorEvent::Recovered(_) => {
                 assert!(self.failing.remove(&id).is_some(), "nothing was said to fail");
                 self.recovered += 1;

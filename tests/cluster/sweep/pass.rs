@@ -373,16 +373,20 @@ fn no_answer_is_no_absence() {
     }
 }
 
-/// A dependent created while a watch was interrupted is in no plan: its owner would go without orphaning it.
+/// A dependent created while a watch was interrupted is in no plan: its owner would go without orphaning it. Only a list
+/// could show it.
 #[test]
-fn a_watch_that_missed_events_stops_it() {
+fn a_watch_that_missed_events_stops_it_if_lists_fail_too() {
     let trial = Trial::on(uncollected(), "missed", "Background");
     lost(&trial, 1);
     let proxy = CountingProxy::start_as(trial.cluster, ADMIN);
     let watched = AtomicUsize::new(0);
     proxy.with(move |request| {
-        let is_it = request.path == "/api/v1/configmaps" && request.query.starts_with("watch=true");
-        (is_it && watched.fetch_add(1, Ordering::Relaxed) == 0).then(|| Fault::status(410, "Expired"))
+        let is_it = request.path == "/api/v1/configmaps";
+        if is_it && request.query.starts_with("watch=true") && watched.fetch_add(1, Ordering::Relaxed) == 0 {
+            return Some(Fault::status(410, "Expired"));
+        }
+        (is_it && watched.load(Ordering::Relaxed) > 0).then(|| Fault::status(403, "Forbidden"))
     });
     let kubeconfig = format!("--kubeconfig={}", proxy.kubeconfig().display());
     let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[&kubeconfig]));

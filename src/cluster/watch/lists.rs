@@ -1,0 +1,251 @@
+//! Lists a resource again where its watch fails, and finds out what has changed.
+
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+use tokio::sync::watch::Receiver;
+
+use crate::{
+    cluster::{
+        answer::{Answer, Malformed, Page},
+        failure::Failure,
+        pages::TakePages,
+        request::METADATA_LIST,
+        retry,
+    },
+    model::{ListRecord, ObjectEvent, RawObject, Snapshot, is_older},
+};
+
+use super::{
+    Coverage,
+    position::{End, Why, is_final},
+    stream::Watch,
+};
+
+/// After this many useless streams in a row, lists tell what the watch doesn't. A single failure is soon over, and a
+/// list is expensive.
+const TRIES_TO_A_LIST: u32 = 3;
+/// The pause between two lists: it doubles while nothing changes.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The same if somebody waits for a list.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
+/// How many lists are read before a watch that is refused is tried again.
+const LISTS_TO_A_TRY: u32 = 12;
+
+/// What is known of a resource's objects, to compare lists with.
+pub(super) struct Lists {
+    known: FxHashMap<String, Known>,
+    /// When a list is wanted that begins after this time.
+    wanted: Receiver<Option<Instant>>,
+    /// When the last list began.
+    last: Option<Instant>,
+    pause: Duration,
+    /// Whether it was reported that the watch fails, and that lists fail, too.
+    told: bool,
+    lost: bool,
+}
+
+struct Known {
+    namespace: String,
+    name: String,
+    version: String,
+}
+
+impl Lists {
+    /// What the snapshot knows of a list.
+    pub(super) fn of(snapshot: &Snapshot, list: &ListRecord, wanted: Receiver<Option<Instant>>) -> Self {
+        let resource = snapshot.resources.picked(list.resource);
+        let is_listed = |namespace: &str| list.namespace.as_deref().is_none_or(|listed| listed == namespace);
+        let objects = snapshot.objects().map(|(_, object)| object);
+        let of_it = objects
+            .filter(|object| object.resource == resource && is_listed(snapshot.text(object.namespace)))
+            .map(|object| {
+                let text = |symbol| snapshot.text(symbol).to_owned();
+                let known = Known {
+                    namespace: text(object.namespace),
+                    name: text(object.name),
+                    version: text(object.resource_version),
+                };
+                (text(object.uid), known)
+            });
+        let known = of_it.collect();
+        Lists { known, wanted, last: None, pause: FIRST_PAUSE, told: false, lost: false }
+    }
+
+    /// Takes in an event of the watch.
+    pub(super) fn see(&mut self, object: &RawObject<'_>, gone: bool) {
+        if gone {
+            self.known.remove(&*object.uid);
+        } else {
+            let text = |text: &str| text.to_owned();
+            let known = Known {
+                namespace: text(&object.namespace),
+                name: text(&object.name),
+                version: text(&object.resource_version),
+            };
+            self.known.insert(text(&object.uid), known);
+        }
+    }
+
+    /// The events that lead to a list in this version, each object with whether it is gone: those that are gone come
+    /// first, because others may have taken their names.
+    fn compare(&mut self, listed: Vec<RawObject<'static>>, version: &str) -> Vec<(RawObject<'static>, bool)> {
+        let there: FxHashMap<&str, &RawObject<'_>> = listed.iter().map(|object| (&*object.uid, object)).collect();
+        let is_gone = |(uid, known): &(&String, &Known)| {
+            // A look-up may have found what is younger than the list.
+            !there.contains_key(uid.as_str()) && !is_older(version, &known.version)
+        };
+        let mut events: Vec<(RawObject<'static>, bool)> = self
+            .known
+            .iter()
+            .filter(is_gone)
+            .map(|(uid, known)| {
+                let object = RawObject {
+                    uid: uid.clone().into(),
+                    namespace: known.namespace.clone().into(),
+                    name: known.name.clone().into(),
+                    resource_version: version.to_owned().into(),
+                    ..RawObject::default()
+                };
+                (object, true)
+            })
+            .collect();
+        let is_news = |object: &RawObject<'_>| {
+            self.known.get(&*object.uid).is_none_or(|known| {
+                known.version != object.resource_version && !is_older(&object.resource_version, &known.version)
+            })
+        };
+        drop(there);
+        events.extend(listed.into_iter().filter(is_news).map(|object| (object, false)));
+        for (object, gone) in &events {
+            self.see(object, *gone);
+        }
+        events
+    }
+
+    /// Waits for the time of the next list.
+    async fn rest(&mut self) {
+        let begun = Instant::now();
+        let mut wanted = self.wanted.clone();
+        // An error: the sender lives as long as the watches.
+        let comes = async { drop(wanted.wait_for(|wanted| *wanted > self.last).await) };
+        tokio::select! {
+            () = tokio::time::sleep(self.pause) => return,
+            () = comes => {}
+        }
+        tokio::time::sleep(SHORTEST_PAUSE.saturating_sub(begun.elapsed())).await;
+    }
+}
+
+/// Collects the objects of a list.
+#[derive(Default)]
+struct Collected(Vec<RawObject<'static>>);
+
+impl TakePages for Collected {
+    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
+        answer.read_list(|object| {
+            // No owner reference can point to it, or no delete can name it.
+            if !object.uid.is_empty() && !object.name.is_empty() {
+                self.0.push(object.clone().into_owned());
+            }
+        })
+    }
+
+    fn restart(&mut self) {
+        self.0.clear();
+    }
+}
+
+impl Watch {
+    /// Watches, and lists where the watch fails, until the task is aborted: no change is missed.
+    pub(super) async fn run_or_list(mut self) {
+        let mut tried = 0;
+        loop {
+            let End { useful, why } = self.follow().await;
+            if useful {
+                tried = 0;
+            }
+            let (reason, refused, expired, pause) = match why {
+                Why::Over if useful => continue,
+                Why::Over => ("it ends as soon as it begins".to_owned(), false, false, None),
+                Why::Expired(reason) => (reason, false, true, None),
+                Why::Failed(failure) => {
+                    (failure.to_string(), is_final(&failure), false, retry::pause_after(&failure, 1, true))
+                }
+            };
+            if !std::mem::replace(&mut self.down, true) {
+                self.inbox.cover(self.resource, self.namespace.as_deref(), Coverage::Listed(None));
+            }
+            tried += 1;
+            let keeps_failing = refused || tried >= TRIES_TO_A_LIST;
+            if keeps_failing {
+                self.tell_listed(reason);
+            } else if !expired {
+                let pause = pause.unwrap_or_default().max(retry::doubled(tried));
+                tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
+                continue;
+            }
+            for _ in 0..if refused { LISTS_TO_A_TRY } else { 1 } {
+                self.list_again().await;
+                if keeps_failing && let Some(lists) = &mut self.lists {
+                    lists.rest().await;
+                }
+            }
+        }
+    }
+
+    /// Reports once that lists take the watch's place.
+    fn tell_listed(&mut self, reason: String) {
+        if let Some(lists) = &mut self.lists
+            && !std::mem::replace(&mut lists.told, true)
+        {
+            self.inbox.poll(self.resource, reason);
+        }
+    }
+
+    /// Lists the resource, and reports what has changed.
+    async fn list_again(&mut self) {
+        let begun;
+        let listed = {
+            // The semaphore is never closed.
+            let _beginning = self.beginning.acquire().await;
+            begun = Instant::now();
+            if let Some(lists) = &mut self.lists {
+                lists.last = Some(begun);
+            }
+            self.list().await
+        };
+        let Some(lists) = &mut self.lists else { return };
+        let place = (self.resource, self.namespace.as_deref());
+        match listed {
+            Ok((version, objects)) => {
+                let events = lists.compare(objects, &version);
+                lists.pause = if events.is_empty() { (lists.pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
+                for (object, gone) in events {
+                    self.inbox.see(ObjectEvent { resource: self.resource, object, gone });
+                }
+                self.position.version = version;
+                self.inbox.cover(place.0, place.1, Coverage::Listed(Some(begun)));
+            }
+            Err(failure) => {
+                lists.pause = LONGEST_PAUSE;
+                if !std::mem::replace(&mut lists.lost, true) {
+                    self.lose(failure.to_string(), false);
+                }
+            }
+        }
+    }
+
+    async fn list(&self) -> Result<(String, Vec<RawObject<'static>>), Failure> {
+        let mut collected = Collected::default();
+        let version = self.connection.get_pages(&self.path, "", METADATA_LIST, &mut collected).await?;
+        if version.is_empty() {
+            return Err(Failure::Malformed("a list without a resourceVersion".to_owned()));
+        }
+        if is_older(&version, &self.position.version) {
+            return Err(Failure::Malformed("a list that is older than what was known before it".to_owned()));
+        }
+        Ok((version, collected.0))
+    }
+}

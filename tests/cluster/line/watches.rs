@@ -1,0 +1,148 @@
+//! Sweeps where watches fail: lists tell what they don't.
+
+use std::{thread, time::Duration};
+
+use serde_json::Value;
+
+use crate::{
+    harness::{CountingProxy, Fault, Request},
+    plan::trial::Trial,
+    sweep::{seat::SweepSettings, uncollected},
+};
+
+/// Lists take a watch's place after a few seconds, and a machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The ways in which each watch fails.
+fn failures() -> [(&'static str, Fault); 5] {
+    let of_json = vec![("content-type", "application/json")];
+    [
+        ("forbidden", Fault::status(403, "Forbidden")),
+        ("404", Fault::status(404, "NotFound")),
+        ("405", Fault::status(405, "MethodNotAllowed")),
+        ("500", Fault::status(500, "InternalError")),
+        ("it ends as soon as it begins", Fault::Raw { status: 200, headers: of_json, body: "" }),
+    ]
+}
+
+/// Tries all of them at once: they mostly wait.
+fn each_failure(each: impl Fn(usize, &'static str, Fault) + Sync) {
+    thread::scope(|scope| {
+        for (number, (reason, fault)) in failures().into_iter().enumerate() {
+            let each = &each;
+            scope.spawn(move || each(number, reason, fault));
+        }
+    });
+}
+
+fn is_watch(request: &Request) -> bool {
+    request.query.contains("watch=")
+}
+
+/// What a sweep has to do in several steps: a chain, an owner that lets its dependent go, and one that waits for its.
+struct Chain<'c> {
+    trial: Trial<'c>,
+    goes: Vec<String>,
+    freed: String,
+    stays: Value,
+}
+
+impl Chain<'_> {
+    #[track_caller]
+    fn build(name: &str) -> Self {
+        let trial = Trial::on(uncollected(), name, "Background");
+        let lost = trial.config_map("lost").owned_by(&trial.gone("gone")).create();
+        let below = trial.widget("below").owned_by(&lost).create();
+        let last = trial.config_map("last").owned_by(&below).create();
+        let leaving = trial.config_map("leaving").create();
+        let freed = trial.widget("freed").blocking(&leaving).create();
+        let waiting = trial.widget("waiting").create();
+        let first = trial.config_map("first").blocking(&waiting).create();
+        let stays = trial.config_map("stays").owned_by(&trial.config_map("keeper").create()).create();
+        let cluster = trial.cluster;
+        cluster.delete(&cluster.path_of(&leaving), Some("Orphan"), None);
+        cluster.delete(&cluster.path_of(&waiting), Some("Foreground"), None);
+        let goes = [&lost, &below, &last, &leaving, &waiting, &first].map(|object| cluster.path_of(object)).to_vec();
+        Chain { freed: cluster.path_of(&freed), goes, stays, trial }
+    }
+
+    fn is_swept(&self) -> bool {
+        self.goes.iter().all(|path| self.trial.cluster.get(path).is_none())
+    }
+
+    #[track_caller]
+    fn check(&self, why: &str) {
+        let cluster = self.trial.cluster;
+        let left: Vec<&String> = self.goes.iter().filter(|path| cluster.get(path).is_some()).collect();
+        assert!(left.is_empty(), "{why}: {left:?}");
+        let freed = cluster.get(&self.freed).expect("the freed one stays");
+        assert_eq!(freed["metadata"]["ownerReferences"], Value::Null, "{why}");
+        assert_eq!(cluster.get(&cluster.path_of(&self.stays)).as_ref(), Some(&self.stays), "{why}");
+    }
+}
+
+/// robustness line: a pass of `sweep` in which each watch is refused (403, 404, 405), fails or ends at once | each way
+///   | it looks again by lists, does all, and says for each resource once that and why
+#[test]
+fn a_pass_does_without_watches() {
+    each_failure(|number, reason, fault| {
+        let chain = Chain::build(&format!("line-unwatched-{number}"));
+        let trial = &chain.trial;
+        let proxy = CountingProxy::start(trial.cluster);
+        proxy.with(move |request| is_watch(request).then(|| fault.clone()));
+        let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]);
+        ran.expect(0);
+        chain.check(reason);
+        for resource in ["configmaps", "widgets.gc.test"] {
+            let line = format!("Cannot watch {resource} (");
+            let said: Vec<&str> = ran.stderr.lines().filter(|said| said.starts_with(&line)).collect();
+            assert!(said.len() == 1 && said[0].contains(reason), "{reason}: {said:?} {ran:#?}");
+        }
+    });
+}
+
+/// robustness line: a pass of `sweep` in which each watch is refused, and a dependent of an owner that lets its
+///   dependents go is created while the user is asked | once | the plan is shown again; it is freed before the owner goes
+#[test]
+fn what_comes_without_watches_is_asked_about_again() {
+    let chain = Chain::build("line-late");
+    let trial = &chain.trial;
+    let proxy = CountingProxy::start(trial.cluster);
+    proxy.with(|request| is_watch(request).then(|| Fault::status(403, "Forbidden")));
+    let kubeconfig = format!("--kubeconfig={}", proxy.kubeconfig().display());
+    let mut terminal = trial.cluster.gc_on_terminal(&["sweep", "-n", &trial.namespace, &kubeconfig]);
+    terminal.shows("Sweep 7 objects? [y/N]");
+    let leaving = trial.cluster.get(&chain.goes[3]).expect("it is there");
+    let late = trial.cluster.path_of(&trial.widget("late").blocking(&leaving).create());
+    terminal.types("y");
+    terminal.shows("The cluster has changed: this is the new plan.");
+    terminal.shows("Sweep 8 objects? [y/N]");
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert_eq!(code, Some(0), "{shown}");
+    chain.check(&shown);
+    let late = trial.cluster.get(&late).expect("it stays");
+    assert_eq!(late["metadata"]["ownerReferences"], Value::Null, "{shown}");
+}
+
+/// robustness line: `sweep --watch` where each watch is refused (403, 404, 405), fails or ends at once | each way
+///   | it looks again by lists and does all, also what comes later, and says once for each resource that and why
+#[test]
+fn sweep_watch_does_without_watches() {
+    each_failure(|number, reason, fault| {
+        let chain = Chain::build(&format!("line-unwatched-too-{number}"));
+        let proxy = CountingProxy::start(chain.trial.cluster);
+        proxy.with(move |request| is_watch(request).then(|| fault.clone()));
+        let trial = &chain.trial;
+        let sweeping = SweepSettings::start_with(trial.cluster, proxy.kubeconfig(), &["-n", &trial.namespace]);
+        trial.cluster.wait_until("all to be swept", PATIENCE, || chain.is_swept());
+        chain.check(reason);
+        let later = trial.config_map("later").owned_by(&trial.gone("gone-too")).create();
+        let later = trial.cluster.path_of(&later);
+        trial.cluster.wait_until("what came later to be swept", PATIENCE, || trial.cluster.get(&later).is_none());
+        let said = sweeping.said();
+        let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("Cannot watch configmaps (")).collect();
+        assert_eq!(lines.len(), 1, "{reason}: {said}");
+        sweeping.terminate();
+    });
+}
