@@ -192,4 +192,32 @@ mod tests {
         let undone = send_with_retry(&refused, &Method::DELETE, POD, None).await.map(|_| ()).unwrap_err();
         assert!(!undone.unsure);
     }
+
+    /// Answers that lead elsewhere.
+    const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+    /// robustness line: writes that are answered by a redirect to another server | DELETE, PATCH and POST, with
+    ///   {REDIRECTS} statuses each | nothing goes there, and nothing counts as done
+    #[tokio::test]
+    async fn no_write_follows_a_redirect() {
+        let elsewhere = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let location = format!("location: http://{}{POD}\r\n", elsewhere.local_addr().unwrap());
+        // An answer's headers last as long as the server.
+        let location: &'static str = location.leak();
+        elsewhere.set_nonblocking(true).unwrap();
+        for method in [Method::DELETE, Method::PATCH, Method::POST] {
+            for status in REDIRECTS {
+                let body = r#"{"kind":"Status","status":"Success"}"#;
+                let connection = serve(move |asked| {
+                    assert_eq!(asked.before, 0, "it is asked once");
+                    Say { headers: location, ..say(status, body) }
+                });
+                let sent = send_with_retry(&connection.await, &method, POD, Some(&json!({}))).await;
+                let undone = sent.map(|_| ()).unwrap_err();
+                assert!(undone.failure.status().is_some_and(|it| it == status), "{method} {status}");
+            }
+        }
+        let connected = elsewhere.accept().map(|_| ()).map_err(|error| error.kind());
+        assert_eq!(connected, Err(std::io::ErrorKind::WouldBlock), "nobody asks there");
+    }
 }

@@ -5,6 +5,7 @@ use std::{error::Error, io, time::Duration};
 use super::{
     answer::{Malformed, Refusal},
     credentials,
+    transport::Unprocessed,
 };
 
 /// Why a request failed. Displayed as the reason of a gap.
@@ -12,7 +13,8 @@ use super::{
 pub(crate) enum Failure {
     /// The server answered with an error.
     Refused(Refusal),
-    /// No connection could be opened: refused, name not resolved, or an untrusted certificate.
+    /// Nothing reached the server: connection refused, name not resolved, an untrusted certificate; or the server says
+    /// that it has not processed the request.
     Unconnected(String),
     /// An open connection broke.
     Interrupted(String),
@@ -93,6 +95,9 @@ impl Failure {
         while let Some(error) = next {
             chain.push(error.to_string());
             next = error.source();
+            if error.is::<Unprocessed>() {
+                return Failure::Unconnected(error.to_string());
+            }
             if let Some(error) = error.downcast_ref::<io::Error>() {
                 kind = Some(error.kind());
                 // `source()` of an io::Error skips the error that it wraps.

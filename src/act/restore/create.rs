@@ -155,7 +155,7 @@ impl Run<'_> {
                 }
             }
             let failure = match once(self.connection, &Method::POST, url, Some(&body)).await {
-                Ok(answer) => return Ok((update::read(&answer), references)),
+                Ok(answer) => return Ok((update::read(&answer).and_then(|there| is_it(&it.body, there)), references)),
                 Err(failure) => failure,
             };
             let may_pass = passes(&failure) || is_unserved(&failure) && !it.needs.is_empty();
@@ -250,4 +250,14 @@ fn refused(failure: &Failure) -> String {
         ""
     };
     format!("{why}{advice}")
+}
+
+/// The created object, if an answer is one: a gateway may answer with another document.
+fn is_it(body: &Value, there: Value) -> Result<Value, Failure> {
+    let same = |field: &str| body["metadata"][field] == there["metadata"][field];
+    let same_kind = ["apiVersion", "kind"].iter().all(|field| body[*field] == there[*field]);
+    match same_kind && same("name") && same("namespace") {
+        true => Ok(there),
+        false => Err(Failure::Malformed("not the object that was created".to_owned())),
+    }
 }

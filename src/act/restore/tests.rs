@@ -492,3 +492,30 @@ async fn what_an_interrupted_run_left_undone_is_to_be_created() {
     let done = to_do(copy("old-shop", json!({"ready": true}), circle), copy("old-settings", json!(null), owner)).await;
     assert_eq!(done, [ToDo::default(), ToDo::default()]);
 }
+
+/// Answers to a create that was never done.
+const NO_CREATES: [&str; 6] = [
+    "",
+    "{}",
+    "null",
+    "\"garbage\"",
+    r#"{"kind":"Status","status":"Success"}"#,
+    r#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"other","uid":"other"}}"#,
+];
+
+/// robustness line: creates by `restore` that aren't done and answered with garbage and status 200 or 201
+///   | {NO_CREATES} kinds of garbage | the object is not restored
+#[tokio::test]
+async fn garbage_is_no_created_object() {
+    for answer in NO_CREATES {
+        for code in [200, 201] {
+            let (restored, store) = run(vec![], move |asked, _| {
+                (asked.method == "POST" && asked.url.contains("shops")).then(|| say(code, answer))
+            })
+            .await;
+            assert_eq!(store.objects.get(SHOP), None);
+            let shop = &restored[0];
+            assert!(!shop.is_fine() && shop.outcome != Outcome::Created && shop.uid.is_none(), "{answer}: {shop:?}");
+        }
+    }
+}

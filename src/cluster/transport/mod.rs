@@ -94,6 +94,11 @@ enum Way {
     Wait(Shared<BoxFuture<'static, Result<(), Unconnected>>>),
 }
 
+/// The server has refused the request each time, and processed it at no time.
+#[derive(Debug, thiserror::Error)]
+#[error("the server refuses the request each time, and has not processed it")]
+pub(super) struct Unprocessed(#[source] hyper::Error);
+
 /// No connection could be opened. All requests that waited for it get the same error.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("client error (Connect)")]
@@ -143,7 +148,8 @@ impl Transport {
                 (Ok(response), _) => return Ok(response.map(Either::Left)),
                 // Also a write: the server has not done anything.
                 (Err(Failed::Unprocessed(_)), Some(again)) => again,
-                (Err(Failed::Unprocessed(error) | Failed::Other(error)), _) => return Err(error.into()),
+                (Err(Failed::Unprocessed(error)), None) => return Err(Unprocessed(error).into()),
+                (Err(Failed::Other(error)), _) => return Err(error.into()),
             };
         }
     }

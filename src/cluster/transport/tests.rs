@@ -17,6 +17,7 @@ use tokio_rustls::{
 };
 
 use super::*;
+use crate::cluster::failure::Failure;
 
 type Server = h2::server::Connection<TlsStream<TcpStream>, Bytes>;
 type Reply = h2::server::SendResponse<Bytes>;
@@ -157,12 +158,94 @@ async fn a_request_that_may_have_been_processed_is_not_sent_again() {
     assert_eq!(asked.load(Ordering::SeqCst), 1);
 }
 
-/// A server that never processes anything is not asked for ever.
+/// A server that never processes anything is not asked for ever. What it refused each time was certainly not done.
+///
+/// robustness line: HTTP/2: a server that refuses each request without processing it (REFUSED_STREAM), also writes
+///   | GET, DELETE, PATCH | the request is sent a few times; the error says that it wasn't processed
 #[tokio::test]
 async fn refusals_have_an_end() {
-    let (client, asked) = resetting(h2::Reason::REFUSED_STREAM).await;
-    assert!(status(&client, "GET").await.is_err());
-    assert_eq!(asked.load(Ordering::SeqCst), TRIES as usize);
+    for method in ["GET", "DELETE", "PATCH"] {
+        let (client, asked) = resetting(h2::Reason::REFUSED_STREAM).await;
+        let error = client.send(request(method)).await.unwrap_err();
+        let why = "the server refuses the request each time, and has not processed it";
+        assert_eq!(Failure::of_transport(&error), Failure::Unconnected(why.to_owned()), "{method}");
+        assert_eq!(asked.load(Ordering::SeqCst), TRIES as usize, "{method}");
+    }
+}
+
+/// A frame: its type, flags, stream and payload.
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+    [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+}
+
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const GOAWAY: u8 = 7;
+const ACK: u8 = 1;
+/// The end of the headers and of the stream.
+const ENDS: u8 = 5;
+/// `:status: 200`, by its number in the static table.
+const OK: [u8; 1] = [0x88];
+
+/// Speaks HTTP/2 by hand: takes this many requests, then says that it goes on with all up to `last` only, answers those
+/// after that, and closes the connection.
+async fn go_away(mut stream: TlsStream<TcpStream>, requests: usize, last: u32) {
+    let mut preface = [0; 24];
+    stream.read_exact(&mut preface).await.unwrap();
+    stream.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+    let mut streams = Vec::new();
+    while streams.len() < requests {
+        let mut head = [0; 9];
+        stream.read_exact(&mut head).await.unwrap();
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
+        let mut payload = vec![0; number(&head[..3]) as usize];
+        stream.read_exact(&mut payload).await.unwrap();
+        match head[3] {
+            HEADERS => streams.push(number(&head[5..])),
+            SETTINGS if head[4] & ACK == 0 => stream.write_all(&frame(SETTINGS, ACK, 0, &[])).await.unwrap(),
+            PING if head[4] & ACK == 0 => stream.write_all(&frame(PING, ACK, 0, &payload)).await.unwrap(),
+            _ => {}
+        }
+    }
+    let payload = [last.to_be_bytes(), [0; 4]].concat();
+    stream.write_all(&frame(GOAWAY, 0, 0, &payload)).await.unwrap();
+    for number in streams.into_iter().filter(|number| *number <= last) {
+        stream.write_all(&frame(HEADERS, ENDS, number, &OK)).await.unwrap();
+    }
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
+}
+
+/// robustness line: HTTP/2: GOAWAY while several requests are under way, of which the server goes on with some | reads
+///   and writes, with 0, 1 and 3 of 4 gone on with | the others are sent again, and each request is answered once
+#[tokio::test]
+async fn what_comes_after_the_last_stream_is_sent_again() {
+    for method in ["GET", "DELETE", "PATCH", "POST"] {
+        for goes_on in [0, 1, 3] {
+            let again = Arc::new(AtomicUsize::new(0));
+            let counted = again.clone();
+            let client = serve(&["h2"], move |number, stream| {
+                let counted = counted.clone();
+                async move {
+                    if number == 0 {
+                        // Streams of a client have odd numbers.
+                        return go_away(stream, 4, (2 * goes_on as u32).saturating_sub(1)).await;
+                    }
+                    let mut server = handshake(stream).await;
+                    while let Some(Ok((_, reply))) = server.accept().await {
+                        counted.fetch_add(1, Ordering::SeqCst);
+                        answer(reply);
+                    }
+                }
+            })
+            .await;
+            let all = futures::future::join_all((0..4).map(|_| status(&client, method))).await;
+            assert!(all.iter().all(|status| *status == Ok(StatusCode::OK)), "{method} {goes_on}: {all:?}");
+            assert_eq!(again.load(Ordering::SeqCst), 4 - goes_on, "{method}: {goes_on} were gone on with");
+        }
+    }
 }
 
 /// Many requests at once, before there is any connection, open only one.
@@ -178,6 +261,60 @@ async fn all_wait_for_the_first_connection() {
     let all = futures::future::join_all((0..50).map(|_| status(&client, "GET"))).await;
     assert!(all.iter().all(|status| *status == Ok(StatusCode::OK)), "{all:?}");
     assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+/// How a TLS connection ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// The network closes it: nobody says goodbye (`close_notify`).
+    Closed,
+    /// The network resets it.
+    Reset,
+}
+
+/// Ends a connection without TLS's goodbye.
+fn end(stream: TlsStream<TcpStream>, how: End) {
+    let (tcp, _) = stream.into_inner();
+    if let End::Reset = how {
+        tcp.set_zero_linger().unwrap();
+    }
+}
+
+/// robustness line: TLS that is closed without a goodbye, or reset, before, in and after an answer of which only the
+///   goodbye tells the end | HTTP/1.1 and HTTP/2 | no answer, and never half of one
+#[tokio::test]
+async fn tls_without_a_goodbye_is_no_end_of_an_answer() {
+    const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
+    const BODY: &[u8] = br#"{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[]}"#;
+    for how in [End::Closed, End::Reset] {
+        for (protocol, parts) in [("http/1.1", 0), ("http/1.1", 1), ("http/1.1", 2), ("h2", 0), ("h2", 1), ("h2", 2)] {
+            let client = serve(&[protocol], move |_, mut stream| async move {
+                if protocol == "http/1.1" {
+                    let mut asked = vec![0; 4096];
+                    let _ = stream.read(&mut asked).await.unwrap();
+                    let sent = [HEAD, &BODY[..20], &BODY[20..]][..(parts + usize::from(parts > 0))].concat();
+                    stream.write_all(&sent).await.unwrap();
+                    stream.flush().await.unwrap();
+                } else {
+                    let mut head = [0; 24];
+                    stream.read_exact(&mut head).await.unwrap();
+                    stream.write_all(&frame(SETTINGS, 0, 0, &[])).await.unwrap();
+                    let payload = [frame(HEADERS, 4, 1, &OK), frame(0, 0, 1, BODY)][..parts].concat();
+                    stream.write_all(&payload).await.unwrap();
+                    stream.flush().await.unwrap();
+                }
+                end(stream, how);
+            })
+            .await;
+            let answer = async {
+                let response = client.send(request("GET")).await.map_err(|error| Failure::of_transport(&error))?;
+                let read = http_body_util::BodyExt::collect(response.into_body()).await;
+                read.map(|body| body.to_bytes()).map_err(|error| Failure::of_transport(&error))
+            };
+            let answer = answer.await;
+            assert!(matches!(answer, Err(Failure::Interrupted(_))), "{how:?} {protocol} {parts}: {answer:?}");
+        }
+    }
 }
 
 /// All that wait for a connection that can't be opened are told why.
