@@ -218,8 +218,8 @@ async fn go_away(mut stream: TlsStream<TcpStream>, requests: usize, last: u32) {
     let _ = stream.read_to_end(&mut rest).await;
 }
 
-/// robustness line: HTTP/2: GOAWAY while several requests are under way, of which the server goes on with some | reads
-///   and writes, with 0, 1 and 3 of 4 gone on with | the others are sent again, and each request is answered once
+/// robustness line: HTTP/2: GOAWAY while several requests are under way, reads and writes, of which the server goes on
+///   with none, some or most | each | the others are sent again, and each request is answered once
 #[tokio::test]
 async fn what_comes_after_the_last_stream_is_sent_again() {
     for method in ["GET", "DELETE", "PATCH", "POST"] {
@@ -281,7 +281,7 @@ fn end(stream: TlsStream<TcpStream>, how: End) {
 }
 
 /// robustness line: TLS that is closed without a goodbye, or reset, before, in and after an answer of which only the
-///   goodbye tells the end | HTTP/1.1 and HTTP/2 | no answer, and never half of one
+///   goodbye tells the end | both versions of HTTP | no answer, and never half of one
 #[tokio::test]
 async fn tls_without_a_goodbye_is_no_end_of_an_answer() {
     const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
