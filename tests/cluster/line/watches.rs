@@ -102,7 +102,8 @@ fn a_pass_does_without_watches() {
 }
 
 /// robustness line: a pass of `sweep` in which each watch is refused, and a dependent of an owner that lets its
-///   dependents go is created while the user is asked | once | the plan is shown again; it is freed before the owner goes
+///   dependents go is created while the user is asked | once | the plan is shown again; it is freed before its owner
+///   goes
 #[test]
 fn what_comes_without_watches_is_asked_about_again() {
     let chain = Chain::build("line-late");

@@ -373,8 +373,8 @@ fn no_answer_is_no_absence() {
     }
 }
 
-/// A dependent created while a watch was interrupted is in no plan: its owner would go without orphaning it. Only a list
-/// could show it.
+/// A dependent created while a watch was interrupted is in no plan: its owner would go without orphaning it. Only a
+/// list could show it.
 #[test]
 fn a_watch_that_missed_events_stops_it_if_lists_fail_too() {
     let trial = Trial::on(uncollected(), "missed", "Background");
