@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use crate::{
     harness::{Cluster, CountingProxy, Faults, Ran, uid},
     plan::trial::Trial,
+    sweep::seat::SweepSettings,
 };
 
 /// What one request may take.
@@ -97,9 +98,25 @@ impl<'c> Scene<'c> {
 
     /// Runs a command over the faulty line. An error if it crashes, or doesn't end.
     pub fn faulty(&self, args: &[&str]) -> Result<Ran, String> {
+        self.spoil();
+        self.run(self.proxy.kubeconfig(), args)
+    }
+
+    /// Starts `sweep --watch` over the faulty line.
+    pub fn sweeping(&self) -> SweepSettings {
+        self.spoil();
+        let args = ["sweep", "--watch", "--qps=0", "--resync=2s", "-n", &self.trial.namespace, TIMEOUT];
+        SweepSettings::start_as(self.trial.cluster, self.proxy.kubeconfig(), &args)
+    }
+
+    /// From now on the line is good.
+    pub fn mend(&self) {
+        self.proxy.without();
+    }
+
+    fn spoil(&self) {
         let faults = Arc::clone(&self.faults);
         self.proxy.with(move |request| faults.strike(request));
-        self.run(self.proxy.kubeconfig(), args)
     }
 
     /// Runs a command over a good line.

@@ -19,17 +19,19 @@ use serde_json::Value;
 use super::scene::{OWNED, SWEPT, Scene, check};
 use crate::{
     harness::{Ran, Retry, poll, shared, uid},
-    sweep::uncollected,
+    sweep::{seat::SweepSettings, uncollected},
 };
 
 /// How many seeds each tier tries.
-const SOME: u64 = 20;
-const MANY: u64 = 200;
+const SOME: u64 = 22;
+const MANY: u64 = 220;
 /// Commands that run at once: most of them wait.
 const AT_ONCE: usize = 10;
 
 /// How long others may disturb a command.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long `sweep --watch` works under faults.
+const WHILE: Duration = Duration::from_secs(10);
 
 /// One command, and what has to be so afterwards. Ok: whether the faults prevented it.
 type Try = fn(u64) -> (Vec<String>, Result<Came, String>);
@@ -43,7 +45,7 @@ enum Came {
     Less,
 }
 
-const COMMANDS: [(&str, Try); 10] = [
+const COMMANDS: [(&str, Try); 11] = [
     ("tree", |seed| reading(seed, tree)),
     ("plan", |seed| reading(seed, |scene| same(scene, &["plan", "cm/owner", "-o", "json"], plan))),
     ("doctor", |seed| reading(seed, |scene| same(scene, &["doctor", "-o", "json"], findings))),
@@ -54,6 +56,7 @@ const COMMANDS: [(&str, Try); 10] = [
     ("delete --archive", |seed| deleting(seed, true)),
     ("restore", |seed| on(Scene::build(uncollected(), seed, false), restore)),
     ("sweep", |seed| on(Scene::build(uncollected(), seed, true), sweep)),
+    ("sweep --watch", |seed| on(Scene::build(uncollected(), seed, true), sweep_watch)),
 ];
 
 /// robustness line: every command over a line on which a seed decides which request meets which fault: 429 and 503 with
@@ -68,7 +71,7 @@ fn commands_stand_a_faulty_line() {
 
 /// `SEEDS` seeds, from `SEED` on.
 #[test]
-#[ignore = "long: 200 seeds"]
+#[ignore = "long: 220 seeds"]
 fn commands_stand_a_faulty_line_for_long() {
     let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let first = number("SEED").unwrap_or(1000);
@@ -338,6 +341,37 @@ fn sweep(scene: &Scene<'_>) -> Result<Came, String> {
     check(again.code == Some(0), &format!("it can't be finished after this: {ran:#?}\n"), &again)?;
     is_swept(scene, true, &again)?;
     Ok(if ran.code == Some(0) { Came::Whole } else { Came::Less })
+}
+
+/// It works under faults for a while, and afterwards over a good line it does all that the collector would do.
+fn sweep_watch(scene: &Scene<'_>) -> Result<Came, String> {
+    let sweeping = scene.sweeping();
+    let ran = |sweeping: &SweepSettings| Ran {
+        code: sweeping.process().ended().and_then(|status| status.code()),
+        stdout: sweeping.said(),
+        stderr: String::new(),
+    };
+    let swept = |sweeping: &SweepSettings| {
+        let ran = ran(sweeping);
+        is_swept(scene, true, &ran)
+            .map_err(|why| if ran.code.is_some() { Retry::Never(why) } else { Retry::Later(why) })
+    };
+    // Faults end the wait for the end, not the work.
+    let early = poll(WHILE, || swept(&sweeping)).is_ok();
+    is_swept(scene, false, &ran(&sweeping))?;
+    if sweeping.process().ended().is_some() {
+        // Without discovery it can't begin.
+        let ran = ran(&sweeping);
+        check(ran.code == Some(1) && ran.stdout.contains("error: "), "it ended without an error", &ran)?;
+        return Ok(Came::Less);
+    }
+    scene.mend();
+    poll(PATIENCE, || swept(&sweeping))?;
+    let said = sweeping.said();
+    sweeping.terminate();
+    let ran = Ran { code: Some(0), stdout: said, stderr: String::new() };
+    check(!ran.stdout.contains("panicked"), "it crashed", &ran)?;
+    Ok(if early { Came::Whole } else { Came::Less })
 }
 
 /// Only what has to go is gone, or all of it; and an owner goes after its dependents are free.
