@@ -31,6 +31,9 @@ pub(super) struct Broken {
     reason: String,
 }
 
+/// Much deeper than any kubeconfig. The YAML reader takes minutes for what is ten times as deep.
+const DEEPEST: usize = 10_000;
+
 const CLUSTERS: &str = "clusters";
 const CONTEXTS: &str = "contexts";
 const USERS: &str = "users";
@@ -104,6 +107,9 @@ fn read_file(path: &Path) -> Result<(Kubeconfig, Vec<Broken>), ConnectError> {
     if matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && bytes.len() % 2 == 1 {
         return Err(failed("not UTF-16, though it begins like it".to_owned()));
     }
+    if is_too_deep(&bytes) {
+        return Err(failed("not a kubeconfig: it is nested too deeply".to_owned()));
+    }
     let error = match Kubeconfig::read_from(path) {
         Ok(read) => return Ok((read, Vec::new())),
         Err(error) => error,
@@ -118,6 +124,25 @@ fn read_file(path: &Path) -> Result<(Kubeconfig, Vec<Broken>), ConnectError> {
         }),
         error => Err(failed(error.to_string())),
     }
+}
+
+/// Whether a text may be deeper than [`DEEPEST`]: by the brackets that are open, and the entries that begin in a line.
+fn is_too_deep(bytes: &[u8]) -> bool {
+    let mut open = 0_usize;
+    bytes.split(|byte| *byte == b'\n').any(|line| {
+        let entries = line.windows(2).filter(|pair| b"-?".contains(&pair[0]) && pair[1] == b' ').count();
+        let (mut before, mut comment, mut deepest) = (b' ', false, open);
+        for byte in line {
+            match byte {
+                b'[' | b'{' => open += 1,
+                b']' | b'}' if !comment => open = open.saturating_sub(1),
+                b'#' => comment |= b" \t[{,".contains(&before),
+                _ => {}
+            }
+            (before, deepest) = (*byte, deepest.max(open));
+        }
+        deepest.max(entries) > DEEPEST
+    })
 }
 
 /// Reads a file that kube doesn't read as a whole: it wants each field in each part, while client-go reads `null` as

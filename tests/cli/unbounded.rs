@@ -3,14 +3,14 @@
 use std::{
     fs,
     io::{Read, Write as _},
-    os::unix::ffi::OsStrExt as _,
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
     path::Path,
     process::{Command, Stdio},
 };
 
 use flate2::{Compression, write::GzEncoder};
 
-use super::run::{Ran, gc, with_input, write};
+use super::run::{Ran, finish, gc, program, with_input, write};
 
 const POD: &str = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"x","uid":"u"}}"#;
 
@@ -231,4 +231,50 @@ fn snapshots_keep_no_secret_of_a_webhook() {
     kubectl_gc::dump::write(&snapshot, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("https://hooks.example.org\"") && !text.contains("SECRET"), "{text}");
+}
+
+/// robustness input: a kubeconfig of {DEPTH} levels | {DEEP} kinds of levels, as the whole file and within a user
+///   | an error that names the file
+#[test]
+fn a_deep_kubeconfig_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for levels in DEEP {
+        let deep = levels.repeat(DEPTH);
+        for text in [deep.clone(), format!("apiVersion: v1\nkind: Config\nusers:\n- name: u\n  user:\n    {deep}")] {
+            let kubeconfig = write(folder.path(), "deep", &text);
+            let ran = gc(&["tree", "--kubeconfig", &kubeconfig]);
+            let lines = ran.err.lines().count();
+            assert!(ran.code == 1 && ran.err.contains(&kubeconfig) && lines == 1, "{levels:?} {ran}");
+        }
+    }
+}
+
+/// Command lines of which one argument, marked `?`, isn't UTF-8.
+const ODD_ARGUMENTS: [&str; 12] = [
+    "?",
+    "tree ?",
+    "tree -n ?",
+    "tree --namespace=?",
+    "tree --?",
+    "tree -o ?",
+    "plan pod/?",
+    "delete pod/? --yes",
+    "doctor --selector=?",
+    "explain ? -n x",
+    "restore a.yaml --to-namespace=?",
+    "help ?",
+];
+
+/// robustness input: arguments that aren't UTF-8 | {ODD_ARGUMENTS} command lines | an error, and nothing is done
+#[test]
+fn arguments_that_are_not_utf8_are_refused() {
+    for line in ODD_ARGUMENTS {
+        let args = line.split(' ').map(|word| {
+            let bytes: Vec<u8> =
+                word.bytes().flat_map(|byte| if byte == b'?' { vec![b'o', 0xff] } else { vec![byte] }).collect();
+            std::ffi::OsString::from_vec(bytes)
+        });
+        let ran = finish(program().args(args).arg("--kubeconfig=/dev/null"));
+        assert!(ran.code == 1 && ran.out.is_empty() && ran.err.starts_with("error: "), "{line} {ran}");
+    }
 }
