@@ -247,7 +247,7 @@ impl<'s> Examination<'s> {
 
     /// Reads what is wanted. Returns whether that made a difference.
     fn read(&mut self, wanted: &ReadsNeeded) -> bool {
-        let moved = self.session.confirm(&wanted.needs.absences);
+        let moved = self.session.confirm(&wanted.needs.all_absences());
         // If an absence was wrong, objects may have other ids now.
         if moved {
             return true;

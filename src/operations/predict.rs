@@ -142,7 +142,7 @@ pub fn blast_radius(
         let context = context.with_obstacles(now(session));
         Ok::<_, OperationError>(plan::blast_radius(&context, namespace, propagation))
     };
-    let (rows, _) = complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.fetch(needs)))?;
+    let (rows, _) = complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.learn(needs)))?;
     Ok(rows)
 }
 
@@ -256,5 +256,5 @@ fn play(
         let instead = instead.collect();
         Ok(SimulationResult { keeping, instead, needs })
     };
-    complete(ROUNDS, session, simulate, |session, result| Ok(session.fetch(&result.needs)))
+    complete(ROUNDS, session, simulate, |session, result| Ok(session.learn(&result.needs)))
 }

@@ -226,6 +226,12 @@ impl<S: Source + ?Sized> Session<S> {
         seen(&self.snapshot) != before
     }
 
+    /// Reads what is needed, and looks up owners that the lists lack. Returns whether anything new was learned.
+    pub fn learn(&mut self, needs: &Needs) -> bool {
+        let moved = self.confirm(&needs.absences);
+        self.fetch(needs) || moved
+    }
+
     /// See [`Source::recheck`].
     pub fn recheck(&mut self, objects: &[ObjectId]) -> bool {
         self.source.recheck(&mut self.snapshot, objects)

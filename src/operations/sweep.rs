@@ -8,11 +8,11 @@ use crate::{
     graph::OwnerGraph,
     model::{Identity, ObjectId, ResourceId, Snapshot},
     plan::{Consent, Incomplete, Plan, PlanTracker, explore, plan},
-    simulate::{Assume, Needs, Request, SimContext, Start, WriteScope},
+    simulate::{Assume, Request, SimContext, Start, WriteScope},
 };
 
 use super::{
-    ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, Session, TargetConfig,
+    ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, Session, Source, TargetConfig,
     approve::{Proposal, World},
     complete::{ROUNDS, complete},
     fingerprint::PlanFingerprint,
@@ -47,7 +47,10 @@ impl SweepRules {
             let context = SimContext::new(&session.snapshot, &graph, self.assume).with_refused_writes();
             Ok::<_, std::convert::Infallible>(play(&context, &request))
         };
-        let learn = |session: &mut Session, plan: &Plan| Ok(learn(session, &plan.needs));
+        let learn = |session: &mut Session, plan: &Plan| {
+            let moved = session.confirm(&plan.needs.all_absences());
+            Ok(session.fetch(&plan.needs) || moved)
+        };
         // Simulating one order of events finds nearly all missing reads; all orders are explored once nothing is
         // missing.
         let Ok(plan) = complete(
@@ -63,12 +66,6 @@ impl SweepRules {
     }
 }
 
-/// Reads what is needed, and looks up objects that the lists lack. Returns whether anything new was learned.
-fn learn(session: &mut Session, needs: &Needs) -> bool {
-    let moved = session.confirm(&needs.absences);
-    session.fetch(needs) || moved
-}
-
 /// The objects that may be written to: the targets, or all of the namespace; `None`: all.
 pub fn limit(session: &Session) -> Option<Vec<ObjectId>> {
     if let Some(targets) = &session.targets {
@@ -77,6 +74,18 @@ pub fn limit(session: &Session) -> Option<Vec<ObjectId>> {
     let namespace = session.snapshot.strings.find(session.namespace.as_deref()?);
     let objects = session.snapshot.objects();
     Some(objects.filter(|(_, object)| Some(object.namespace) == namespace).map(|(id, _)| id).collect())
+}
+
+/// Why a pass would refuse what could be planned; `None` if it would not. The gaps say what could not be read.
+pub fn refusal<S: Source + ?Sized>(session: &Session<S>, plan: &Plan) -> Option<&'static str> {
+    let snapshot = &session.snapshot;
+    if plan.outcomes.is_empty() {
+        let unseen = snapshot.may_hide_in(session.namespace.as_deref());
+        let may_be_more = session.is_live() && session.targets.is_none() && !unseen.is_empty();
+        return may_be_more.then_some("nothing to sweep was found in what could be read");
+    }
+    let unseen = Incomplete::of(snapshot, plan).unseen;
+    (!unseen.is_empty()).then_some("what could not be read may contain dependents of these objects")
 }
 
 /// How much a pass may load the API server, and how long it may take.

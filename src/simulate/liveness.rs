@@ -107,7 +107,7 @@ pub(crate) fn lease_named(context: &SimContext<'_>, namespace: &str, name: &str,
     };
     let presence = snapshot.look_up(coordinate);
     if presence == Presence::Absent && !snapshot.was_looked_up(coordinate) {
-        needs.absences.insert(coordinate);
+        needs.missing.insert(coordinate);
     }
     presence
 }

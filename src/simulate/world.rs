@@ -220,6 +220,8 @@ pub struct Needs {
     /// Coordinates whose owner is absent or has another uid according to a list, if that decides something. A list from
     /// a live cluster is outdated as soon as it is read: only a look-up proves absence (R8.7).
     pub absences: FxHashSet<Coordinate>,
+    /// The same of other objects: Leases of controllers, Services of webhooks.
+    pub missing: FxHashSet<Coordinate>,
     /// Objects whose finalizers' field managers tell who removes these.
     pub setters: BTreeSet<ObjectId>,
     /// Workloads, pods and Leases whose facts tell whether a controller runs. No outcome of theirs depends on that.
@@ -234,9 +236,15 @@ impl Needs {
         self.facts.extend(&other.facts);
         self.kubelets.extend(&other.kubelets);
         self.absences.extend(&other.absences);
+        self.missing.extend(&other.missing);
         self.setters.extend(&other.setters);
         self.evidence.extend(&other.evidence);
         self.adopters.extend(&other.adopters);
+    }
+
+    /// Everything that only a list says to be absent.
+    pub(crate) fn all_absences(&self) -> FxHashSet<Coordinate> {
+        self.absences.union(&self.missing).copied().collect()
     }
 
     /// All objects whose facts should be read, each once.

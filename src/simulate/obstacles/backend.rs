@@ -73,7 +73,7 @@ pub(crate) fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: 
         }
         Presence::Absent => {
             if !snapshot.was_looked_up(coordinate) {
-                needs.absences.insert(coordinate);
+                needs.missing.insert(coordinate);
             }
             return Reach::Unreachable(Lack::Service);
         }

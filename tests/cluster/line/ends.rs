@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{CountingProxy, Fault},
+    harness::{CountingProxy, Fault, shared, uid},
     plan::trial::Trial,
     sweep::{stale_list, uncollected},
 };
@@ -158,6 +158,77 @@ fn an_owner_that_a_list_lacks_is_not_absent() {
                 let expected = named(if forbidden { "Unread" } else { "Solid" });
                 assert_eq!(verdicts(&ran.json()), expected, "{items:?} {args:?}: {ran:#?}");
             }
+        }
+    }
+}
+
+/// The commands that read the stale lists, on the owner that they lack.
+const STALE: [&str; 6] = [
+    "plan cm/first -o json",
+    "doctor -o json",
+    "explain cm/shared -o json",
+    "sweep --dry-run -o json",
+    "sweep --yes -o json",
+    "delete cm/first --yes -o json",
+];
+
+/// robustness line: lists as they were before an owner was created and another was deleted, under commands that plan,
+///   explain, sweep and delete | {STALE} commands | no dependent of an owner that is there goes, or is said to go
+#[test]
+fn a_stale_list_takes_no_owner_away() {
+    // Deletes need the collector, sweeps must be alone.
+    for (cluster, collected) in [(shared(), true), (uncollected(), false)] {
+        let trial = Trial::on(cluster, "line-older", "Background");
+        let gone = trial.widget("gone").create();
+        let first = trial.config_map("first").create();
+        let below = trial.config_map("below").owned_by(&first).create();
+        let version = below["metadata"]["resourceVersion"].as_str().expect("a version").to_owned();
+        let second = trial.widget("second").create();
+        let both = trial.config_map("shared").owned_by(&first).owned_by(&second).create();
+        let held = trial.config_map("held").owned_by(&second).create();
+        cluster.delete(&cluster.path_of(&gone), Some("Background"), None);
+        let lost = if collected { None } else { Some(trial.config_map("lost").owned_by(&gone).create()) };
+        if collected {
+            cluster.settled();
+        }
+        let proxy = CountingProxy::start(cluster);
+        let widgets = format!("/apis/gc.test/v1/namespaces/{}/widgets", trial.namespace);
+        proxy.with(move |request| {
+            let is_list = request.query.contains("limit=") && !request.query.contains("watch=");
+            let is_it = is_list && (request.path == widgets || request.path == "/apis/gc.test/v1/widgets");
+            is_it.then(|| Fault::AsOf(version.clone()))
+        });
+        for command in STALE.into_iter().filter(|command| command.starts_with("delete") <= collected) {
+            if command.starts_with("sweep --yes") && collected {
+                continue;
+            }
+            let args: Vec<&str> = command.split(' ').chain(["-n", &trial.namespace]).collect();
+            let ran = cluster.gc_with(proxy.kubeconfig(), &args);
+            assert!(matches!(ran.code, Some(0 | 2)), "{command}: {ran:#?}");
+            let document = ran.json();
+            for outcome in document["outcomes"].as_array().into_iter().flatten() {
+                let stays = ["shared", "held", "second"].iter().any(|name| outcome["object"]["name"] == *name);
+                assert!(!stays || outcome["outcome"] != "Deleted", "{command}: {outcome} {ran:#?}");
+            }
+            for finding in document["findings"].as_array().into_iter().flatten() {
+                let subjects = finding["subjects"].as_array().into_iter().flatten();
+                let own = subjects.filter(|subject| subject["namespace"] == trial.namespace.as_str());
+                let wrong = own.filter(|subject| subject["name"] == "shared" || subject["name"] == "held").count();
+                assert_eq!(wrong, 0, "{command}: {finding}");
+            }
+            for object in [&second, &both, &held] {
+                let now = cluster.get(&cluster.path_of(object)).map(|now| uid(&now).to_owned());
+                assert_eq!(now.as_deref(), Some(uid(object)), "{command}: {ran:#?}");
+            }
+            assert!(!ran.stderr.contains("not found") && !ran.stdout.contains("does not exist"), "{command}: {ran:#?}");
+        }
+        if let Some(lost) = lost {
+            // The list says that its owner is there.
+            proxy.without();
+            cluster.gc_with(proxy.kubeconfig(), &["sweep", "--yes", "-n", &trial.namespace]).expect(0);
+            assert_eq!(cluster.get(&cluster.path_of(&lost)), None);
+        } else {
+            assert_eq!(cluster.get(&cluster.path_of(&below)), None);
         }
     }
 }

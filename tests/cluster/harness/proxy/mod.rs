@@ -72,6 +72,8 @@ pub enum Fault {
     Elsewhere(&'static str),
     /// The proxy forwards the request with pages of this many objects.
     Pages(usize),
+    /// The proxy forwards a list, and asks for it as it was at this resourceVersion.
+    AsOf(String),
 }
 
 impl Fault {

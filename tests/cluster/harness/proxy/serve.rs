@@ -77,6 +77,7 @@ impl State {
             }
             Some(Fault::Elsewhere(target)) => parts.uri = Uri::from_static(target),
             Some(Fault::Pages(size)) => parts.uri = with_limit(&parts.uri, *size)?,
+            Some(Fault::AsOf(version)) => parts.uri = as_of(&parts.uri, version)?,
             _ => {}
         }
         let mut response = self.forward(parts, body).await.unwrap_or_else(|error| refuse(&error));
@@ -133,6 +134,16 @@ fn with_limit(uri: &Uri, size: usize) -> Result<Uri, io::Error> {
     let query: Vec<String> =
         query.map(|part| if part.starts_with("limit=") { format!("limit={size}") } else { part.to_owned() }).collect();
     format!("{}?{}", uri.path(), query.join("&")).parse().map_err(io::Error::other)
+}
+
+/// The same list at this resourceVersion. Its further pages are of that version, too.
+fn as_of(uri: &Uri, version: &str) -> Result<Uri, io::Error> {
+    let query = uri.query().unwrap_or_default();
+    if query.contains("continue=") {
+        return Ok(uri.clone());
+    }
+    let exact = format!("resourceVersion={version}&resourceVersionMatch=Exact");
+    format!("{}?{query}&{exact}", uri.path()).parse().map_err(io::Error::other)
 }
 
 /// The end-to-end headers: all except those for a single connection.
