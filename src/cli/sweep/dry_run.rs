@@ -4,7 +4,7 @@ use crate::{
     model::ObjectId,
     operations::{
         OperationError, ReadScope, Session,
-        sweep::{SweepRules, limit},
+        sweep::{SweepRules, limit, refusal},
     },
     plan::{Plan, Uncertainty},
     render::plan::{PlanView, SweepView},
@@ -49,10 +49,14 @@ fn report(
     };
     let out = printer(global, args.output, args.targets.all).print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    if let Some(why) = refusal(session, plan) {
+        report.notes.push(format!("error: without --dry-run, a sweep would refuse: {why}"));
+        report.exit = Exit::Failed;
+    }
     if let Some(uncertain) = uncertain(plan) {
         report.notes.push(uncertain);
         report.exit = Exit::Failed;
-    } else if plan.stuck() {
+    } else if plan.stuck() && report.exit == Exit::Fine {
         report.exit = Exit::BadNews;
     }
     Ok(report)

@@ -101,4 +101,12 @@ fn owners_are_not_let_go_while_dependents_may_be_hidden() {
     assert!(plan.contains(first) && !plan.contains("delete configmap"), "{plan}");
     let plan = cluster.gc(&["plan", "cm/orphaning", "-n", namespace]).stdout;
     assert!(plan.contains("delete configmap/orphaning"), "{plan}");
+    let dependents = "what could not be read may contain dependents of";
+    let foretold = run("sweep --dry-run");
+    foretold.expect(1);
+    let refuses = format!("error: without --dry-run, a sweep would refuse: {dependents}");
+    assert!(foretold.stderr.contains(&refuses), "{foretold:#?}");
+    let swept = run("sweep --yes");
+    swept.expect(1);
+    assert!(swept.stderr.contains(&format!("error: nothing was changed: {dependents}")), "{swept:#?}");
 }
