@@ -57,6 +57,7 @@ pub enum Coverage {
 
 /// What [`Watches::tap`] receives.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are events, and a box for each would cost more")]
 pub enum WatchNote {
     Seen(ObjectEvent),
     /// How far a resource's changes are known from here on.
