@@ -78,9 +78,9 @@ fn page(table: &str) -> String {
         "## Reading dumps",
         "",
         &format!("Medians of {TIMES} runs on {cores} cores of {model}."),
-        "Each file has the same Deployments, ReplicaSets and Pods. *serde_json* reads the whole text at once, into a",
-        "struct with the same names and references, and no more. The memory is the most that the process had, less what",
-        "it has without reading.",
+        "Each file has the same Deployments, ReplicaSets and Pods. *serde_json* reads the whole text at once, into",
+        "structs with the same names and references, and no more. The memory is the most that the process had,",
+        "less what it has without reading.",
         "",
         table,
     ];

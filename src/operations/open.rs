@@ -106,6 +106,7 @@ impl TargetConfig {
 }
 
 /// A source whose resources are known. Of a cluster, no lists have been read yet.
+#[expect(clippy::large_enum_variant, reason = "there is only one")]
 pub enum Opening {
     Cluster(Discovered),
     Dump(Snapshot),

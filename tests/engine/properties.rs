@@ -325,7 +325,7 @@ proptest! {
         prop_assert_eq!(scene.describe(&first), scene.describe(&second));
         for (id, object) in scene.snapshot.objects() {
             let mut counts: BTreeMap<_, i32> = BTreeMap::new();
-            for reference in &object.owners {
+            for reference in object.owners.iter() {
                 *counts.entry(reference.uid).or_default() += 1;
             }
             for reference in references_after(&scene.snapshot, &first, id).unwrap_or_default() {

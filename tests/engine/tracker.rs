@@ -53,8 +53,8 @@ impl Way {
             namespace: text(object.namespace),
             name: text(object.name),
             uid: text(object.uid),
-            deleted: object.deleted,
-            grace: object.grace,
+            deleted: object.deleted.get(),
+            grace: object.grace.get(),
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owners: owners.collect(),
             ..RawObject::default()

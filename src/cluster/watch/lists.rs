@@ -65,7 +65,7 @@ impl Lists {
                 let known = Known {
                     namespace: text(object.namespace),
                     name: text(object.name),
-                    version: text(object.resource_version),
+                    version: object.resource_version.text(&snapshot.strings).into_owned(),
                 };
                 (text(object.uid), known)
             });
