@@ -27,12 +27,16 @@ impl Binaries {
     /// The programs' names, and their folders in the Go module.
     pub const NAMES: [&str; 3] = [ETCD, API_SERVER, CONTROLLER_MANAGER];
 
-    /// Finds the programs, or builds them first. Keeps a failure: every other test would only fail minutes later with
-    /// the same error.
+    /// Finds the programs, or builds them first: of the version that the user names, else those in the folder that the
+    /// user names, else of the newest version. Keeps a failure: every other test would only fail minutes later with the
+    /// same error.
     pub fn find() -> Result<Self, String> {
-        static FOUND: LazyLock<Result<Binaries, String>> = LazyLock::new(|| match env::var_os(ASSETS) {
-            Some(folder) if !folder.is_empty() => Binaries::given(Path::new(&folder)),
-            _ => go_build::build().map(|folder| Binaries::of(&folder)),
+        static FOUND: LazyLock<Result<Binaries, String>> = LazyLock::new(|| {
+            let version = env::var(go_build::VERSION).unwrap_or_default();
+            match env::var_os(ASSETS) {
+                Some(folder) if version.is_empty() && !folder.is_empty() => Binaries::given(Path::new(&folder)),
+                _ => go_build::build(&version).map(|folder| Binaries::of(&folder)),
+            }
         });
         FOUND.clone()
     }

@@ -1,4 +1,7 @@
 //! Builds the control plane from the Go module in `tests/control-plane`, once for each set of versions.
+//!
+//! `go.mod` there names the newest version of Kubernetes. Each file `vX.Y.Z.mod` beside it names another one, which
+//! `CONTROL_PLANE_VERSION=vX.Y.Z` chooses.
 
 use std::{
     fmt::Write as _,
@@ -20,15 +23,63 @@ const INSTALL_GO: &str = "The tests for clusters build a control plane and need 
     or \
                           KUBEBUILDER_ASSETS set to a folder with etcd, kube-apiserver and kube-controller-manager.";
 
+/// The variable that chooses the version of Kubernetes.
+pub const VERSION: &str = "CONTROL_PLANE_VERSION";
+
 /// How often to report that the build is still running.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 
-/// Returns the folder with the programs, and builds them first if they don't exist.
-pub fn build() -> Result<PathBuf, String> {
-    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/control-plane");
-    let version = kubernetes_version(&module)?;
+/// The versions of a control plane, and where they are written.
+struct Module {
+    folder: PathBuf,
+    /// The version of Kubernetes, such as `v1.36.3`.
+    version: String,
+    /// The names of the file that names all versions, and of the file with their digests.
+    files: [String; 2],
+}
+
+impl Module {
+    /// The module of this version; of the newest one if it is empty.
+    fn of(wanted: &str) -> Result<Self, String> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/control-plane");
+        let newest = kubernetes_version(&folder.join("go.mod"))?;
+        if wanted.is_empty() || wanted == newest {
+            return Ok(Self { folder, version: newest, files: ["go.mod", "go.sum"].map(str::to_owned) });
+        }
+        let files = ["mod", "sum"].map(|ending| format!("{wanted}.{ending}"));
+        let path = folder.join(&files[0]);
+        if !path.is_file() {
+            return Err(format!(
+                "{VERSION}={wanted}: there is no {}. tests/control-plane/add {wanted} makes it; there is {}.",
+                path.display(),
+                versions()?.join(", ")
+            ));
+        }
+        let version = kubernetes_version(&path)?;
+        Ok(Self { folder, version, files })
+    }
+}
+
+/// The versions of Kubernetes that can be built, the oldest first.
+pub fn versions() -> Result<Vec<String>, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/control-plane");
+    let entries = fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let mut versions: Vec<String> =
+        names.filter_map(|name| name.strip_suffix(".mod").filter(|name| *name != "go").map(str::to_owned)).collect();
+    versions.push(kubernetes_version(&folder.join("go.mod"))?);
+    versions.sort_by_key(|version| {
+        version.trim_start_matches('v').split('.').map(|part| part.parse().unwrap_or(0)).collect::<Vec<u32>>()
+    });
+    Ok(versions)
+}
+
+/// Returns the folder with the programs of this version, or of the newest one if it is empty. Builds them first if they
+/// don't exist.
+pub fn build(wanted: &str) -> Result<PathBuf, String> {
+    let module = Module::of(wanted)?;
     let cache = cache_folder();
-    let finished = cache.join(format!("{version}-{}", fingerprint(&module)?));
+    let finished = cache.join(format!("{}-{}", module.version, fingerprint(&module)?));
     // A folder gets its final name when it is complete, so reading it needs no lock.
     if finished.is_dir() {
         return Ok(finished);
@@ -42,7 +93,7 @@ pub fn build() -> Result<PathBuf, String> {
     let unfinished = cache.join("unfinished");
     // The rest of a killed build: while this process has the lock, no other build is running.
     let _ = fs::remove_dir_all(&unfinished);
-    let built = run_go(&module, &version, &unfinished).and_then(|programs| {
+    let built = run_go(&module, &unfinished).and_then(|programs| {
         fs::rename(&programs, &finished).map_err(|error| format!("cannot make {}: {error}", finished.display()))
     });
     let _ = fs::remove_dir_all(&unfinished);
@@ -55,22 +106,21 @@ fn cache_folder() -> PathBuf {
     target.join("control-plane")
 }
 
-/// The version of Kubernetes, from `go.mod`.
-fn kubernetes_version(module: &Path) -> Result<String, String> {
-    let go_mod = read(&module.join("go.mod"))?;
-    let version = String::from_utf8_lossy(&go_mod)
+/// The version of Kubernetes, from a file as `go.mod`.
+fn kubernetes_version(go_mod: &Path) -> Result<String, String> {
+    let version = String::from_utf8_lossy(&read(go_mod)?)
         .lines()
         .find_map(|line| line.trim().trim_start_matches("require ").strip_prefix("k8s.io/kubernetes "))
         .and_then(|rest| rest.split_whitespace().next().map(str::to_owned));
-    version.ok_or_else(|| "tests/control-plane/go.mod does not require k8s.io/kubernetes".to_owned())
+    version.ok_or_else(|| format!("{} does not require k8s.io/kubernetes", go_mod.display()))
 }
 
 /// A digest of everything that affects the build.
-fn fingerprint(module: &Path) -> Result<String, String> {
+fn fingerprint(module: &Module) -> Result<String, String> {
     let sources = Binaries::NAMES.map(|name| format!("{name}/main.go"));
     let mut hash = Sha256::new();
-    for file in ["go.mod", "go.sum"].into_iter().chain(sources.iter().map(String::as_str)) {
-        hash.update(read(&module.join(file))?);
+    for file in module.files.iter().chain(&sources) {
+        hash.update(read(&module.folder.join(file))?);
     }
     let mut text = String::new();
     for byte in &hash.finalize()[..6] {
@@ -96,9 +146,10 @@ fn lock(cache: &Path) -> Result<File, String> {
 }
 
 /// Asks Go itself, inside the module: it knows whether it is new enough, or may download a newer toolchain.
-fn check_go(module: &Path) -> Result<(), String> {
-    let answer =
-        Command::new("go").args(["list", "-f", "{{.Dir}}", "-m"]).envs(GO_ENVIRONMENT).current_dir(module).output();
+fn check_go(module: &Module) -> Result<(), String> {
+    let mut go = Command::new("go");
+    go.args(["list", &modfile(module), "-f", "{{.Dir}}", "-m"]).envs(GO_ENVIRONMENT).current_dir(&module.folder);
+    let answer = go.output();
     let answer = answer.map_err(|error| format!("cannot run `go`: {error}. {INSTALL_GO}"))?;
     if answer.status.success() {
         return Ok(());
@@ -112,8 +163,14 @@ fn check_go(module: &Path) -> Result<(), String> {
 /// Replaces settings in the environment that would change or break the build.
 const GO_ENVIRONMENT: [(&str, &str); 2] = [("GOFLAGS", "-mod=readonly -buildvcs=false"), ("GOWORK", "off")];
 
+/// The flag that names the file with the versions.
+fn modfile(module: &Module) -> String {
+    format!("-modfile={}", module.files[0])
+}
+
 /// Builds into a new folder inside `unfinished`, and returns it.
-fn run_go(module: &Path, version: &str, unfinished: &Path) -> Result<PathBuf, String> {
+fn run_go(module: &Module, unfinished: &Path) -> Result<PathBuf, String> {
+    let Module { folder, version, .. } = module;
     let programs = unfinished.join("programs");
     let scratch = unfinished.join("scratch");
     for folder in [&programs, &scratch] {
@@ -123,12 +180,13 @@ fn run_go(module: &Path, version: &str, unfinished: &Path) -> Result<PathBuf, St
     say(&format!("building the control plane for the tests ({names} {version}): about 8 minutes the first time"));
     let started = Instant::now();
     // Supervised, so that the build ends when the tests are killed.
-    let mut program = Program::new("go").in_folder(module).env("GOTMPDIR", &scratch);
+    let mut program = Program::new("go").in_folder(folder).env("GOTMPDIR", &scratch);
     for (name, value) in GO_ENVIRONMENT {
         program = program.env(name, value);
     }
     let program = program.args([
         "build",
+        &modfile(module),
         // Prints each package that it compiles.
         "-v",
         "-trimpath",
@@ -190,7 +248,9 @@ fn it_says_which_phase_a_build_is_in() {
 fn linker_flags(version: &str) -> Result<String, String> {
     let mut parts = version.trim_start_matches('v').split('.');
     let (Some(major), Some(minor)) = (parts.next(), parts.next()) else {
-        return Err(format!("tests/control-plane/go.mod requires k8s.io/kubernetes {version}, which is no version"));
+        return Err(format!(
+            "the module in tests/control-plane requires k8s.io/kubernetes {version}, which is no version"
+        ));
     };
     let package = "k8s.io/component-base/version";
     Ok(format!("-s -w -X {package}.gitVersion={version} -X {package}.gitMajor={major} -X {package}.gitMinor={minor}"))
@@ -201,6 +261,6 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// Prints a line at once: the print macros hide their output until a test fails.
-fn say(text: &str) {
+pub fn say(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
