@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Gap, Identity, ObjectId, Reference, Snapshot, gaps::each_once};
+use crate::model::{Gap, Identity, ObjectId, Reference, ServerVersion, Snapshot, gaps::each_once};
 
 /// The `apiVersion` of every document.
 pub const API_VERSION: &str = "kubectl-gc/v1";
@@ -16,12 +16,25 @@ pub struct Head {
     /// Whether everything relevant could be read.
     pub complete: bool,
     pub gaps: Vec<Gap>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerJson>,
+}
+
+/// The version of the server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerJson {
+    pub version: String,
+    /// Whether the tests run this minor version: if not, predictions may differ.
+    pub tested: bool,
 }
 
 impl Head {
     /// The head of a document of this kind.
-    pub fn new(kind: &'static str, gaps: &[Gap]) -> Self {
-        Head { api_version: API_VERSION, kind, complete: gaps.is_empty(), gaps: each_once(gaps) }
+    pub fn new(kind: &'static str, gaps: &[Gap], server: Option<&ServerVersion>) -> Self {
+        let told = |it: &ServerVersion| ServerJson { version: it.as_str().to_owned(), tested: it.is_tested() };
+        let (complete, gaps) = (gaps.is_empty(), each_once(gaps));
+        Head { api_version: API_VERSION, kind, complete, gaps, server: server.map(told) }
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     cluster::Progress,
+    model::ServerVersion,
     operations::targets::{TargetQuery, TargetWords},
     operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig},
 };
@@ -99,6 +100,20 @@ impl GlobalArgs {
         scope: ReadScope,
     ) -> Result<Box<Session>, OperationError> {
         let (source, targets) = self.configuration(source, targets)?;
-        Opening::of(&source)?.read(&targets, scope)
+        self.opening(&source)?.read(&targets, scope)
+    }
+
+    /// Opens a source. Says so if a snapshot file is of a server whose version was not tested, as a connection does.
+    ///
+    /// # Errors
+    /// Why the source can't be used.
+    pub(super) fn opening(&self, source: &SourceConfig) -> Result<Opening, OperationError> {
+        let opening = Opening::of(source)?;
+        if let (Opening::Dump(snapshot), Some(progress)) = (&opening, self.cluster()?.progress)
+            && let Some(warning) = snapshot.resources.server().and_then(ServerVersion::warning)
+        {
+            progress.untested(&warning);
+        }
+        Ok(opening)
     }
 }

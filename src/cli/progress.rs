@@ -11,6 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::{
     cluster::{Exchange, Progress},
     model::Resource,
+    render::go_quote::visible,
 };
 
 use super::{args::ColorArg, colour, verbosity, warnings::Warnings};
@@ -78,6 +79,12 @@ impl Progress for ReadProgress {
     fn warned(&self, text: &str) {
         if let Some(line) = self.warnings.line(text, self.coloured) {
             self.tell(&[line]);
+        }
+    }
+
+    fn untested(&self, text: &str) {
+        if self.warnings.is_news(text) {
+            self.tell(&[visible(text).into_owned()]);
         }
     }
 }

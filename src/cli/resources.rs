@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{ResourceId, Snapshot},
-    operations::{Opening, OperationError, ReadScope, TargetConfig},
+    operations::{OperationError, ReadScope, TargetConfig},
     render::resources::ResourcesView,
 };
 
@@ -16,7 +16,7 @@ use super::{
 
 /// Lists the deletable resources, and which of them the collector watches.
 pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, OperationError> {
-    let opening = Opening::of(&global.source(&args.source)?)?;
+    let opening = global.opening(&global.source(&args.source)?)?;
     let snapshot = if args.count {
         let namespace = global.connection.namespace().map(str::to_owned);
         opening.read(&TargetConfig::scope(namespace), ReadScope::Everything)?.snapshot

@@ -4,7 +4,7 @@ use crate::{
     doctor::{Vanished, vanished},
     graph::OwnerGraph,
     operations::{
-        Opening, OperationError, ReadScope, TargetConfig,
+        OperationError, ReadScope, TargetConfig,
         targets::{Missing, TargetError, Why},
     },
     render::go_quote::visible,
@@ -32,7 +32,7 @@ pub(super) fn tell(global: &GlobalArgs, source: &SourceArgs, error: OperationErr
     }
     let everything = TargetConfig { all_namespaces: true, ..TargetConfig::default() };
     let Ok(session) =
-        global.source(source).and_then(|source| Opening::of(&source)?.read(&everything, ReadScope::Everything))
+        global.source(source).and_then(|source| global.opening(&source)?.read(&everything, ReadScope::Everything))
     else {
         return Err(error);
     };

@@ -1,4 +1,5 @@
-//! The server's warnings on standard error, each once, as in kubectl (client-go's `rest/warnings.go`).
+//! The server's warnings on standard error, each once, as in kubectl (client-go's `rest/warnings.go`), and what else is
+//! said once.
 
 use std::{
     collections::HashSet,
@@ -14,12 +15,17 @@ const MOST: usize = 10_000;
 
 /// The warnings so far.
 #[derive(Debug, Default)]
-pub(super) struct Warnings(Mutex<HashSet<String>>);
+pub(super) struct Warnings {
+    /// By the server.
+    told: Mutex<HashSet<String>>,
+    /// By this program. These are no warnings of the server, which `--warnings-as-errors` is about.
+    own: Mutex<HashSet<String>>,
+}
 
 impl Warnings {
     /// The line to print; `None` if it was printed before.
     pub(super) fn line(&self, text: &str, coloured: bool) -> Option<String> {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if told.len() >= MOST || !told.insert(text.to_owned()) {
             return None;
         }
@@ -27,9 +33,14 @@ impl Warnings {
         Some(if coloured { format!("{} {text}", "Warning:".yellow().bold()) } else { format!("Warning: {text}") })
     }
 
+    /// Whether this program has not said this before.
+    pub(super) fn is_news(&self, text: &str) -> bool {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
+    }
+
     /// The error of `--warnings-as-errors`; `None` without warnings.
     pub(super) fn as_error(&self) -> Option<String> {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).len() {
+        match self.told.lock().unwrap_or_else(PoisonError::into_inner).len() {
             0 => None,
             1 => Some("1 warning received".to_owned()),
             count => Some(format!("{count} warnings received")),
@@ -44,6 +55,7 @@ mod tests {
     #[test]
     fn each_warning_is_told_once() {
         let warnings = Warnings::default();
+        assert!(warnings.is_news("old") && !warnings.is_news("old"));
         assert_eq!(warnings.as_error(), None);
         assert_eq!(warnings.line("a\u{202e}b", false).unwrap(), "Warning: a\\u202eb");
         assert_eq!(warnings.line("a\u{202e}b", false), None);

@@ -1,8 +1,8 @@
 //! Opens a connection. Sends nothing to the server: discovery, the first request, shows whether it answers.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::sync::{Arc, OnceLock, atomic::AtomicBool};
 
-use crate::model::Origin;
+use crate::model::{Origin, ServerVersion};
 
 use super::{
     ConnectionOptions, Progress,
@@ -30,6 +30,8 @@ pub struct Connection {
     pub(super) rate: Option<Rate>,
     /// Whether the server has answered anything yet.
     pub(super) reached: Arc<AtomicBool>,
+    /// The version of the server, once it was asked; `None` if it didn't say.
+    pub(super) server_version: Arc<OnceLock<Option<ServerVersion>>>,
     pub(super) progress: Arc<dyn Progress>,
 }
 
@@ -84,6 +86,7 @@ impl Connection {
             trusts_missing_apis: false,
             rate: None,
             reached: Arc::new(AtomicBool::new(false)),
+            server_version: Arc::default(),
             progress: Arc::new(()),
         })
     }

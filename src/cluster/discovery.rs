@@ -6,7 +6,7 @@ use http::StatusCode;
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
-use crate::model::{Gap, Resource, Resources};
+use crate::model::{Gap, Resource, Resources, ServerVersion};
 
 use super::{
     Connection,
@@ -57,12 +57,13 @@ struct Group {
 }
 
 impl Connection {
-    /// Discovers what the server serves, with a gap for each group version that could not be discovered.
+    /// Discovers what the server serves, with a gap for each group version that could not be discovered. The first
+    /// time, it asks for the server's version, too.
     ///
     /// # Errors
     /// The server can't be reached, doesn't accept the credentials, or doesn't say what it serves.
     pub async fn discover(&self) -> Result<(Resources, Vec<Gap>), ConnectError> {
-        let (core, named) = futures::join!(self.enter("/api"), self.enter("/apis"));
+        let (core, named, server) = futures::join!(self.enter("/api"), self.enter("/apis"), self.server_version());
         let mut found = Found::default();
         for (path, entrance) in [("/api", core), ("/apis", named)] {
             let entrance = entrance.map_err(|failure| {
@@ -84,7 +85,10 @@ impl Connection {
             found.gaps.extend(next.gaps);
         }
         found.gaps.sort();
-        Ok((Resources::new(found.resources, found.preferred_versions), found.gaps))
+        if let Some(warning) = server.as_ref().and_then(ServerVersion::warning) {
+            self.progress.untested(&warning);
+        }
+        Ok((Resources::new(found.resources, found.preferred_versions).of_server(server), found.gaps))
     }
 
     async fn enter(&self, entrance: &str) -> Result<Entrance, Failure> {
@@ -342,7 +346,13 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::{
+        collections::HashMap,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
 
     use super::*;
     use crate::cluster::testing::{Say, json, refuse, serve};
@@ -391,6 +401,26 @@ mod tests {
         expected.sort();
         found.sort();
         assert_eq!(found, expected);
+    }
+
+    #[tokio::test]
+    async fn the_version_is_asked_once() {
+        let documents = documents(AGGREGATED);
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let connection = serve(move |request: &crate::cluster::testing::RecordedRequest| match &*request.url {
+            "/version" => {
+                count.fetch_add(1, Ordering::Relaxed);
+                json(200, r#"{"major":"1","minor":"33+","gitVersion":"v1.33.4-eks-abc"}"#)
+            }
+            url => documents.get(url).map_or_else(|| refuse(404), |document| json(200, document.as_bytes())),
+        });
+        let connection = connection.await;
+        for _ in 0..2 {
+            let (resources, _) = connection.clone().discover().await.unwrap();
+            assert_eq!(resources.server().map(ServerVersion::as_str), Some("v1.33.4-eks-abc"));
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 1);
     }
 
     #[tokio::test]

@@ -93,6 +93,8 @@ pub trait Progress: Send + Sync {
     fn exchanged(&self, _exchange: &Exchange<'_>) {}
     /// The server has sent a warning, perhaps not for the first time.
     fn warned(&self, _text: &str) {}
+    /// The server has a version that this program was not tested with; perhaps not for the first time.
+    fn untested(&self, _text: &str) {}
 }
 
 /// A request and its result. Headers and bodies may contain secrets.
@@ -137,5 +139,10 @@ impl Progress for (Arc<dyn Progress>, Arc<dyn Progress>) {
     fn warned(&self, text: &str) {
         self.0.warned(text);
         self.1.warned(text);
+    }
+
+    fn untested(&self, text: &str) {
+        self.0.untested(text);
+        self.1.untested(text);
     }
 }

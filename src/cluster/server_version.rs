@@ -1,10 +1,19 @@
-//! `--match-server-version`: whether the server has the version of kubectl, which this program is a plugin of.
+//! The version of the server; and `--match-server-version`: whether the server has the version of kubectl, which this
+//! program is a plugin of.
 
-use std::process::{Command, Stdio};
+use std::{
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use serde::Deserialize;
 
 use super::{Connection, request::JSON};
+use crate::model::ServerVersion;
+
+/// How long to wait for the version. Nothing depends on it but a warning and the rules that differ by version, so a
+/// gateway that never answers `/version` must not hold up a command.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// What kubectl compares (client-go's `discovery.MatchesServerVersion`).
 #[derive(Debug, Deserialize, PartialEq, Eq)]
@@ -23,7 +32,30 @@ struct Printed {
     client_version: Version,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    #[serde(default)]
+    git_version: String,
+    #[serde(default)]
+    major: String,
+    #[serde(default)]
+    minor: String,
+}
+
 impl Connection {
+    /// The version of the server, which is asked once; `None` if it doesn't say.
+    pub(super) async fn server_version(&self) -> Option<ServerVersion> {
+        if let Some(known) = self.server_version.get() {
+            return known.clone();
+        }
+        let answer = tokio::time::timeout(LONGEST_WAIT, self.get("/version", JSON)).await;
+        let told =
+            answer.ok().and_then(Result::ok).and_then(|answer| serde_json::from_slice::<Told>(&answer.body).ok());
+        let version = told.and_then(|told| ServerVersion::read(&told.git_version, &told.major, &told.minor));
+        self.server_version.get_or_init(|| version).clone()
+    }
+
     /// # Errors
     /// The server's version differs from kubectl's, or one of them is unknown.
     pub(crate) async fn require_version_of_kubectl(&self) -> Result<(), String> {

@@ -152,7 +152,7 @@ impl<'a> Examination<'a> {
             }
             (State::Unblock { item }, Answer::Patched(PatchAnswer::Updated(_) | PatchAnswer::Unchanged)) => {
                 // R4.3: the DELETE still has the version from before the PATCH.
-                self.delete(item, Propagation::Foreground, Reason::OwnerWaits)
+                self.delete(collector, item, Propagation::Foreground, Reason::OwnerWaits)
             }
             (State::Delete { options, owners, reason }, Answer::Deleted(DeleteAnswer::Conflict))
                 if options.version.is_some() =>
@@ -238,11 +238,12 @@ impl<'a> Examination<'a> {
                     self.state = State::Unblock { item };
                     Progress::Ask(Ask::Patch(patch, Reason::CycleSuspected))
                 }
-                None => self.delete(item, Propagation::Foreground, Reason::OwnerWaits),
+                None => self.delete(collector, item, Propagation::Foreground, Reason::OwnerWaits),
             },
             Decision::Delete(propagation) => {
                 let waiting = classes.iter().any(|(_, class)| *class == OwnerState::Waiting);
-                self.delete(item, propagation, if waiting { Reason::OwnerWaits } else { Reason::NoOwnerLeft })
+                let reason = if waiting { Reason::OwnerWaits } else { Reason::NoOwnerLeft };
+                self.delete(collector, item, propagation, reason)
             }
         }
     }
@@ -259,10 +260,16 @@ impl<'a> Examination<'a> {
         })
     }
 
-    fn delete(&mut self, item: Stored<'a>, propagation: Propagation, reason: Reason) -> Progress {
+    fn delete(
+        &mut self,
+        collector: &impl GraphView<'a>,
+        item: Stored<'a>,
+        propagation: Propagation,
+        reason: Reason,
+    ) -> Progress {
         // R4.1. The caller finds the item by uid, which checks it.
-        let options =
-            DeleteOptions { propagation: Some(propagation), grace: None, uid: None, version: Some(item.version) };
+        let version = Some(item.version).filter(|_| !collector.deletes_by_uid_alone());
+        let options = DeleteOptions { propagation: Some(propagation), grace: None, uid: None, version };
         self.state = State::Delete { options, owners: item.owners, reason: reason.clone() };
         Progress::Ask(Ask::Delete(options, reason))
     }

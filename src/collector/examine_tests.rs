@@ -1,7 +1,7 @@
 use super::{Answer, Ask, Collector, Examination, Failure, Finish, OwnerState, Progress, Reason};
 use crate::{
     graph::{NodeId, OwnerGraph},
-    model::{ObjectId, Snapshot},
+    model::{ObjectId, ServerVersion, Snapshot},
     server::{DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Propagation, Stored},
     tree::fixture::{World, owner, terminating},
 };
@@ -64,6 +64,23 @@ fn a_conflict_makes_it_look_again() {
     let adopted = Stored { owners: Vec::new().into(), ..written };
     let dropped = examination.answer(&mut collector, Answer::Found(adopted));
     assert_eq!(dropped, Progress::Finished(Finish::RetrySoon));
+}
+
+/// R4.1: before 1.34, the collector's DELETE names the uid alone. A sweep's never does.
+#[test]
+fn older_collectors_delete_by_uid_alone() {
+    for (server, sweeps, by_version) in
+        [("v1.33.13", false, false), ("v1.33.13", true, true), ("v1.34.0", false, true), ("", false, true)]
+    {
+        let ((mut snapshot, graph), id) = lost();
+        snapshot.resources = snapshot.resources.of_server(ServerVersion::read(server, "", ""));
+        let mut collector = Collector { sweeps, ..Collector::at_rest(&snapshot, &graph) };
+        let (mut examination, _) = Examination::begin(&collector, id.into());
+        examination.answer(&mut collector, item(&snapshot, id));
+        let asked = examination.answer(&mut collector, Answer::Owner(Ok(OwnerState::Dangling)));
+        let Progress::Ask(Ask::Delete(options, _)) = asked else { panic!("{server}: {asked:?}") };
+        assert_eq!(options.version.is_some(), by_version, "{server} {sweeps}");
+    }
 }
 
 /// R3.13: a reference that can't be mapped ends the examination, even if all other owners are gone.

@@ -42,6 +42,10 @@ pub trait GraphView<'a> {
     /// The references that a patch makes non-blocking. The original uses the graph's copy (§4.3), which may be older
     /// than the item just read, so its patch can revert other changes.
     fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> Cow<'a, [Reference]>;
+    /// Whether the collector's DELETE names no resourceVersion (R4.1).
+    fn deletes_by_uid_alone(&self) -> bool {
+        false
+    }
     /// The text of a symbol.
     fn text(&self, symbol: Symbol) -> &str;
 

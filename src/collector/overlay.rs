@@ -16,6 +16,9 @@ use super::{
     queue::Queue,
 };
 
+/// The minor version of Kubernetes 1 since which the collector's DELETE names the resourceVersion that it read (R4.1).
+const NAMES_VERSION_SINCE: u32 = 34;
+
 /// A node of the graph.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
@@ -353,6 +356,10 @@ impl<'a> GraphView<'a> for Collector<'a> {
 
     fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> Cow<'a, [Reference]> {
         if self.sweeps { item.owners.clone() } else { self.node(node).owners.clone() }
+    }
+
+    fn deletes_by_uid_alone(&self) -> bool {
+        !self.sweeps && self.snapshot.resources.server().is_some_and(|server| server.is_before(NAMES_VERSION_SINCE))
     }
 
     fn text(&self, symbol: Symbol) -> &str {

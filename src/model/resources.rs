@@ -4,6 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
+use super::ServerVersion;
+
 /// The verbs that the collector requires of a resource (R2.2).
 pub(crate) const DELETABLE_VERBS: [&str; 3] = ["delete", "list", "watch"];
 
@@ -120,6 +122,8 @@ pub struct Resources {
     by_kind: FxHashMap<(String, String), ResourceId>,
     by_group_version: FxHashSet<String>,
     preferred_versions: Vec<(String, String)>,
+    /// The version of the server; `None` if it didn't say.
+    server: Option<ServerVersion>,
 }
 
 impl Resources {
@@ -167,7 +171,19 @@ impl Resources {
             by_kind.insert((api_version.clone(), resource.kind.to_lowercase()), ResourceId(index as u32));
             by_kind.insert((api_version, resource.kind.clone()), ResourceId(index as u32));
         }
-        Resources { all, not_watched, picked, by_kind, by_group_version, preferred_versions }
+        Resources { all, not_watched, picked, by_kind, by_group_version, preferred_versions, server: None }
+    }
+
+    /// The same, of a server with this version.
+    #[must_use]
+    pub fn of_server(mut self, server: Option<ServerVersion>) -> Self {
+        self.server = server;
+        self
+    }
+
+    /// The version of the server; `None` if it didn't say.
+    pub fn server(&self) -> Option<&ServerVersion> {
+        self.server.as_ref()
     }
 
     pub fn get(&self, id: ResourceId) -> &Resource {

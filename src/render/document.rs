@@ -83,11 +83,17 @@ mod tests {
     fn a_head_says_what_is_missing() {
         let gaps = [Gap { resource: "secrets".to_owned(), namespace: None, reason: "forbidden".into() }];
         assert_eq!(
-            serde_json::to_value(Head::new("Plan", &gaps)).unwrap(),
+            serde_json::to_value(Head::new("Plan", &gaps, None)).unwrap(),
             json!({"apiVersion": "kubectl-gc/v1", "kind": "Plan", "complete": false,
                    "gaps": [{"resource": "secrets", "reason": "forbidden"}]})
         );
-        assert!(Head::new("Plan", &[]).complete);
+        let server = |version: &str| {
+            let version = crate::model::ServerVersion::read(version, "", "");
+            serde_json::to_value(Head::new("Plan", &[], version.as_ref())).unwrap()
+        };
+        assert_eq!(server("v1.29.4-eks-1")["server"], json!({"version": "v1.29.4-eks-1", "tested": false}));
+        assert_eq!(server("v1.33.0")["server"]["tested"], true);
+        assert_eq!(server("v1.33.0")["complete"], true);
     }
 
     #[test]

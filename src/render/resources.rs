@@ -78,7 +78,7 @@ impl Output for ResourcesView<'_> {
             not_watched_because: view.resources.not_watched(id).map(|why| Because::of(view.resources, id, why)),
             objects: view.count(id),
         });
-        Document { head: Head::new("Resources", view.gaps), resources: resources.collect() }
+        Document { head: Head::new("Resources", view.gaps, view.resources.server()), resources: resources.collect() }
     }
 
     /// One line for each resource. If that doesn't fit the width, resources of the same version share a heading.

@@ -38,6 +38,7 @@ mod restore;
 mod rights;
 mod role;
 mod self_test;
+mod servers;
 mod side_by_side;
 mod snapshots;
 mod statuses;

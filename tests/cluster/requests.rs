@@ -65,7 +65,7 @@ fn deployment(trial: &Trial<'_>, replicas: usize) {
 
 /// How often each path was requested. Panics on writes and watches, and unless discovery and lists use the smallest
 /// formats.
-fn paths(proxy: &CountingProxy, lists: &[String], in_whole: bool) -> BTreeMap<String, usize> {
+pub fn paths(proxy: &CountingProxy, lists: &[String], in_whole: bool) -> BTreeMap<String, usize> {
     let mut paths = BTreeMap::new();
     for request in proxy.requests() {
         assert_eq!(request.method, "GET", "{request:?}");
@@ -82,9 +82,9 @@ fn paths(proxy: &CountingProxy, lists: &[String], in_whole: bool) -> BTreeMap<St
     paths
 }
 
-/// The expected requests: discovery and each of these lists, once.
-fn once(lists: &[String]) -> BTreeMap<String, usize> {
-    let discovery = ["/api", "/apis"].map(str::to_owned);
+/// The expected requests: discovery, the server's version and each of these lists, once.
+pub fn once(lists: &[String]) -> BTreeMap<String, usize> {
+    let discovery = ["/api", "/apis", "/version"].map(str::to_owned);
     discovery.into_iter().chain(lists.iter().cloned()).map(|path| (path, 1)).collect()
 }
 

@@ -172,6 +172,7 @@ impl PassReport<'_> {
             propagation: Propagation::Background,
             namespace: namespace.as_deref(),
             gaps: &pass.session.snapshot.gaps,
+            server: pass.session.snapshot.resources.server(),
             verdict: None,
             planned: plan.plan.summary,
             prevented: 0,

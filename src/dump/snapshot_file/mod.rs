@@ -4,6 +4,7 @@
 //! ```json
 //! {"apiVersion":"kubectl-gc/v1","kind":"Snapshot","complete":false,
 //! "origin":{"cluster":{"context":"prod-eu","server":"api.prod-eu:6443"}},
+//! "serverVersion":"v1.36.3",
 //! "gaps":[{"resource":"secrets","reason":"forbidden"}],
 //! "preferredVersions":{"":"v1","apps":"v1"},
 //! "resources":[{"group":"apps","version":"v1","name":"deployments","kind":"Deployment","namespaced":true,"verbs":["get","list"]}],
@@ -12,11 +13,11 @@
 //! "objects":[{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"web","uid":"0b7c","resourceVersion":"1031"}]}
 //! ```
 //!
-//! `lists` records what was listed, in one `namespace` or in all, or why it failed (`failure`); `absent` are
-//! coordinates that a look-up found empty. Fields of objects are named as in `metadata`; `facts` contain a
-//! [`Fact`](crate::model::Fact), and `setters` who set the finalizers ([`Setter`](crate::model::facts::Setter)), if
-//! read. Their times are in Unix seconds. `resource` names the resource of an object if its apiVersion and kind are
-//! ambiguous.
+//! `serverVersion` is absent if the server didn't tell it. `lists` records what was listed, in one `namespace` or in
+//! all, or why it failed (`failure`); `absent` are coordinates that a look-up found empty. Fields of objects are named
+//! as in `metadata`; `facts` contain a [`Fact`](crate::model::Fact), and `setters` who set the finalizers
+//! ([`Setter`](crate::model::facts::Setter)), if read. Their times are in Unix seconds. `resource` names the resource of
+//! an object if its apiVersion and kind are ambiguous.
 
 mod format;
 mod read;

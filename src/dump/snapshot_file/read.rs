@@ -22,8 +22,8 @@ use crate::{
         yaml,
     },
     model::{
-        self, Coordinate, Fact, Gap, ListRecord, Mapping, Object, Resource, ResourceId, Resources, Snapshot,
-        SnapshotBuilder, Strings, Symbol, facts::Setter,
+        self, Coordinate, Fact, Gap, ListRecord, Mapping, Object, Resource, ResourceId, Resources, ServerVersion,
+        Snapshot, SnapshotBuilder, Strings, Symbol, facts::Setter,
     },
 };
 
@@ -68,6 +68,8 @@ struct Header {
 #[serde(rename_all = "camelCase")]
 struct File {
     origin: Origin,
+    #[serde(default)]
+    server_version: String,
     gaps: Vec<Gap>,
     preferred_versions: Pairs<String>,
     resources: Vec<Resource>,
@@ -197,7 +199,8 @@ impl<'de> Visitor<'de> for Line<'_> {
 }
 
 fn restore(file: File) -> Result<Snapshot, String> {
-    let resources = Resources::new(file.resources, file.preferred_versions.0);
+    let server = ServerVersion::read(&file.server_version, "", "");
+    let resources = Resources::new(file.resources, file.preferred_versions.0).of_server(server);
     let mut by_name: FxHashMap<(String, String), ResourceId> = FxHashMap::default();
     for (id, resource) in resources.iter() {
         by_name.entry((resource.full_name(), resource.version.clone())).or_insert(id);

@@ -36,6 +36,10 @@ pub fn write(snapshot: &Snapshot, to: &mut dyn Write) -> io::Result<()> {
         crate::model::Origin::Dump { paths } => Origin::Dump { paths },
     };
     serde_json::to_writer(&mut *to, &origin)?;
+    if let Some(version) = resources.server() {
+        to.write_all(b",\n\"serverVersion\":")?;
+        serde_json::to_writer(&mut *to, version.as_str())?;
+    }
     array(to, "gaps", &snapshot.gaps)?;
     to.write_all(b",\n\"preferredVersions\":")?;
     let preferred = resources.preferred_versions().iter().map(|(group, version)| (group.as_str(), version.as_str()));

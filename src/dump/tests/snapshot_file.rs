@@ -6,7 +6,8 @@ use super::*;
 use crate::{
     dump,
     model::{
-        Fact, Gap, ListRecord, Origin, RawObject, Resource, Resources, SnapshotBuilder, facts::PodFacts, well_known,
+        Fact, Gap, ListRecord, Origin, RawObject, Resource, Resources, ServerVersion, SnapshotBuilder, facts::PodFacts,
+        well_known,
     },
 };
 
@@ -18,7 +19,8 @@ fn written(snapshot: &Snapshot) -> String {
 
 fn sample() -> Snapshot {
     let known = well_known::resources();
-    let resources = Resources::new(known.resources, known.preferred_versions);
+    let server = ServerVersion::read("v1.29.4-eks-1", "", "");
+    let resources = Resources::new(known.resources, known.preferred_versions).of_server(server);
     let id = |kind: &str| resources.by_group_kind("", kind).unwrap();
     let (pods, secrets, nodes) = (id("Pod"), id("Secret"), id("Node"));
     let origin = Origin::Cluster { context: "prod-eu".into(), server: "api.prod-eu:6443".into() };
@@ -58,6 +60,7 @@ fn a_snapshot_is_restored() {
     let text = written(&snapshot);
     let mut back = read(&text);
     assert_eq!(written(&back), text);
+    assert_eq!(back.resources.server().map(ServerVersion::as_str), Some("v1.29.4-eks-1"));
     assert_eq!(
         (back.origin.clone(), &back.gaps, &back.lists),
         (snapshot.origin.clone(), &snapshot.gaps, &snapshot.lists)

@@ -128,7 +128,7 @@ impl<'a> DeletionDocument<'a> {
     /// The result of a delete.
     pub(super) fn of(view: &DeletionView<'a>) -> Self {
         DeletionDocument {
-            head: Head::new("Deletion", view.gaps),
+            head: Head::new("Deletion", view.gaps, view.server),
             verdict: view.verdict,
             propagation: view.propagation.name(),
             targets: view.sent.iter().map(TargetJson::of).collect(),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{
     act::{Ended, Followed, Sent},
     command_line::Kubectl,
-    model::{Gap, Identity},
+    model::{Gap, Identity, ServerVersion},
     plan::{OutcomeKind, Summary, tracker::UnexpectedOutcome},
     render::{
         go_quote::visible,
@@ -32,6 +32,8 @@ pub struct DeletionView<'a> {
     /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
     pub gaps: &'a [Gap],
+    /// The version of the server.
+    pub server: Option<&'a ServerVersion>,
     /// The verdict on the plan; `None` if there was none.
     pub verdict: Option<&'a VerdictJson>,
     /// What the plan predicted.

@@ -195,7 +195,7 @@ impl<'a> ExplanationDocument<'a> {
     /// All explanations.
     pub(super) fn of(view: &ExplainView<'a>) -> Self {
         ExplanationDocument {
-            head: Head::new("Explanation", &view.snapshot.gaps),
+            head: Head::new("Explanation", &view.snapshot.gaps, view.snapshot.resources.server()),
             explanations: view
                 .explanations
                 .iter()

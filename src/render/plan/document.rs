@@ -183,7 +183,7 @@ impl<'a> PlanDocument<'a> {
             summary: SummaryJson::of(*summary),
         };
         PlanDocument {
-            head: Head::new("Plan", &view.snapshot.gaps),
+            head: Head::new("Plan", &view.snapshot.gaps, view.snapshot.resources.server()),
             verdict: VerdictJson::of(view),
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
@@ -201,7 +201,7 @@ impl<'a> SweepDocument<'a> {
     /// The document of a sweep.
     pub fn of(view: &PlanView<'a>) -> Self {
         SweepDocument {
-            head: Head::new("Sweep", &view.snapshot.gaps),
+            head: Head::new("Sweep", &view.snapshot.gaps, view.snapshot.resources.server()),
             course: CourseJson::of(view),
             obstacles: ObstacleJson::all_of(view),
             remaining: view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect(),

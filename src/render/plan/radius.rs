@@ -116,7 +116,7 @@ impl Output for BlastRadius<'_> {
             obstacle: row.obstacle.map(|obstacle| ObstacleJson::of(self.snapshot, obstacle)),
         };
         BlastRadiusDocument {
-            head: Head::new("BlastRadius", &self.snapshot.gaps),
+            head: Head::new("BlastRadius", &self.snapshot.gaps, self.snapshot.resources.server()),
             propagation: self.propagation.name(),
             total: self.total,
             rows: self.rows.iter().map(row).collect(),

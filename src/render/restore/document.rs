@@ -128,7 +128,7 @@ impl<'a> RestorationDocument<'a> {
         });
         let lost = view.lost().into_iter();
         RestorationDocument {
-            head: Head::new("Restoration", view.gaps),
+            head: Head::new("Restoration", view.gaps, view.resources.server()),
             dry_run: match view.mode {
                 Mode::Apply => None,
                 Mode::ServerDryRun => Some("server"),

@@ -71,7 +71,7 @@ fn is_reassured(objects: usize) {
         *asked.entry(request.path).or_default() += usize::from(!request.query.contains("continue="));
     }
     let lists = cluster.listed().into_iter().map(|kind| kind.path);
-    let expected = ["/api", "/apis", "/api/v1/events"].map(str::to_owned).into_iter().chain(lists);
+    let expected = ["/api", "/apis", "/version", "/api/v1/events"].map(str::to_owned).into_iter().chain(lists);
     assert_eq!(asked, expected.map(|path| (path, 1)).collect());
 }
 

@@ -1,0 +1,3 @@
+//! API servers that are old or odd, and gateways before them.
+
+mod version;
