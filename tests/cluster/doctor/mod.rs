@@ -1,7 +1,7 @@
 //! Findings of the built program: each test creates the broken state for real, finds it, and repairs it with the very
 //! command that the finding printed.
 
-mod apis;
+pub mod apis;
 mod causes;
 mod check_ownerreferences;
 mod churn;

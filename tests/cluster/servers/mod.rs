@@ -1,3 +1,4 @@
 //! API servers that are old or odd, and gateways before them.
 
+mod odd;
 mod version;
