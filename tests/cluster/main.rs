@@ -45,5 +45,6 @@ mod statuses;
 mod sweep;
 mod tree_watch;
 mod unhappy;
+mod versions;
 mod well_known;
 mod workloads;

@@ -12,4 +12,5 @@ mod robustness;
 mod rows;
 mod rules;
 mod supply;
+mod versions;
 mod width;
