@@ -98,7 +98,8 @@ impl Controllers<'_, '_, '_> {
     fn recreated(&self, object: ObjectId) -> Option<Afterwards> {
         let snapshot = self.side_effects.context.snapshot;
         let Object { namespace, name, .. } = *self.object(object);
-        let kept = kept_up_by(self.resource(object), snapshot.text(namespace), snapshot.text(name));
+        let (place, name) = (snapshot.text(namespace), snapshot.text(name));
+        let kept = kept_up_by(&snapshot.resources, self.resource(object), place, name);
         let set = self.set_of_claim(object);
         let is_made = kept.is_some() || set.is_some() || self.is_endpoints(object);
         if !is_made && self.controller_of(object).is_none() {

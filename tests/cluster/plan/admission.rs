@@ -9,7 +9,7 @@ use super::{
     obstacles::{checked_plan, family},
     trial::Trial,
 };
-use crate::harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options};
+use crate::harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options, needs};
 
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -90,7 +90,7 @@ fn bind(trial: &Trial<'_>, row: &Row) {
 }
 
 /// Waits until the policies are in force that were created last.
-fn in_force(cluster: &Cluster) {
+fn in_force(cluster: &Cluster, mutates: bool) {
     let probe = |kind: &str, spec: Value| {
         let trial = Trial::on(cluster, "probe", "Background");
         let [owner, ..] = family(&trial);
@@ -111,6 +111,9 @@ fn in_force(cluster: &Cluster) {
         });
     };
     probe("refuses", json!({"validations": [{"expression": "false"}]}));
+    if !mutates {
+        return;
+    }
     // What can't be computed is refused.
     let mut fails = keeps_waiting();
     fails["mutations"][0]["jsonPatch"]["expression"] =
@@ -123,7 +126,9 @@ fn what_policies_may_refuse_or_change_is_not_certain() {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
-    let rows = rows();
+    let mut rows = rows();
+    let mutates = needs(36, "the cases with a MutatingAdmissionPolicy: its v1 is not served before");
+    rows.retain(|row| mutates || row.kind != "MutatingAdmissionPolicy");
     let trials: Vec<Trial<'_>> = rows
         .iter()
         .map(|row| {
@@ -133,7 +138,7 @@ fn what_policies_may_refuse_or_change_is_not_certain() {
             trial
         })
         .collect();
-    in_force(&cluster);
+    in_force(&cluster, mutates);
     cluster.settled();
     let plan = |trial: &Trial<'_>| -> Value {
         let policy = format!("--propagation={}", trial.policy.to_lowercase());

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     doctor::paste,
-    harness::{COLLECTOR, Cluster, NAMESPACES, Options},
+    harness::{COLLECTOR, Cluster, NAMESPACES, Options, needs},
 };
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// R9.10, R9.32: the pod goes first, and then nothing tells what the namespace still contains.
 #[test]
 fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
+    if !needs(34, "the API server finds an aggregated API by EndpointSlices; before, by Endpoints") {
+        return;
+    }
     let (_backend, port) = backend();
     let options = Options { api_server: vec!["--enable-aggregator-routing=true".to_owned()], ..Options::default() };
     let cluster = Cluster::start(&options);

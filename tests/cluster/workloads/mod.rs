@@ -24,6 +24,8 @@ use bench::Bench;
 use case::Case;
 use report::{Figures, Report, by_cause};
 
+use crate::harness::needs;
+
 /// Cases in the long tier: about two minutes.
 const WORKLOADS: u64 = 20;
 const SEED: u64 = 1000;
@@ -69,7 +71,10 @@ fn play(cases: &[Case]) {
 /// Among others R9.22, R9.23, R9.24, R9.25, R9.26 and R9.36.
 #[test]
 fn workloads_end_as_told() {
-    play(&Case::parse(QUICK));
+    let mut cases = Case::parse(QUICK);
+    let claims = needs(34, "the cases with a ResourceClaimTemplate: resource.k8s.io/v1 is not served before");
+    cases.retain(|case| claims || case.pieces.iter().all(|piece| piece.sort != "resourceclaimtemplate"));
+    play(&cases);
 }
 
 /// What was once wrong and is slow, and as many cases as `WORKLOADS` says, from `SEED` on; or those in `CASE`. `SHOW=1`
