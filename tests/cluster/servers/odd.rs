@@ -20,8 +20,11 @@ use crate::{
 /// Generous, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_mins(5);
 
+/// What a proxy does with a request.
+type Hook = fn(&Request) -> Option<Fault>;
+
 /// Ways of a server or a gateway to speak less than today's servers do.
-const WAYS: [(&str, fn(&Request) -> Option<Fault>); 4] = [
+const WAYS: [(&str, Hook); 4] = [
     ("no aggregated discovery", old_discovery),
     ("JSON instead of protobuf", json_instead),
     ("406 to protobuf", refuses_protobuf),
