@@ -16,7 +16,7 @@ pub struct Listed {
     /// The parts of a list's path before and after the namespace; only for namespaced kinds.
     namespaced_path: Option<[String; 2]>,
     api_version: String,
-    kind: String,
+    pub(super) kind: String,
 }
 
 impl Listed {
