@@ -33,8 +33,8 @@ impl From<Option<i64>> for MaybeSeconds {
     }
 }
 
-/// A resourceVersion. The API server writes a decimal number, different for each object; what else a dump may contain is
-/// kept as text.
+/// A resourceVersion. The API server writes a decimal number, different for each object; what else a dump may contain
+/// is kept as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceVersion(u64);
 

@@ -158,9 +158,9 @@ impl Cluster {
         Ok(program.args(&self.options.controller_manager))
     }
 
-    /// Waits until the collector is idle: its queues stay empty, and it processes nothing, for some time. It may also try
-    /// again and again what fails each time, so that on a slow machine its queues are never seen empty for long: then it
-    /// is idle if no object changes for long.
+    /// Waits until the collector is idle: its queues stay empty, and it processes nothing, for some time. It may also
+    /// try again and again what fails each time, so that on a slow machine its queues are never seen empty for long:
+    /// then it is idle if no object changes for long.
     ///
     /// This isn't the end: failed items wait for their retry outside the queues, longer after each failure. A test must
     /// look again before it reports an unexpected state.
