@@ -1,7 +1,5 @@
 //! Collects the objects of all documents, validated.
 
-use std::sync::Arc;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -9,22 +7,15 @@ use super::{
     document::{Envelope, Extra, Items, Node, Type, group_of, item_type},
     error::{DumpError, Place},
     metadata::Metadata,
+    places::{CompactPlace, Places},
 };
-use crate::model::{Fact, Object, ResourceId, Strings, Symbol, facts::Setter, pool::Pool};
+use crate::model::{Facts, Object, ObjectId, ResourceId, Strings, Symbol, facts::Setter};
 
 /// What is known of few objects.
 #[derive(Debug)]
 pub(super) enum Rest {
     Setters(Vec<Setter>),
     Definition(Box<Definition>),
-}
-
-/// A compact [`Place`]: the index of its file, and numbers that are 0 if there are none.
-#[derive(Clone, Copy, Debug)]
-struct CompactPlace {
-    file: Symbol,
-    document: u32,
-    item: u32,
 }
 
 /// The identity of an object: coordinate and uid.
@@ -36,10 +27,9 @@ pub(super) struct Collector {
     pub strings: Strings,
     /// Every copy of every object, as read. Its resource is the index of its type.
     objects: Vec<Object>,
-    places: Vec<CompactPlace>,
+    places: Places,
     /// By index of the object.
-    facts: Vec<Option<Arc<Fact>>>,
-    pool: Pool<Fact>,
+    facts: Facts,
     /// By index of the object, in ascending order.
     rest: Vec<(u32, Rest)>,
     types: Vec<Type>,
@@ -56,11 +46,11 @@ pub(super) struct Collected {
     /// In the order in which they were read. Its resource is the index of its type.
     pub objects: Vec<Object>,
     /// By index of the object.
-    pub facts: Vec<Option<Arc<Fact>>>,
+    pub facts: Facts,
     /// By index of the object, in ascending order.
     pub rest: Vec<(u32, Rest)>,
     pub types: Vec<Type>,
-    places: Vec<CompactPlace>,
+    places: Places,
 }
 
 impl Collector {
@@ -98,20 +88,19 @@ impl Collector {
         for (before, key) in &self.deleted {
             gone.extend(by_key.get(key).into_iter().flatten().filter(|index| *index < before));
         }
-        let mut moved: Vec<Option<u32>> = vec![None; self.objects.len()];
+        let stays = |index: &usize| !gone.contains(index);
+        self.places = self.places.keep((0..self.objects.len()).filter(stays));
+        let mut moved: Vec<Option<ObjectId>> = vec![None; self.objects.len()];
         let mut kept = 0;
-        for index in (0..self.objects.len()).filter(|index| !gone.contains(index)) {
+        for index in (0..self.objects.len()).filter(stays) {
             self.objects.swap(kept, index);
-            self.places.swap(kept, index);
-            self.facts.swap(kept, index);
-            moved[index] = Some(kept as u32);
+            moved[index] = Some(ObjectId(kept as u32));
             kept += 1;
         }
         self.objects.truncate(kept);
-        self.places.truncate(kept);
-        self.facts.truncate(kept);
+        self.facts.move_to(&moved);
         let rest = std::mem::take(&mut self.rest);
-        self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index as usize]?, rest))).collect();
+        self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index as usize]?.0, rest))).collect();
     }
 
     /// The objects from now on are in this document of a file.
@@ -122,9 +111,7 @@ impl Collector {
 
     /// The document that was begun is the only one of its file: its objects, from this one, need no number.
     pub(super) fn only_document(&mut self, first: usize) {
-        for place in &mut self.places[first..] {
-            place.document = 0;
-        }
+        self.places.only_document(first);
         self.document = 0;
     }
 
@@ -287,15 +274,11 @@ impl Collector {
 
     fn keep(&mut self, item: Option<usize>, object: Object, extra: Extra, setters: Option<Vec<Setter>>) {
         let index = self.objects.len() as u32;
-        let (mut fact, mut definition) = (None, None);
-        if let Extra::Known(found, defines) = extra {
-            let (shared, is_new) = self.pool.share(*found);
-            if is_new {
-                shared.intern_names(&mut self.strings);
-            }
-            (fact, definition) = (Some(shared), defines);
-        }
-        self.facts.push(fact);
+        let (fact, definition) = match extra {
+            Extra::Known(fact, definition) => (Some(*fact), definition),
+            _ => (None, None),
+        };
+        self.facts.push(fact, &mut self.strings);
         self.rest.extend(definition.map(|definition| (index, Rest::Definition(definition))));
         self.rest.extend(setters.map(|setters| (index, Rest::Setters(setters))));
         let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
@@ -312,7 +295,7 @@ impl Collected {
     }
 
     pub(super) fn place(&self, index: usize) -> Place {
-        let CompactPlace { file, document, item } = self.places[index];
+        let CompactPlace { file, document, item } = self.places.get(index);
         let number = |number: u32| (number != 0).then_some(number as usize);
         Place { file: self.strings.text(file).to_owned(), document: number(document), item: number(item) }
     }

@@ -119,7 +119,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    fn in_list(self) -> bool {
+    pub(super) fn in_list(self) -> bool {
         matches!(self, Level::InList(_))
     }
 

@@ -19,6 +19,7 @@ mod input;
 mod kustomize;
 mod metadata;
 mod pieces;
+mod places;
 mod plain;
 mod served;
 mod snapshot_file;

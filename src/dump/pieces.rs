@@ -53,6 +53,9 @@ pub(super) struct Pieces<R> {
     buffer: Vec<u8>,
     /// Where the next piece begins in the buffer.
     start: usize,
+    /// How much of the buffer is UTF-8 for certain, and whether a byte after that is none.
+    checked: usize,
+    is_text: bool,
     /// Where that is in the text.
     pub at: Position,
     /// How many bytes were read.
@@ -61,7 +64,16 @@ pub(super) struct Pieces<R> {
 
 impl<R: Read> Pieces<R> {
     pub(super) fn of(reader: R) -> Self {
-        Pieces { reader, chunk: CHUNK, buffer: Vec::new(), start: 0, at: Position::START, read: 0 }
+        Pieces {
+            reader,
+            chunk: CHUNK,
+            buffer: Vec::new(),
+            start: 0,
+            checked: 0,
+            is_text: true,
+            at: Position::START,
+            read: 0,
+        }
     }
 
     /// The same, read in chunks of another size.
@@ -107,16 +119,29 @@ impl<R: Read> Pieces<R> {
         &self.buffer[self.start..]
     }
 
+    /// Whether what was read of the rest is UTF-8, but perhaps for a character that is not complete yet.
+    pub(super) fn is_text(&self) -> bool {
+        self.is_text
+    }
+
     /// Reads more; `false` at the end.
     pub(super) fn fill(&mut self) -> io::Result<bool> {
         if self.start > 0 {
             self.buffer.drain(..self.start);
+            self.checked = self.checked.saturating_sub(self.start);
             self.start = 0;
         }
         let before = self.buffer.len();
         (&mut self.reader).take(self.chunk as u64).read_to_end(&mut self.buffer)?;
         let more = self.buffer.len() - before;
         self.read += more as u64;
+        match std::str::from_utf8(&self.buffer[self.checked..]) {
+            Ok(_) => (self.checked, self.is_text) = (self.buffer.len(), true),
+            // The last character may not be complete yet.
+            Err(error) => {
+                (self.checked, self.is_text) = (self.checked + error.valid_up_to(), error.error_len().is_none())
+            }
+        }
         Ok(more > 0)
     }
 

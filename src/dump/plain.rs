@@ -42,14 +42,9 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
     map(&mut collected, &resources)?;
     let Collected { strings, objects, facts, rest, .. } = collected;
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
-    let ids = builder.adopt(objects);
-    for (id, fact) in ids.iter().zip(facts) {
-        if let (Some(id), Some(fact)) = (id, fact) {
-            builder.snapshot().learn_shared(*id, fact);
-        }
-    }
+    let adopted = builder.adopt(objects, facts);
     for (index, rest) in rest {
-        let Some(id) = ids[index as usize] else { continue };
+        let Some(id) = adopted.id(index) else { continue };
         match rest {
             Rest::Setters(setters) => builder.snapshot().facts.insert_setters(id, setters),
             Rest::Definition(_) => {}

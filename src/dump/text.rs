@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use serde::de::DeserializeSeed;
+use serde::de::{DeserializeSeed, IgnoredAny};
 
 use super::{
     collect::Collector,
@@ -187,8 +187,25 @@ impl<R: Read> Json<'_, R> {
 
     /// The next value of a list.
     fn value(&mut self, level: Level) -> Result<Parsed, DumpError> {
+        if let Some(node) = self.whole_item(level) {
+            return Ok(Parsed::Node(node));
+        }
         let (length, _) = self.pieces.measure(0, false).map_err(self.failed)?;
         self.piece(length, level)
+    }
+
+    /// The next item of a list, if all of it was read and it is well-formed. That saves measuring it.
+    fn whole_item(&mut self, level: Level) -> Option<Node> {
+        // Objects of other levels may be lists, whose items are collected while they are read.
+        if !level.in_list() || !self.pieces.is_text() || self.pieces.rest().first() != Some(&b'{') {
+            return None;
+        }
+        let mut context = Context { collector: self.collector, streamed: None, own: None };
+        let mut deserializer = serde_json::Deserializer::from_slice(self.pieces.rest());
+        let node = NodeReader { context: &mut context, level }.deserialize(&mut deserializer).ok()?;
+        let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
+        self.pieces.skip(length);
+        Some(node)
     }
 
     /// A piece of this length. One without a value is parsed all the same: the parser says what is wrong.
@@ -243,7 +260,7 @@ fn parse(
     level: Level,
 ) -> Result<Parsed, DumpError> {
     let mut context = Context { collector, streamed, own: None };
-    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let mut deserializer = serde_json::Deserializer::from_slice(text.as_bytes());
     let node = NodeReader { context: &mut context, level }.deserialize(&mut deserializer);
     match node.and_then(|node| deserializer.end().map(|()| node)) {
         Ok(node) => Ok(Parsed::Node(node)),

@@ -9,7 +9,7 @@ mod update;
 #[cfg(test)]
 mod update_tests;
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -183,11 +183,6 @@ impl Snapshot {
     pub fn learn(&mut self, object: ObjectId, fact: Fact) {
         fact.intern_names(&mut self.strings);
         self.facts.insert(object, fact);
-    }
-
-    /// The same, of facts that are shared, and whose names are interned.
-    pub(crate) fn learn_shared(&mut self, object: ObjectId, fact: Arc<Fact>) {
-        self.facts.insert_shared(object, fact);
     }
 
     /// Coordinates whose look-up found nothing, in no particular order.
@@ -375,6 +370,16 @@ impl Snapshot {
     }
 }
 
+/// What became of the objects that a builder took over; `None` if all keep their places.
+pub(crate) struct Adopted(Option<Vec<Option<ObjectId>>>);
+
+impl Adopted {
+    /// The id of an object by its index; `None` if it is a copy that doesn't count.
+    pub(crate) fn id(&self, index: u32) -> Option<ObjectId> {
+        self.0.as_ref().map_or(Some(ObjectId(index)), |moved| moved[index as usize])
+    }
+}
+
 /// Builds a snapshot from a source, in any order.
 #[derive(Debug)]
 pub struct SnapshotBuilder {
@@ -419,15 +424,14 @@ impl SnapshotBuilder {
         self.snapshot.add(resource, raw)
     }
 
-    /// Takes over objects that these strings have interned, under the picked resources of those that they name. Of
-    /// several copies of an object, the newest counts, in the place of the first. Returns the id of each; `None` for
-    /// copies that don't count. The builder has no objects yet.
-    pub(crate) fn adopt(&mut self, mut objects: Vec<Object>) -> Vec<Option<ObjectId>> {
+    /// Takes over objects that these strings have interned, under the picked resources of those that they name, and
+    /// their facts. Of several copies of an object, the newest counts, in the place of the first. The builder has no
+    /// objects yet.
+    pub(crate) fn adopt(&mut self, mut objects: Vec<Object>, facts: Facts) -> Adopted {
         let snapshot = &mut self.snapshot;
         snapshot.index.reserve(&objects);
-        let mut ids: Vec<Option<ObjectId>> = Vec::with_capacity(objects.len());
-        // By id: which of the given objects counts.
-        let mut chosen: Vec<u32> = Vec::with_capacity(objects.len());
+        // From the first copy on: the id of each of the given objects, and by id, which of them counts.
+        let mut moved: Option<(Vec<Option<ObjectId>>, Vec<u32>)> = None;
         // Objects that share their coordinate with another one.
         let mut twins: FxHashMap<(Coordinate, Symbol), ObjectId> = FxHashMap::default();
         let mut kept = 0;
@@ -438,6 +442,9 @@ impl SnapshotBuilder {
             let first = snapshot.index.at(&objects, coordinate);
             let known = first.filter(|first| objects[first.index()].uid == uid);
             if let Some(known) = known.or_else(|| twins.get(&(coordinate, uid)).copied()) {
+                let unmoved =
+                    || ((0..index as u32).map(|id| Some(ObjectId(id))).collect(), (0..index as u32).collect());
+                let (ids, chosen) = moved.get_or_insert_with(unmoved);
                 let version = |object: &Object| object.resource_version.number();
                 let newer = version(&objects[known.index()]) < version(&objects[index]);
                 if newer {
@@ -454,13 +461,20 @@ impl SnapshotBuilder {
             }
             objects.swap(kept, index);
             snapshot.index.add(&objects, id);
-            ids.push(Some(id));
-            chosen.push(index as u32);
+            if let Some((ids, chosen)) = &mut moved {
+                ids.push(Some(id));
+                chosen.push(index as u32);
+            }
             kept += 1;
         }
         objects.truncate(kept);
         snapshot.objects = objects;
-        ids
+        let moved = moved.map(|(ids, _)| ids);
+        snapshot.facts = facts;
+        if let Some(moved) = &moved {
+            snapshot.facts.move_to(moved);
+        }
+        Adopted(moved)
     }
 
     /// Records a list. A failed one becomes a gap.

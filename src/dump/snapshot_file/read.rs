@@ -22,7 +22,7 @@ use crate::{
         yaml,
     },
     model::{
-        self, Coordinate, Fact, Gap, ListRecord, Mapping, Object, Resource, ResourceId, Resources, ServerVersion,
+        self, Coordinate, Facts, Gap, ListRecord, Mapping, Object, Resource, ResourceId, Resources, ServerVersion,
         Snapshot, SnapshotBuilder, Strings, Symbol, facts::Setter,
     },
 };
@@ -90,8 +90,9 @@ struct Objects {
     objects: Vec<Object>,
     types: Vec<Type>,
     by_type: FxHashMap<Type, ResourceId>,
-    /// Facts and setters, by index of the object.
-    rest: Vec<(usize, Option<Fact>, Option<Vec<Setter>>)>,
+    facts: Facts,
+    /// By index of the object.
+    setters: Vec<(u32, Vec<Setter>)>,
 }
 
 /// What names the resource of an object: apiVersion, kind, and the resource itself where these don't.
@@ -190,9 +191,9 @@ impl<'de> Visitor<'de> for Line<'_> {
         if resource == next {
             objects.types.push(kind);
         }
-        if facts.is_some() || setters.is_some() {
-            objects.rest.push((objects.objects.len(), facts, setters));
-        }
+        let index = objects.objects.len() as u32;
+        objects.facts.push(facts, strings);
+        objects.setters.extend(setters.map(|setters| (index, setters)));
         objects.objects.push(Object { resource, ..metadata.object });
         Ok(())
     }
@@ -213,7 +214,7 @@ fn restore(file: File) -> Result<Snapshot, String> {
         Origin::Cluster { context, server } => model::Origin::Cluster { context, server },
         Origin::Dump { paths } => model::Origin::Dump { paths },
     };
-    let Objects { strings, mut objects, types, rest, .. } = file.objects;
+    let Objects { strings, mut objects, types, facts, setters, .. } = file.objects;
     let by_type: Vec<Option<ResourceId>> = types.iter().map(|kind| resource(&strings, kind, &resources)).collect();
     for object in &mut objects {
         let index = object.resource.index();
@@ -224,13 +225,9 @@ fn restore(file: File) -> Result<Snapshot, String> {
         })?;
     }
     let mut builder = SnapshotBuilder::with_strings(origin, resources, strings);
-    let ids = builder.adopt(objects);
-    for (index, facts, setters) in rest {
-        let Some(id) = ids[index] else { continue };
-        if let Some(facts) = facts {
-            builder.snapshot().learn(id, facts);
-        }
-        if let Some(setters) = setters {
+    let adopted = builder.adopt(objects, facts);
+    for (index, setters) in setters {
+        if let Some(id) = adopted.id(index) {
             builder.snapshot().facts.insert_setters(id, setters);
         }
     }

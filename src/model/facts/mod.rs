@@ -120,8 +120,29 @@ impl Facts {
         self.insert_shared(object, shared);
     }
 
-    /// The same, of facts that are shared already.
-    pub(super) fn insert_shared(&mut self, object: ObjectId, fact: Arc<Fact>) {
+    /// Records the facts of the next object, while a snapshot is built, and interns the names in them.
+    pub(crate) fn push(&mut self, fact: Option<Fact>, strings: &mut Strings) {
+        let shared = fact.map(|fact| {
+            let (shared, is_new) = self.pool.share(fact);
+            if is_new {
+                shared.intern_names(strings);
+            }
+            shared
+        });
+        if shared.is_some() {
+            self.len += 1;
+            self.learned += 1;
+        }
+        self.known.push(shared);
+    }
+
+    /// Forgets the facts of objects from this one on.
+    pub(crate) fn truncate(&mut self, objects: usize) {
+        let dropped = self.known.drain(objects.min(self.known.len())..).flatten().count();
+        self.len -= dropped;
+    }
+
+    fn insert_shared(&mut self, object: ObjectId, fact: Arc<Fact>) {
         self.learned += 1;
         if self.known.len() <= object.index() {
             self.known.resize(object.index() + 1, None);
@@ -336,7 +357,7 @@ impl Facts {
     }
 
     /// Renumbers objects; drops the facts of those without a new id.
-    pub(super) fn move_to(&mut self, moved: &[Option<ObjectId>]) {
+    pub(crate) fn move_to(&mut self, moved: &[Option<ObjectId>]) {
         let to = |id: ObjectId| moved[id.index()];
         let (known, learned) = (std::mem::take(&mut self.known), self.learned);
         self.len = 0;

@@ -129,15 +129,15 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
     Some(match (group, kind) {
         ("", "Pod") => Fact::Pod(pod(object)),
         ("", "PersistentVolume") => Fact::Volume(volume(object)),
-        ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts { volume: object.name("/spec/volumeName") }),
+        ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts { volume: object.name(&["spec", "volumeName"]) }),
         ("", "Node") => Fact::Node(NodeFacts { pods: None, kubelet: Some(kubelet(object)) }),
         ("", "Service") => Fact::Service(ServiceFacts {
-            kind: object.text("/spec/type"),
-            cluster_ips: texts(at(object.0, "/spec/clusterIPs")),
-            selects: at(object.0, "/spec/selector").is_some_and(|selector| !selector.is_null()),
+            kind: object.text(&["spec", "type"]),
+            cluster_ips: texts(at(object.0, &["spec", "clusterIPs"])),
+            selects: at(object.0, &["spec", "selector"]).is_some_and(|selector| !selector.is_null()),
         }),
         ("", "Namespace") => Fact::Namespace(NamespaceFacts {
-            finalizers: texts(at(object.0, "/spec/finalizers")),
+            finalizers: texts(at(object.0, &["spec", "finalizers"])),
             conditions: object.conditions(),
         }),
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
@@ -146,9 +146,9 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding") => {
             let mutates = kind == "MutatingAdmissionPolicyBinding";
             Fact::PolicyBinding(PolicyBindingFacts {
-                policy: object.text("/spec/policyName").unwrap_or_default(),
-                denies: mutates || list(at(object.0, "/spec/validationActions")).any(|action| action == "Deny"),
-                constraints: at(object.0, "/spec/matchResources").map(constraints),
+                policy: object.text(&["spec", "policyName"]).unwrap_or_default(),
+                denies: mutates || list(at(object.0, &["spec", "validationActions"])).any(|action| action == "Deny"),
+                constraints: at(object.0, &["spec", "matchResources"]).map(constraints),
             })
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
@@ -156,62 +156,68 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         // Without a status, readiness is unknown.
         ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => {
             object.0.get("status")?;
-            let ready = object.number("/status/readyReplicas").unwrap_or(0);
+            let ready = object.number(&["status", "readyReplicas"]).unwrap_or(0);
             let claims = (kind == "StatefulSet").then(|| claim_templates(object));
-            let paused = at(object.0, "/spec/paused") == Some(&Value::Bool(true));
-            let selector = selector(at(object.0, "/spec/selector"));
-            Fact::Workload(WorkloadFacts { wanted: object.number("/spec/replicas"), ready, paused, claims, selector })
+            let paused = at(object.0, &["spec", "paused"]) == Some(&Value::Bool(true));
+            let selector = selector(at(object.0, &["spec", "selector"]));
+            Fact::Workload(WorkloadFacts {
+                wanted: object.number(&["spec", "replicas"]),
+                ready,
+                paused,
+                claims,
+                selector,
+            })
         }
         ("", "ReplicationController") => {
             object.0.get("status")?;
-            let labels = at(object.0, "/spec/selector").and_then(Value::as_object).into_iter().flatten();
+            let labels = at(object.0, &["spec", "selector"]).and_then(Value::as_object).into_iter().flatten();
             let requirements: Vec<LabelRequirement> = equal_to(labels).collect();
             Fact::Workload(WorkloadFacts {
-                wanted: object.number("/spec/replicas"),
-                ready: object.number("/status/readyReplicas").unwrap_or(0),
+                wanted: object.number(&["spec", "replicas"]),
+                ready: object.number(&["status", "readyReplicas"]).unwrap_or(0),
                 selector: (!requirements.is_empty()).then_some(LabelSelector(requirements)),
                 ..WorkloadFacts::default()
             })
         }
         ("apps", "DaemonSet") => {
             object.0.get("status")?;
-            let ready = object.number("/status/numberReady").unwrap_or(0);
-            let wanted = object.number("/status/desiredNumberScheduled");
-            let selector = selector(at(object.0, "/spec/selector"));
+            let ready = object.number(&["status", "numberReady"]).unwrap_or(0);
+            let wanted = object.number(&["status", "desiredNumberScheduled"]);
+            let selector = selector(at(object.0, &["spec", "selector"]));
             Fact::Workload(WorkloadFacts { wanted, ready, selector, ..WorkloadFacts::default() })
         }
         ("batch", "Job") => {
-            let managed_by = object.name("/spec/managedBy").filter(|name| name != JobFacts::BUILT_IN);
+            let managed_by = object.name(&["spec", "managedBy"]).filter(|name| name != JobFacts::BUILT_IN);
             let over = |condition: &Value| {
                 matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
             };
-            let finished = list(at(object.0, "/status/conditions")).any(over);
-            let uncounted = list(at(object.0, "/status/uncountedTerminatedPods/failed")).count();
-            let failed = object.number("/status/failed").unwrap_or(0).saturating_add_unsigned(uncounted as u64);
-            let limit = object.number("/spec/backoffLimit").filter(|_| !finished);
+            let finished = list(at(object.0, &["status", "conditions"])).any(over);
+            let uncounted = list(at(object.0, &["status", "uncountedTerminatedPods", "failed"])).count();
+            let failed = object.number(&["status", "failed"]).unwrap_or(0).saturating_add_unsigned(uncounted as u64);
+            let limit = object.number(&["spec", "backoffLimit"]).filter(|_| !finished);
             Fact::Job(JobFacts {
                 managed_by,
                 failures_left: limit.map(|limit| limit.saturating_sub(failed)),
-                judges_failures: at(object.0, "/spec/podFailurePolicy").is_some()
-                    || object.text("/spec/podReplacementPolicy").as_deref() == Some("Failed"),
-                seconds_after_finished: object.number("/spec/ttlSecondsAfterFinished"),
+                judges_failures: at(object.0, &["spec", "podFailurePolicy"]).is_some()
+                    || object.text(&["spec", "podReplacementPolicy"]).as_deref() == Some("Failed"),
+                seconds_after_finished: object.number(&["spec", "ttlSecondsAfterFinished"]),
                 finished,
-                selector: selector(at(object.0, "/spec/selector")),
+                selector: selector(at(object.0, &["spec", "selector"])),
             })
         }
         ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
-            holder: object.name("/spec/holderIdentity"),
-            seconds: object.number("/spec/leaseDurationSeconds"),
-            renewed: object.text("/spec/renewTime").and_then(|time| unix_seconds(&time)),
+            holder: object.name(&["spec", "holderIdentity"]),
+            seconds: object.number(&["spec", "leaseDurationSeconds"]),
+            renewed: object.text(&["spec", "renewTime"]).and_then(|time| unix_seconds(&time)),
         }),
         ("snapshot.storage.k8s.io", "VolumeSnapshot") => {
-            Fact::VolumeSnapshot(SnapshotFacts { content: object.name("/status/boundVolumeSnapshotContentName") })
+            Fact::VolumeSnapshot(SnapshotFacts { content: object.name(&["status", "boundVolumeSnapshotContentName"]) })
         }
-        ("snapshot.storage.k8s.io", "VolumeSnapshotContent") => {
-            Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: object.text("/spec/deletionPolicy") })
-        }
+        ("snapshot.storage.k8s.io", "VolumeSnapshotContent") => Fact::VolumeSnapshotContent(SnapshotContentFacts {
+            deletion_policy: object.text(&["spec", "deletionPolicy"]),
+        }),
         _ => {
-            let finalizers = list(at(object.0, "/metadata/finalizers")).filter_map(Value::as_str);
+            let finalizers = list(at(object.0, &["metadata", "finalizers"])).filter_map(Value::as_str);
             Fact::Policy(Policy::of(group, kind, finalizers)?.read(object.0))
         }
     })
@@ -223,7 +229,7 @@ pub(crate) fn token(secret: &Value) -> Option<TokenFacts> {
     if secret.get("type").is_some_and(|kind| kind != TokenFacts::TYPE) {
         return None;
     }
-    let annotation = |name: &str| at(secret, "/metadata/annotations")?.get(name)?.as_str().map(str::to_owned);
+    let annotation = |name: &str| at(secret, &["metadata", "annotations"])?.get(name)?.as_str().map(str::to_owned);
     let account = annotation(ACCOUNT_NAME)?;
     let uid = annotation(ACCOUNT_UID).filter(|uid| !uid.is_empty());
     Some(TokenFacts { account, uid })
@@ -239,45 +245,45 @@ pub(super) fn unix_seconds(time: &str) -> Option<i64> {
 struct Whole<'a>(&'a Value);
 
 impl Whole<'_> {
-    fn text(self, pointer: &str) -> Option<String> {
-        at(self.0, pointer)?.as_str().map(str::to_owned)
+    fn text(self, path: &[&str]) -> Option<String> {
+        at(self.0, path)?.as_str().map(str::to_owned)
     }
 
     /// A text; an empty one counts as missing.
-    fn name(self, pointer: &str) -> Option<String> {
-        self.text(pointer).filter(|name| !name.is_empty())
+    fn name(self, path: &[&str]) -> Option<String> {
+        self.text(path).filter(|name| !name.is_empty())
     }
 
-    fn number(self, pointer: &str) -> Option<i64> {
-        at(self.0, pointer)?.as_i64()
+    fn number(self, path: &[&str]) -> Option<i64> {
+        at(self.0, path)?.as_i64()
     }
 
     fn annotation(&self, key: &str) -> Option<&str> {
-        at(self.0, "/metadata/annotations")?.get(key)?.as_str()
+        at(self.0, &["metadata", "annotations"])?.get(key)?.as_str()
     }
 
     /// The conditions that are true.
     fn conditions(self) -> Vec<Condition> {
-        let conditions = list(at(self.0, "/status/conditions")).filter(|condition| condition["status"] == "True");
+        let conditions = list(at(self.0, &["status", "conditions"])).filter(|condition| condition["status"] == "True");
         let read = |condition| Condition {
-            kind: Whole(condition).text("/type").unwrap_or_default(),
-            reason: Whole(condition).text("/reason").unwrap_or_default(),
-            message: Whole(condition).text("/message").unwrap_or_default(),
+            kind: Whole(condition).text(&["type"]).unwrap_or_default(),
+            reason: Whole(condition).text(&["reason"]).unwrap_or_default(),
+            message: Whole(condition).text(&["message"]).unwrap_or_default(),
         };
         conditions.map(read).collect()
     }
 
     /// The Service or URL of a client configuration.
     fn backend(self) -> Option<Backend> {
-        let service = self.text("/service/namespace").zip(self.text("/service/name"));
+        let service = self.text(&["service", "namespace"]).zip(self.text(&["service", "name"]));
         let service = service.map(|(namespace, name)| Backend::Service { namespace, name });
-        service.or_else(|| self.name("/url").map(|url| Backend::of_url(&url)))
+        service.or_else(|| self.name(&["url"]).map(|url| Backend::of_url(&url)))
     }
 }
 
-/// The value at a path of keys. [`Value::pointer`] costs more than all else: it copies each key to unescape it.
-fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('/').skip(1).try_fold(value, |value, key| value.get(key))
+/// The value at a path of keys. To take a path apart each time would cost more than all else.
+fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, key| value.get(key))
 }
 
 fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
@@ -290,26 +296,26 @@ fn texts(value: Option<&Value>) -> Vec<String> {
 
 /// Without a policy, claims are kept (`getPersistentVolumeClaimRetentionPolicy`).
 fn claim_templates(set: Whole<'_>) -> ClaimTemplates {
-    let templates = list(at(set.0, "/spec/volumeClaimTemplates"));
-    let policy = set.text("/spec/persistentVolumeClaimRetentionPolicy/whenDeleted");
+    let templates = list(at(set.0, &["spec", "volumeClaimTemplates"]));
+    let policy = set.text(&["spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"]);
     ClaimTemplates {
-        names: templates.filter_map(|template| Whole(template).text("/metadata/name")).collect(),
+        names: templates.filter_map(|template| Whole(template).text(&["metadata", "name"])).collect(),
         deleted: policy.as_deref() == Some("Delete"),
     }
 }
 
 fn pod(object: Whole<'_>) -> PodFacts {
-    let pod = object.text("/metadata/name").unwrap_or_default();
-    let claims = list(at(object.0, "/spec/volumes")).filter_map(|volume| {
-        Whole(volume).text("/persistentVolumeClaim/claimName").or_else(|| {
+    let pod = object.text(&["metadata", "name"]).unwrap_or_default();
+    let claims = list(at(object.0, &["spec", "volumes"])).filter_map(|volume| {
+        Whole(volume).text(&["persistentVolumeClaim", "claimName"]).or_else(|| {
             volume.get("ephemeral")?;
             Some(format!("{pod}-{}", volume.get("name")?.as_str()?))
         })
     });
     PodFacts {
-        node: object.name("/spec/nodeName"),
-        phase: object.text("/status/phase"),
-        grace: object.number("/spec/terminationGracePeriodSeconds"),
+        node: object.name(&["spec", "nodeName"]),
+        phase: object.text(&["status", "phase"]),
+        grace: object.number(&["spec", "terminationGracePeriodSeconds"]),
         claims: claims.collect(),
         not_ready: not_ready(object).map(Box::new),
         deletion_cost: object
@@ -320,20 +326,23 @@ fn pod(object: Whole<'_>) -> PodFacts {
 }
 
 fn not_ready(pod: Whole<'_>) -> Option<NotReady> {
-    let condition = list(at(pod.0, "/status/conditions")).find(|condition| condition["type"] == "Ready")?;
+    let condition = list(at(pod.0, &["status", "conditions"])).find(|condition| condition["type"] == "Ready")?;
     if condition["status"] == "True" {
         return None;
     }
-    let waiting = list(at(pod.0, "/status/containerStatuses"))
-        .find_map(|container| Whole(container).name("/state/waiting/reason"));
-    Some(NotReady { since: Whole(condition).text("/lastTransitionTime").and_then(|time| unix_seconds(&time)), waiting })
+    let waiting = list(at(pod.0, &["status", "containerStatuses"]))
+        .find_map(|container| Whole(container).name(&["state", "waiting", "reason"]));
+    Some(NotReady {
+        since: Whole(condition).text(&["lastTransitionTime"]).and_then(|time| unix_seconds(&time)),
+        waiting,
+    })
 }
 
 fn kubelet(object: Whole<'_>) -> KubeletReport {
     let is_ready = |condition: &&Value| condition["type"] == "Ready";
-    let ready = list(at(object.0, "/status/conditions")).find(is_ready);
-    let ready = ready.map(|condition| Whole(condition).text("/status").unwrap_or_default());
-    let mut taints = list(at(object.0, "/spec/taints"));
+    let ready = list(at(object.0, &["status", "conditions"])).find(is_ready);
+    let ready = ready.map(|condition| Whole(condition).text(&["status"]).unwrap_or_default());
+    let mut taints = list(at(object.0, &["spec", "taints"]));
     match ready.as_deref() {
         Some("True") => KubeletReport::Ready,
         // A Node without the condition isn't ready either (`pkg/util/node/node.go: IsNodeReady`).
@@ -345,16 +354,16 @@ fn kubelet(object: Whole<'_>) -> KubeletReport {
 }
 
 fn volume(object: Whole<'_>) -> VolumeFacts {
-    let claim = object.text("/spec/claimRef/namespace").zip(object.text("/spec/claimRef/name"));
+    let claim = object.text(&["spec", "claimRef", "namespace"]).zip(object.text(&["spec", "claimRef", "name"]));
     VolumeFacts {
-        reclaim_policy: object.text("/spec/persistentVolumeReclaimPolicy"),
+        reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
         claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
-        phase: object.text("/status/phase"),
+        phase: object.text(&["status", "phase"]),
         deleted_by: VolumeDeleter::of(
             object.annotation(VolumeDeleter::PROVISIONED_BY),
             object.annotation(VolumeDeleter::MIGRATED_TO),
-            at(object.0, "/spec/csi/driver").and_then(Value::as_str),
-            at(object.0, "/spec/hostPath/path").and_then(Value::as_str),
+            at(object.0, &["spec", "csi", "driver"]).and_then(Value::as_str),
+            at(object.0, &["spec", "hostPath", "path"]).and_then(Value::as_str),
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),
     }
@@ -362,41 +371,41 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
 
 fn definition(object: Whole<'_>) -> DefinitionFacts {
     let conditions = object.conditions();
-    let webhook = at(object.0, "/spec/conversion").filter(|conversion| conversion["strategy"] == "Webhook");
+    let webhook = at(object.0, &["spec", "conversion"]).filter(|conversion| conversion["strategy"] == "Webhook");
     DefinitionFacts {
-        group: object.text("/spec/group").unwrap_or_default(),
-        kind: object.text("/spec/names/kind").unwrap_or_default(),
-        plural: object.text("/spec/names/plural").unwrap_or_default(),
+        group: object.text(&["spec", "group"]).unwrap_or_default(),
+        kind: object.text(&["spec", "names", "kind"]).unwrap_or_default(),
+        plural: object.text(&["spec", "names", "plural"]).unwrap_or_default(),
         established: conditions.iter().any(|condition| condition.kind == "Established"),
-        conversion: webhook.and_then(|conversion| Whole(at(conversion, "/webhook/clientConfig")?).backend()),
+        conversion: webhook.and_then(|conversion| Whole(at(conversion, &["webhook", "clientConfig"])?).backend()),
         conditions,
     }
 }
 
 fn api_service(object: Whole<'_>) -> ApiServiceFacts {
-    let available = list(at(object.0, "/status/conditions")).find(|condition| condition["type"] == "Available");
+    let available = list(at(object.0, &["status", "conditions"])).find(|condition| condition["type"] == "Available");
     let said = |pointer| available.and_then(|condition| Whole(condition).text(pointer)).unwrap_or_default();
     ApiServiceFacts {
-        group: object.text("/spec/group").unwrap_or_default(),
-        version: object.text("/spec/version").unwrap_or_default(),
+        group: object.text(&["spec", "group"]).unwrap_or_default(),
+        version: object.text(&["spec", "version"]).unwrap_or_default(),
         service: object.0.get("spec").and_then(|spec| Whole(spec).backend()),
-        available: match said("/status").as_str() {
+        available: match said(&["status"]).as_str() {
             "True" => Some(true),
             "False" => Some(false),
             _ => None,
         },
-        reason: said("/reason"),
-        message: said("/message"),
+        reason: said(&["reason"]),
+        message: said(&["message"]),
     }
 }
 
 fn slice(endpoints: &Value) -> SliceFacts {
     let ready: Vec<Whole<'_>> = list(Some(endpoints))
-        .filter(|endpoint| at(endpoint, "/conditions/ready") != Some(&Value::Bool(false)))
+        .filter(|endpoint| at(endpoint, &["conditions", "ready"]) != Some(&Value::Bool(false)))
         .map(Whole)
         .collect();
-    let is_pod = |endpoint: &&Whole<'_>| endpoint.text("/targetRef/kind").as_deref() == Some("Pod");
-    let pods = ready.iter().filter(is_pod).filter_map(|endpoint| endpoint.name("/targetRef/name")).collect();
+    let is_pod = |endpoint: &&Whole<'_>| endpoint.text(&["targetRef", "kind"]).as_deref() == Some("Pod");
+    let pods = ready.iter().filter(is_pod).filter_map(|endpoint| endpoint.name(&["targetRef", "name"])).collect();
     SliceFacts { ready: ready.len() as u64, pods }
 }
 
@@ -406,7 +415,7 @@ fn rule(rule: &Value) -> WebhookRule {
         versions: texts(rule.get("apiVersions")),
         resources: texts(rule.get("resources")),
         operations: texts(rule.get("operations")),
-        scope: Whole(rule).text("/scope"),
+        scope: Whole(rule).text(&["scope"]),
         names: texts(rule.get("resourceNames")),
     }
 }
@@ -417,26 +426,26 @@ fn constraints(object: &Value) -> Constraints {
         excluded: list(object.get("excludeResourceRules")).map(rule).collect(),
         namespaces: selector(object.get("namespaceSelector")),
         objects: selector(object.get("objectSelector")),
-        exact: Whole(object).text("/matchPolicy").is_some_and(|policy| policy == "Exact"),
+        exact: Whole(object).text(&["matchPolicy"]).is_some_and(|policy| policy == "Exact"),
     }
 }
 
 fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
-    let constants = || list(at(object.0, "/spec/validations")).map(constant);
-    let has = |pointer| {
-        let found = at(object.0, pointer).filter(|found| !found.is_null());
+    let constants = || list(at(object.0, &["spec", "validations"])).map(constant);
+    let has = |key| {
+        let found = at(object.0, &["spec", key]).filter(|found| !found.is_null());
         found.is_some_and(|found| found.as_array().is_none_or(|all| !all.is_empty()))
     };
     let conditions = conditions_of(object.0.get("spec"));
     // A parameter that isn't found, and an annotation that can't be computed, are failures, too.
     let judges = constants().any(|constant| constant != Some(true))
-        || ["/spec/mutations", "/spec/paramKind", "/spec/auditAnnotations"].into_iter().any(has);
+        || ["mutations", "paramKind", "auditAnnotations"].into_iter().any(has);
     AdmissionPolicyFacts {
-        constraints: at(object.0, "/spec/matchConstraints").map(constraints).unwrap_or_default(),
+        constraints: at(object.0, &["spec", "matchConstraints"]).map(constraints).unwrap_or_default(),
         conditional: conditions == MatchConditions::Unknown,
         validates: judges && conditions != MatchConditions::Never,
         // Without its parameters, a binding may allow everything (`parameterNotFoundAction`).
-        refuses_all: !has("/spec/paramKind") && constants().any(|constant| constant == Some(false)),
+        refuses_all: !has("paramKind") && constants().any(|constant| constant == Some(false)),
     }
 }
 
@@ -460,7 +469,7 @@ fn conditions_of(spec: Option<&Value>) -> MatchConditions {
 
 /// The value of an `expression` that is a constant.
 fn constant(judged: &Value) -> Option<bool> {
-    Whole(judged).text("/expression")?.trim().parse().ok()
+    Whole(judged).text(&["expression"])?.trim().parse().ok()
 }
 
 /// Requirements of labels with these values.
@@ -476,8 +485,8 @@ fn equal_to<'v>(labels: impl Iterator<Item = (&'v String, &'v Value)>) -> impl I
 fn selector(object: Option<&Value>) -> Option<LabelSelector> {
     let labels = equal_to(object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten());
     let expressions = list(object?.get("matchExpressions")).map(|requirement| LabelRequirement {
-        key: Whole(requirement).text("/key").unwrap_or_default(),
-        operator: Whole(requirement).text("/operator").unwrap_or_default(),
+        key: Whole(requirement).text(&["key"]).unwrap_or_default(),
+        operator: Whole(requirement).text(&["operator"]).unwrap_or_default(),
         values: texts(requirement.get("values")),
     });
     let requirements: Vec<LabelRequirement> = labels.chain(expressions).collect();
@@ -491,15 +500,15 @@ fn webhook(object: &Value) -> Webhook {
     let conditional = conditions == MatchConditions::Unknown;
     let rules = list(object.get("rules")).map(rule);
     Webhook {
-        name: webhook.text("/name").unwrap_or_default(),
+        name: webhook.text(&["name"]).unwrap_or_default(),
         backend: object.get("clientConfig").and_then(|config| Whole(config).backend()),
-        required: webhook.text("/failurePolicy").is_none_or(|policy| policy == "Fail"),
+        required: webhook.text(&["failurePolicy"]).is_none_or(|policy| policy == "Fail"),
         selective: namespaces.is_some() || objects.is_some() || conditional,
         namespaces,
         objects,
         conditional,
         never: conditions == MatchConditions::Never,
-        exact: webhook.text("/matchPolicy").is_some_and(|policy| policy == "Exact"),
+        exact: webhook.text(&["matchPolicy"]).is_some_and(|policy| policy == "Exact"),
         rules: rules.collect(),
     }
 }

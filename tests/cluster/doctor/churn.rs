@@ -17,8 +17,8 @@ use crate::{
 /// Objects created and deleted per second, by all threads together.
 const A_SECOND: usize = 200;
 const THREADS: usize = 24;
-/// Enough dependents to keep a slow collector busy for a while.
-const MANY: usize = 150;
+/// Enough dependents to keep a slow collector busy until a doctor on a busy machine has looked.
+const MANY: usize = 600;
 
 /// Stops the threads, even if the test fails.
 struct Ends<'a>(&'a AtomicBool);
