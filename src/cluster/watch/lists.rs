@@ -124,15 +124,23 @@ impl Lists {
         events
     }
 
-    /// Waits for the time of the next list.
-    async fn rest(&mut self) {
-        let begun = Instant::now();
+    /// Waits until somebody wants a list.
+    pub(super) async fn wished(&self) {
         let mut wanted = self.wanted.clone();
         // An error: the sender lives as long as the watches.
-        let comes = async { drop(wanted.wait_for(|wanted| *wanted > self.last).await) };
+        drop(wanted.wait_for(|wanted| *wanted > self.last).await);
+    }
+
+    fn is_wished(&self) -> bool {
+        *self.wanted.borrow() > self.last
+    }
+
+    /// Waits for the time of the next list.
+    async fn rest(&self) {
+        let begun = Instant::now();
         tokio::select! {
             () = tokio::time::sleep(self.pause) => return,
-            () = comes => {}
+            () = self.wished() => {}
         }
         tokio::time::sleep(SHORTEST_PAUSE.saturating_sub(begun.elapsed())).await;
     }
@@ -179,16 +187,17 @@ impl Watch {
             }
             tried += 1;
             let keeps_failing = refused || tried >= TRIES_TO_A_LIST;
+            let wished = self.lists.as_ref().is_some_and(Lists::is_wished);
             if keeps_failing {
                 self.tell_listed(reason);
-            } else if !expired {
+            } else if !expired && !wished {
                 let pause = pause.unwrap_or_default().max(retry::doubled(tried));
                 tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
                 continue;
             }
             for _ in 0..if refused { LISTS_TO_A_TRY } else { 1 } {
                 self.list_again().await;
-                if keeps_failing && let Some(lists) = &mut self.lists {
+                if keeps_failing && let Some(lists) = &self.lists {
                     lists.rest().await;
                 }
             }

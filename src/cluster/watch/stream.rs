@@ -1,8 +1,14 @@
 //! One watch, which restarts its stream when it ends.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::{
+    sync::Semaphore,
+    time::{sleep, timeout},
+};
 
 use crate::{
     cluster::{Connection, failure::Failure, request::METADATA_LIST, retry},
@@ -16,6 +22,8 @@ use super::{
     position::{End, Position, USEFUL, Why, is_final},
 };
 
+/// A server that has not begun to answer by then counts as failing, if lists can take the watch's place.
+const LONGEST_BEGINNING: Duration = Duration::from_secs(10);
 /// The longest pause before a new stream.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
@@ -67,7 +75,7 @@ impl Watch {
                 }
             };
             tried += 1;
-            tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
+            sleep(pause.min(LONGEST_PAUSE)).await;
         }
     }
 
@@ -78,10 +86,25 @@ impl Watch {
 
     /// Reads one stream to its end.
     pub(super) async fn follow(&mut self) -> End {
-        let begun = {
+        let Watch { beginning, position, lists, down, .. } = self;
+        let asked = Instant::now();
+        let begin = async {
             // The semaphore is never closed.
-            let _beginning = self.beginning.acquire().await;
-            self.position.begin().await
+            let _beginning = beginning.acquire().await;
+            position.begin().await
+        };
+        let never_began = || {
+            let failure = Failure::TimedOut(asked.elapsed());
+            Err(End { useful: false, why: Why::Failed(failure) })
+        };
+        let begun = match lists {
+            None => begin.await,
+            // A server may never answer. Whoever wants to know what is there doesn't wait for that.
+            Some(lists) => tokio::select! {
+                begun = begin => begun,
+                () = lists.wished(), if *down => never_began(),
+                () = sleep(LONGEST_BEGINNING) => never_began(),
+            },
         };
         let mut line = match begun {
             Ok(line) => line,

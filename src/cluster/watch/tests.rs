@@ -289,3 +289,26 @@ async fn what_is_listed_is_read_anew_when_it_is_wanted() {
     }
     assert!(last >= asked);
 }
+
+/// A watch that fails, and then is never answered, keeps nobody waiting who wants to know what is there.
+#[tokio::test]
+async fn a_watch_that_never_begins_is_not_waited_for() {
+    let connection = serve(|asked| match (asked.url.contains("watch=true"), asked.before) {
+        (true, 0) => refuse(503),
+        (true, _) => loop {
+            std::thread::park();
+        },
+        (false, _) => list(9, &[]),
+    });
+    let watches = connection.await.watch_or_list(&with_pods(&[]));
+    let mut tapped = watches.tap();
+    let failed = async {
+        while let Some(note) = tapped.recv().await {
+            if matches!(note, WatchNote::Covered { coverage: Coverage::Listed(None), .. }) {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(LONG, failed).await.expect("the watch fails");
+    tokio::time::timeout(LONG, watches.listed_again()).await.expect("a list instead");
+}
