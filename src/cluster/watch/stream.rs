@@ -100,11 +100,17 @@ impl Watch {
         let begun = match lists {
             None => begin.await,
             // A server may never answer. Whoever wants to know what is there doesn't wait for that.
-            Some(lists) => tokio::select! {
-                begun = begin => begun,
-                () = lists.wished(), if *down => never_began(),
-                () = sleep(LONGEST_BEGINNING) => never_began(),
-            },
+            Some(lists) => {
+                let wished = async {
+                    sleep(USEFUL).await;
+                    lists.wished().await;
+                };
+                tokio::select! {
+                    begun = begin => begun,
+                    () = wished, if *down => never_began(),
+                    () = sleep(LONGEST_BEGINNING) => never_began(),
+                }
+            }
         };
         let mut line = match begun {
             Ok(line) => line,

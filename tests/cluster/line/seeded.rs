@@ -28,8 +28,9 @@ const MANY: u64 = 220;
 /// Commands that run at once: most of them wait.
 const AT_ONCE: usize = 10;
 
-/// How long others may disturb a command.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long others may disturb a command, and how long after the last fault it may still heed a `Retry-After`: the
+/// longest is a minute.
+const PATIENCE: Duration = Duration::from_mins(3);
 /// How long `sweep --watch` works under faults.
 const WHILE: Duration = Duration::from_secs(10);
 
