@@ -53,11 +53,12 @@ pub(super) struct Pieces<R> {
     buffer: Vec<u8>,
     /// Where the next piece begins in the buffer.
     start: usize,
-    /// How much of the buffer is UTF-8 for certain, and whether a byte after that is none.
-    checked: usize,
-    is_text: bool,
     /// Where that is in the text.
     pub at: Position,
+    /// How much of the buffer is UTF-8 for certain.
+    checked: usize,
+    /// Whether what follows that is the beginning of a character, or nothing.
+    is_text: bool,
     /// How many bytes were read.
     pub read: u64,
 }

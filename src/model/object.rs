@@ -6,7 +6,7 @@ use super::{
     compact::{MaybeSeconds, ResourceVersion},
     reference::Reference,
     resources::ResourceId,
-    strings::Symbol,
+    strings::{Strings, Symbol},
 };
 
 /// The index of an object in its snapshot.
@@ -128,6 +128,18 @@ impl RawObject<'_> {
 }
 
 impl RawReference<'_> {
+    /// The same in symbols of these strings.
+    pub(crate) fn intern(&self, strings: &mut Strings) -> Reference {
+        Reference {
+            api_version: strings.intern(&self.api_version),
+            kind: strings.intern(&self.kind),
+            name: strings.intern(&self.name),
+            uid: strings.intern(&self.uid),
+            controller: self.controller,
+            block_owner_deletion: self.block_owner_deletion,
+        }
+    }
+
     /// A copy that borrows nothing.
     pub fn into_owned(self) -> RawReference<'static> {
         RawReference {

@@ -250,15 +250,7 @@ impl Snapshot {
             raw.labels.iter().map(|(key, value)| (strings.intern(key), strings.intern(value))).collect();
         labels.sort_unstable();
         let finalizers = raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect();
-        let owner = |owner: &RawReference<'_>| Reference {
-            api_version: strings.intern(&owner.api_version),
-            kind: strings.intern(&owner.kind),
-            name: strings.intern(&owner.name),
-            uid: strings.intern(&owner.uid),
-            controller: owner.controller,
-            block_owner_deletion: owner.block_owner_deletion,
-        };
-        let owners = raw.owners.iter().map(owner).collect();
+        let owners = raw.owners.iter().map(|owner| owner.intern(strings)).collect();
         Object {
             resource: coordinate.resource,
             namespace: coordinate.namespace,

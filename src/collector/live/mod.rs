@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::NodeId,
-    model::{RawObject, RawReference, Reference, Resource, Strings, Symbol},
+    model::{RawObject, Reference, Resource, Strings, Symbol},
     server::{KindRules, Stored},
 };
 
@@ -195,24 +195,13 @@ impl Live {
     /// An object that was read, in symbols. `version` represents its resourceVersion.
     pub fn stored(&mut self, raw: &RawObject<'_>, version: u32) -> Stored<'static> {
         let finalizers: Vec<Symbol> = raw.finalizers.iter().map(|finalizer| self.strings.intern(finalizer)).collect();
-        let owners: Vec<Reference> = raw.owners.iter().map(|reference| self.reference(reference)).collect();
+        let owners: Vec<Reference> = raw.owners.iter().map(|reference| reference.intern(&mut self.strings)).collect();
         Stored {
             terminating: raw.deleted.is_some(),
             grace: raw.grace,
             finalizers: finalizers.into(),
             owners: owners.into(),
             version,
-        }
-    }
-
-    fn reference(&mut self, raw: &RawReference<'_>) -> Reference {
-        Reference {
-            api_version: self.strings.intern(&raw.api_version),
-            kind: self.strings.intern(&raw.kind),
-            name: self.strings.intern(&raw.name),
-            uid: self.strings.intern(&raw.uid),
-            controller: raw.controller,
-            block_owner_deletion: raw.block_owner_deletion,
         }
     }
 

@@ -102,7 +102,7 @@ struct Line<'a> {
     namespace: &'a str,
     name: &'a str,
     uid: &'a str,
-    #[serde(skip_serializing_if = "is_empty")]
+    #[serde(skip_serializing_if = "str::is_empty")]
     resource_version: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     creation_timestamp: Option<Time>,
@@ -120,10 +120,6 @@ struct Line<'a> {
     facts: Option<&'a Fact>,
     #[serde(skip_serializing_if = "Option::is_none")]
     setters: Option<&'a [Setter]>,
-}
-
-fn is_empty(text: &str) -> bool {
-    text.is_empty()
 }
 
 fn has_no_pairs(pairs: &Pairs<&str>) -> bool {

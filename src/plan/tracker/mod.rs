@@ -264,15 +264,7 @@ impl PlanTracker {
     fn state(&mut self, raw: &RawObject<'_>) -> After {
         let strings = &mut self.strings;
         let finalizers = raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect();
-        let owners = raw.owners.iter().map(|owner| Reference {
-            api_version: strings.intern(&owner.api_version),
-            kind: strings.intern(&owner.kind),
-            name: strings.intern(&owner.name),
-            uid: strings.intern(&owner.uid),
-            controller: owner.controller,
-            block_owner_deletion: owner.block_owner_deletion,
-        });
-        let owners = owners.collect();
+        let owners = raw.owners.iter().map(|owner| owner.intern(strings)).collect();
         sorted(After { terminating: raw.deleted.is_some(), finalizers, owners })
     }
 
