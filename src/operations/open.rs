@@ -262,8 +262,8 @@ impl Discovered {
         snapshot.read_at = Some(SystemClock::start().now());
         add_gaps(&mut snapshot, gaps);
         if let Some(query) = &query {
-            let unread = query.unread(&mut snapshot, &choice);
-            cluster.runtime.block_on(cluster.connection.look_up(&mut snapshot, &unread));
+            let unlisted = query.unlisted(&mut snapshot, &choice);
+            cluster.runtime.block_on(cluster.connection.look_up(&mut snapshot, &unlisted));
         }
         // Who may list nothing may still get a target, or learn that it doesn't exist.
         if let Some(nothing) = nothing.filter(|_| snapshot.is_empty() && snapshot.confirmed_absent().next().is_none()) {

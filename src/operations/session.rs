@@ -140,7 +140,7 @@ impl<S: Source + ?Sized> Session<S> {
     }
 
     /// The objects that `--keep` names or describes. Looks for names in the targets' namespace if there is only one,
-    /// otherwise where it would look for targets; and looks up names that no list covers.
+    /// otherwise where it would look for targets; and looks up names that no list has.
     ///
     /// # Errors
     /// Objects that don't exist, or could not be read.
@@ -157,8 +157,8 @@ impl<S: Source + ?Sized> Session<S> {
             Some(namespace) => NamespaceChoice::One(namespace.clone()),
             None => NamespaceChoice::WhereverUnique,
         };
-        let unread = query.unread(&mut self.snapshot, &choice);
-        self.source.look_up(&mut self.snapshot, &unread);
+        let unlisted = query.unlisted(&mut self.snapshot, &choice);
+        self.source.look_up(&mut self.snapshot, &unlisted);
         query.resolve(&self.snapshot, &choice, within.as_deref())
     }
 

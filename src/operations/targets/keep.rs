@@ -90,9 +90,9 @@ impl KeepQuery {
         })
     }
 
-    /// The coordinates of named objects that no list covers.
-    pub fn unread(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
-        self.objects.unread(snapshot, choice)
+    /// See [`TypedQuery::unlisted`].
+    pub fn unlisted(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
+        self.objects.unlisted(snapshot, choice)
     }
 
     /// The selected objects. `choice` gives the namespace of named objects; objects given by type or labels may be in

@@ -57,8 +57,9 @@ impl TypedQuery {
         Ok(found)
     }
 
-    /// The coordinates of named objects that no list covers: a look-up of each may still find them.
-    pub fn unread(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
+    /// The coordinates of named objects that no list has. A look-up of each may still find them: a list may not cover
+    /// them, or may be older than they are.
+    pub fn unlisted(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
         let What::Objects(objects) = &self.what else { return Vec::new() };
         let coordinates = objects.iter().filter_map(|wanted| {
             let namespace = match (&wanted.namespace, choice) {
@@ -70,7 +71,8 @@ impl TypedQuery {
             let strings = &mut snapshot.strings;
             let (namespace, name) = (strings.intern(namespace), strings.intern(&wanted.name));
             let coordinate = Coordinate { resource: wanted.resource, namespace, name };
-            (snapshot.look_up(coordinate) == Presence::Unknown).then_some(coordinate)
+            let listed = matches!(snapshot.look_up(coordinate), Presence::Present(_));
+            (!listed && !snapshot.was_looked_up(coordinate)).then_some(coordinate)
         });
         coordinates.collect()
     }

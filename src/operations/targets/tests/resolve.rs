@@ -185,17 +185,18 @@ fn the_second_object_at_a_coordinate_is_not_there() {
 }
 
 #[test]
-fn what_no_list_covers_is_asked_for_by_name() {
+fn what_no_list_has_is_asked_for_by_name() {
     let mut forbidden = snapshot(cluster(), "secrets !forbidden\npods\npods shop/web");
     let query = typed("secret/key pod/web pod/gone").unwrap();
-    let unread = query.unread(&mut forbidden, &one("shop"));
-    let names: Vec<&str> = unread.iter().map(|coordinate| forbidden.text(coordinate.name)).collect();
-    assert_eq!(names, ["key"]);
+    let unlisted = query.unlisted(&mut forbidden, &one("shop"));
+    let names: Vec<&str> = unlisted.iter().map(|coordinate| forbidden.text(coordinate.name)).collect();
+    assert_eq!(names, ["key", "gone"]);
     assert!(resolve(&forbidden, &one("shop"), "secret/key").contains("forbidden"));
     // The next resolution uses the look-up's results: objects found, and absences proved.
-    forbidden.confirm_absent(unread[0]);
+    forbidden.confirm_absent(unlisted[0]);
     assert!(resolve(&forbidden, &one("shop"), "secret/key").contains("not found"));
-    assert_eq!(typed("secrets -l a=b").unwrap().unread(&mut forbidden, &one("shop")), []);
+    assert_eq!(query.unlisted(&mut forbidden, &one("shop")), unlisted[1..]);
+    assert_eq!(typed("secrets -l a=b").unwrap().unlisted(&mut forbidden, &one("shop")), []);
 }
 
 /// Targets that don't exist can be left out; targets of which that is unknown can't.
