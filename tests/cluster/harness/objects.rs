@@ -28,6 +28,12 @@ pub fn uid(object: &Value) -> &str {
     object["metadata"]["uid"].as_str().unwrap_or_else(|| panic!("no uid in {object}"))
 }
 
+/// An object's resourceVersion; panics if it has none.
+#[track_caller]
+pub fn resource_version(object: &Value) -> &str {
+    object["metadata"]["resourceVersion"].as_str().unwrap_or_else(|| panic!("no resourceVersion in {object}"))
+}
+
 /// An owner reference as written into a dependent; neither controller nor blocking.
 #[track_caller]
 pub fn owner_reference(owner: &Value) -> Value {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{CountingProxy, Fault, shared, uid},
+    harness::{CountingProxy, Fault, resource_version, shared, uid},
     plan::trial::Trial,
     sweep::{stale_list, uncollected},
 };
@@ -182,7 +182,7 @@ fn a_stale_list_takes_no_owner_away() {
         let gone = trial.widget("gone").create();
         let first = trial.config_map("first").create();
         let below = trial.config_map("below").owned_by(&first).create();
-        let version = below["metadata"]["resourceVersion"].as_str().expect("a version").to_owned();
+        let version = resource_version(&below).to_owned();
         let second = trial.widget("second").create();
         let both = trial.config_map("shared").owned_by(&first).owned_by(&second).create();
         let held = trial.config_map("held").owned_by(&second).create();

@@ -11,13 +11,15 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    harness::{Cluster, CountingProxy, Faults, Ran, uid},
+    harness::{ADMIN, Cluster, CountingProxy, Faults, Line, Ran, resource_version, uid},
     plan::trial::Trial,
     sweep::seat::SweepSettings,
 };
 
-/// What one request may take.
+/// What one request may take over the faulty line, on which some never end.
 const TIMEOUT: &str = "--request-timeout=2s";
+/// What one request may take over a good line, on a busy machine.
+const LONG_TIMEOUT: &str = "--request-timeout=30s";
 /// What a command may take, on a busy machine: each of its requests meets a few faults at most.
 const DEADLINE: Duration = Duration::from_mins(2);
 
@@ -46,9 +48,9 @@ impl<'c> Scene<'c> {
         let owner = trial.config_map("owner").create();
         trial.widget("part").owned_by(&owner).create();
         let block = trial.config_map("block").blocking(&owner).create();
-        trial.widget("below").blocking(&block).create();
+        let below = trial.widget("below").blocking(&block).create();
         let keeper = trial.config_map("keeper").create();
-        trial.config_map("shared").owned_by(&owner).owned_by(&keeper).create();
+        let shared = trial.config_map("shared").owned_by(&owner).owned_by(&keeper).create();
         trial.config_map("stays").create();
         if swept {
             let lost = trial.config_map("lost").owned_by(&trial.gone("gone")).create();
@@ -60,7 +62,10 @@ impl<'c> Scene<'c> {
             trial.config_map("first").blocking(&waiting).create();
             cluster.delete(&cluster.path_of(&waiting), Some("Foreground"), None);
         }
-        let (proxy, faults) = (CountingProxy::start(cluster), Faults::of(seed, &trial.namespace));
+        let line = [Line::Plain, Line::Tls, Line::Http2][seed as usize % 3];
+        let proxy = CountingProxy::start_over(cluster, ADMIN, line);
+        let past = [&owner, &block, &below, &keeper, &shared].map(|object| resource_version(object).to_owned());
+        let faults = Faults::of(seed, &trial.namespace, past.into());
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut scene = Scene { trial, proxy, faults, folder, before: BTreeMap::new() };
         scene.before = scene.now();
@@ -99,7 +104,7 @@ impl<'c> Scene<'c> {
     /// Runs a command over the faulty line. An error if it crashes, or doesn't end.
     pub fn faulty(&self, args: &[&str]) -> Result<Ran, String> {
         self.spoil();
-        self.run(self.proxy.kubeconfig(), args)
+        self.run(self.proxy.kubeconfig(), args, TIMEOUT)
     }
 
     /// Starts `sweep --watch` over the faulty line.
@@ -121,11 +126,11 @@ impl<'c> Scene<'c> {
 
     /// Runs a command over a good line.
     pub fn flawless(&self, args: &[&str]) -> Result<Ran, String> {
-        self.run(&self.trial.cluster.kubeconfig(crate::harness::ADMIN), args)
+        self.run(&self.trial.cluster.kubeconfig(ADMIN), args, LONG_TIMEOUT)
     }
 
-    fn run(&self, kubeconfig: &Path, args: &[&str]) -> Result<Ran, String> {
-        let args = [args, &["-n", &self.trial.namespace, TIMEOUT]].concat();
+    fn run(&self, kubeconfig: &Path, args: &[&str], timeout: &str) -> Result<Ran, String> {
+        let args = [args, &["-n", &self.trial.namespace, timeout]].concat();
         let ran = self.trial.cluster.gc_within(DEADLINE, kubeconfig, &args)?;
         check(matches!(ran.code, Some(0..=2)) && !ran.stderr.contains("panicked"), "it crashed", &ran)?;
         // The messages of the faults are not the program's own.

@@ -1,6 +1,7 @@
 //! A reverse proxy in front of the API server that records requests and, where a test wants it, injects faults.
 
 mod counted;
+mod line;
 mod seeded;
 mod serve;
 mod spoilt;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::AbortHandle};
 
 use self::serve::State;
-pub use self::{seeded::Faults, spoilt::Spoilt};
+pub use self::{line::Line, seeded::Faults, spoilt::Spoilt};
 use super::{
     api::{RUNTIME, client},
     cluster::Cluster,
@@ -96,7 +97,7 @@ pub fn old_discovery(request: &Request) -> Option<Fault> {
     request.accept.contains("apidiscovery.k8s.io").then_some(Fault::Accept("application/json"))
 }
 
-/// The proxy. It listens on plain HTTP, adds one user's token, and stops when it is dropped.
+/// The proxy. It adds one user's token, and stops when it is dropped.
 pub struct CountingProxy {
     kubeconfig: PathBuf,
     state: Arc<State>,
@@ -113,14 +114,20 @@ impl CountingProxy {
     /// Starts a proxy that authenticates as this user.
     #[track_caller]
     pub fn start_as(cluster: &Cluster, user: &str) -> Self {
+        Self::start_over(cluster, user, Line::Plain)
+    }
+
+    /// Starts a proxy that authenticates as this user, and is reached over this line.
+    #[track_caller]
+    pub fn start_over(cluster: &Cluster, user: &str, line: Line) -> Self {
         let client = client(&cluster.kubeconfig(user), None).unwrap_or_else(|error| panic!("{error}"));
         let listener = RUNTIME.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port on the loopback interface");
         let address = listener.local_addr().expect("a listener has an address");
         let kubeconfig = cluster.folder().join(format!("{}.kubeconfig", cluster.unique("proxy")));
-        let server = json!({"server": format!("http://{address}")});
-        write_kubeconfig(&kubeconfig, &server, user, &json!({})).expect("a kubeconfig can be written");
+        let line = line.ready();
+        write_kubeconfig(&kubeconfig, &line.cluster(address), user, &json!({})).expect("a kubeconfig can be written");
         let state = Arc::new(State { client, requests: Mutex::default(), hook: Mutex::default() });
-        let listening = RUNTIME.spawn(serve::listen(listener, Arc::clone(&state))).abort_handle();
+        let listening = RUNTIME.spawn(serve::listen(listener, line, Arc::clone(&state))).abort_handle();
         Self { kubeconfig, state, listening }
     }
 

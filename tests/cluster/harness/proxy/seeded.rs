@@ -33,9 +33,11 @@ enum Where {
     Watches(usize),
     Lists(usize),
     LookUps(usize),
+    /// Lists that are as they were once.
+    Stale(usize),
 }
 
-const WHERE: [Where; 8] = [
+const WHERE: [Where; 9] = [
     Where::Anything(40),
     Where::Anything(12),
     Where::Writes(2),
@@ -44,6 +46,7 @@ const WHERE: [Where; 8] = [
     Where::Lists(8),
     Where::Lists(30),
     Where::LookUps(3),
+    Where::Stale(2),
 ];
 
 /// What a request is.
@@ -59,14 +62,23 @@ enum Sort {
 pub struct Faults {
     seed: u64,
     namespace: String,
+    /// The resourceVersions at which stale lists are read.
+    past: Vec<String>,
     asked: Mutex<HashMap<(String, String), usize>>,
     struck: Mutex<Vec<String>>,
 }
 
 impl Faults {
-    /// The faults of a seed. The name of the namespace doesn't matter to them.
-    pub fn of(seed: u64, namespace: &str) -> Arc<Self> {
-        Arc::new(Self { seed, namespace: namespace.to_owned(), asked: Mutex::default(), struck: Mutex::default() })
+    /// The faults of a seed. The name of the namespace doesn't matter to them. A stale list is read at one of these
+    /// resourceVersions.
+    pub fn of(seed: u64, namespace: &str, past: Vec<String>) -> Arc<Self> {
+        let namespace = namespace.to_owned();
+        Arc::new(Self { seed, namespace, past, asked: Mutex::default(), struck: Mutex::default() })
+    }
+
+    /// Whether lists of this seed are stale.
+    pub fn are_stale(&self) -> bool {
+        matches!(self.place(), Where::Stale(_))
     }
 
     /// Which fault a request meets.
@@ -83,7 +95,11 @@ impl Faults {
         let mut chance = Chance::of((self.seed, &request.method, sort, &path, asked));
         let pages = Chance::of(self.seed).below(2) == 0 && sort == Sort::List;
         let fault = if self.is_due(sort, &mut chance) {
-            Some(fault(sort, request, &mut chance))
+            Some(if self.are_stale() {
+                Fault::AsOf(self.past[chance.below(self.past.len())].clone())
+            } else {
+                fault(sort, request, &mut chance)
+            })
         } else {
             pages.then_some(Fault::Pages(2))
         }?;
@@ -101,12 +117,16 @@ impl Faults {
         self.struck.lock().unwrap().clone()
     }
 
+    fn place(&self) -> Where {
+        WHERE[Chance::of((self.seed, "where")).below(WHERE.len())]
+    }
+
     fn is_due(&self, sort: Sort, chance: &mut Chance) -> bool {
-        let one_in = match WHERE[Chance::of((self.seed, "where")).below(WHERE.len())] {
+        let one_in = match self.place() {
             Where::Anything(one_in) => Some(one_in),
             Where::Writes(one_in) => (sort == Sort::Write).then_some(one_in),
             Where::Watches(one_in) => (sort == Sort::Watch).then_some(one_in),
-            Where::Lists(one_in) => (sort == Sort::List).then_some(one_in),
+            Where::Lists(one_in) | Where::Stale(one_in) => (sort == Sort::List).then_some(one_in),
             Where::LookUps(one_in) => (sort == Sort::LookUp).then_some(one_in),
         };
         one_in.is_some_and(|one_in| chance.below(one_in) == 0)

@@ -7,12 +7,7 @@ use std::{
 
 use http::{HeaderMap, HeaderName, HeaderValue, Response, Uri, header, request::Parts};
 use http_body_util::{BodyExt as _, Full};
-use hyper::{
-    body::{Bytes, Incoming},
-    server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper::body::{Bytes, Incoming};
 use kube::Client;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -21,6 +16,7 @@ use super::{
     super::api::chain,
     Fault, Request,
     counted::{AnyBody, Entry, Failure, count},
+    line::Ready,
     spoilt::spoil,
 };
 
@@ -34,19 +30,16 @@ pub struct State {
 }
 
 /// Accepts connections until it is aborted.
-pub async fn listen(listener: TcpListener, state: Arc<State>) {
+pub async fn listen(listener: TcpListener, line: Ready, state: Arc<State>) {
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
-        let state = Arc::clone(&state);
+        let (line, state) = (line.clone(), Arc::clone(&state));
         tokio::spawn(async move {
-            let service = service_fn(move |request| {
+            line.talk(stream, move |request| {
                 let state = Arc::clone(&state);
                 async move { state.answer(request).await }
-            });
-            let connection =
-                http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
-            // The client may close the connection, or a fault may break it: neither is an error.
-            let _ = connection.await;
+            })
+            .await;
         });
     }
 }
