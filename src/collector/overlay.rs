@@ -208,8 +208,7 @@ impl<'a> Collector<'a> {
 
     /// The observed dependents of a node.
     pub fn dependents(&self, id: NodeId) -> Vec<ObjectId> {
-        let uid = self.uid(id);
-        self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid))
+        self.members(id, |_| true, |_| true)
     }
 
     /// The dependents whose references block a node (§5.1).
@@ -218,8 +217,7 @@ impl<'a> Collector<'a> {
         if node.members.is_none() && node.blocking == 0 {
             return Vec::new();
         }
-        let uid = self.uid(id);
-        self.members(id, |node| node.owners.iter().any(|reference| reference.uid == uid && reference.blocks()))
+        self.members(id, |blocks| blocks, Reference::blocks)
     }
 
     /// Whether a node has dependents.
@@ -228,14 +226,33 @@ impl<'a> Collector<'a> {
         node.members.as_ref().map_or(node.dependents > 0, |members| !members.is_empty())
     }
 
-    fn members(&self, id: NodeId, depends: impl Fn(&Node<'a>) -> bool) -> Vec<ObjectId> {
-        let node = self.node(id);
-        let candidates = node.members.as_deref().unwrap_or(self.graph.dependents(id));
-        let is_member = |dependent: &&ObjectId| {
-            let node = self.node((**dependent).into());
-            node.known == Known::Observed && depends(&node)
+    /// The dependents that have a reference to a node which counts. `at_rest` says so of those whose references have not
+    /// changed, by whether one blocks: reading them all for each owner takes long where each has many.
+    fn members(
+        &self,
+        id: NodeId,
+        at_rest: impl Fn(bool) -> bool,
+        counts: impl Fn(&Reference) -> bool,
+    ) -> Vec<ObjectId> {
+        let (owner, uid) = (self.node(id), self.uid(id));
+        let depends = |dependent: ObjectId, blocks: Option<bool>| {
+            let node = self.node(dependent.into());
+            let unchanged =
+                || std::ptr::eq(&raw const *node.owners, &raw const *self.snapshot.object(dependent).owners);
+            node.known == Known::Observed
+                && match blocks.filter(|_| unchanged()) {
+                    Some(blocks) => at_rest(blocks),
+                    None => node.owners.iter().any(|reference| reference.uid == uid && counts(reference)),
+                }
         };
-        candidates.iter().filter(is_member).copied().collect()
+        match &owner.members {
+            Some(members) => members.iter().copied().filter(|dependent| depends(*dependent, None)).collect(),
+            None => {
+                let dependents = self.graph.dependents(id).iter().zip(self.graph.blocks(id));
+                let found = dependents.filter(|(dependent, blocks)| depends(**dependent, Some(**blocks)));
+                found.map(|(dependent, _)| *dependent).collect()
+            }
+        }
     }
 
     pub fn uid(&self, id: NodeId) -> Symbol {

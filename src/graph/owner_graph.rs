@@ -1,5 +1,7 @@
 //! The collector's graph of uid edges (§0). Coordinates play no part in it.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use crate::model::{FirstOfUid, Mapping, ObjectId, Reference, Resources, Snapshot, Symbol};
@@ -32,6 +34,8 @@ pub struct OwnerGraph {
     virtual_uids: Vec<Symbol>,
     first_dependent: Vec<u32>,
     dependents: Vec<ObjectId>,
+    /// For each of the dependents, whether a reference of it blocks this owner.
+    blocks: Vec<bool>,
     blocking_references: Vec<u32>,
     unwatched_dependents: FxHashMap<NodeId, Vec<ObjectId>>,
     mappings: FxHashMap<(Symbol, Symbol), Mapping>,
@@ -47,6 +51,7 @@ impl OwnerGraph {
             virtual_uids: Vec::new(),
             first_dependent: Vec::new(),
             dependents: Vec::new(),
+            blocks: Vec::new(),
             blocking_references: Vec::new(),
             unwatched_dependents: FxHashMap::default(),
             mappings: FxHashMap::default(),
@@ -109,18 +114,22 @@ impl OwnerGraph {
         }
         let mut next = counts.clone();
         self.dependents = vec![ObjectId(0); counts[self.len()] as usize];
+        self.blocks = vec![false; self.dependents.len()];
         for (id, object) in snapshot.objects() {
             let watched = self.is_dependent(snapshot, id);
             let first = FirstOfUid::of(&object.owners);
             for (position, reference) in object.owners.iter().enumerate() {
-                if first.position(reference.uid) != Some(position) {
-                    continue;
-                }
+                let is_first = first.position(reference.uid) == Some(position);
                 let owner = self.by_uid[reference.uid.index()];
                 if watched {
-                    self.dependents[next[owner as usize] as usize] = id;
-                    next[owner as usize] += 1;
-                } else {
+                    let next = &mut next[owner as usize];
+                    if is_first {
+                        self.dependents[*next as usize] = id;
+                        *next += 1;
+                    }
+                    // The last entry so far is this object's.
+                    self.blocks[*next as usize - 1] |= reference.blocks();
+                } else if is_first {
                     self.unwatched_dependents.entry(NodeId(owner)).or_default().push(id);
                 }
             }
@@ -160,7 +169,17 @@ impl OwnerGraph {
 
     /// Objects of watched kinds that reference this node's uid, each once, in snapshot order.
     pub fn dependents(&self, node: NodeId) -> &[ObjectId] {
-        &self.dependents[self.first_dependent[node.index()] as usize..self.first_dependent[node.index() + 1] as usize]
+        &self.dependents[self.places(node)]
+    }
+
+    /// For each of [`dependents`](Self::dependents), whether one of its references to this uid has
+    /// `blockOwnerDeletion`.
+    pub(crate) fn blocks(&self, node: NodeId) -> &[bool] {
+        &self.blocks[self.places(node)]
+    }
+
+    fn places(&self, node: NodeId) -> Range<usize> {
+        self.first_dependent[node.index()] as usize..self.first_dependent[node.index() + 1] as usize
     }
 
     /// How many of the dependents' references to this uid have `blockOwnerDeletion`.
