@@ -190,6 +190,27 @@ fn what_waits_for_itself_goes_when_deleted_again() {
     wait_until_gone(&trial, &object);
 }
 
+/// R1.21: an owner that waits in the foreground goes when it is deleted again in the background, whatever it waits for;
+/// `explain` offers that for the owner, and for a dependent that waits, too.
+#[test]
+fn what_waits_in_the_foreground_goes_when_deleted_again() {
+    let trial = Trial::new("explain-again", "Foreground");
+    let owner = trial.widget("owner").create();
+    let middle = trial.config_map("middle").blocking(&owner).create();
+    let leaf = trial.config_map("leaf").blocking(&middle).finalizer(HOLD).create();
+    trial.delete_before(&owner, "Foreground");
+    wait_until_terminating(&trial, &leaf);
+    trial.cluster.settled();
+    for (target, object) in [("widget/owner", &owner), ("cm/middle", &middle)] {
+        let describe = story(&trial, target);
+        let what = way_out(&describe, "deleted");
+        assert_eq!(what["propagation"], "Background", "{describe}");
+        fulfil(&trial, what);
+        wait_until_gone(&trial, object);
+    }
+    assert!(trial.cluster.get(&trial.cluster.path_of(&leaf)).is_some(), "it is held");
+}
+
 /// S4: a dependent with a reference that can't be looked up blocks its owner, until that reference is dropped.
 #[test]
 fn an_owner_goes_once_its_dependent_can_be_looked_at() {
