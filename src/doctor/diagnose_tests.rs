@@ -69,3 +69,39 @@ fn the_worst_comes_first() {
     assert!(cycle.objects.len() > found[0].objects.len(), "{found:#?}");
     assert!(found.iter().flat_map(|finding| &finding.remedies).all(|remedy| !remedy.commands.is_empty()));
 }
+
+/// Each namespace has another object of a name.
+#[test]
+fn unread_owners_of_several_namespaces_are_told_apart() {
+    let mut world = World::new().unread("Secret");
+    for (namespace, name, owner) in [
+        ("shop", "a", "Secret/token"),
+        ("shop", "b", "Secret/token"),
+        ("shop", "c", "Secret/other"),
+        ("office", "d", "Secret/token"),
+    ] {
+        world.add(namespace, &format!("ConfigMap/{name}"), &[owner]);
+    }
+    let found = found(world);
+    let mut told: Vec<(usize, &str, &str)> = found
+        .iter()
+        .map(|finding| (finding.objects.len(), finding.message.as_str(), finding.consequence.as_str()))
+        .collect();
+    told.sort_unstable();
+    assert_eq!(
+        told,
+        [
+            (
+                1,
+                "The owner v1 Secret/token could not be read.",
+                "Not verified: it is not known whether this owner exists."
+            ),
+            (
+                3,
+                "The owners v1 Secret/other, v1 Secret/token could not be read.",
+                "Not verified: it is not known whether these owners exist."
+            ),
+        ]
+    );
+    assert!(found.iter().all(|finding| finding.code == Code::OwnerUnread), "{found:#?}");
+}

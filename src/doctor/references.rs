@@ -186,8 +186,16 @@ fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code)
     let text = |symbol| case.snapshot().text(symbol);
     match code {
         // A kind that isn't served is one cause, for all owners of that kind.
-        Code::OwnerNotServed | Code::OwnerUnread | Code::OwnerListKind => {
+        Code::OwnerNotServed | Code::OwnerListKind => {
             format!("{} {}", text(reference.api_version), text(reference.kind))
+        }
+        // Rights may differ by namespace, and each namespace has another object of that name.
+        Code::OwnerUnread => {
+            let namespace = match Address::of(case.snapshot(), case.graph(), reference, object.namespace) {
+                Address::At(at) => text(at.namespace),
+                _ => "",
+            };
+            format!("{} {} {namespace}", text(reference.api_version), text(reference.kind))
         }
         Code::OwnerMalformed | Code::OwnerDuplicated => text(object.uid).to_owned(),
         Code::OwnerAbsent => text(reference.uid).to_owned(),
@@ -227,9 +235,12 @@ fn finding(
         cause: format!("{} {becomes:?}", one_cause(causes)),
         related,
         references: first.references(case).map(|(_, reference, _)| reference).collect(),
-        message: message(case, code, first, objects.len())
-            + &recorded(case, code, first)
-            + &and_more(case, code, first),
+        message: match code {
+            Code::OwnerUnread => unread(&unread_owners(case, faults)),
+            _ => {
+                message(case, code, first, objects.len()) + &recorded(case, code, first) + &and_more(case, code, first)
+            }
+        },
         consequence: consequence(case, code, becomes, faults),
         remedies: remedies(case, code, becomes, faults),
         objects,
@@ -317,7 +328,22 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String
             let same = snapshot.object(fault.holder).owners.iter().filter(|other| other.uid == reference.uid).count();
             format!("{same} references have the uid {uid}; the first says {says}.")
         }
-        _ => format!("The owner {says} could not be read."),
+        _ => unread(&unread_owners(case, std::slice::from_ref(fault))),
+    }
+}
+
+/// The owners of these faults, each once.
+fn unread_owners(case: &Case<'_>, faults: &[Fault]) -> Vec<String> {
+    let names =
+        faults.iter().flat_map(|fault| fault.references(case)).map(|(_, reference, _)| case.reference(&reference));
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Which owners could not be read.
+fn unread(owners: &[String]) -> String {
+    match owners {
+        [owner] => format!("The owner {owner} could not be read."),
+        owners => format!("The owners {} could not be read.", some_of(owners)),
     }
 }
 
@@ -380,7 +406,10 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
     let pick = |singular: &'static str, plural: &'static str| if one { singular } else { plural };
     let (they_stay, them) = (pick("It stays", "They stay"), pick("it", "them"));
     match (code, becomes) {
-        (Code::OwnerUnread, _) => "Not verified: it is not known whether this owner exists.".to_owned(),
+        (Code::OwnerUnread, _) => match unread_owners(case, faults).len() {
+            1 => "Not verified: it is not known whether this owner exists.".to_owned(),
+            _ => "Not verified: it is not known whether these owners exist.".to_owned(),
+        },
         (_, HolderOutcome::Gone) => {
             let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
             let below = case.goes_below(&objects);
