@@ -10,7 +10,6 @@ use crate::{
     model::{Coordinate, ResourceId, Resources, Snapshot, Symbol},
     operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError},
     render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
-    simulate::Needs,
     tree::{Direction, Query, SortBy, Tree, TypeFilter},
 };
 
@@ -23,6 +22,9 @@ use super::{
 
 /// How long --watch waits at most: ages grow, and what can't be watched may change.
 const AGES: Duration = Duration::from_secs(30);
+
+/// How many owners that lists lack are looked up at most. The others are unknown.
+const MOST_LOOK_UPS: usize = 1_000;
 
 /// What a look shows.
 struct Shown {
@@ -120,7 +122,7 @@ fn show(
     let namespace = session.namespace_symbol();
     let types = types_of(args, &session.snapshot.resources)?;
     let look_ups = unconfirmed(&session.snapshot, &query(args, session, namespace, &types));
-    session.fetch(&Needs { look_ups: look_ups.into_iter().collect(), ..Needs::default() });
+    session.look_up_some(look_ups, MOST_LOOK_UPS);
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
     let query = query(args, session, namespace, &types);

@@ -5,10 +5,12 @@ use rustc_hash::FxHashSet;
 use crate::{
     model::{
         Coordinate, Gap, GapKind, ListRecord, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol,
+        gaps::Gaps,
     },
     plan::UnlistedContents,
     simulate::Needs,
     tree::Statuses,
+    wording::thousands,
 };
 
 use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
@@ -197,6 +199,23 @@ impl<S: Source + ?Sized> Session<S> {
             self.source.fetch_setters(&mut self.snapshot, &setters);
         }
         known(&self.snapshot) != before
+    }
+
+    /// Looks up at most so many of these; the others become unknown, with a gap that says so.
+    pub fn look_up_some(&mut self, mut coordinates: Vec<Coordinate>, most: usize) {
+        if !self.is_live() {
+            return;
+        }
+        coordinates.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
+        coordinates.dedup();
+        let others = coordinates.split_off(most.min(coordinates.len()));
+        self.source.look_up(&mut self.snapshot, &coordinates);
+        let mut gaps = Gaps::default();
+        for coordinate in others {
+            gaps.add_object(&self.snapshot, coordinate, format!("not looked up: more than {}", thousands(most)));
+            self.snapshot.leave_unanswered(coordinate);
+        }
+        gaps.record(&mut self.snapshot);
     }
 
     /// Reads which field managers set the finalizers of these objects.

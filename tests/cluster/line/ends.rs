@@ -168,6 +168,45 @@ const STALE: [&str; 6] = [
     "doctor -o json",
     "explain cm/shared -o json",
     "sweep --dry-run -o json",
+/// How many owners `tree` looks up at most.
+const LOOKED_UP: usize = 1_000;
+
+/// robustness line: a list of objects of which each names another owner that doesn't exist, under `tree`
+///   | {LOOKED_UP} and more | so many are looked up, and the others are unknown, which is a gap
+#[test]
+fn there_is_an_end_to_looking_up_owners() {
+    let trial = Trial::on(uncollected(), "line-owners", "Background");
+    let item = |number: usize| {
+        json!({"metadata": {"namespace": trial.namespace, "name": format!("c{number}"), "uid": format!("u-c{number}"),
+            "ownerReferences": [{"apiVersion": "gc.test/v1", "kind": "Widget", "name": format!("w{number}"),
+                "uid": format!("u-w{number}")}]}})
+    };
+    let body = json!({
+        "apiVersion": "meta.k8s.io/v1",
+        "kind": "PartialObjectMetadataList",
+        "metadata": {"resourceVersion": "1"},
+        "items": (0..LOOKED_UP + 100).map(item).collect::<Vec<_>>(),
+    });
+    let proxy = CountingProxy::start(trial.cluster);
+    let list = format!("/api/v1/namespaces/{}/configmaps", trial.namespace);
+    proxy.with(move |request| {
+        (request.path == list).then(|| Fault::Answer { status: 200, headers: Vec::new(), body: body.clone() })
+    });
+    let ran = trial.cluster.gc_with(proxy.kubeconfig(), &["tree", "-o", "json", "-n", &trial.namespace]);
+    ran.expect(0);
+    let owners = format!("/apis/gc.test/v1/namespaces/{}/widgets/", trial.namespace);
+    let asked = proxy.requests().iter().filter(|request| request.path.starts_with(&owners)).count();
+    let document = ran.json();
+    assert_eq!((asked, &document["complete"]), (LOOKED_UP, &json!(false)), "{}", ran.stderr);
+    let gaps = document["gaps"].as_array().expect("gaps");
+    let told: Vec<&str> = gaps.iter().map(|gap| gap["reason"].as_str().unwrap_or_default()).collect();
+    assert!(
+        matches!(told.as_slice(), [told] if told.ends_with(" and 97 more: not looked up: more than 1,000")),
+        "{told:?}"
+    );
+    assert_eq!(ran.stdout.matches("\"Unread\"").count(), 100);
+}
+
     "sweep --yes -o json",
     "delete cm/first --yes -o json",
 ];
