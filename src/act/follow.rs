@@ -14,7 +14,7 @@ use tokio::time::{sleep_until, timeout_at};
 use crate::{
     cluster::{Connection, LostWatch, WatchUpdates, Watches},
     graph::OwnerGraph,
-    model::{ObjectEvent, ObjectId, Snapshot},
+    model::{Gap, Identity, ObjectEvent, ObjectId, Snapshot},
     plan::{
         PlanTracker,
         tracker::{Blocker, Progress, TrackerVerdict, UnexpectedOutcome, UnplannedObject},
@@ -42,6 +42,9 @@ const COLLECTOR_IDLE: Duration = Duration::from_mins(1);
 const FOLLOW_UPS: Duration = Duration::from_mins(2);
 /// After how long without movement a waiting event is sent, and sent again.
 const WAITING: Duration = Duration::from_secs(10);
+/// After how long without movement the watches have to show that they work, the first time; then each time twice as
+/// long.
+const DOUBT: Duration = Duration::from_secs(10);
 /// The least time between two progress events.
 const BETWEEN_TOLD: Duration = Duration::from_millis(100);
 /// Events that arrive within this time are applied together: if any object is gone, applying them costs time
@@ -141,6 +144,7 @@ pub async fn follow(
     let begun = Instant::now();
     let Following { connection, watches, assume, heed_obstacles, timeout, patience } = following;
     let looker = Poller::new(snapshot, watches.begun());
+    let gaps = snapshot.gaps.clone();
     let mut follower = Follower {
         connection,
         snapshot,
@@ -156,6 +160,8 @@ pub async fn follow(
         untold: true,
         judgement: TrackerVerdict::default(),
         lost: Vec::new(),
+        gaps,
+        doubt: DOUBT,
     };
     follower.begin(sent);
     let over = async { follower.until_over(watches).await };
@@ -192,6 +198,10 @@ struct Follower<'f> {
     untold: bool,
     judgement: TrackerVerdict,
     lost: Vec<LostWatch>,
+    /// The gaps from before.
+    gaps: Vec<Gap>,
+    /// After how long without movement the watches have to show that they work.
+    doubt: Duration,
 }
 
 impl Follower<'_> {
@@ -242,6 +252,7 @@ impl Follower<'_> {
             self.tell_progress();
             if self.last_moved > judged {
                 (judged, pause) = (self.last_moved, QUIET);
+                self.doubt = DOUBT;
             }
             if judged.elapsed() >= pause {
                 self.judge().await;
@@ -257,6 +268,7 @@ impl Follower<'_> {
                     over.and_then(|(_, lasting)| lasting.checked_sub(quiet)).filter(|left| !left.is_zero());
                 pause = (pause * 2).min(LONGEST_PAUSE).min(until_over.unwrap_or(LONGEST_PAUSE));
             }
+            self.doubt(watches);
             self.tell_waiting();
             let mut next = (judged + pause).min(self.last_moved.max(self.last_waiting) + WAITING);
             if let Some(at) = self.looker.next() {
@@ -359,6 +371,19 @@ impl Follower<'_> {
         self.apply_events(WatchUpdates { seen, ..WatchUpdates::default() });
     }
 
+    /// Lets the watches show that they work, of what is expected to change and doesn't.
+    fn doubt(&mut self, watches: &Watches) {
+        let quiet = self.last_moved.elapsed();
+        if quiet < self.doubt {
+            return;
+        }
+        self.doubt = quiet * 2;
+        let snapshot = &*self.snapshot;
+        let id = |identity: &Identity| snapshot.by_uid(snapshot.strings.find(&identity.uid)?);
+        let outstanding = self.course.outstanding().into_iter().filter_map(id);
+        watches.doubt(outstanding.map(|id| snapshot.object(id).resource).collect());
+    }
+
     fn tell_progress(&mut self) {
         if self.untold && self.last_told.is_none_or(|on_event| on_event.elapsed() >= BETWEEN_TOLD) {
             self.untold = false;
@@ -386,6 +411,8 @@ impl Follower<'_> {
         if self.untold {
             (self.on_event)(FollowEvent::Progress(self.course.progress()));
         }
+        // What goes while it is followed is no gap.
+        self.snapshot.gaps.retain(|gap| self.gaps.contains(gap) || !gap.is_of_gone());
         let waits_for_collector = self.judgement.more || self.judgement.more_outside;
         let collector_idle = (ended == Ended::Stuck && waits_for_collector).then(|| self.last_moved.elapsed());
         Followed {

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use rustc_hash::FxHashMap;
 
 use crate::model::{
-    Fact, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
+    Fact, GONE, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
     facts::{has_facts, read_facts},
     gaps::Gaps,
 };
@@ -15,7 +15,7 @@ use super::{
     Connection,
     answer::{Answer, Malformed, Page},
     facts_protobuf,
-    get_object::{AT_ONCE, GONE},
+    get_object::AT_ONCE,
     json,
     pages::TakePages,
     path, protobuf,

@@ -1,6 +1,6 @@
 //! Reads one object, and checks that the answer is about that object.
 
-use crate::model::{Coordinate, ObjectId, RawObject, Resource, Snapshot};
+use crate::model::{Coordinate, GONE, ObjectId, RawObject, Resource, Snapshot};
 
 use super::{
     Connection,
@@ -12,9 +12,6 @@ use super::{
 
 /// The number of parallel requests: enough to hide the latency, few enough not to load the API server.
 pub(super) const AT_ONCE: usize = 16;
-
-/// Why a listed object can't be read.
-pub(super) const GONE: &str = "deleted since it was listed";
 
 /// The object that is now at the coordinate of an object in a snapshot.
 pub(super) enum Current<T> {

@@ -14,7 +14,15 @@ pub struct Gap {
     pub reason: GapReason,
 }
 
+/// Why a listed object can't be read.
+pub const GONE: &str = "deleted since it was listed";
+
 impl Gap {
+    /// Whether it is only about objects that are gone since they were listed.
+    pub fn is_of_gone(&self) -> bool {
+        self.reason.as_str().ends_with(GONE)
+    }
+
     /// The names of single objects that the reader may not get; `None` for a list, or another reason.
     pub fn forbidden_objects(&self) -> Option<&str> {
         self.reason.as_str().strip_suffix(": forbidden")

@@ -24,7 +24,7 @@ pub mod well_known;
 pub use compact::{MaybeSeconds, ResourceVersion};
 pub use events::{NamedEvent, OwnerEvent};
 pub use facts::{Fact, Facts};
-pub use gap::{Gap, GapKind, GapReason};
+pub use gap::{GONE, Gap, GapKind, GapReason};
 pub use identity::Identity;
 pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};
 pub use object_event::ObjectEvent;

@@ -60,6 +60,11 @@ pub trait Proposal {
 
     /// Whether events of this resource that were missed may change the plan.
     fn concerns(&self, _resource: ResourceId) -> bool {
+    /// Whether nothing is settled before the watches have told what they know: lists may be older than they should be.
+    fn is_settled_by_watches(&self) -> bool {
+        false
+    }
+
         true
     }
 }
@@ -71,6 +76,9 @@ pub trait World {
 
     /// Applies new events. Returns whether anything has changed.
     fn catch_up(&mut self) -> bool;
+    /// Waits until all watches have begun, but no longer than a moment.
+    fn wait_for_watches(&mut self) {}
+
 
     /// Every watch that has missed events so far, with its resource's full name.
     fn missed(&self) -> Vec<(LostWatch, String)>;
@@ -146,6 +154,14 @@ pub fn approve<P: Proposal>(
         if proposal.is_settled(&plan) {
             return Ok(Approval::Settled(plan));
         }
+            if round == 0 && proposal.is_settled_by_watches() {
+                if let Some(world) = proposal.world() {
+                    world.wait_for_watches();
+                }
+                if catch_up(proposal, policy.missed, &mut missed, notes)? {
+                    continue;
+                }
+            }
         proposal.check(&plan, notes)?;
         let (mut took_time, mut forgot) = (round == 0, false);
         if !agreed {
@@ -231,6 +247,10 @@ impl World for LiveSession {
 
     fn missed(&self) -> Vec<(LostWatch, String)> {
         let name = |lost: &LostWatch| self.snapshot.resources.get(lost.resource).full_name();
+    fn wait_for_watches(&mut self) {
+        LiveSession::wait_for_watches(self);
+    }
+
         self.lost().into_iter().map(|lost| (lost.clone(), name(&lost))).collect()
     }
 

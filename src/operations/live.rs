@@ -28,6 +28,8 @@ use super::session::{Session, Source};
 
 /// How long to wait for events under way: on a healthy connection, they take milliseconds.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);
+/// How long watches may take to begin.
+const TO_BEGIN: Duration = Duration::from_secs(2);
 
 /// How long nothing may move before something that no known controller will finish is stuck: operators take time.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -174,6 +176,14 @@ impl LiveSession {
         let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
         let _runtime = runtime.enter();
         watches.get_or_insert_with(|| connection.watch_or_list(snapshot));
+    }
+
+    /// Waits until all watches have begun, but no longer than a moment.
+    pub fn wait_for_watches(&mut self) {
+        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
+        let watches = watching(watches, runtime, connection, snapshot);
+        // Those that have not begun by then may be late for long.
+        let _ = runtime.block_on(async { tokio::time::timeout(TO_BEGIN, watches.all_begun()).await });
     }
 
     /// Applies the events that watches have reported so far. Returns whether the snapshot has changed: **ids may change

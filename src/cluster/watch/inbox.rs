@@ -28,6 +28,8 @@ struct Waiting {
     /// Also receives every single event.
     listener: Option<UnboundedSender<WatchNote>>,
     news: WatchUpdates,
+    /// How many watches have begun, or failed to.
+    begun: usize,
     /// What no watch covers at present.
     uncovered: FxHashMap<(ResourceId, Option<String>), Coverage>,
     /// The index of an object's event in `news.seen`, by resource and uid.
@@ -78,6 +80,16 @@ impl Inbox {
         }
         waiting.listener = Some(sender);
         receiver
+    }
+
+    /// Records that another watch has begun, or failed to.
+    pub(super) fn begin(&self) {
+        self.lock().begun += 1;
+    }
+
+    /// How many watches have begun, or failed to.
+    pub(super) fn begun(&self) -> usize {
+        self.lock().begun
     }
 
     /// Records that a watch missed changes.

@@ -13,11 +13,11 @@ use crate::{
         request::METADATA_LIST,
         retry,
     },
-    model::{ListRecord, ObjectEvent, RawObject, Snapshot, is_older},
+    model::{ListRecord, ObjectEvent, RawObject, ResourceId, Snapshot, is_older},
 };
 
 use super::{
-    Coverage,
+    Coverage, Doubt,
     position::{End, Why, is_final},
     stream::Watch,
 };
@@ -36,8 +36,13 @@ const LISTS_TO_A_TRY: u32 = 12;
 /// What is known of a resource's objects, to compare lists with.
 pub(super) struct Lists {
     known: FxHashMap<String, Known>,
+    /// Its resource, as objects name it.
+    resource: ResourceId,
     /// When a list is wanted that begins after this time.
     wanted: Receiver<Option<Instant>>,
+    doubts: Receiver<Doubt>,
+    /// The last doubt that a list has answered.
+    answered: Option<Instant>,
     /// When the last list began.
     last: Option<Instant>,
     pause: Duration,
@@ -54,7 +59,12 @@ struct Known {
 
 impl Lists {
     /// What the snapshot knows of a list.
-    pub(super) fn of(snapshot: &Snapshot, list: &ListRecord, wanted: Receiver<Option<Instant>>) -> Self {
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        list: &ListRecord,
+        wanted: Receiver<Option<Instant>>,
+        doubts: Receiver<Doubt>,
+    ) -> Self {
         let resource = snapshot.resources.picked(list.resource);
         let is_listed = |namespace: &str| list.namespace.as_deref().is_none_or(|listed| listed == namespace);
         let objects = snapshot.objects().map(|(_, object)| object);
@@ -70,7 +80,8 @@ impl Lists {
                 (text(object.uid), known)
             });
         let known = of_it.collect();
-        Lists { known, wanted, last: None, pause: FIRST_PAUSE, told: false, lost: false }
+        let answered = None;
+        Lists { known, resource, wanted, doubts, answered, last: None, pause: FIRST_PAUSE, told: false, lost: false }
     }
 
     /// Takes in an event of the watch.
@@ -88,9 +99,16 @@ impl Lists {
         }
     }
 
+    /// Waits until the watch has to show that it works.
+    pub(super) async fn doubted(&self) {
+        let mut doubts = self.doubts.clone();
+        // An error: the sender lives as long as the watches.
+        drop(doubts.wait_for(|doubt| doubt.since > self.answered && doubt.of.contains(&self.resource)).await);
+    }
+
     /// The events that lead to a list in this version, each object with whether it is gone: those that are gone come
     /// first, because others may have taken their names.
-    fn compare(&mut self, listed: Vec<RawObject<'static>>, version: &str) -> Vec<(RawObject<'static>, bool)> {
+    fn compare(&self, listed: Vec<RawObject<'static>>, version: &str) -> Vec<(RawObject<'static>, bool)> {
         let there: FxHashMap<&str, &RawObject<'_>> = listed.iter().map(|object| (&*object.uid, object)).collect();
         let is_gone = |(uid, known): &(&String, &Known)| {
             // A look-up may have found what is younger than the list.
@@ -118,9 +136,6 @@ impl Lists {
         };
         drop(there);
         events.extend(listed.into_iter().filter(is_news).map(|object| (object, false)));
-        for (object, gone) in &events {
-            self.see(object, *gone);
-        }
         events
     }
 
@@ -168,20 +183,27 @@ impl TakePages for Collected {
 impl Watch {
     /// Watches, and lists where the watch fails, until the task is aborted: no change is missed.
     pub(super) async fn run_or_list(mut self) {
-        let mut tried = 0;
+        let (mut tried, mut last_reason) = (0, None);
         loop {
             let End { useful, why } = self.follow().await;
+            if self.is_silent {
+                return self.only_list().await;
+            }
             if useful {
-                tried = 0;
+                (tried, last_reason) = (0, None);
             }
             let (reason, refused, expired, pause) = match why {
                 Why::Over if useful => continue,
                 Why::Over => ("it ends as soon as it begins".to_owned(), false, false, None),
                 Why::Expired(reason) => (reason, false, true, None),
                 Why::Failed(failure) => {
-                    (failure.to_string(), is_final(&failure), false, retry::pause_after(&failure, 1, true))
+                    // That it isn't answered for a moment explains less than the failures before.
+                    let before = last_reason.take().filter(|_| matches!(failure, Failure::TimedOut(_)));
+                    let reason = before.unwrap_or_else(|| failure.to_string());
+                    (reason, is_final(&failure), false, retry::pause_after(&failure, 1, true))
                 }
             };
+            last_reason = Some(reason.clone());
             if !std::mem::replace(&mut self.down, true) {
                 self.inbox.cover(self.resource, self.namespace.as_deref(), Coverage::Listed(None));
             }
@@ -200,6 +222,18 @@ impl Watch {
                 if keeps_failing && let Some(lists) = &self.lists {
                     lists.rest().await;
                 }
+            }
+        }
+    }
+
+    /// Lists until the task is aborted: the next stream could be as silent, and nothing would show it.
+    async fn only_list(&mut self) {
+        self.inbox.cover(self.resource, self.namespace.as_deref(), Coverage::Listed(None));
+        self.tell_listed("it is silent although objects have changed".to_owned());
+        loop {
+            self.list_again().await;
+            if let Some(lists) = &self.lists {
+                lists.rest().await;
             }
         }
     }
@@ -230,6 +264,7 @@ impl Watch {
         match listed {
             Ok((version, objects)) => {
                 let events = lists.compare(objects, &version);
+                events.iter().for_each(|(object, gone)| lists.see(object, *gone));
                 lists.pause = if events.is_empty() { (lists.pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
                 for (object, gone) in events {
                     self.inbox.see(ObjectEvent { resource: self.resource, object, gone });
@@ -244,6 +279,18 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// Whether a list tells something that the watch has not told. Answers the present doubt.
+    pub(super) async fn list_tells_more(&mut self) -> bool {
+        // The semaphore is never closed.
+        let beginning = self.beginning.clone();
+        let _beginning = beginning.acquire().await;
+        let begun = Instant::now();
+        let listed = self.list().await;
+        let Some(lists) = &mut self.lists else { return false };
+        lists.answered = Some(begun);
+        listed.is_ok_and(|(version, objects)| !lists.compare(objects, &version).is_empty())
     }
 
     async fn list(&self) -> Result<(String, Vec<RawObject<'static>>), Failure> {

@@ -16,6 +16,7 @@ mod stream;
 mod tests;
 
 use std::{
+    collections::BTreeSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -44,6 +45,15 @@ pub struct Watches {
     begun: Vec<(ResourceId, Option<String>)>,
     /// When a list is wanted that begins after this time.
     wanted: watch::Sender<Option<Instant>>,
+    /// Which watches have to show that they work.
+    doubted: watch::Sender<Doubt>,
+}
+
+/// Resources whose watches have to show that they work, and since when.
+#[derive(Clone, Debug, Default)]
+struct Doubt {
+    since: Option<Instant>,
+    of: Arc<BTreeSet<ResourceId>>,
 }
 
 /// How far the changes of a resource are known.
@@ -117,6 +127,7 @@ impl Connection {
         let inbox = Arc::new(Inbox::default());
         let beginning = Arc::new(Semaphore::new(BEGUN_AT_ONCE));
         let (wanted, wishes) = watch::channel(None);
+        let (doubted, doubts) = watch::channel(Doubt::default());
         let (mut tasks, mut begun) = (Vec::new(), Vec::new());
         let listed = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
         for (number, list) in listed.enumerate() {
@@ -130,8 +141,10 @@ impl Connection {
                 namespace: list.namespace.clone(),
                 position: Position::new(self.clone(), path.clone(), list.resource_version.clone(), number),
                 path,
-                lists: lists.then(|| Lists::of(snapshot, list, wishes.clone())),
+                lists: lists.then(|| Lists::of(snapshot, list, wishes.clone(), doubts.clone())),
                 down: false,
+                has_begun: false,
+                is_silent: false,
             };
             if resource.has_verb("watch") {
                 begun.push((list.resource, list.namespace.clone()));
@@ -140,7 +153,7 @@ impl Connection {
                 watch.lose("it cannot be watched".to_owned(), false);
             }
         }
-        Watches { inbox, tasks, begun, wanted }
+        Watches { inbox, tasks, begun, wanted, doubted }
     }
 }
 
@@ -171,6 +184,12 @@ impl Watches {
         self.wanted.send_replace(Some(Instant::now()));
     }
 
+    /// Compares lists of these resources with what their watches have told: a watch that is silent although objects
+    /// have changed is replaced by lists, if it may be ([`Connection::watch_or_list`]).
+    pub fn doubt(&self, of: BTreeSet<ResourceId>) {
+        self.doubted.send_replace(Doubt { since: Some(Instant::now()), of: Arc::new(of) });
+    }
+
     /// Waits until nothing that happened before the call is unknown because a watch fails. What is lost is not waited
     /// for ([`Watches::lost`]).
     pub async fn listed_again(&self) {
@@ -179,6 +198,13 @@ impl Watches {
             self.want_lists();
         }
         while !self.inbox.covers(begun) {
+            tokio::time::sleep(BETWEEN_LOOKS).await;
+        }
+    }
+
+    /// Waits until each watch has begun, or failed to.
+    pub async fn all_begun(&self) {
+        while self.inbox.begun() < self.tasks.len() {
             tokio::time::sleep(BETWEEN_LOOKS).await;
         }
     }

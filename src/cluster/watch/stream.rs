@@ -12,20 +12,23 @@ use tokio::{
 
 use crate::{
     cluster::{Connection, failure::Failure, request::METADATA_LIST, retry},
-    model::{ObjectEvent, ResourceId},
+    model::{ObjectEvent, RawObject, ResourceId},
 };
 
 use super::{
     Coverage, LostWatch,
     inbox::Inbox,
     lists::Lists,
-    position::{End, Position, USEFUL, Why, is_final},
+    position::{End, Line, Position, USEFUL, Why, is_final},
 };
 
 /// A server that has not begun to answer by then counts as failing, if lists can take the watch's place.
 const LONGEST_BEGINNING: Duration = Duration::from_secs(10);
 /// The longest pause before a new stream.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// An object, and whether it was deleted; or how the stream ended.
+type Next = Result<(RawObject<'static>, bool), End>;
 
 /// One list's watch.
 pub(super) struct Watch {
@@ -41,6 +44,10 @@ pub(super) struct Watch {
     pub(super) lists: Option<Lists>,
     /// Whether the last stream failed, and the next one has not shown yet that it works.
     pub(super) down: bool,
+    /// Whether it has begun, or failed to.
+    pub(super) has_begun: bool,
+    /// Whether lists have told what the watch, while it was open, has not.
+    pub(super) is_silent: bool,
 }
 
 impl Watch {
@@ -112,13 +119,27 @@ impl Watch {
                 }
             }
         };
+        if !std::mem::replace(&mut self.has_begun, true) {
+            self.inbox.begin();
+        }
         let mut line = match begun {
             Ok(line) => line,
             Err(end) => return end,
         };
         loop {
             let next = match self.down {
-                false => Some(self.position.next(&mut line).await),
+                false => match self.next_or_doubt(&mut line).await {
+                    None if self.list_tells_more().await => {
+                        // What the list tells may be on its way.
+                        let Ok(next) = timeout(USEFUL, self.position.next(&mut line)).await else {
+                            self.is_silent = true;
+                            return End { useful: false, why: Why::Over };
+                        };
+                        Some(next)
+                    }
+                    None => continue,
+                    next => next,
+                },
                 // A new stream may end with an error at once.
                 true => timeout(USEFUL, self.position.next(&mut line)).await.ok(),
             };
@@ -134,6 +155,16 @@ impl Watch {
                 }
                 self.inbox.see(ObjectEvent { resource: self.resource, object, gone });
             }
+        }
+    }
+
+    /// The next event, or none if the watch has to show first that it works.
+    async fn next_or_doubt(&mut self, line: &mut Line) -> Option<Next> {
+        let Watch { position, lists, .. } = self;
+        let Some(lists) = lists else { return Some(position.next(line).await) };
+        tokio::select! {
+            next = position.next(line) => Some(next),
+            () = lists.doubted() => None,
         }
     }
 

@@ -312,3 +312,55 @@ async fn a_watch_that_never_begins_is_not_waited_for() {
     tokio::time::timeout(LONG, failed).await.expect("the watch fails");
     tokio::time::timeout(LONG, watches.listed_again()).await.expect("a list instead");
 }
+
+/// A watch that stays open and tells nothing, although a list shows that objects have changed.
+#[tokio::test]
+async fn lists_tell_what_a_silent_watch_does_not() {
+    let connection = serve(|asked| match asked.url.contains("watch=true") {
+        true => open(String::new()),
+        false => list(9 + u32::try_from(asked.before).unwrap(), &[("b", 9)]),
+    });
+    let watches = connection.await.watch_or_list(&with_pods(&[("a", 1)]));
+    watches.doubt(BTreeSet::from([ResourceId(0)]));
+    let (mut polled, mut seen) = (Vec::new(), Vec::new());
+    let all = async {
+        while seen.len() < 2 {
+            watches.changed().await;
+            let news = watches.news();
+            polled.extend(news.polled.into_iter().map(|(_, reason)| reason));
+            seen.extend(news.seen.iter().map(|one| (one.object.name.to_string(), one.gone)));
+        }
+    };
+    tokio::time::timeout(LONG, all).await.expect("what the list shows");
+    assert_eq!(polled, ["it is silent although objects have changed"]);
+    assert_eq!(seen, [("a".to_owned(), true), ("b".to_owned(), false)]);
+}
+
+/// A list that shows what the watch has told, or tells a moment later, is no reason to give the watch up.
+#[tokio::test]
+async fn a_watch_that_works_is_kept() {
+    let (listed, lists) = tokio::sync::watch::channel(0);
+    let connection = serve(move |asked| match asked.url.contains("watch=true") {
+        true => open(event("ADDED", "b", 9)),
+        false => {
+            listed.send_modify(|number| *number += 1);
+            list(9, &[("a", 1), ("b", 9)])
+        }
+    });
+    let watches = connection.await.watch_or_list(&with_pods(&[("a", 1)]));
+    // Before the stream begins, and when it has told all.
+    for number in 1..=2 {
+        watches.doubt(BTreeSet::from([ResourceId(0)]));
+        let mut lists = lists.clone();
+        let asked = lists.wait_for(|listed| *listed >= number);
+        drop(tokio::time::timeout(LONG, asked).await.expect("a list").expect("the server"));
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let news = watches.news();
+    assert_eq!((news.polled, news.lost), (Vec::new(), Vec::new()));
+    assert_eq!(news.seen.len(), 1);
+    // Of other resources, nothing is listed.
+    watches.doubt(BTreeSet::from([ResourceId(1)]));
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(*lists.borrow(), 2);
+}

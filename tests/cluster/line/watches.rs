@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use serde_json::Value;
 
 use crate::{
-    harness::{CountingProxy, Fault, Request},
+    harness::{CountingProxy, Fault, Request, Spoilt},
     plan::trial::Trial,
     sweep::{seat::SweepSettings, uncollected},
 };
@@ -99,6 +99,24 @@ fn a_pass_does_without_watches() {
             assert!(said.len() == 1 && said[0].contains(reason), "{reason}: {said:?} {ran:#?}");
         }
     });
+}
+
+/// robustness line: a pass of `sweep` in which each watch is open and silent | once | lists show it; it does all, and
+///   says for each resource once that and why
+#[test]
+fn a_pass_does_without_watches_that_are_silent() {
+    let chain = Chain::build("line-silent");
+    let trial = &chain.trial;
+    let proxy = CountingProxy::start(trial.cluster);
+    proxy.with(|request| is_watch(request).then_some(Fault::Spoilt(Spoilt::Stalled(0))));
+    let args = ["sweep", "--yes", "--timeout=5m", "-n", &trial.namespace];
+    let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args);
+    ran.expect(0);
+    chain.check("silent");
+    for resource in ["configmaps", "widgets.gc.test"] {
+        let line = format!("Cannot watch {resource} (it is silent although objects have changed)");
+        assert_eq!(ran.stderr.lines().filter(|said| said.starts_with(&line)).count(), 1, "{ran:#?}");
+    }
 }
 
 /// robustness line: a pass of `sweep` in which each watch is refused, and a dependent of an owner that lets its
