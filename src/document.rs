@@ -29,12 +29,17 @@ pub struct ServerJson {
     pub tested: bool,
 }
 
+impl ServerJson {
+    pub fn of(version: &ServerVersion) -> Self {
+        ServerJson { version: version.as_str().to_owned(), tested: version.is_tested() }
+    }
+}
+
 impl Head {
     /// The head of a document of this kind.
     pub fn new(kind: &'static str, gaps: &[Gap], server: Option<&ServerVersion>) -> Self {
-        let told = |it: &ServerVersion| ServerJson { version: it.as_str().to_owned(), tested: it.is_tested() };
         let (complete, gaps) = (gaps.is_empty(), each_once(gaps));
-        Head { api_version: API_VERSION, kind, complete, gaps, server: server.map(told) }
+        Head { api_version: API_VERSION, kind, complete, gaps, server: server.map(ServerJson::of) }
     }
 }
 

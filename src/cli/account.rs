@@ -42,6 +42,7 @@ pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, Opera
         width: terminal_width(),
         style: &style,
         zone: jiff::tz::TimeZone::system(),
+        server: observation.server(),
     };
     let is_text = args.output.unwrap_or_default().is_text();
     let mut heading = if is_text { first_line(&observation) } else { Vec::new() };

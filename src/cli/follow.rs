@@ -1,6 +1,7 @@
 //! Reports on standard error how a cascade proceeds: one changing line on a terminal, plain lines elsewhere.
 
 use std::{
+    collections::BTreeSet,
     io::{IsTerminal as _, Write as _},
     time::{Duration, Instant},
 };
@@ -24,6 +25,8 @@ pub(super) struct FollowReporter {
     begun: Instant,
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
+    /// The resources of whose lost watches a note tells.
+    noted: BTreeSet<String>,
 }
 
 impl FollowReporter {
@@ -35,7 +38,12 @@ impl FollowReporter {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        FollowReporter { begun, bar, last_line: None }
+        FollowReporter { begun, bar, last_line: None, noted: BTreeSet::new() }
+    }
+
+    /// Leaves out these resources where watches are lost: a note tells of them.
+    pub(super) fn with_noted(self, noted: BTreeSet<String>) -> Self {
+        FollowReporter { noted, ..self }
     }
 
     /// Reports an event.
@@ -43,6 +51,7 @@ impl FollowReporter {
         match event {
             FollowEvent::Progress(progress) => self.progress(progress),
             FollowEvent::Waiting { progress, quiet, blockers } => self.line(&waiting(progress, quiet, &blockers)),
+            FollowEvent::LostWatch { resource, .. } if self.noted.contains(&resource) => {}
             FollowEvent::LostWatch { resource, lost } if lost.watched => {
                 self.line(&format!("Lost the watch of {resource} ({}); reading its objects again.", lost.reason));
             }

@@ -14,7 +14,7 @@ use tokio::{task::JoinHandle, time::sleep_until};
 use crate::{
     account::{Account, Answer, Happening, LookUp, Millis, Missing, Scope, Summary},
     cluster::{ConnectError, Connection, MonitorEvent, MonitorId, Monitors},
-    model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources},
+    model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources, ServerVersion},
 };
 
 use super::{ClusterConfig, Discovered, OperationError, ReadScope, TargetConfig, live::Cluster, session::Session};
@@ -87,6 +87,11 @@ impl Observation {
         require_namespace(&cluster, &resources, &namespace)?;
         let scope = Scope::Namespace(namespace.clone());
         Ok(Observation { cluster, scope, namespace: Some(namespace), resources, gaps })
+    }
+
+    /// The version of the server, if it tells it.
+    pub fn server(&self) -> Option<&ServerVersion> {
+        self.resources.server()
     }
 
     fn of_targets(session: Session<Cluster>) -> Self {

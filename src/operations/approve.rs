@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use crate::{cluster::LostWatch, model::ResourceId};
 
 use super::{
@@ -58,13 +60,13 @@ pub trait Proposal {
     /// The watched cluster; `None` if carrying out the plan reads everything again.
     fn world(&mut self) -> Option<&mut dyn World>;
 
-    /// Whether events of this resource that were missed may change the plan.
-    fn concerns(&self, _resource: ResourceId) -> bool {
     /// Whether nothing is settled before the watches have told what they know: lists may be older than they should be.
     fn is_settled_by_watches(&self) -> bool {
         false
     }
 
+    /// Whether events of this resource that were missed may change the plan.
+    fn concerns(&self, _resource: ResourceId) -> bool {
         true
     }
 }
@@ -74,11 +76,11 @@ pub trait World {
     /// Drops facts that no watch keeps up to date. Returns whether there were any.
     fn forget(&mut self) -> bool;
 
-    /// Applies new events. Returns whether anything has changed.
-    fn catch_up(&mut self) -> bool;
     /// Waits until all watches have begun, but no longer than a moment.
     fn wait_for_watches(&mut self) {}
 
+    /// Applies new events. Returns whether anything has changed.
+    fn catch_up(&mut self) -> bool;
 
     /// Every watch that has missed events so far, with its resource's full name.
     fn missed(&self) -> Vec<(LostWatch, String)>;
@@ -152,8 +154,6 @@ pub fn approve<P: Proposal>(
             shown = Some(fingerprint);
         }
         if proposal.is_settled(&plan) {
-            return Ok(Approval::Settled(plan));
-        }
             if round == 0 && proposal.is_settled_by_watches() {
                 if let Some(world) = proposal.world() {
                     world.wait_for_watches();
@@ -162,6 +162,8 @@ pub fn approve<P: Proposal>(
                     continue;
                 }
             }
+            return Ok(Approval::Settled(plan));
+        }
         proposal.check(&plan, notes)?;
         let (mut took_time, mut forgot) = (round == 0, false);
         if !agreed {
@@ -217,6 +219,7 @@ fn catch_up<P: Proposal>(
     let Some(world) = proposal.world() else { return Ok(false) };
     let mut changed = world.catch_up();
     let all = world.missed();
+    let mut noted: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (LostWatch { resource, reason, .. }, name) in all.iter().skip(std::mem::replace(seen, all.len())) {
         if !proposal.concerns(*resource) {
             continue;
@@ -226,15 +229,28 @@ fn catch_up<P: Proposal>(
                 return Err(OperationError::MissedEvents { resource: name.clone(), reason: reason.clone(), unless });
             }
             OnMissed::Recheck => {
-                notes.push(format!("new {name} may have been missed since they were listed ({reason})."));
+                noted.entry(reason).or_default().push(name);
                 changed |= proposal.world().is_some_and(|world| world.recheck_all(*resource));
             }
         }
     }
+    // One line for what has one reason: a user who may not watch may watch nothing.
+    notes.extend(noted.into_iter().map(|(reason, names)| match names.as_slice() {
+        [name] => format!("new {name} may have been missed since they were listed ({reason})."),
+        names => format!(
+            "new objects of {} resources may have been missed since they were listed ({reason}): {}.",
+            names.len(),
+            names.join(", ")
+        ),
+    }));
     Ok(changed)
 }
 
 impl World for LiveSession {
+    fn wait_for_watches(&mut self) {
+        LiveSession::wait_for_watches(self);
+    }
+
     fn forget(&mut self) -> bool {
         let any = !self.snapshot.facts.is_empty();
         self.snapshot.facts.clear();
@@ -247,10 +263,6 @@ impl World for LiveSession {
 
     fn missed(&self) -> Vec<(LostWatch, String)> {
         let name = |lost: &LostWatch| self.snapshot.resources.get(lost.resource).full_name();
-    fn wait_for_watches(&mut self) {
-        LiveSession::wait_for_watches(self);
-    }
-
         self.lost().into_iter().map(|lost| (lost.clone(), name(&lost))).collect()
     }
 

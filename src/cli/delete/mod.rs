@@ -4,6 +4,7 @@ mod ask;
 mod config;
 
 use std::{
+    collections::BTreeSet,
     io::Write as _,
     path::Path,
     time::{Duration, Instant},
@@ -200,9 +201,13 @@ impl DeleteReport<'_> {
         let known = delete.session.snapshot.gaps.clone();
         let mut gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
         let begun = Instant::now();
+        let resources = &delete.session.snapshot.resources;
+        // The approval has noted these.
+        let noted: BTreeSet<String> =
+            delete.session.lost().iter().map(|lost| resources.get(lost.resource).full_name()).collect();
         let mut progress = None;
         let done = delete.carry_out(plan, &how, &mut |event| {
-            progress.get_or_insert_with(|| FollowReporter::new(begun)).describe(event);
+            progress.get_or_insert_with(|| FollowReporter::new(begun).with_noted(noted.clone())).describe(event);
         });
         progress.into_iter().for_each(FollowReporter::end);
         let done = done?;

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     account::{Change, DeletionPolicy, Happening, Holds, Loop, Owner, OwnerState, Reason, What},
-    document::{API_VERSION, ObjectJson},
+    document::{API_VERSION, ObjectJson, ServerJson},
 };
 
 use super::{
@@ -17,6 +17,8 @@ use super::{
 struct WatchEventJson<'a> {
     api_version: &'static str,
     kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<ServerJson>,
     time: String,
     r#type: &'static str,
     message: String,
@@ -133,6 +135,7 @@ pub fn document(happening: &Happening, options: &AccountOptions<'_>) -> String {
     let event = WatchEventJson {
         api_version: API_VERSION,
         kind: "WatchEvent",
+        server: options.server.map(ServerJson::of),
         time: time(happening.at),
         r#type,
         message: words.what(&happening.what),

@@ -7,6 +7,8 @@ mod tests;
 mod text;
 mod words;
 
+use crate::model::ServerVersion;
+
 use super::style::Style;
 
 pub use document::document;
@@ -22,4 +24,6 @@ pub struct AccountOptions<'a> {
     pub width: Option<usize>,
     pub style: &'a Style,
     pub zone: jiff::tz::TimeZone,
+    /// The version of the server, if it tells it: every document says whether it is tested.
+    pub server: Option<&'a ServerVersion>,
 }

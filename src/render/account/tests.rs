@@ -253,7 +253,7 @@ fn rows() -> Vec<(What, &'static str)> {
 }
 
 fn options(style: &Style, width: Option<usize>, namespaces: bool) -> AccountOptions<'_> {
-    AccountOptions { namespaces, width, style, zone: TimeZone::UTC }
+    AccountOptions { namespaces, width, style, zone: TimeZone::UTC, server: None }
 }
 
 #[test]

@@ -10,10 +10,10 @@ use std::{sync::Mutex, thread};
 use serde_json::Value;
 use world::{World, text};
 
-use crate::harness::Ran;
+use crate::{harness::Ran, plan::trial::Trial};
 
 const USERS: [users::User; 12] = users::USERS;
-const COMMANDS: [&str; 15] = cells::COMMANDS;
+const COMMANDS: [&str; 21] = cells::COMMANDS;
 /// How many users are tried at the same time.
 const AT_ONCE: usize = 4;
 
@@ -29,7 +29,7 @@ fn some_users_under_every_command() {
 ///   commands each | an answer names what could not be read, once for each resource; no document calls itself complete
 ///   that isn't; nothing hidden is lost
 #[test]
-#[ignore = "long: twelve users, each under fifteen commands"]
+#[ignore = "long: twelve users, each under twenty-one commands"]
 fn every_user_under_every_command() {
     under_every_command(&USERS.iter().collect::<Vec<_>>());
 }
@@ -109,4 +109,30 @@ fn owners_are_not_let_go_while_dependents_may_be_hidden() {
     let swept = run("sweep --yes");
     swept.expect(1);
     assert!(swept.stderr.contains(&format!("error: nothing was changed: {dependents}")), "{swept:#?}");
+}
+
+/// robustness rights: a pass of `sweep` in one namespace, by a user of that namespace, of an owner that waits and has a
+///   blocking dependent in another namespace | once | the plan says what it assumes; the owner goes, as nothing in its
+///   namespace blocks it, and its dependent elsewhere is left to who may see it
+#[test]
+fn what_may_wait_for_another_namespace_is_told() {
+    let user = USERS.iter().find(|user| user.name == "one-namespace").expect("there is one");
+    let world = World::of(user);
+    let (cluster, namespace) = (world.trial.cluster, world.trial.namespace.as_str());
+    let elsewhere = Trial::on(cluster, "rights-elsewhere", "Background");
+    let owner = world.trial.widget("owner-of-two").create();
+    let here = world.trial.config_map("here").blocking(&owner).create();
+    let there = elsewhere.config_map("there").blocking(&owner).create();
+    cluster.delete(&cluster.path_of(&owner), Some("Foreground"), None);
+    let args: Vec<String> = ["sweep", "--yes", "-n", namespace].map(str::to_owned).to_vec();
+    let ran = world.run(&args);
+    ran.expect(0);
+    let told = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let assumed = format!("nothing outside of namespace {namespace}, where not everything could be read, has an owner");
+    assert!(told.contains(&assumed), "{ran:#?}");
+    assert!([&owner, &here].iter().all(|object| cluster.get(&cluster.path_of(object)).is_none()), "{ran:#?}");
+    assert_eq!(cluster.get(&cluster.path_of(&there)), Some(there.clone()));
+    // Its owner is in another namespace: it goes anyway, as with the collector (R3.7).
+    cluster.gc(&["sweep", "--yes", "-n", &elsewhere.namespace]).expect(0);
+    assert_eq!(cluster.get(&cluster.path_of(&there)), None);
 }

@@ -1,16 +1,25 @@
 //! What every user finds: owners whose dependents are Secrets, which many may not see.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    io::Read as _,
+    path::PathBuf,
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::users::{ANONYMOUS, User};
 use crate::{
-    harness::{ADMIN, Ran, uid},
+    harness::{ADMIN, Ran, Watching, uid},
     plan::trial::Trial,
     sweep::uncollected,
 };
+
+/// How long a command may say nothing, on a busy machine.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A namespace, on a cluster without a collector, and a user with rights in it or everywhere.
 pub struct World {
@@ -33,6 +42,9 @@ impl World {
         trial.config_map("below").blocking(&alone).create();
         let kept = trial.secret("kept").create();
         let of_secret = trial.config_map("of-secret").owned_by(&kept).create();
+        for name in ["followed", "followed-all-the-same"] {
+            trial.config_map(name).create();
+        }
         let gone = trial.gone("gone");
         trial.config_map("lost").owned_by(&gone).create();
         let orphaning = trial.config_map("orphaning").create();
@@ -61,8 +73,36 @@ impl World {
     /// Runs a command as the user.
     #[track_caller]
     pub fn run(&self, args: &[String]) -> Ran {
-        let cluster = self.trial.cluster;
-        let mut all: Vec<&str> = args.iter().map(String::as_str).collect();
+        let (kubeconfig, args) = self.as_user(args);
+        self.trial.cluster.gc_with(&kubeconfig, &args.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Runs a command that goes on, as the user, and ends it once its documents are enough. The exit code is its own
+    /// only if it ends by itself.
+    #[track_caller]
+    pub fn first_documents(&self, args: &[String], enough: impl Fn(&[Value]) -> bool) -> Ran {
+        let (kubeconfig, args) = self.as_user(args);
+        let mut command = self.trial.cluster.gc_command(&kubeconfig);
+        let mut watching = Watching::of(command.args(&args).stderr(Stdio::piped()));
+        let (begun, mut stdout, mut code) = (Instant::now(), String::new(), None);
+        while !enough(&documents(&stdout)) {
+            assert!(begun.elapsed() < PATIENCE, "it says nothing: {args:?}: {stdout}");
+            match watching.next() {
+                Some(line) => stdout += &(line + "\n"),
+                None if code.is_some() => break,
+                None => code = watching.child.try_wait().expect("a status").map(|status| status.code()),
+            }
+        }
+        let mut errors = watching.child.stderr.take().expect("its errors");
+        drop(watching);
+        let mut stderr = String::new();
+        errors.read_to_string(&mut stderr).expect("text");
+        Ran { code: code.unwrap_or(Some(0)), stdout, stderr }
+    }
+
+    /// The kubeconfig file and the arguments by which the user runs a command.
+    fn as_user(&self, args: &[String]) -> (PathBuf, Vec<String>) {
+        let (cluster, mut args) = (self.trial.cluster, args.to_vec());
         if self.user.name == ANONYMOUS {
             let mut config: Value =
                 serde_json::from_slice(&fs::read(cluster.kubeconfig(ADMIN)).expect("a kubeconfig")).expect("JSON");
@@ -70,12 +110,11 @@ impl World {
             config["contexts"][0]["context"]["user"] = json!("");
             let path = self.file("anonymous.kubeconfig");
             fs::write(&path, config.to_string()).expect("a kubeconfig");
-            return cluster.gc_with(&path, &all);
+            return (path, args);
         }
         let user = self.user.in_namespace(&self.trial.namespace);
-        let impersonate = format!("--as={user}");
-        all.push(&impersonate);
-        cluster.gc(&all)
+        args.push(format!("--as={user}"));
+        (cluster.kubeconfig(ADMIN), args)
     }
 
     /// The objects in the namespace.
@@ -119,6 +158,11 @@ impl World {
     pub fn may(&self, verb: &str, resource: &str) -> bool {
         self.user.may(self.trial.cluster, &self.trial.namespace, verb, resource)
     }
+}
+
+/// The documents that stand whole in a text.
+pub fn documents(text: &str) -> Vec<Value> {
+    serde_json::Deserializer::from_str(text).into_iter().map_while(Result::ok).collect()
 }
 
 pub fn text(value: &Value) -> &str {
