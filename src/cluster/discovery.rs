@@ -27,6 +27,8 @@ const AT_ONCE: usize = 16;
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     resources: Vec<Resource>,
+    /// The group versions that were described, also those without a resource: `group/version`.
+    described: Vec<String>,
     preferred_versions: Vec<(String, String)>,
     gaps: Vec<Gap>,
 }
@@ -81,6 +83,7 @@ impl Connection {
                 Entrance::Groups(groups) => self.ask_each(groups).await,
             };
             found.resources.extend(next.resources);
+            found.described.extend(next.described);
             found.preferred_versions.extend(next.preferred_versions);
             found.gaps.extend(next.gaps);
         }
@@ -88,7 +91,8 @@ impl Connection {
         if let Some(warning) = server.as_ref().and_then(ServerVersion::warning) {
             self.progress.untested(&warning);
         }
-        Ok((Resources::new(found.resources, found.preferred_versions).of_server(server), found.gaps))
+        let resources = Resources::new(found.resources, found.preferred_versions).described(found.described);
+        Ok((resources.of_server(server), found.gaps))
     }
 
     async fn enter(&self, entrance: &str) -> Result<Entrance, Failure> {
@@ -117,7 +121,10 @@ impl Connection {
             .buffered(AT_ONCE);
         while let Some((group, version, read)) = answers.next().await {
             match read {
-                Ok(resources) => found.resources.extend(resources),
+                Ok(resources) => {
+                    found.resources.extend(resources);
+                    found.described.push(group_version(&group, &version));
+                }
                 Err(failure) => found.gaps.push(gap(&group, &version, failure.to_string())),
             }
         }
@@ -134,8 +141,11 @@ impl Connection {
 }
 
 fn gap(group: &str, version: &str, reason: String) -> Gap {
-    let resource = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-    Gap { resource, namespace: None, reason: reason.into() }
+    Gap { resource: group_version(group, version), namespace: None, reason: reason.into() }
+}
+
+fn group_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }
 
 /// Decides by the document's kind: a server that doesn't know the parameters of the content type ignores them.
@@ -227,6 +237,7 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
                 continue;
             }
             preferred.get_or_insert_with(|| version.version.clone());
+            found.described.push(group_version(&name, &version.version));
             for described in version.resources {
                 let kind = described.response_kind.unwrap_or_default().kind;
                 // Without a kind, the entry exists only for its subresources.

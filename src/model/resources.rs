@@ -121,6 +121,8 @@ pub struct Resources {
     picked: Vec<ResourceId>,
     by_kind: FxHashMap<(String, String), ResourceId>,
     by_group_version: FxHashSet<String>,
+    /// The group versions that discovery described, also those without a resource; empty if nothing was discovered.
+    described: FxHashSet<String>,
     preferred_versions: Vec<(String, String)>,
     /// The version of the server; `None` if it didn't say.
     server: Option<ServerVersion>,
@@ -171,7 +173,20 @@ impl Resources {
             by_kind.insert((api_version.clone(), resource.kind.to_lowercase()), ResourceId(index as u32));
             by_kind.insert((api_version, resource.kind.clone()), ResourceId(index as u32));
         }
-        Resources { all, not_watched, picked, by_kind, by_group_version, preferred_versions, server: None }
+        let described = FxHashSet::default();
+        Resources { all, not_watched, picked, by_kind, by_group_version, described, preferred_versions, server: None }
+    }
+
+    /// The same, of a server whose discovery described these group versions.
+    #[must_use]
+    pub fn described(mut self, group_versions: Vec<String>) -> Self {
+        self.described.extend(group_versions);
+        self
+    }
+
+    /// Whether discovery failed to name this group version; no if nothing was discovered.
+    pub fn discovery_lacks(&self, group_version: &str) -> bool {
+        !self.described.is_empty() && !self.described.contains(group_version)
     }
 
     /// The same, of a server with this version.

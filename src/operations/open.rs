@@ -241,6 +241,18 @@ impl Discovered {
     /// # Errors
     /// Why nothing can be shown.
     pub fn read(self, targets: &TargetConfig, scope: ReadScope) -> Result<LiveSession, OperationError> {
+        let read = self.read_once(targets, scope)?;
+        if read.snapshot.named_by_services_only().is_empty() {
+            return Ok(read);
+        }
+        // Discovery may have been older than the lists, as after a definition is created: everything is read again.
+        let mut read = Discovered::again(read)?.read_once(targets, scope)?;
+        let unnamed = read.snapshot.named_by_services_only();
+        add_gaps(&mut read.snapshot, unnamed);
+        Ok(read)
+    }
+
+    fn read_once(self, targets: &TargetConfig, scope: ReadScope) -> Result<LiveSession, OperationError> {
         let Discovered { cluster, resources, gaps } = self;
         let query = targets.typed(&resources)?;
         let namespace = targets.namespace.as_deref().unwrap_or(cluster.connection.default_namespace()).to_owned();

@@ -6,7 +6,29 @@ use crate::model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Symbol};
 
 use super::Snapshot;
 
+/// Why the objects of a group version are unknown that discovery didn't name.
+const UNDISCOVERED: &str = "an APIService names it, but discovery does not";
+
 impl Snapshot {
+    /// Gaps for the group versions that an APIService names, and discovery doesn't: an aggregator or a gateway left
+    /// them out. Whoever may not list APIServices learns of none.
+    pub(crate) fn named_by_services_only(&self) -> Vec<Gap> {
+        let Some(services) = self.resources.by_group_kind("apiregistration.k8s.io", "APIService") else {
+            return Vec::new();
+        };
+        let of_service = |name: &str| {
+            // An APIService is called after what it serves.
+            let (version, group) = name.split_once('.').filter(|(_, group)| !group.is_empty())?;
+            Some(format!("{group}/{version}"))
+        };
+        let is_new = |resource: &String| {
+            self.resources.discovery_lacks(resource) && !self.gaps.iter().any(|gap| gap.resource == *resource)
+        };
+        let living = self.objects().filter(|(_, object)| object.resource == services && !object.terminating());
+        let missing = living.filter_map(|(_, object)| of_service(self.text(object.name))).filter(is_new);
+        missing.map(|resource| Gap { resource, namespace: None, reason: UNDISCOVERED.to_owned().into() }).collect()
+    }
+
     /// Whether a list or a group version is missing that may contain dependents of anything.
     pub(crate) fn may_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some() && self.resources.not_watched(list.resource).is_none();

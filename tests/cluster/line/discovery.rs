@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use serde_json::Value;
@@ -15,6 +15,49 @@ use crate::{
 
 /// What of discovery answers 404, and whether the server has aggregated discovery.
 const MISSING: [(&str, bool); 3] = [("/apis", true), ("/api", true), ("/apis/gc.test/v1", false)];
+
+/// robustness line: discovery that lacks a group which an APIService names, in one answer and in each, under commands
+///   that read and that delete | each command | in each: a gap, and nothing is written; in one: read again
+#[test]
+fn a_group_that_only_an_api_service_names_is_a_gap() {
+    let trial = Trial::on(uncollected(), "line-services", "Orphan");
+    let owner = trial.config_map("owner").create();
+    let dependent = trial.widget("dependent").blocking(&owner).create();
+    let leaving = trial.config_map("leaving").create();
+    let freed = trial.widget("of-leaving").blocking(&leaving).create();
+    trial.cluster.delete(&trial.cluster.path_of(&leaving), Some("Orphan"), None);
+    let mut groups = trial.cluster.get("/apis").expect("the groups");
+    groups["groups"].as_array_mut().expect("a list").retain(|group| group["name"] != "gc.test");
+    let proxy = CountingProxy::start(trial.cluster);
+    let lacks_it = |most: usize| {
+        let (groups, times) = (groups.clone(), AtomicUsize::new(0));
+        proxy.with(move |request: &Request| {
+            let is_it = request.path == "/apis" && times.fetch_add(1, Ordering::SeqCst) < most;
+            is_it.then(|| Fault::Answer { status: 200, headers: Vec::new(), body: groups.clone() })
+        });
+    };
+    let run = |args: &[&str]| trial.cluster.gc_with(proxy.kubeconfig(), &[args, &["-n", &trial.namespace]].concat());
+    let told = |document: &Value| {
+        let gaps = document["gaps"].as_array().into_iter().flatten();
+        gaps.filter(|gap| gap["resource"] == "gc.test/v1").count()
+    };
+    for args in [&["tree"][..], &["plan", "cm/owner"], &["doctor"], &["explain", "cm/owner"]] {
+        lacks_it(usize::MAX);
+        let ran = run(&[args, &["-o", "json"]].concat());
+        assert_eq!((&ran.json()["complete"], told(&ran.json())), (&Value::Bool(false), 1), "{args:?}: {ran:#?}");
+        assert!(ran.stderr.contains("an APIService names it, but discovery does not"), "{args:?}: {ran:#?}");
+        lacks_it(1);
+        let ran = run(&[args, &["-o", "json"]].concat());
+        assert_eq!(told(&ran.json()), 0, "{args:?}: {ran:#?}");
+    }
+    lacks_it(usize::MAX);
+    for args in [&["delete", "cm/owner", "--yes"][..], &["sweep", "--yes"]] {
+        run(args).expect(1);
+        let there =
+            [&owner, &dependent, &leaving, &freed].map(|object| trial.cluster.get(&trial.cluster.path_of(object)));
+        assert!(there.iter().all(Option::is_some), "{args:?}");
+    }
+}
 
 /// robustness line: discovery of which one path answers 404 once, under commands that read and that delete
 ///   | {MISSING} paths, each under each command | an error or a gap, and nothing is written
