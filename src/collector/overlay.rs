@@ -226,8 +226,8 @@ impl<'a> Collector<'a> {
         node.members.as_ref().map_or(node.dependents > 0, |members| !members.is_empty())
     }
 
-    /// The dependents that have a reference to a node which counts. `at_rest` says so of those whose references have not
-    /// changed, by whether one blocks: reading them all for each owner takes long where each has many.
+    /// The dependents that have a reference to a node which counts. `at_rest` says so of those whose references have
+    /// not changed, by whether one blocks: reading them all for each owner takes long where each has many.
     fn members(
         &self,
         id: NodeId,
