@@ -6,12 +6,12 @@ use futures::poll;
 use http::{Method, StatusCode};
 
 use crate::{
-    cluster::{Answer, Connection, Failure, path},
+    cluster::{Connection, Failure, path},
     model::{Identity, ObjectEvent, ObjectId, RawObject, Resource, ResourceId, Snapshot},
     server::{KindRules, OwnDelete, Propagation},
 };
 
-use super::request::{RequestError, delete_options, read_deleted, send_with_retry};
+use super::request::{Deleted, RequestError, delete_options, read_deleted, send_with_retry};
 
 /// The options of a DELETE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +146,14 @@ impl Target {
         };
         let undone =
             match send_with_retry(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
-                Ok(answer) => return self.accepted(resource, &answer),
+                Ok(answer) => {
+                    return match read_deleted(&answer, &self.identity.uid) {
+                        Ok(Deleted::Object(object)) if stays(resource, &object) => self.accepted(object),
+                        Ok(Deleted::Something) if !deletion.dry_run => self.confirmed(connection, &path).await,
+                        Ok(_) => (Answered::Removed, Some(self.gone.clone())),
+                        Err(malformed) => (Answered::Unsure { reason: malformed.to_string() }, None),
+                    };
+                }
                 Err(undone) => undone,
             };
         // 409: the name has another uid, or something else blocks the delete. The messages differ from kind to kind.
@@ -171,16 +178,27 @@ impl Target {
         }
     }
 
-    /// Reads a successful answer: a Status, or the object in its current or its last state.
-    fn accepted(&self, resource: &Resource, answer: &Answer) -> (Answered, Option<ObjectEvent>) {
-        let object = match read_deleted(answer, &self.identity.uid) {
-            Ok(object) => object,
-            Err(malformed) => return (Answered::Unsure { reason: malformed.to_string() }, None),
-        };
-        let Some(object) = object.filter(|object| stays(resource, object)) else {
-            return (Answered::Removed, Some(self.gone.clone()));
-        };
-        (Answered::Accepted, Some(ObjectEvent { resource: self.resource(), object: object.into_owned(), gone: false }))
+    fn accepted(&self, object: RawObject<'_>) -> (Answered, Option<ObjectEvent>) {
+        let event = ObjectEvent { resource: self.resource(), object: object.into_owned(), gone: false };
+        (Answered::Accepted, Some(event))
+    }
+
+    /// What became of the target, if the answer to its DELETE only says that something succeeded.
+    async fn confirmed(&self, connection: &Connection, path: &str) -> (Answered, Option<ObjectEvent>) {
+        let unsure = |reason: String| (Answered::Unsure { reason }, None);
+        match send_with_retry(connection, &Method::GET, path, None).await {
+            Ok(answer) => match answer.read_object() {
+                Ok(object) if object.uid == self.identity.uid && object.deleted.is_some() => self.accepted(object),
+                Ok(object) if object.uid == self.identity.uid => {
+                    unsure("the answer was a success, and the object is not being deleted".to_owned())
+                }
+                Ok(object) if !object.uid.is_empty() => (Answered::Removed, Some(self.gone.clone())),
+                Ok(_) => unsure("what became of it could not be read".to_owned()),
+                Err(malformed) => unsure(malformed.to_string()),
+            },
+            Err(undone) if undone.failure.proves_absence() => (Answered::Removed, Some(self.gone.clone())),
+            Err(undone) => unsure(undone.failure.to_string()),
+        }
     }
 }
 

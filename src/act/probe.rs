@@ -20,7 +20,7 @@ use crate::{
 
 use super::{
     delete::Deletion,
-    request::{RequestError, delete_options, once, read_deleted, send_with_retry},
+    request::{RequestError, delete_options, once, read_named_deleted, send_with_retry},
 };
 
 /// The first pauses between two reads; a running collector is usually faster.
@@ -307,7 +307,7 @@ impl<'c> Throwaway<'c> {
 
     /// The object's state, according to a successful answer to a DELETE.
     fn state_after_delete(&self, answer: &Answer) -> Result<State, Failure> {
-        Ok(read_deleted(answer, &self.uid)?.map_or(State::Gone, |object| held(&object)))
+        Ok(read_named_deleted(answer, &self.uid)?.map_or(State::Gone, |object| held(&object)))
     }
 
     /// Deletes the object in the background, which also removes the collector's finalizer (R1.21).

@@ -84,7 +84,7 @@ impl Store {
                 object["metadata"]["finalizers"] = json!(finalizers);
                 if finalizers.is_empty() {
                     self.object = None;
-                    return say(200, r#"{"kind":"Status","metadata":{},"status":"Success"}"#);
+                    return say(200, r#"{"kind":"Status","status":"Success","details":{"uid":"u"}}"#);
                 }
                 self.there()
             }

@@ -118,22 +118,53 @@ fn may_have_been_done(failure: &Failure) -> bool {
     }
 }
 
-/// What a successful answer to a DELETE says of the object with this uid: its current or last state, or none if it is
-/// removed. Anything else than that object or a Status, for instance of a gateway, proves nothing.
-pub(super) fn read_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Option<RawObject<'a>>, Failure> {
+/// What a successful answer to a DELETE says of an object.
+pub(super) enum Deleted<'a> {
+    /// Its current or last state.
+    Object(RawObject<'a>),
+    /// It is removed.
+    Removed,
+    /// Something succeeded: a Status that names no object. The API server's own ones do; a gateway's may not, nor those
+    /// of an aggregated API that passes requests on.
+    Something,
+}
+
+/// What a successful answer to a DELETE says of the object with this uid. Anything else than that object or a Status,
+/// for instance of a gateway, proves nothing.
+pub(super) fn read_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Deleted<'a>, Failure> {
     #[derive(serde::Deserialize)]
     struct Status {
         kind: String,
         status: String,
+        #[serde(default)]
+        details: Details,
+    }
+    #[derive(Default, serde::Deserialize)]
+    struct Details {
+        #[serde(default)]
+        uid: String,
     }
     let object = answer.read_object()?;
     if object.uid == uid {
-        return Ok(Some(object));
+        return Ok(Deleted::Object(object));
     }
     match serde_json::from_slice(&answer.body) {
         // A Status has a string here, and no uid of its own.
-        Ok(Status { kind, status }) if kind == "Status" && status == "Success" => Ok(None),
+        Ok(Status { kind, status, details }) if kind == "Status" && status == "Success" => match details.uid {
+            named if named == uid => Ok(Deleted::Removed),
+            named if named.is_empty() => Ok(Deleted::Something),
+            _ => Err(Failure::Malformed("a Status of another object".to_owned())),
+        },
         _ => Err(Failure::Malformed("neither the deleted object nor a Status".to_owned())),
+    }
+}
+
+/// Like [`read_deleted`], where only the object or its own Status counts: no event follows what wasn't done.
+pub(super) fn read_named_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Option<RawObject<'a>>, Failure> {
+    match read_deleted(answer, uid)? {
+        Deleted::Object(object) => Ok(Some(object)),
+        Deleted::Removed => Ok(None),
+        Deleted::Something => Err(Failure::Malformed("a Status that doesn't name the deleted object".to_owned())),
     }
 }
 

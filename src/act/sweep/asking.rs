@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     act::{
         delete::Deletion,
-        request::{JSON, MERGE_PATCH, delete_options, read_deleted, send_with_retry_as},
+        request::{JSON, MERGE_PATCH, delete_options, read_named_deleted, send_with_retry_as},
         update::metadata_patch,
     },
     cluster::{Answer as Received, Failure as Trouble, METADATA},
@@ -389,7 +389,7 @@ impl Shared {
     /// Whether the answer to a DELETE is one. Otherwise nothing may have been deleted, and no event would follow.
     fn is_deleted(&self, worked: &WorkItem, answer: &Received) -> Result<(), Trouble> {
         let uid = self.lock().live.text(worked.coordinates.uid).to_owned();
-        read_deleted(answer, &uid).map(drop)
+        read_named_deleted(answer, &uid).map(drop)
     }
 
     pub(super) fn unwritten(

@@ -23,7 +23,11 @@ const QUIET: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The answer to a DELETE that removed the object.
-const REMOVED: &str = r#"{"kind":"Status","status":"Success"}"#;
+/// The answer to a DELETE that removed an object of this name.
+fn removed(name: &str) -> Say {
+    let details = json!({"name": name, "uid": format!("u-{name}")});
+    say(200, json!({"kind": "Status", "status": "Success", "details": details}).to_string())
+}
 
 /// A reference to a pod.
 fn to(name: &str) -> Value {
@@ -131,7 +135,7 @@ impl Scene {
                 writes.push((asked.method.clone(), name.clone(), body));
             }
             let answer = answer(&name, asked);
-            if asked.method == "DELETE" && answer.body == REMOVED.as_bytes() {
+            if asked.method == "DELETE" && answer.body == removed(&name).body {
                 deleted.lock().unwrap().insert(name);
             }
             answer
@@ -217,7 +221,7 @@ async fn a_delete_names_what_it_was_decided_on() {
     let lost = pod("lost", 7, &[to("owner")], &none());
     let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
         ("GET", "owner") => gone(),
-        ("DELETE", "lost") => say(200, REMOVED),
+        ("DELETE", "lost") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
     });
     let writes = scene.await.writes(1).await;
@@ -235,10 +239,12 @@ async fn a_delete_is_repeated_until_its_answer_is_one() {
         ("GET", "lost") => there(&now),
         ("DELETE", "lost") if asked.before == 0 => say(200, "{}"),
         ("DELETE", "lost") if asked.before == 1 => there(&pod("another", 7, &[], &none())),
-        ("DELETE", "lost") => say(200, REMOVED),
+        ("DELETE", "lost") if asked.before == 2 => removed("another"),
+        ("DELETE", "lost") if asked.before == 3 => say(200, r#"{"kind":"Status","status":"Success"}"#),
+        ("DELETE", "lost") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
     });
-    let writes = scene.await.writes(3).await;
+    let writes = scene.await.writes(5).await;
     assert!(writes.iter().all(|(method, _, _)| method == "DELETE"), "{writes:#?}");
 }
 
@@ -278,7 +284,7 @@ async fn no_delete_goes_by_the_uid_alone() {
         ("GET", "owner") => gone(),
         ("GET", "lost") => there(&lost(20 + u32::try_from(asked.before).unwrap())),
         ("DELETE", "lost") if asked.before < 7 => conflict(),
-        ("DELETE", "lost") => say(200, REMOVED),
+        ("DELETE", "lost") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
     });
     let writes = scene.await.writes(8).await;
@@ -314,7 +320,7 @@ async fn what_is_not_known_to_be_gone_is_not_acted_on() {
         let trusting = Settings { trust_missing_apis: true, ..settings() };
         let scene = Scene::begin([lost], trusting, move |name, asked| match (asked.method.as_str(), name) {
             ("GET", "owner") => refuse(status),
-            ("DELETE", "lost") => say(200, REMOVED),
+            ("DELETE", "lost") => removed(name),
             _ => panic!("{} {}", asked.method, asked.url),
         });
         scene.await.writes(writes).await;
@@ -342,7 +348,7 @@ async fn a_busy_server_is_given_its_time() {
     let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
         ("GET", "owner") => gone(),
         ("DELETE", "lost") if asked.before == 0 => Say { headers: "retry-after: 1\r\n", ..refuse(429) },
-        ("DELETE", "lost") => say(200, REMOVED),
+        ("DELETE", "lost") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
     });
     let writes = scene.await.writes(2).await;
@@ -359,7 +365,7 @@ async fn the_last_finalizer_goes_by_the_uid() {
         let scene = Scene::begin([owner.clone()], settings(), move |name, asked| match (asked.method.as_str(), name) {
             ("GET" | "PATCH", "owner") => there(&owner),
             ("DELETE", "owner") if refused => refuse(403),
-            ("DELETE", "owner") => say(200, REMOVED),
+            ("DELETE", "owner") => removed(name),
             _ => panic!("{} {}", asked.method, asked.url),
         });
         let writes = scene.await.writes(1 + usize::from(refused)).await;
@@ -405,7 +411,7 @@ async fn unblocking_takes_nothing_back() {
                 conflict()
             }
             ("PATCH", "item") => there(&now),
-            ("DELETE", "item") => say(200, REMOVED),
+            ("DELETE", "item") => removed(name),
             _ => panic!("{} {}", asked.method, asked.url),
         });
     let writes = scene.await.writes(3).await;
@@ -439,7 +445,7 @@ async fn limits_hold() {
             ("GET", "owner") => there(&owner),
             ("GET", "never") => gone(),
             ("GET" | "PATCH", "dependent") => there(&dependent),
-            ("DELETE", "lost") => say(200, REMOVED),
+            ("DELETE", "lost") => removed(name),
             _ => panic!("{} {}", asked.method, asked.url),
         });
         let scene = scene.await;
@@ -484,7 +490,7 @@ async fn a_limit_to_a_namespace_holds_for_what_nobody_has_shown() {
                 match (asked.method.as_str(), name) {
                     ("GET", "hub") => there(&hub),
                     ("GET", "never") => gone(),
-                    ("DELETE", "hub" | "dependent") => say(200, REMOVED),
+                    ("DELETE", "hub" | "dependent") => removed(name),
                     _ => panic!("{} {}", asked.method, asked.url),
                 }
             });
@@ -500,7 +506,7 @@ async fn an_absence_in_a_namespace_says_nothing_of_other_scopes() {
     let trusting = Settings { trust_missing_apis: true, workers: 1, ..settings() };
     let seen = [pod("lost", 7, std::slice::from_ref(&list), &none()), region("hub", &[list])];
     let scene = Scene::begin(seen, trusting, move |name, asked| match (asked.method.as_str(), name) {
-        ("DELETE", "lost") => say(200, REMOVED),
+        ("DELETE", "lost") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
     });
     scene.await.writes(1).await;
@@ -518,7 +524,7 @@ async fn an_owner_waits_for_a_list_of_its_dependents() {
         let scene = Scene::ready([owner], settings(), move |name, asked| match (asked.method.as_str(), name) {
             ("GET", "owner") => there(&now[0]),
             ("GET" | "PATCH", "late") => there(&now[1]),
-            ("DELETE", _) => say(200, REMOVED),
+            ("DELETE", _) => removed(name),
             _ => panic!("{} {}", asked.method, asked.url),
         });
         let scene = scene.await;
