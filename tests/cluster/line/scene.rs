@@ -2,16 +2,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    io::Read as _,
     path::{Path, PathBuf},
+    process::Stdio,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, Faults, Line, Ran, resource_version, uid},
+    harness::{ADMIN, Cluster, CountingProxy, Faults, Line, Ran, Watching, resource_version, uid},
     plan::trial::Trial,
     sweep::seat::SweepSettings,
 };
@@ -105,6 +107,38 @@ impl<'c> Scene<'c> {
     pub fn faulty(&self, args: &[&str]) -> Result<Ran, String> {
         self.spoil();
         self.run(self.proxy.kubeconfig(), args, TIMEOUT)
+    }
+
+    /// Runs a `watch` of `owner` to its end over the faulty line, and deletes `owner` once it has begun.
+    pub fn watch_of_a_delete(&self) -> Result<Ran, String> {
+        self.spoil();
+        let args = ["watch", "cm/owner", "--until-gone", "--timeout=20s", "-o", "json"];
+        let mut command = self.trial.cluster.gc_command(self.proxy.kubeconfig());
+        command.args(args).args(["-n", &self.trial.namespace, TIMEOUT]).stderr(Stdio::piped());
+        let mut watching = Watching::of(&mut command);
+        let (begun, mut stdout, mut deleted) = (Instant::now(), String::new(), false);
+        let code = loop {
+            let line = watching.next();
+            // Faults may prevent that it begins.
+            if !deleted && (line.is_none() || stdout.contains("Watching")) {
+                deleted = true;
+                let cluster = self.trial.cluster;
+                cluster.delete(&cluster.path_of(&self.before["owner"]), Some("Background"), None);
+            }
+            let said = line.is_some();
+            stdout += &line.map_or_else(String::new, |line| line + "\n");
+            match watching.child.try_wait().map_err(|error| error.to_string())? {
+                Some(status) if !said => break status.code(),
+                _ if begun.elapsed() > DEADLINE => return Err(format!("it does not end: {stdout}")),
+                _ => {}
+            }
+        };
+        let mut stderr = String::new();
+        let mut errors = watching.child.stderr.take().expect("its errors");
+        errors.read_to_string(&mut stderr).map_err(|error| error.to_string())?;
+        let ran = Ran { code, stdout, stderr };
+        check(matches!(ran.code, Some(0..=2)) && !ran.stderr.contains("panicked"), "it crashed", &ran)?;
+        Ok(ran)
     }
 
     /// Starts `sweep --watch` over the faulty line.

@@ -23,8 +23,8 @@ use crate::{
 };
 
 /// How many seeds each tier tries.
-const SOME: u64 = 22;
-const MANY: u64 = 220;
+const SOME: u64 = 28;
+const MANY: u64 = 224;
 /// Commands that run at once: most of them wait.
 const AT_ONCE: usize = 10;
 
@@ -46,7 +46,7 @@ enum Came {
     Less,
 }
 
-const COMMANDS: [(&str, Try); 11] = [
+const COMMANDS: [(&str, Try); 14] = [
     ("tree", |seed| reading(seed, tree)),
     ("plan", |seed| reading(seed, |scene| same(scene, &["plan", "cm/owner", "-o", "json"], plan, goes_too))),
     ("doctor", |seed| {
@@ -59,8 +59,11 @@ const COMMANDS: [(&str, Try); 11] = [
     }),
     ("snapshot", |seed| reading(seed, snapshot)),
     ("archive", |seed| reading(seed, archive)),
-    ("delete", |seed| deleting(seed, false)),
-    ("delete --archive", |seed| deleting(seed, true)),
+    ("resources", |seed| reading(seed, |scene| same(scene, &["resources", "-o", "json"], served, |_, _| false))),
+    ("watch", |seed| on(Scene::build(shared(), seed, false), watch)),
+    ("delete", |seed| deleting(seed, &[])),
+    ("delete --archive", |seed| deleting(seed, &["--archive"])),
+    ("delete --keep", |seed| deleting(seed, &["--keep", "cm/block"])),
     ("restore", |seed| on(Scene::build(uncollected(), seed, false), restore)),
     ("sweep", |seed| on(Scene::build(uncollected(), seed, true), sweep)),
     ("sweep --watch", |seed| on(Scene::build(uncollected(), seed, true), sweep_watch)),
@@ -69,9 +72,9 @@ const COMMANDS: [(&str, Try); 11] = [
 /// robustness line: every command over a line on which a seed decides which request meets which fault: 429 and 503 with
 ///   Retry-After, 5xx in HTML, connections that break before, in and after an answer, also after the write was done,
 ///   answers that are cut off, stall or drip, 410 between pages, other documents and content types, redirects, stale
-///   lists, watches that end, fall silent or bring garbage; over HTTP/1.1, TLS that ends without a goodbye, and
-///   HTTP/2 | {SOME} seeds, {MANY} in the long tier | no crash, no hang, no wrong
-///   delete, nothing called absent that is there, no success and no complete document that isn't one, no half file
+///   lists, watches that end, fall silent, repeat themselves or bring garbage; over HTTP/1.1, TLS that ends without a
+///   goodbye, and HTTP/2 | {SOME} seeds, {MANY} in the long tier | no crash, no hang, no wrong delete, nothing called
+///   absent that is there, no success and no complete document that isn't one, no half file
 #[test]
 fn commands_stand_a_faulty_line() {
     commands_stand(0..SOME);
@@ -79,7 +82,7 @@ fn commands_stand_a_faulty_line() {
 
 /// `SEEDS` seeds, from `SEED` on.
 #[test]
-#[ignore = "long: 220 seeds"]
+#[ignore = "long: 224 seeds"]
 fn commands_stand_a_faulty_line_for_long() {
     let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let first = number("SEED").unwrap_or(1000);
@@ -208,6 +211,31 @@ fn same<T: PartialEq + std::fmt::Debug>(
     Ok(Came::Whole)
 }
 
+/// The resources, and whether they are watched.
+fn served(document: &Value, _: &str) -> Vec<String> {
+    let resources = document["resources"].as_array().into_iter().flatten();
+    let tell = |resource: &Value| {
+        let fields = ["group", "version", "name", "watched"].map(|field| resource[field].to_string());
+        fields.join(" ")
+    };
+    resources.map(tell).collect()
+}
+
+/// What is said to be gone is gone, and the end is the owner's end.
+fn watch(scene: &Scene<'_>) -> Result<Came, String> {
+    scene.trial.cluster.settled();
+    let ran = scene.watch_of_a_delete()?;
+    let now = scene.untouched_but(&[&OWNED[..], &["shared"]].concat(), &ran)?;
+    let there: Vec<&str> = now.values().map(uid).collect();
+    for line in ran.stdout.lines() {
+        let event: Value = serde_json::from_str(line).map_err(|error| format!("{error}: {line}"))?;
+        let gone = event["type"] == "Gone" && event["object"]["uid"].as_str().is_some_and(|uid| there.contains(&uid));
+        check(!gone, &format!("it is not gone: {event}"), &ran)?;
+    }
+    check(ran.code != Some(0) || !now.contains_key("owner"), "it ended before the owner", &ran)?;
+    Ok(if ran.code == Some(0) { Came::Whole } else { Came::Less })
+}
+
 /// The outcome of each object.
 fn plan(document: &Value, _: &str) -> BTreeMap<String, Value> {
     let outcomes = document["outcomes"].as_array().into_iter().flatten();
@@ -305,19 +333,24 @@ fn archive_is_whole(scene: &Scene<'_>, ran: &Ran) -> Result<(), String> {
     Ok(())
 }
 
-fn deleting(seed: u64, archives: bool) -> (Vec<String>, Result<Came, String>) {
+/// `options`: further ones, such as `--archive`, or what is kept.
+fn deleting(seed: u64, options: &[&str]) -> (Vec<String>, Result<Came, String>) {
     on(Scene::build(shared(), seed, false), |scene| {
         // The collector has to know what it will collect.
         scene.trial.cluster.settled();
         let file = scene.file("archive.yaml");
-        let mut args = vec!["delete", "cm/owner", "--yes", "--timeout=20s"];
+        let (archives, keeps) = (options.contains(&"--archive"), options.contains(&"--keep"));
+        let mut args = [&["delete", "cm/owner", "--yes", "--timeout=20s"], options].concat();
         if archives {
-            args.extend(["--archive", file.to_str().expect("UTF-8")]);
+            args.push(file.to_str().expect("UTF-8"));
         }
         let ran = scene.faulty(&args)?;
         let now = scene.untouched_but(&[&OWNED[..], &["shared"]].concat(), &ran)?;
-        let left: Vec<&str> = OWNED.into_iter().filter(|name| now.contains_key(*name)).collect();
-        check(now.get("shared").is_some_and(|it| uid(it) == uid(&scene.before["shared"])), "shared is gone", &ran)?;
+        let is_there = |name: &str| now.get(name).is_some_and(|it| uid(it) == uid(&scene.before[name]));
+        let goes: &[&str] = if keeps { &["owner", "part"] } else { &OWNED };
+        let left: Vec<&str> = goes.iter().copied().filter(|name| now.contains_key(*name)).collect();
+        check(is_there("shared"), "shared is gone", &ran)?;
+        check(!keeps || is_there("block") && is_there("below"), "what is kept is gone", &ran)?;
         check(ran.code != Some(0) || left.is_empty(), &format!("success, with {left:?} left"), &ran)?;
         let begun = now.get("owner").is_none_or(|owner| !owner["metadata"]["deletionTimestamp"].is_null());
         check(!(begun && ran.stderr.contains("nothing was deleted")), "something was deleted", &ran)?;

@@ -152,7 +152,7 @@ fn fault(sort: Sort, request: &Request, chance: &mut Chance) -> Fault {
         Fault::Answer { status, headers: vec![("retry-after", retry_after)], body }
     };
     let raw = |status: u16, headers: &[_], body| Fault::Raw { status, headers: headers.to_vec(), body };
-    match chance.below(if sort == Sort::Watch { 20 } else { 18 }) {
+    match chance.below(if sort == Sort::Watch { 22 } else { 18 }) {
         0 => status(429, "TooManyRequests", ["0", "1", "60"][chance.below(3)]),
         1 => status(503, "ServiceUnavailable", "1"),
         2 => raw([500, 502, 504][chance.below(3)], &OF_HTML, HTML),
@@ -177,6 +177,7 @@ fn fault(sort: Sort, request: &Request, chance: &mut Chance) -> Fault {
         }
         16 => raw(404, &[("content-type", "text/plain")], "404 page not found\n"),
         17 => Fault::Hang,
+        18 | 19 => Fault::Spoilt(Spoilt::Repeated),
         _ => Fault::Spoilt(Spoilt::Garbled(at, GARBAGE[chance.below(GARBAGE.len())])),
     }
 }

@@ -20,6 +20,8 @@ pub enum Spoilt {
     Dripping(usize, Duration),
     /// These bytes come after this many of its own, or at its end.
     Garbled(usize, &'static [u8]),
+    /// Each piece comes twice: of a watch, each event.
+    Repeated,
 }
 
 /// A response with such a body.
@@ -28,7 +30,7 @@ pub fn spoil(mut response: Response<AnyBody>, how: Spoilt) -> Response<AnyBody> 
         response.headers_mut().remove(header::CONTENT_LENGTH);
     }
     response.map(|body| {
-        let pieces = stream::unfold(Pieces { body, how, passed: 0, waiting: Bytes::new() }, Pieces::next);
+        let pieces = stream::unfold(Pieces { body, how, passed: 0, waiting: Bytes::new(), again: None }, Pieces::next);
         StreamBody::new(pieces).boxed_unsync()
     })
 }
@@ -40,16 +42,22 @@ struct Pieces {
     passed: usize,
     /// Bytes that the API server has sent, and that have not passed.
     waiting: Bytes,
+    /// What comes a second time now.
+    again: Option<Bytes>,
 }
 
 impl Pieces {
     async fn next(mut self) -> Option<(Result<Frame<Bytes>, Failure>, Self)> {
+        if let Some(piece) = self.again.take() {
+            return Some((Ok(Frame::data(piece)), self));
+        }
         let mut most = match self.how {
             Spoilt::Truncated(end) | Spoilt::Stalled(end) | Spoilt::Garbled(end, _) => end - self.passed,
             Spoilt::Dripping(size, pause) => {
                 tokio::time::sleep(pause).await;
                 size
             }
+            Spoilt::Repeated => usize::MAX,
         };
         if most > 0 && self.waiting.is_empty() {
             self.waiting = loop {
@@ -75,11 +83,12 @@ impl Pieces {
                     self.how = Spoilt::Dripping(usize::MAX, Duration::ZERO);
                     return Some((Ok(Frame::data(Bytes::from_static(bytes))), self));
                 }
-                Spoilt::Truncated(_) | Spoilt::Dripping(..) => return None,
+                Spoilt::Truncated(_) | Spoilt::Dripping(..) | Spoilt::Repeated => return None,
             }
         }
         let piece = self.waiting.split_to(most.min(self.waiting.len()));
         self.passed += piece.len();
+        self.again = matches!(self.how, Spoilt::Repeated).then(|| piece.clone());
         Some((Ok(Frame::data(piece)), self))
     }
 }
