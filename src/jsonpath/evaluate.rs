@@ -9,14 +9,16 @@ use super::{
     parse::{Node, Slice},
 };
 
-/// How many values a template may touch: ranges that are not ended double the work.
+/// How many values a template may touch, and how often it may touch each of a large document: ranges that are not ended
+/// double the work.
 const MOST: usize = 20_000_000;
+const MOST_OFTEN: usize = 100;
 /// How deep ranges may stand in each other.
 const DEEPEST: usize = 64;
 
 type Items<'v> = Vec<Item<'v>>;
 
-pub(super) struct Evaluation<'t> {
+pub(super) struct Evaluation<'t, 'v> {
     actions: &'t [Node],
     allow_missing: bool,
     begin_range: usize,
@@ -24,21 +26,26 @@ pub(super) struct Evaluation<'t> {
     end_range: usize,
     last_end: Option<usize>,
     touched: usize,
+    document: &'v Value,
+    /// How many values it may touch.
+    most: usize,
 }
 
-impl<'t> Evaluation<'t> {
-    pub(super) fn new(actions: &'t [Node], allow_missing: bool) -> Self {
-        Evaluation { actions, allow_missing, begin_range: 0, in_range: 0, end_range: 0, last_end: None, touched: 0 }
+impl<'t, 'v> Evaluation<'t, 'v> {
+    pub(super) fn new(actions: &'t [Node], allow_missing: bool, document: &'v Value) -> Self {
+        let (begin_range, in_range, end_range, last_end) = (0, 0, 0, None);
+        let (touched, most) = (0, MOST);
+        Evaluation { actions, allow_missing, begin_range, in_range, end_range, last_end, touched, document, most }
     }
 
-    pub(super) fn run(mut self, document: &Value) -> Result<Vec<Items<'_>>, PathError> {
+    pub(super) fn run(mut self) -> Result<Vec<Items<'v>>, PathError> {
         let mut results = Vec::new();
-        self.find(Item::Json(document), 0, 0, &mut results)?;
+        self.find(Item::Json(self.document), 0, 0, &mut results)?;
         Ok(results)
     }
 
     /// `FindResults` from one action on. Ranges nest as deep as the template says.
-    fn find<'v>(
+    fn find(
         &mut self,
         document: Item<'v>,
         from: usize,
@@ -78,10 +85,14 @@ impl<'t> Evaluation<'t> {
         Ok(())
     }
 
-    fn walk<'v>(&mut self, input: Items<'v>, node: &Node) -> Result<Items<'v>, PathError> {
+    fn walk(&mut self, input: Items<'v>, node: &Node) -> Result<Items<'v>, PathError> {
         self.touched += input.len() + 1;
-        if self.touched > MOST {
-            return Err(PathError::new("the template takes too long"));
+        if self.touched > self.most {
+            // Only now: to count a document takes as long as to walk it.
+            self.most = MOST.max(size(self.document).saturating_mul(MOST_OFTEN));
+            if self.touched > self.most {
+                return Err(PathError::new("the template takes too long"));
+            }
         }
         match node {
             Node::List(nodes) => self.list(input, nodes),
@@ -105,11 +116,11 @@ impl<'t> Evaluation<'t> {
         }
     }
 
-    fn list<'v>(&mut self, input: Items<'v>, nodes: &[Node]) -> Result<Items<'v>, PathError> {
+    fn list(&mut self, input: Items<'v>, nodes: &[Node]) -> Result<Items<'v>, PathError> {
         nodes.iter().try_fold(input, |input, node| self.walk(input, node))
     }
 
-    fn identifier<'v>(&mut self, input: Items<'v>, name: &str) -> Result<Items<'v>, PathError> {
+    fn identifier(&mut self, input: Items<'v>, name: &str) -> Result<Items<'v>, PathError> {
         match name {
             "range" => {
                 self.begin_range += 1;
@@ -124,7 +135,7 @@ impl<'t> Evaluation<'t> {
         }
     }
 
-    fn field<'v>(&self, input: &[Item<'v>], name: &str) -> Result<Items<'v>, PathError> {
+    fn field(&self, input: &[Item<'v>], name: &str) -> Result<Items<'v>, PathError> {
         let found: Items<'v> = input
             .iter()
             .filter_map(|item| match item {
@@ -140,7 +151,7 @@ impl<'t> Evaluation<'t> {
     }
 
     /// Every value below that has parts, each before its parts.
-    fn descendants<'v>(&mut self, input: Items<'v>) -> Items<'v> {
+    fn descendants(&mut self, input: Items<'v>) -> Items<'v> {
         let mut results = Vec::new();
         let mut open: Items<'v> = input;
         open.reverse();
@@ -155,7 +166,7 @@ impl<'t> Evaluation<'t> {
         results
     }
 
-    fn filter<'v>(
+    fn filter(
         &mut self,
         input: Items<'v>,
         left: &[Node],
@@ -187,6 +198,20 @@ impl<'t> Evaluation<'t> {
         }
         Ok(results)
     }
+}
+
+/// How many values a document consists of.
+fn size(document: &Value) -> usize {
+    let (mut size, mut open) = (0, vec![document]);
+    while let Some(value) = open.pop() {
+        size += 1;
+        match value {
+            Value::Array(elements) => open.extend(elements),
+            Value::Object(fields) => open.extend(fields.values()),
+            _ => {}
+        }
+    }
+    size
 }
 
 fn single(items: Items<'_>) -> Result<Option<Item<'_>>, PathError> {

@@ -105,6 +105,6 @@ impl JsonPath {
 
     /// The results of each action.
     fn results<'v>(&self, document: &'v Value, allow_missing: bool) -> Result<Vec<Vec<Item<'v>>>, PathError> {
-        Evaluation::new(&self.actions, allow_missing).run(document)
+        Evaluation::new(&self.actions, allow_missing, document).run()
     }
 }

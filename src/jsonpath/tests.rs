@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{CustomColumns, JsonPath, relaxed};
+use super::{CustomColumns, JsonPath, PathError, relaxed};
 
 fn document() -> Value {
     json!({
@@ -108,5 +108,16 @@ proptest! {
         let _ = text(&format!("{{{template}}}"));
         let _ = text(&format!("{{range .nodes[*]}}{{{template}}}{{end}}"));
         let _ = CustomColumns::parse(&template).map(|columns| columns.row(&document()));
+    }
+}
+
+/// A large document may be touched as often as a small one.
+#[test]
+fn the_work_of_a_template_is_limited() {
+    for (values, times, is_done) in [(1_000_000, 25, true), (10_000, 2_100, false)] {
+        let document = json!({"items": vec![Value::Null; values]});
+        let found = JsonPath::parse(&"{.items[*].a}".repeat(times)).unwrap().text(&document, true);
+        let expected = if is_done { Ok(String::new()) } else { Err(PathError::new("the template takes too long")) };
+        assert_eq!(found, expected, "{values} values");
     }
 }
