@@ -148,7 +148,7 @@ impl Target {
             match send_with_retry(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
                 Ok(answer) => {
                     return match read_deleted(&answer, &self.identity.uid) {
-                        Ok(Deleted::Object(object)) if stays(resource, &object) => self.accepted(object),
+                        Ok(Deleted::Object(object)) if stays(resource, &object) => self.accepted(*object),
                         Ok(Deleted::Something) if !deletion.dry_run => self.confirmed(connection, &path).await,
                         Ok(_) => (Answered::Removed, Some(self.gone.clone())),
                         Err(malformed) => (Answered::Unsure { reason: malformed.to_string() }, None),

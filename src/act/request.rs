@@ -121,7 +121,7 @@ fn may_have_been_done(failure: &Failure) -> bool {
 /// What a successful answer to a DELETE says of an object.
 pub(super) enum Deleted<'a> {
     /// Its current or last state.
-    Object(RawObject<'a>),
+    Object(Box<RawObject<'a>>),
     /// It is removed.
     Removed,
     /// Something succeeded: a Status that names no object. The API server's own ones do; a gateway's may not, nor those
@@ -146,7 +146,7 @@ pub(super) fn read_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Deleted<
     }
     let object = answer.read_object()?;
     if object.uid == uid {
-        return Ok(Deleted::Object(object));
+        return Ok(Deleted::Object(Box::new(object)));
     }
     match serde_json::from_slice(&answer.body) {
         // A Status has a string here, and no uid of its own.
@@ -162,7 +162,7 @@ pub(super) fn read_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Deleted<
 /// Like [`read_deleted`], where only the object or its own Status counts: no event follows what wasn't done.
 pub(super) fn read_named_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Option<RawObject<'a>>, Failure> {
     match read_deleted(answer, uid)? {
-        Deleted::Object(object) => Ok(Some(object)),
+        Deleted::Object(object) => Ok(Some(*object)),
         Deleted::Removed => Ok(None),
         Deleted::Something => Err(Failure::Malformed("a Status that doesn't name the deleted object".to_owned())),
     }
