@@ -11,7 +11,7 @@ use super::{
 
 /// How many values a template may touch, and how often it may touch each of a large document: ranges that are not ended
 /// double the work.
-const MOST: usize = 20_000_000;
+const MOST: usize = 2_000_000;
 const MOST_OFTEN: usize = 100;
 /// How deep ranges may stand in each other.
 const DEEPEST: usize = 64;
