@@ -38,9 +38,6 @@ use super::{
 /// Graphs that are built and deleted in parallel.
 const THREADS: usize = 6;
 
-/// The API server serves new kinds only after a moment.
-const SERVED: Duration = Duration::from_mins(2);
-
 /// The collector retries a refused list after up to half a minute.
 const LISTED: Duration = Duration::from_mins(2);
 
@@ -125,8 +122,6 @@ impl Bench {
     pub fn with(seat: Seat) -> Self {
         let cluster = Cluster::start(&Options::default());
         cluster.apply_yaml(kinds::DEFINITIONS);
-        // For a moment, the API server answers "storage is (re)initializing".
-        cluster.wait_until("the kinds of the graphs to be served", SERVED, || state::is_served(&cluster));
         let runtime = Runtime::new().expect("a tokio runtime can be started");
         Bench { cluster, seat, places: Vec::new(), runtime, late: Vec::new() }
     }

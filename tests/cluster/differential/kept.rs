@@ -162,7 +162,6 @@ fn random_graphs_of_which_something_is_kept_end_as_foretold() {
 fn kept_ones_end_as_foretold(first: u64, graphs: u64) {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(kinds::DEFINITIONS);
-    cluster.wait_until("the kinds of the graphs to be served", Duration::from_secs(30), || state::is_served(&cluster));
     let seeds = Mix::ALL.into_iter().flat_map(|mix| (first..first + graphs).map(move |seed| (mix, seed)));
     let built: Vec<(String, Case, Place, u64)> = seeds
         .enumerate()

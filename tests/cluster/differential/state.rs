@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use http::Method;
 use serde_json::Value;
 
 use crate::{
@@ -34,11 +33,6 @@ pub type Objects = BTreeMap<(String, &'static str), Found>;
 fn path(kind: &Kind) -> String {
     let base = if kind.api_version.contains('/') { "/apis" } else { "/api" };
     format!("{base}/{}/{}", kind.api_version, kind.plural)
-}
-
-/// Whether the API server can list objects of all kinds.
-pub fn is_served(cluster: &Cluster) -> bool {
-    KINDS.iter().all(|kind| cluster.ask(&Method::GET, &path(Kind::named(kind)), None).is_success())
 }
 
 /// All objects of all graphs.

@@ -22,8 +22,6 @@ use crate::{
     plan::trial::Trial,
 };
 
-/// The API server serves new kinds only after a moment.
-const SERVED: Duration = Duration::from_secs(30);
 /// The longest wait for a collector that has forgotten an owner.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Graphs that are followed in parallel.
@@ -61,8 +59,6 @@ fn more_random_graphs_are_followed() {
 fn are_followed(seed: u64, graphs: u64) {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(kinds::DEFINITIONS);
-    cluster
-        .wait_until("the kinds of the graphs to be served", SERVED, || crate::differential::state::is_served(&cluster));
     let seeds: Vec<u64> = (seed..seed + graphs).collect();
     let cases: Vec<Case> = seeds.iter().map(|seed| case(*seed, Mix::Full)).collect();
     let built: Vec<Uids> = cases

@@ -10,10 +10,8 @@ mod warnings;
 use std::{
     process::{Command, Stdio},
     sync::LazyLock,
-    time::Duration,
 };
 
-use http::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{ADMIN, Cluster, Options, Ran};
@@ -43,9 +41,6 @@ fn world() -> &'static Cluster {
     static WORLD: LazyLock<Cluster> = LazyLock::new(|| {
         let cluster = Cluster::start(&Options::default());
         cluster.apply_yaml(GADGETS);
-        cluster.wait_until("the kind to be served", Duration::from_secs(60), || {
-            cluster.ask(&Method::GET, "/apis/habits.test/v1/gadgets", None).is_success()
-        });
         cluster
     });
     &WORLD

@@ -2,7 +2,7 @@
 
 use std::{borrow::Borrow, collections::HashMap, sync::Mutex, time::Duration};
 
-use http::Method;
+use http::{Method, Request, header};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -14,9 +14,12 @@ use super::{
 };
 
 /// The API server serves a new kind only a moment after its CRD is written.
-const SERVED: Duration = Duration::from_secs(20);
+const SERVED: Duration = Duration::from_mins(1);
 
 const JSON: &str = "application/json";
+/// The media type of discovery in one document.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const DEFINITION: &str = "CustomResourceDefinition";
 
 /// The discovery documents of each group version, as far as they were requested.
 #[derive(Default)]
@@ -74,14 +77,52 @@ impl Cluster {
         self.write(&Method::POST, &self.collection_of(object), JSON, object)
     }
 
-    /// Creates or updates all objects in a YAML stream, with server-side apply.
+    /// Creates or updates all objects in a YAML stream, with server-side apply. What CRDs define is served then.
     #[track_caller]
     pub fn apply_yaml(&self, yaml: &str) -> Vec<Value> {
         let documents = serde_yaml::Deserializer::from_str(yaml).map(|document| {
             Value::deserialize(document).unwrap_or_else(|error| panic!("not an object in YAML: {error}\n{yaml}"))
         });
         let objects: Vec<Value> = documents.filter(|document| !document.is_null()).collect();
-        objects.iter().map(|object| self.apply(object)).collect()
+        let applied: Vec<Value> = objects.iter().map(|object| self.apply(object)).collect();
+        applied.iter().filter(|object| object["kind"] == DEFINITION).for_each(|definition| self.await_kind(definition));
+        applied
+    }
+
+    /// Waits until discovery names what a CRD defines, and it is served. A command that comes before tells of a gap.
+    #[track_caller]
+    pub fn await_kind(&self, definition: &Value) {
+        let spec = &definition["spec"];
+        let (group, plural) = (text(&spec["group"]), text(&spec["names"]["plural"]));
+        let versions = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
+        for version in versions.map(|version| text(&version["name"])) {
+            let served = poll(SERVED, || {
+                let list = self.api.get(&format!("/apis/{group}/{version}/{plural}?limit=1")).map_err(Retry::Later)?;
+                let named = self.discovered()?;
+                match list.is_success() && named.contains(&[group, version, plural].map(str::to_owned)) {
+                    true => Ok(()),
+                    false => Err(Retry::Later(list.text())),
+                }
+            });
+            served.unwrap_or_else(|error| panic!("{plural}.{group} is not served: {error}"));
+        }
+    }
+
+    /// Group, version and plural of all that discovery names in one document, but for the core group.
+    fn discovered(&self) -> Result<Vec<[String; 3]>, Retry> {
+        let request = Request::get("/apis").header(header::ACCEPT, AGGREGATED).body(Vec::new()).expect("a request");
+        let answer = self.api.send(request).map_err(Retry::Later)?.json();
+        let all = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+        let mut named = Vec::new();
+        for group in all(&answer, "items") {
+            for version in all(&group, "versions") {
+                for resource in all(&version, "resources") {
+                    let parts = [&group["metadata"]["name"], &version["version"], &resource["resource"]];
+                    named.push(parts.map(|part| text(part).to_owned()));
+                }
+            }
+        }
+        Ok(named)
     }
 
     #[track_caller]
@@ -202,6 +243,10 @@ impl Cluster {
         });
         verdict.unwrap_or_else(|error| panic!("{method} {path}: {error}\nsent: {body}"))
     }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("not a text: {value}"))
 }
 
 /// `/api/v1` or `/apis/GROUP/VERSION`.

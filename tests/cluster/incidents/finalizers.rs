@@ -61,10 +61,7 @@ pub fn of_an_instance() {
     let cluster = cluster();
     let trial = Trial::on(cluster, "instance", "Background");
     let defined = cluster.create(definition("crates", &["v1"]));
-    let crates = format!("/apis/odd.test/v1/namespaces/{}/crates", trial.namespace);
-    cluster.wait_until("the kind to be served", std::time::Duration::from_secs(60), || {
-        cluster.ask(&http::Method::GET, &crates, None).is_success()
-    });
+    cluster.await_kind(&defined);
     let metadata = json!({"name": "held", "namespace": trial.namespace, "finalizers": [HOLD]});
     let held = cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Crate", "metadata": metadata}));
     let target = "customresourcedefinitions/crates.odd.test";

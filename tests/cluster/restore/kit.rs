@@ -38,9 +38,6 @@ pub fn quiet() -> &'static Cluster {
         let cluster = Cluster::start(&Options::default());
         cluster.apply_yaml(KINDS);
         cluster.apply_yaml(STAGES);
-        cluster.wait_until("the kind to be served", std::time::Duration::from_secs(30), || {
-            cluster.ask(&Method::GET, "/apis/restore.test/v1/stages", None).is_success()
-        });
         cluster
     });
     &QUIET

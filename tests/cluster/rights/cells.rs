@@ -102,14 +102,25 @@ fn everywhere(world: &World, ran: &Ran, faults: &mut Vec<String>) {
         faults.push("it names another user".to_owned());
     }
     let mut told: BTreeMap<&str, usize> = BTreeMap::new();
+    // A definition is an object with its resource's name.
+    let stderr = without_definitions(&ran.stderr);
     // A flag to copy names them again.
-    let words = ran.stderr.split_whitespace().filter(|word| !word.starts_with("--allow-incomplete="));
+    let words = stderr.split_whitespace().filter(|word| !word.starts_with("--allow-incomplete="));
     for word in words.flat_map(|word| word.split([',', ';', '(', ')', ':'])) {
         if ["configmaps", "secrets", "widgets.gc.test", "nodes", "namespaces"].contains(&word) {
             *told.entry(word).or_default() += 1;
         }
     }
     faults.extend(told.iter().filter(|(_, times)| **times > 1).map(|(word, times)| format!("{word}: {times} times")));
+}
+
+/// The text without the names of definitions, which stand in parentheses behind their resource.
+fn without_definitions(text: &str) -> String {
+    const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io (";
+    match text.split_once(DEFINITIONS).and_then(|(before, rest)| Some((before, rest.split_once(')')?.1))) {
+        Some((before, after)) => format!("{before}{}", without_definitions(after)),
+        None => text.to_owned(),
+    }
 }
 
 /// What can't be listed is named.

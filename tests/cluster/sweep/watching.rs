@@ -124,8 +124,7 @@ fn follows_definitions(trial: &Trial<'_>, sweeping: &SweepSettings) {
             "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
         },
     }));
-    let list = format!("/apis/new.test/v1/namespaces/{}/gadgets", trial.namespace);
-    cluster.wait_until("the kind to be served", PATIENCE, || cluster.ask(&http::Method::GET, &list, None).is_success());
+    cluster.await_kind(&definition);
     let resources = || metric(sweeping, "kubectl_gc_sweep_resources", &["synced=\"true\""]);
     let before = resources();
     let gadget = trial.draft("new.test/v1", "Gadget", "owner", Some(&trial.namespace)).create();
