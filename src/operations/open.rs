@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::Duration,
 };
 
 use crate::{
@@ -18,6 +19,9 @@ use super::{
     session::{Dump, DumpSession, Session, add_gaps},
     targets::{NamespaceChoice, ServerSelection, TargetError, TargetQuery, TypedQuery},
 };
+
+/// How long a server may take until its discovery names what a new APIService does. It usually takes a tenth of that.
+const DISCOVERED_LATER: Duration = Duration::from_millis(500);
 
 /// How much of a cluster a command has to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -246,6 +250,7 @@ impl Discovered {
             return Ok(read);
         }
         // Discovery may have been older than the lists, as after a definition is created: everything is read again.
+        SystemClock::start().sleep(DISCOVERED_LATER);
         let mut read = Discovered::again(read)?.read_once(targets, scope)?;
         let unnamed = read.snapshot.named_by_services_only();
         add_gaps(&mut read.snapshot, unnamed);
