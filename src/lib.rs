@@ -14,6 +14,8 @@
 pub mod account;
 #[cfg(feature = "cluster")]
 pub mod act;
+#[cfg(test)]
+mod allocations;
 #[cfg(feature = "dump")]
 pub mod archive;
 mod bounded;

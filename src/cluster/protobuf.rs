@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
                 let length = usize::try_from(decode_varint(&mut self.rest)?).ok();
                 let (bytes, rest) = length
                     .and_then(|length| self.rest.split_at_checked(length))
-                    .ok_or(Malformed::new("a field is longer than the message it is in"))?;
+                    .ok_or_else(|| Malformed::new("a field is longer than the message it is in"))?;
                 self.rest = rest;
                 Value::Bytes(bytes)
             }
@@ -117,10 +117,10 @@ pub(super) struct Envelope<'a> {
 
 /// Removes the envelope of a body.
 pub(super) fn open(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
-    let unknown = body.strip_prefix(MAGIC).ok_or(Malformed::new("not a Kubernetes protobuf body"))?;
+    let unknown = body.strip_prefix(MAGIC).ok_or_else(|| Malformed::new("not a Kubernetes protobuf body"))?;
     Ok(Envelope {
         kind: text(at(unknown, &[1, 2])?.unwrap_or_default())?,
-        raw: at(unknown, &[2])?.ok_or(Malformed::new("the protobuf envelope is empty"))?,
+        raw: at(unknown, &[2])?.ok_or_else(|| Malformed::new("the protobuf envelope is empty"))?,
     })
 }
 
@@ -238,7 +238,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::cluster::testing::{bytes, varint};
+    use crate::{
+        allocations::allocated_for_each,
+        cluster::testing::{bytes, varint},
+        model::{Origin, ResourceId, Resources, SnapshotBuilder},
+    };
 
     fn envelope(kind: &str, raw: &[u8]) -> Vec<u8> {
         let type_meta = [bytes(1, b"meta.k8s.io/v1"), bytes(2, kind.as_bytes())].concat();
@@ -309,6 +313,58 @@ mod tests {
         assert_eq!((&*second.namespace, &*second.name), ("", "web-2"));
         assert_eq!((second.created, second.deleted, second.grace), (None, None, None));
         assert!(second.owners.is_empty() && second.labels.is_empty() && second.finalizers.is_empty());
+    }
+
+    /// So many pods with a label, an owner and a finalizer.
+    fn pods(number: usize) -> Vec<u8> {
+        let items = (0..number).map(|number| {
+            let of_set = number / 10;
+            let owner = [
+                bytes(1, b"ReplicaSet"),
+                bytes(3, format!("web-{of_set}").as_bytes()),
+                bytes(4, &uid(of_set)),
+                bytes(5, b"apps/v1"),
+                varint(6, 1),
+                varint(7, 1),
+            ]
+            .concat();
+            let metadata = [
+                bytes(1, format!("web-{of_set}-{number}").as_bytes()),
+                bytes(3, b"shop"),
+                bytes(5, &uid(number)),
+                bytes(6, number.to_string().as_bytes()),
+                bytes(8, &varint(1, 1_700_000_000)),
+                bytes(11, &[bytes(1, b"app"), bytes(2, b"web")].concat()),
+                bytes(13, &owner),
+                bytes(14, b"acme.io/drain"),
+            ]
+            .concat();
+            bytes(2, &bytes(1, &metadata))
+        });
+        let raw: Vec<u8> = items.flatten().collect();
+        envelope("PartialObjectMetadataList", &raw)
+    }
+
+    fn uid(number: usize) -> Vec<u8> {
+        format!("{number:08x}-4d3c-4e1b-9d1f-{number:012x}").into_bytes()
+    }
+
+    /// A large cluster has a million of them. Ten share a list of owners.
+    #[test]
+    fn an_object_of_a_list_costs_little_memory() {
+        let lists = [1000, 5000].map(pods);
+        let read = |number: usize| {
+            let body = if number == 1000 { &lists[0] } else { &lists[1] };
+            let resources = Resources::new(vec![crate::cluster::testing::pods()], Vec::new());
+            let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
+            read_list(body, &mut |object| {
+                builder.add(ResourceId(0), object);
+            })
+            .unwrap();
+            assert_eq!(builder.build().len(), number);
+        };
+        let (times, bytes) = allocated_for_each(1000, 5000, read);
+        assert!(times <= 0.11 && bytes <= 600.0, "{times} allocations of {bytes} bytes for each object");
     }
 
     #[test]

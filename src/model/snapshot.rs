@@ -12,6 +12,7 @@ mod update_tests;
 use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use self::index::Index;
 
@@ -246,11 +247,12 @@ impl Snapshot {
     /// Interns an object's metadata.
     fn intern(&mut self, coordinate: Coordinate, raw: &RawObject<'_>) -> Object {
         let strings = &mut self.strings;
-        let mut labels: Vec<(Symbol, Symbol)> =
+        let mut labels: SmallVec<[(Symbol, Symbol); 16]> =
             raw.labels.iter().map(|(key, value)| (strings.intern(key), strings.intern(value))).collect();
         labels.sort_unstable();
-        let finalizers = raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect();
-        let owners = raw.owners.iter().map(|owner| owner.intern(strings)).collect();
+        let finalizers: SmallVec<[Symbol; 4]> =
+            raw.finalizers.iter().map(|finalizer| strings.intern(finalizer)).collect();
+        let owners: SmallVec<[Reference; 2]> = raw.owners.iter().map(|owner| owner.intern(strings)).collect();
         Object {
             resource: coordinate.resource,
             namespace: coordinate.namespace,
@@ -260,9 +262,9 @@ impl Snapshot {
             created: raw.created.into(),
             deleted: raw.deleted.into(),
             grace: raw.grace.into(),
-            finalizers: strings.finalizers(finalizers),
-            owners: strings.owners(owners),
-            labels: strings.labels(labels),
+            finalizers: strings.finalizers(&*finalizers),
+            owners: strings.owners(&*owners),
+            labels: strings.labels(&*labels),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Interned strings: every name, uid and kind of a snapshot is stored once and compared by number. So is every list of
 //! finalizers, owners and labels: most objects share theirs with others.
 
-use std::sync::Arc;
+use std::{borrow::Borrow, sync::Arc};
 
 use serde::Serialize;
 use string_interner::{DefaultHashBuilder, StringInterner, backend::StringBackend, symbol::SymbolU32};
@@ -49,6 +49,11 @@ impl Symbol {
     }
 }
 
+/// A list that is looked up by its content, and copied only if it is new.
+pub(crate) trait Listed<T>: Borrow<[T]> + Into<Arc<[T]>> {}
+
+impl<T, L: Borrow<[T]> + Into<Arc<[T]>>> Listed<T> for L {}
+
 /// A string interner that only grows.
 #[derive(Clone, Debug)]
 pub struct Strings {
@@ -81,17 +86,17 @@ impl Strings {
     }
 
     /// The shared list of finalizers that equals this one.
-    pub(crate) fn finalizers(&mut self, list: Vec<Symbol>) -> Arc<[Symbol]> {
+    pub(crate) fn finalizers(&mut self, list: impl Listed<Symbol>) -> Arc<[Symbol]> {
         self.finalizers.share(list).0
     }
 
     /// The shared list of owners that equals this one.
-    pub(crate) fn owners(&mut self, list: Vec<Reference>) -> Arc<[Reference]> {
+    pub(crate) fn owners(&mut self, list: impl Listed<Reference>) -> Arc<[Reference]> {
         self.owners.share(list).0
     }
 
     /// The shared list of labels that equals this one.
-    pub(crate) fn labels(&mut self, list: Vec<(Symbol, Symbol)>) -> Arc<[(Symbol, Symbol)]> {
+    pub(crate) fn labels(&mut self, list: impl Listed<(Symbol, Symbol)>) -> Arc<[(Symbol, Symbol)]> {
         self.labels.share(list).0
     }
 

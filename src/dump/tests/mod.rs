@@ -1,5 +1,6 @@
 //! How dumps are read, and the error messages for bad ones.
 
+mod cost;
 mod errors;
 mod facts;
 mod files;
