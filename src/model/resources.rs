@@ -1,6 +1,8 @@
 //! The resources that a server serves, which of them the collector watches (§2), and how a
 //! reference's apiVersion and kind map to one of them (R3.13–R3.17).
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +115,17 @@ pub enum Mapping {
     Undiscovered,
 }
 
+/// The group versions that discovery described, also those without a resource.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Described(Arc<FxHashSet<String>>);
+
+impl Described {
+    /// Whether discovery failed to name this group version; no if nothing was discovered.
+    pub(crate) fn lacks(&self, group_version: &str) -> bool {
+        !self.0.is_empty() && !self.0.contains(group_version)
+    }
+}
+
 /// All served resources in all versions, in the server's order of preference.
 #[derive(Clone, Debug, Default)]
 pub struct Resources {
@@ -121,8 +134,7 @@ pub struct Resources {
     picked: Vec<ResourceId>,
     by_kind: FxHashMap<(String, String), ResourceId>,
     by_group_version: FxHashSet<String>,
-    /// The group versions that discovery described, also those without a resource; empty if nothing was discovered.
-    described: FxHashSet<String>,
+    described: Described,
     preferred_versions: Vec<(String, String)>,
     /// The version of the server; `None` if it didn't say.
     server: Option<ServerVersion>,
@@ -173,20 +185,20 @@ impl Resources {
             by_kind.insert((api_version.clone(), resource.kind.to_lowercase()), ResourceId(index as u32));
             by_kind.insert((api_version, resource.kind.clone()), ResourceId(index as u32));
         }
-        let described = FxHashSet::default();
+        let described = Described::default();
         Resources { all, not_watched, picked, by_kind, by_group_version, described, preferred_versions, server: None }
     }
 
     /// The same, of a server whose discovery described these group versions.
     #[must_use]
     pub fn described(mut self, group_versions: Vec<String>) -> Self {
-        self.described.extend(group_versions);
+        self.described = Described(Arc::new(group_versions.into_iter().collect()));
         self
     }
 
-    /// Whether discovery failed to name this group version; no if nothing was discovered.
-    pub fn discovery_lacks(&self, group_version: &str) -> bool {
-        !self.described.is_empty() && !self.described.contains(group_version)
+    /// What discovery described.
+    pub(crate) fn described_by_discovery(&self) -> &Described {
+        &self.described
     }
 
     /// The same, of a server with this version.

@@ -4,6 +4,7 @@ mod apply_events;
 #[cfg(test)]
 mod apply_events_tests;
 mod hidden;
+pub(crate) use self::hidden::{API_SERVICE, UNDISCOVERED, group_version_of_service};
 mod index;
 mod update;
 #[cfg(test)]

@@ -18,10 +18,10 @@ use tokio::{
 use crate::{
     cluster::{ConnectError, Connection, Coverage, MonitorEvent, MonitorId, Monitors},
     collector::live::{KindId, Live},
-    model::{Gap, Identity, Resource, Resources},
+    model::{API_SERVICE, Described, Gap, Identity, Resource, Resources, UNDISCOVERED},
 };
 
-use super::{Settings, SweepObserver, Sweeper, state::Unseen};
+use super::{Settings, SweepObserver, Sweeper, services::Services, state::Unseen};
 use crate::act::owner_events::OwnerEventRecorder;
 
 /// How long to wait for the first lists; then work begins without the missing ones (R2.6).
@@ -32,6 +32,10 @@ const SETTLED: Duration = Duration::from_millis(300);
 const LATEST: Duration = Duration::from_secs(5);
 /// How long work under way may take to finish.
 const TO_STOP: Duration = Duration::from_secs(15);
+
+/// How soon discovery is read again that lacks what an APIService names; each later time comes twice as late, but not
+/// later than any other.
+const DISCOVERED_LATER: Duration = Duration::from_millis(500);
 
 /// How many events about owners may wait to be written.
 const MOST_EVENTS: usize = 10_000;
@@ -89,6 +93,8 @@ pub async fn keep_sweeping(
         monitors: Monitors::new(reading.clone()).or_lists(),
         followed: BTreeMap::new(),
         gaps: Vec::new(),
+        services: Services::default(),
+        described: Described::default(),
         served: Vec::new(),
         working: false,
         last_told: None,
@@ -102,6 +108,8 @@ pub async fn keep_sweeping(
     let mut next_look = begun + resync;
     let mut heartbeat = begun;
     let mut look: Option<JoinHandle<Discovered>> = None;
+    let mut lacking = Vec::new();
+    let mut later = DISCOVERED_LATER;
     loop {
         if !keeping.working && (keeping.picture().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
             keeping.begin();
@@ -123,6 +131,12 @@ pub async fn keep_sweeping(
             news = keeping.monitors.describe() => {
                 let (number, begun) = (news.len(), Instant::now());
                 keeping.apply_events(news);
+                let lacks = keeping.lacking();
+                if lacks.iter().any(|gap| !lacking.contains(gap)) {
+                    later = DISCOVERED_LATER;
+                    next_look = Instant::now();
+                }
+                lacking = lacks;
                 observer.took_in(number, keeping.monitors.waiting(), begun.elapsed());
             }
             found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
@@ -132,6 +146,11 @@ pub async fn keep_sweeping(
                     Ok(Ok((resources, gaps))) => keeping.serve(resources, gaps),
                     Ok(Err(error)) => observer.undiscovered(&ConnectError::to_string(&error)),
                     Err(error) => observer.undiscovered(&error.to_string()),
+                }
+                lacking = keeping.lacking();
+                if !lacking.is_empty() {
+                    next_look = Instant::now() + later.min(resync);
+                    later = later.saturating_mul(2);
                 }
             }
             () = sleep_until(next_look.into()), if look.is_none() => {
@@ -160,6 +179,8 @@ struct Keeping {
     monitors: Monitors,
     followed: BTreeMap<MonitorId, Followed>,
     gaps: Vec<Gap>,
+    services: Services,
+    described: Described,
     /// The served resources that the sweeper got last.
     served: Vec<Resource>,
     working: bool,
@@ -213,6 +234,7 @@ impl Keeping {
         if resources.is_empty() {
             return;
         }
+        self.described = resources.described_by_discovery().clone();
         let undiscovered: BTreeSet<&str> = gaps.iter().map(|gap| gap.resource.as_str()).collect();
         let mut wanted: BTreeMap<MonitorId, (KindId, Resource)> = BTreeMap::new();
         for (_, resource) in resources.deletable() {
@@ -253,11 +275,14 @@ impl Keeping {
     }
 
     fn apply_events(&mut self, news: Vec<MonitorEvent>) {
-        let Keeping { sweeper, followed, working, polled, .. } = self;
+        let Keeping { sweeper, followed, working, polled, services, .. } = self;
         let mut coverage = Vec::new();
         sweeper.tell(|live| {
             for observer in news {
                 let Some(followed) = followed.get_mut(&observer.monitor()) else { continue };
+                if (followed.resource.group.as_str(), followed.resource.kind.as_str()) == API_SERVICE {
+                    services.apply(&observer);
+                }
                 match &observer {
                     MonitorEvent::Recovered(_) => coverage.push((followed.kind, Coverage::Watched)),
                     MonitorEvent::Polled { monitor, reason, begun } => {
@@ -275,6 +300,14 @@ impl Keeping {
         self.sweeper.set_unseen(self.unseen());
     }
 
+    /// Gaps for the group versions that an APIService names, and discovery doesn't.
+    fn lacking(&self) -> Vec<Gap> {
+        let is_new = |name: &&str| self.described.lacks(name) && !self.gaps.iter().any(|gap| gap.resource == **name);
+        let gap =
+            |name: &str| Gap { resource: name.to_owned(), namespace: None, reason: UNDISCOVERED.to_owned().into() };
+        self.services.named().filter(is_new).map(gap).filter(|gap| !gap.serves_only_metrics()).collect()
+    }
+
     /// What can't be read at present.
     fn unseen(&self) -> Vec<Unseen> {
         let listed = self.followed.values().filter_map(|followed| {
@@ -283,9 +316,9 @@ impl Keeping {
             let Resource { namespaced, .. } = followed.resource;
             Some(Unseen { name: followed.resource.full_name(), why, cluster_scoped: !namespaced })
         });
-        let gaps = self.gaps.iter().filter(|gap| !gap.serves_only_metrics());
+        let gaps = self.gaps.iter().filter(|gap| !gap.serves_only_metrics()).cloned().chain(self.lacking());
         let undiscovered =
-            gaps.map(|gap| Unseen { name: gap.resource.clone(), why: gap.reason.to_string(), cluster_scoped: false });
+            gaps.map(|gap| Unseen { name: gap.resource, why: gap.reason.to_string(), cluster_scoped: false });
         let mut unseen: Vec<Unseen> = listed.chain(undiscovered).collect();
         unseen.sort();
         unseen

@@ -17,6 +17,7 @@ mod backoff;
 mod finish;
 mod keep_on;
 mod observer;
+mod services;
 mod state;
 #[cfg(test)]
 mod tests;

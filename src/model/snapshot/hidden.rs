@@ -7,25 +7,30 @@ use crate::model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Symbol};
 use super::Snapshot;
 
 /// Why the objects of a group version are unknown that discovery didn't name.
-const UNDISCOVERED: &str = "an APIService names it, but discovery does not";
+pub(crate) const UNDISCOVERED: &str = "an APIService names it, but discovery does not";
+
+/// What an APIService with this name serves: it is called after that. `None` for the core group.
+pub(crate) fn group_version_of_service(name: &str) -> Option<String> {
+    let (version, group) = name.split_once('.').filter(|(_, group)| !group.is_empty())?;
+    Some(format!("{group}/{version}"))
+}
+
+/// The resource of which APIServices are: its group and kind.
+pub(crate) const API_SERVICE: (&str, &str) = ("apiregistration.k8s.io", "APIService");
 
 impl Snapshot {
     /// Gaps for the group versions that an APIService names, and discovery doesn't: an aggregator or a gateway left
     /// them out. Whoever may not list APIServices learns of none.
     pub(crate) fn named_by_services_only(&self) -> Vec<Gap> {
-        let Some(services) = self.resources.by_group_kind("apiregistration.k8s.io", "APIService") else {
+        let Some(services) = self.resources.by_group_kind(API_SERVICE.0, API_SERVICE.1) else {
             return Vec::new();
         };
-        let of_service = |name: &str| {
-            // An APIService is called after what it serves.
-            let (version, group) = name.split_once('.').filter(|(_, group)| !group.is_empty())?;
-            Some(format!("{group}/{version}"))
-        };
         let is_new = |resource: &String| {
-            self.resources.discovery_lacks(resource) && !self.gaps.iter().any(|gap| gap.resource == *resource)
+            self.resources.described_by_discovery().lacks(resource)
+                && !self.gaps.iter().any(|gap| gap.resource == *resource)
         };
         let living = self.objects().filter(|(_, object)| object.resource == services && !object.terminating());
-        let missing = living.filter_map(|(_, object)| of_service(self.text(object.name))).filter(is_new);
+        let missing = living.filter_map(|(_, object)| group_version_of_service(self.text(object.name))).filter(is_new);
         missing.map(|resource| Gap { resource, namespace: None, reason: UNDISCOVERED.to_owned().into() }).collect()
     }
 

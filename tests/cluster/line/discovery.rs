@@ -1,8 +1,11 @@
 //! Discovery that fails: what it lacks must not be taken for absent.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -10,8 +13,10 @@ use serde_json::Value;
 use crate::{
     harness::{CountingProxy, Fault, Request, old_discovery},
     plan::trial::Trial,
-    sweep::uncollected,
+    sweep::{seat::SweepSettings, uncollected},
 };
+
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// What of discovery answers 404, and whether the server has aggregated discovery.
 const MISSING: [(&str, bool); 3] = [("/apis", true), ("/api", true), ("/apis/gc.test/v1", false)];
@@ -57,6 +62,38 @@ fn a_group_that_only_an_api_service_names_is_a_gap() {
             [&owner, &dependent, &leaving, &freed].map(|object| trial.cluster.get(&trial.cluster.path_of(object)));
         assert!(there.iter().all(Option::is_some), "{args:?}");
     }
+}
+
+/// robustness line: discovery that lacks a group which an APIService names, under `sweep --watch` | one sweep, with an
+///   owner that is to lose its dependents | it stays until discovery names the group again, and all else is swept
+#[test]
+fn a_sweep_waits_for_the_group_that_only_an_api_service_names() {
+    let trial = Trial::on(uncollected(), "line-services-too", "Orphan");
+    let cluster = trial.cluster;
+    let leaving = trial.config_map("leaving").create();
+    let freed = trial.widget("of-leaving").blocking(&leaving).create();
+    cluster.delete(&cluster.path_of(&leaving), Some("Orphan"), None);
+    let mut groups = cluster.get("/apis").expect("the groups");
+    groups["groups"].as_array_mut().expect("a list").retain(|group| group["name"] != "gc.test");
+    let proxy = CountingProxy::start(cluster);
+    proxy.with(move |request: &Request| {
+        let answer = || Fault::Answer { status: 200, headers: Vec::new(), body: groups.clone() };
+        (request.path == "/apis").then(answer)
+    });
+    let sweeping = SweepSettings::start_with(cluster, proxy.kubeconfig(), &["-n", &trial.namespace]);
+    let line = sweeping.wait_for_sync();
+    assert!(line.contains("gc.test/v1 (an APIService names it, but discovery does not)"), "{line}");
+    let former = trial.config_map("former").create();
+    cluster.delete(&cluster.path_of(&former), Some("Background"), None);
+    let lost = trial.config_map("lost").owned_by(&former).create();
+    let [lost, leaving, freed] = [&lost, &leaving, &freed].map(|object| cluster.path_of(object));
+    cluster.wait_until("what has no owner to go", PATIENCE, || cluster.get(&lost).is_none());
+    let owners = || cluster.get(&freed).expect("it is never deleted")["metadata"]["ownerReferences"].clone();
+    assert!(cluster.get(&leaving).is_some() && owners().is_array(), "{}", sweeping.said());
+    proxy.with(|_| None);
+    cluster.wait_until("the owner to go", PATIENCE, || cluster.get(&leaving).is_none());
+    assert!(owners().is_null(), "{}", owners());
+    sweeping.terminate();
 }
 
 /// robustness line: discovery of which one path answers 404 once, under commands that read and that delete
