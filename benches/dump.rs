@@ -14,7 +14,7 @@ use std::{
 
 use flate2::{Compression, write::GzEncoder};
 use kubectl_gc::dump;
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 
 /// Tells a child process what to read: how, and which file.
 const ROLE: &str = "KUBECTL_GC_BENCH_DUMP";
@@ -28,8 +28,9 @@ fn main() {
     }
     let sizes: Vec<usize> = env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![10_000, 100_000] } else { sizes };
-    let mut table =
-        String::from("| objects | file | MB | seconds | bytes of memory an object |\n|---|---|---|---|---|\n");
+    let mut table = String::from(
+        "| objects | file | MB | seconds | seconds of CPU | bytes of memory an object |\n|---|---|---|---|---|---|\n",
+    );
     for size in sizes {
         let folder = tempfile::tempdir().expect("a temporary folder");
         for (name, how) in [
@@ -39,6 +40,7 @@ fn main() {
             ("lines.ndjson", "read"),
             ("list.json.gz", "read"),
             ("snapshot.json", "read"),
+            ("list.yaml", "parse"),
             ("list.yaml", "read"),
         ] {
             let path = folder.path().join(name);
@@ -46,13 +48,18 @@ fn main() {
                 write(&path, size);
             }
             let text = fs::metadata(&path).expect("it was written").len();
-            let nothing = measured("nothing", &path).1;
-            let mut runs: Vec<(f64, u64)> = (0..TIMES).map(|_| measured(how, &path)).collect();
-            runs.sort_by(|one, other| one.0.total_cmp(&other.0));
-            let (seconds, memory) = runs[TIMES / 2];
+            let nothing = measured("nothing", &path).memory;
+            let mut runs: Vec<Run> = (0..TIMES).map(|_| measured(how, &path)).collect();
+            runs.sort_by(|one, other| one.processor.total_cmp(&other.processor));
+            let Run { seconds, processor, memory } = runs[TIMES / 2];
             let each = memory.saturating_sub(nothing) / size as u64;
-            let label = if how == "slim" { format!("{name} (serde_json)") } else { name.to_owned() };
-            let row = format!("| {size} | {label} | {:.1} | {seconds:.2} | {each} |\n", text as f64 / 1e6);
+            let label = match how {
+                "slim" => format!("{name} (serde_json)"),
+                "parse" => format!("{name} (serde-saphyr)"),
+                _ => name.to_owned(),
+            };
+            let row =
+                format!("| {size} | {label} | {:.1} | {seconds:.2} | {processor:.2} | {each} |\n", text as f64 / 1e6);
             print!("{row}");
             table.push_str(&row);
         }
@@ -79,28 +86,37 @@ fn page(table: &str) -> String {
         "",
         &format!("Medians of {TIMES} runs on {cores} cores of {model}."),
         "Each file has the same Deployments, ReplicaSets and Pods. *serde_json* reads the whole text at once, into",
-        "structs with the same names and references, and no more. The memory is the most that the process had,",
-        "less what it has without reading.",
+        "structs with the same names and references, and no more; *serde-saphyr* reads YAML and keeps nothing. The",
+        "memory is the most that the process had, less what it has without reading.",
         "",
         table,
     ];
     lines.join("\n")
 }
 
-/// Seconds, and the most memory in bytes.
-fn measured(how: &str, path: &Path) -> (f64, u64) {
+/// What a process took.
+struct Run {
+    seconds: f64,
+    /// How long it ran, on all cores together.
+    processor: f64,
+    /// The most at once, in bytes.
+    memory: u64,
+}
+
+fn measured(how: &str, path: &Path) -> Run {
     let this = env::current_exe().expect("it runs");
     let ran = Command::new(this).env(ROLE, format!("{how} {}", path.display())).output().expect("it starts");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let said = String::from_utf8(ran.stdout).expect("numbers");
-    let (seconds, memory) = said.trim().split_once(' ').expect("two numbers");
-    (seconds.parse().expect("seconds"), memory.parse().expect("bytes"))
+    let numbers: Vec<f64> = said.split_whitespace().map(|number| number.parse().expect("a number")).collect();
+    Run { seconds: numbers[0], processor: numbers[1], memory: numbers[2] as u64 }
 }
 
 fn child(how: &str, path: &str) {
     let start = Instant::now();
     let objects = match how {
         "slim" => slim(&fs::read(path).expect("it can be read")),
+        "parse" => parse(&fs::read_to_string(path).expect("it can be read")),
         "read" => dump::read(&[path.to_owned()], true).expect("it is well-formed").len(),
         _ => 0,
     };
@@ -108,7 +124,15 @@ fn child(how: &str, path: &str) {
     assert!(how == "nothing" || objects > 0);
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-    println!("{seconds} {}", peak.and_then(|peak| peak.trim().parse::<u64>().ok()).unwrap_or(0) * 1024);
+    let memory = peak.and_then(|peak| peak.trim().parse::<u64>().ok()).unwrap_or(0) * 1024;
+    println!("{seconds} {} {memory}", processor());
+}
+
+/// How many seconds this process has run, also in the system. Linux counts hundredths.
+fn processor() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    after_name.split(' ').skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 /// As little of the same objects as a program can read.
@@ -148,6 +172,14 @@ fn slim(text: &[u8]) -> usize {
         uid: String,
     }
     serde_json::from_slice::<List>(text).expect("it is well-formed").items.len()
+}
+
+/// What reads YAML, without doing anything with it.
+fn parse(text: &str) -> usize {
+    let mut options = serde_saphyr::Options::default();
+    options.budget = None;
+    serde_saphyr::from_str_with_options::<IgnoredAny>(text, options).expect("it is well-formed");
+    text.len()
 }
 
 /// Writes a file of that many objects, in the form that its name tells.

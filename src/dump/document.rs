@@ -22,8 +22,8 @@ use crate::model::{
 #[derive(Debug)]
 pub(super) struct Context<'a> {
     pub collector: &'a mut Collector,
-    /// The items of the list, if they were collected before the rest of the document was read.
-    pub streamed: Option<Items>,
+    /// The items of the list, as far as they were collected before the rest of the document is read.
+    pub items: Option<Items>,
     /// The apiVersion of a document of this tool, if one was found; reading stops there.
     pub own: Option<String>,
 }
@@ -66,6 +66,11 @@ pub(super) struct Envelope {
 pub(super) struct Items {
     /// How many objects were collected before.
     pub before: usize,
+    of: ItemType,
+    /// How many items were read.
+    pub number: usize,
+    /// How many of the items that are read next were read before.
+    pub again: usize,
     /// The first error, after which no item is collected.
     pub failed: Option<DumpError>,
     /// The items, with their numbers, from the first whose kind only the list may tell.
@@ -145,20 +150,39 @@ pub(super) struct ItemType {
 
 impl ItemType {
     /// By the type of the list, as far as it was read.
-    pub(super) fn of(strings: &mut Strings, list: Type) -> Self {
+    fn of(strings: &mut Strings, list: Type) -> Self {
         let known = !list.0.is_empty() && !list.1.is_empty();
         ItemType { known, inherited: if known { item_type(strings, list) } else { None } }
     }
 }
 
 impl Items {
-    /// None yet.
-    pub(super) fn of(collector: &Collector) -> Self {
-        Items { before: collector.len(), failed: None, waiting: Vec::new() }
+    /// None yet; the type of the list as far as it was read.
+    pub(super) fn of(collector: &mut Collector, list: Type) -> Self {
+        let of = ItemType::of(&mut collector.strings, list);
+        Items { before: collector.len(), of, number: 0, again: 0, failed: None, waiting: Vec::new() }
+    }
+
+    /// Collects all items of a list, except those that were read before.
+    fn read<'de, A: SeqAccess<'de>>(&mut self, context: &mut Context<'_>, access: &mut A) -> Result<(), A::Error> {
+        for _ in 0..std::mem::take(&mut self.again) {
+            access.next_element::<IgnoredAny>()?;
+        }
+        let level = self.level();
+        while let Some(node) = access.next_element_seed(NodeReader { context, level })? {
+            self.take(context.collector, node);
+        }
+        Ok(())
+    }
+
+    /// The level of an item.
+    pub(super) fn level(&self) -> Level {
+        Level::InList(self.of)
     }
 
     /// Collects the next item.
-    pub(super) fn take(&mut self, collector: &mut Collector, number: usize, node: Node, of: ItemType) {
+    pub(super) fn take(&mut self, collector: &mut Collector, node: Node) {
+        self.number += 1;
         if self.failed.is_some() {
             return;
         }
@@ -166,9 +190,9 @@ impl Items {
             Node::Map(envelope) => envelope.kind.is_empty() || envelope.api_version.is_empty(),
             _ => false,
         };
-        if !self.waiting.is_empty() || (!of.known && lacks_type(&node)) {
-            self.waiting.push((number, node));
-        } else if let Err(error) = collector.node(Some(number), node, of.inherited) {
+        if !self.waiting.is_empty() || (!self.of.known && lacks_type(&node)) {
+            self.waiting.push((self.number, node));
+        } else if let Err(error) = collector.node(Some(self.number), node, self.of.inherited) {
             self.failed = Some(error);
         }
     }
@@ -345,22 +369,45 @@ impl<'de> Take<'de> for ItemsReader<'_, '_> {
     type Value = Option<Items>;
 
     fn scalar(self, scalar: Scalar<'_>) -> Option<Items> {
-        matches!(scalar, Scalar::Null).then(|| Items::of(self.context.collector))
+        matches!(scalar, Scalar::Null).then(|| Items::of(self.context.collector, self.list))
     }
 
     fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<Option<Items>, A::Error> {
         let ItemsReader { context, list } = self;
-        if let Some(items) = context.streamed.take() {
-            while access.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(Some(items));
-        }
-        let mut items = Items::of(context.collector);
-        let of = ItemType::of(&mut context.collector.strings, list);
-        let mut number = 0;
-        while let Some(node) = access.next_element_seed(NodeReader { context, level: Level::InList(of) })? {
-            number += 1;
-            items.take(context.collector, number, node, of);
-        }
+        let mut items = context.items.take().unwrap_or_else(|| Items::of(context.collector, list));
+        items.read(context, &mut access)?;
         Ok(Some(items))
+    }
+}
+
+/// Reads a map with nothing but more items of a list.
+pub(super) struct MoreItems<'c, 'a> {
+    pub context: &'c mut Context<'a>,
+    pub items: &'c mut Items,
+}
+
+impl<'de> DeserializeSeed<'de> for MoreItems<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        Any(self).deserialize(deserializer)
+    }
+}
+
+impl<'de> Take<'de> for MoreItems<'_, '_> {
+    type Value = ();
+
+    fn scalar(self, _: Scalar<'_>) {}
+
+    fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        self.items.read(self.context, &mut access)
+    }
+
+    fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        let MoreItems { context, items } = self;
+        while next_key(&mut access, |_| ())?.is_some() {
+            access.next_value_seed(MoreItems { context, items })?;
+        }
+        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Reads a text document by document: JSON, one or several, or YAML. JSON is read piece by piece.
+//! Reads a text document by document: JSON, one or several, or YAML. Both are read piece by piece.
 
 use std::io::{self, Read};
 
@@ -6,11 +6,11 @@ use serde::de::{DeserializeSeed, IgnoredAny};
 
 use super::{
     collect::Collector,
-    document::{Context, ItemType, Items, Level, Node, NodeReader},
+    document::{Context, Items, Level, Node, NodeReader, Type},
     error::DumpError,
     input,
     pieces::{End, Pieces, Position},
-    yaml,
+    yaml_text,
 };
 
 /// The result of reading a text.
@@ -49,10 +49,7 @@ pub(super) fn collect(
         }
         return Ok((Outcome::Collected, json.pieces.read));
     }
-    let text = pieces.all().map_err(failed)?;
-    let read = text.len() as u64;
-    let text = input::utf8(path, text)?;
-    Ok((yaml::with_stack(path, || yaml(path, &text, collector))?, read))
+    yaml_text::collect(path, pieces, collector, failed)
 }
 
 /// Reads JSON.
@@ -130,20 +127,16 @@ impl<R: Read> Json<'_, R> {
         let begin = self.pieces.at;
         let mut text = self.text(length)?.to_owned();
         let open = text.clone() + "]}";
-        let of = match parse(self.path, &open, begin, self.collector, None, Level::Top)? {
-            Parsed::Node(Node::Map(envelope)) => {
-                ItemType::of(&mut self.collector.strings, (envelope.api_version, envelope.kind))
-            }
-            Parsed::Node(_) => ItemType::default(),
+        let list = match parse(self.path, &open, begin, self.collector, None, Level::Top)? {
+            Parsed::Node(Node::Map(envelope)) => (envelope.api_version, envelope.kind),
+            Parsed::Node(_) => Type::default(),
             own @ Parsed::Own(_) => return Ok(own),
         };
         self.pieces.skip(length);
-        let mut items = Items::of(self.collector);
-        let mut number = 0;
-        while self.has_another(number)? {
-            number += 1;
-            match self.value(Level::InList(of))? {
-                Parsed::Node(node) => items.take(self.collector, number, node, of),
+        let mut items = Items::of(self.collector, list);
+        while self.has_another(items.number)? {
+            match self.value(items.level())? {
+                Parsed::Node(node) => items.take(self.collector, node),
                 own @ Parsed::Own(_) => return Err(self.no_own(own)),
             }
         }
@@ -200,7 +193,7 @@ impl<R: Read> Json<'_, R> {
         if !level.in_list() || !self.pieces.is_text() || self.pieces.rest().first() != Some(&b'{') {
             return None;
         }
-        let mut context = Context { collector: self.collector, streamed: None, own: None };
+        let mut context = Context { collector: self.collector, items: None, own: None };
         let mut deserializer = serde_json::Deserializer::from_slice(self.pieces.rest());
         let node = NodeReader { context: &mut context, level }.deserialize(&mut deserializer).ok()?;
         let length = deserializer.into_iter::<IgnoredAny>().byte_offset();
@@ -241,12 +234,12 @@ impl<R: Read> Json<'_, R> {
 }
 
 /// The next bytes of the pieces as text.
-fn text_of<'p, R: Read>(path: &str, pieces: &'p Pieces<R>, length: usize) -> Result<&'p str, DumpError> {
+pub(super) fn text_of<'p, R: Read>(path: &str, pieces: &'p Pieces<R>, length: usize) -> Result<&'p str, DumpError> {
     let bytes = &pieces.rest()[..length];
     std::str::from_utf8(bytes).map_err(|error| DumpError::NotUtf8 {
         path: path.to_owned(),
         line: pieces.at.after(&bytes[..error.valid_up_to()]).line,
-        utf16: false,
+        utf16: pieces.at == Position::START && matches!(bytes, [0xff, 0xfe, ..] | [0xfe, 0xff, ..]),
     })
 }
 
@@ -256,10 +249,10 @@ fn parse(
     text: &str,
     at: Position,
     collector: &mut Collector,
-    streamed: Option<Items>,
+    items: Option<Items>,
     level: Level,
 ) -> Result<Parsed, DumpError> {
-    let mut context = Context { collector, streamed, own: None };
+    let mut context = Context { collector, items, own: None };
     let mut deserializer = serde_json::Deserializer::from_slice(text.as_bytes());
     let node = NodeReader { context: &mut context, level }.deserialize(&mut deserializer);
     match node.and_then(|node| deserializer.end().map(|()| node)) {
@@ -271,24 +264,6 @@ fn parse(
             DumpError::Json { path: path.to_owned(), line: (at.line + line).saturating_sub(1), column, message }
         }),
     }
-}
-
-fn yaml(path: &str, text: &str, collector: &mut Collector) -> Result<Outcome, DumpError> {
-    let documents = yaml::documents(text);
-    for (index, document) in documents.iter().enumerate() {
-        collector.begin(path, if documents.len() > 1 { index + 1 } else { 0 });
-        let mut context = Context { collector, streamed: None, own: None };
-        let read = yaml::read(document, |deserializer| {
-            NodeReader { context: &mut context, level: Level::Top }.deserialize(deserializer)
-        });
-        let node = match (read, context.own) {
-            (Ok(node), _) => node,
-            (Err(_), Some(api_version)) => return Ok(Outcome::Own(api_version, text.to_owned())),
-            (Err(error), None) => return Err(yaml::error(path, document, &error)),
-        };
-        collector.document(node)?;
-    }
-    Ok(Outcome::Collected)
 }
 
 /// An error of serde_json, its position separate from its message.

@@ -38,12 +38,12 @@ pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
     };
     let mut lines = 0;
     for line in text.split_inclusive('\n') {
-        if is_marker(line, "---") {
+        if is_marker(line.as_bytes(), "---") {
             cut(&mut start, at, lines);
         }
         at += line.len();
         lines += 1;
-        if is_marker(line, "...") {
+        if is_marker(line.as_bytes(), "...") {
             cut(&mut start, at, lines);
         }
     }
@@ -51,14 +51,17 @@ pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
     documents
 }
 
-fn is_marker(line: &str, marker: &str) -> bool {
-    line.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']))
+/// Whether a line separates documents.
+pub(super) fn is_marker(line: &[u8], marker: &str) -> bool {
+    let rest = line.strip_prefix(marker.as_bytes());
+    rest.is_some_and(|rest| matches!(rest.first(), None | Some(b' ' | b'\t' | b'\r' | b'\n')))
 }
 
 impl Document<'_> {
     /// Whether it contains only comments and directives, and no `---` starts a document.
-    fn is_blank(&self) -> bool {
-        let blank = |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']) || is_marker(line, "...");
+    pub(super) fn is_blank(&self) -> bool {
+        let blank =
+            |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']) || is_marker(line.as_bytes(), "...");
         self.text.lines().all(blank)
     }
 }
@@ -68,10 +71,21 @@ pub(crate) fn with_stack<R: Send>(
     path: &str,
     run: impl FnOnce() -> Result<R, DumpError> + Send,
 ) -> Result<R, DumpError> {
+    with_stack_beside(path, run, || ()).map(|(result, ())| result)
+}
+
+/// The same; this thread runs `beside` meanwhile.
+pub(super) fn with_stack_beside<R: Send, B>(
+    path: &str,
+    run: impl FnOnce() -> Result<R, DumpError> + Send,
+    beside: impl FnOnce() -> B,
+) -> Result<(R, B), DumpError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
         let thread = thread.map_err(|source| DumpError::Unreadable { path: path.to_owned(), source })?;
-        thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+        let done = beside();
+        let result = thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
+        Ok((result, done))
     })
 }
 

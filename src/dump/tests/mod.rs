@@ -23,6 +23,18 @@ fn error(text: &str) -> String {
     }
 }
 
+/// What is read of a text in chunks of this size: the snapshot or the error.
+fn shown(text: &[u8], chunk: usize) -> String {
+    match super::read_in_chunks(text, chunk, false) {
+        Ok(snapshot) => {
+            let mut bytes = Vec::new();
+            super::write(&snapshot, &mut bytes).unwrap();
+            String::from_utf8(bytes).unwrap()
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
 /// An object in JSON, with a uid made from its name.
 fn object(api_version: &str, kind: &str, namespace: &str, name: &str, more: &str) -> String {
     let namespace = if namespace.is_empty() { String::new() } else { format!(r#""namespace":"{namespace}","#) };

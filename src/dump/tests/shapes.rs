@@ -1,7 +1,7 @@
 //! The many forms in which kubectl and users write objects.
 
 use super::*;
-use crate::{dump, model::ResourceVersion};
+use crate::model::ResourceVersion;
 
 #[test]
 fn json_has_one_document_or_several() {
@@ -95,19 +95,79 @@ fn every_size_of_chunks_reads_the_same() {
         r#"{"kind":"List","items":["#.to_owned(),
         r#"{"apiVersion":"v1","kind":"Status","message":"no","items":[]}"#.to_owned(),
     ];
-    for text in texts {
-        let shown = |chunk: usize| match dump::read_in_chunks(text.as_bytes(), chunk, false) {
-            Ok(snapshot) => {
-                let mut bytes = Vec::new();
-                dump::write(&snapshot, &mut bytes).unwrap();
-                String::from_utf8(bytes).unwrap()
-            }
-            Err(error) => error.to_string(),
-        };
-        let whole = shown(1 << 20);
-        for chunk in [1, 2, 3, 7, 50] {
-            assert_eq!(shown(chunk), whole, "{text} by {chunk}");
+    texts.iter().for_each(|text| assert_same_in_chunks(text));
+}
+
+fn assert_same_in_chunks(text: &str) {
+    let whole = shown(text.as_bytes(), 1 << 20);
+    for chunk in [1, 2, 3, 7, 50] {
+        assert_eq!(shown(text.as_bytes(), chunk), whole, "{text} by {chunk}");
+    }
+}
+
+/// The same of lists in YAML, whose items are read before the rest, unless others refer to them.
+#[test]
+fn every_size_of_chunks_reads_the_same_yaml() {
+    let pod = |name: &str, more: &str| {
+        format!(
+            "- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: {name}\n    namespace: x\n    uid: u-{name}\n{more}"
+        )
+    };
+    let (a, b) = (&pod("a", ""), &pod("b", "  spec:\n    nodeName: n1\n"));
+    let bare = "- metadata: {name: a, namespace: x, uid: \"1\"}\n  spec: {nodeName: n}\n";
+    let lists = [
+        format!("{a}{b}{a}"),
+        format!("{a}# no\n\n{b}  # no\n{a}\n"),
+        format!("{a}{b}").replace('\n', "\r\n"),
+        format!("{a}{b}").replace('\n', "\n  "),
+        format!("{a}- null\n{b}"),
+        format!("{a}- - b\n{b}- c\n"),
+        format!("{a}{b}- apiVersion: v1\n  kind: Pod\n  metadata: {{name: c}}\n{a}"),
+        format!("{a}- apiVersion: kubectl-gc/v1\n  kind: Plan\n{b}"),
+        format!("{a}- a: b\n  a: c\n{b}"),
+        format!("{a}- a: b: c\n{b}"),
+        format!("{a}- \"a\n- b\"\n{b}"),
+        format!("{a}- [a,\n- b]\n{b}"),
+        format!("{a}- [a,\n{b}"),
+        format!("{a}- |\n- b\n{b}"),
+        format!("{a}- a\n - b\n{b}"),
+        format!("{a}-\n  a: b\n{b}"),
+        format!("{a}  b: {{c: [d, {{\n{b}"),
+        format!("{a}  spec: \"\n\n{b}"),
+        format!("{a}  x: &x {{nodeName: n2}}\n{b}{}{a}", pod("c", "  spec: *x\n")),
+        format!(
+            "{a}  x: &x y\n{b}  x: &x z\n{}{}",
+            pod("c", "  spec: {nodeName: *x}\n"),
+            pod("d", "  spec: {nodeName: *x}\n")
+        ),
+        format!("{a}  x: &y z\n{b}{}", pod("c", "  spec: *x\n")),
+        format!("{a}  x: &y z\n{b}  z: [\n{a}"),
+        format!("{a}{}{b}", pod("c", "  spec: *x\n")),
+        format!("{bare}{bare}"),
+        format!("{a}{bare}{b}"),
+    ];
+    let rests = [
+        "kind: List\n",
+        "kind: PodList\nmetadata:\n  resourceVersion: \"\"\n",
+        "kind: BasketList\nmetadata: {name: b, uid: \"2\"}\n",
+        "kind: List\nkind: List\n",
+        "kind: List\n  oops: 1\n",
+        "items: []\nkind: List\n",
+        "- a: 1\nkind: List\n- b: 1\n",
+        "kind: [\n",
+        "kind: List\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n, uid: \"3\"}\n---\na: b: c\n",
+        "kind: List\n---\n---\napiVersion: v1\nitems:\n- {}\n- {}\n",
+        "kind: List\n...\n# end\n",
+        "kind: List\n---\napiVersion: kubectl-gc/v1\nkind: Snapshot\n",
+        "",
+    ];
+    for list in &lists {
+        for rest in rests {
+            assert_same_in_chunks(&format!("apiVersion: v1\nitems:\n{list}{rest}"));
         }
+        assert_same_in_chunks(&format!("# c\n---\nkind: PodList\napiVersion: v1\nitems:\n{list}"));
+        assert_same_in_chunks(&format!("kind: List\napiVersion: kubectl-gc/v1\nitems:\n{list}"));
+        assert_same_in_chunks(&format!("kind: List\nkind: List\nitems:\n{list}"));
     }
 }
 
