@@ -1,11 +1,9 @@
 //! The examination of one queued object as a state machine of look-ups and writes: §4 and §5, in the steps of
 //! §8.2.
 
-use std::borrow::Cow;
-
 use crate::{
     graph::NodeId,
-    model::{Reference, Symbol},
+    model::{Reference, References, Symbol},
     server::{DeleteAnswer, DeleteOptions, Patch, PatchAnswer, Propagation, Stored},
 };
 
@@ -101,8 +99,8 @@ enum State<'a> {
     Owners { item: Stored<'a>, classes: Vec<(Reference, OwnerState)> },
     Strip,
     Unblock { item: Stored<'a> },
-    Delete { options: DeleteOptions, owners: Cow<'a, [Reference]>, reason: Reason },
-    Reread { options: DeleteOptions, owners: Cow<'a, [Reference]>, reason: Reason },
+    Delete { options: DeleteOptions, owners: References<'a>, reason: Reason },
+    Reread { options: DeleteOptions, owners: References<'a>, reason: Reason },
     FinalizerItem,
     FinalizerPatch,
 }

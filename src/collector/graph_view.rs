@@ -2,11 +2,9 @@
 //! snapshot for simulations ([`Collector`](super::Collector)), and a graph fed by watches for sweeps
 //! ([`Live`](super::live::Live)). Both use the same rules ([`super::observe`], [`super::examine`], [`super::orphan`]).
 
-use std::borrow::Cow;
-
 use crate::{
     graph::NodeId,
-    model::{Reference, Symbol},
+    model::{Reference, References, Symbol},
     server::Stored,
 };
 
@@ -21,7 +19,7 @@ pub trait GraphView<'a> {
     /// Whether it was observed terminating with the foreground finalizer. Never reset (G3).
     fn deleting_dependents(&self, node: NodeId) -> bool;
     /// The references last observed.
-    fn owners(&self, node: NodeId) -> Cow<'a, [Reference]>;
+    fn owners(&self, node: NodeId) -> References<'a>;
     /// The coordinates of a node; `None` if it has left the graph.
     fn identity(&self, node: NodeId) -> Option<Identity>;
     fn uid(&self, node: NodeId) -> Symbol;
@@ -41,7 +39,7 @@ pub trait GraphView<'a> {
     fn merges_strategically(&self, node: NodeId) -> bool;
     /// The references that a patch makes non-blocking. The original uses the graph's copy (§4.3), which may be older
     /// than the item just read, so its patch can revert other changes.
-    fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> Cow<'a, [Reference]>;
+    fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> References<'a>;
     /// Whether the collector's DELETE names no resourceVersion (R4.1).
     fn deletes_by_uid_alone(&self) -> bool {
         false
@@ -63,7 +61,7 @@ pub trait GraphView<'a> {
     fn set_deleting_dependents(&mut self, node: NodeId);
     /// Replaces the observed references of a node. Owners not referenced any more lose a dependent; new owners are
     /// reported with [`GraphView::add_dependent`].
-    fn replace_owners(&mut self, node: NodeId, old: &[Reference], new: Cow<'a, [Reference]>);
+    fn replace_owners(&mut self, node: NodeId, old: &[Reference], new: References<'a>);
     /// Adds a dependent to a node in the graph.
     fn add_dependent(&mut self, owner: NodeId, dependent: NodeId);
 

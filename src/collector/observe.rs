@@ -1,12 +1,10 @@
 //! The collector's graph builder: applies events to the graph and queues affected nodes (§3, §5.1, §6).
 
-use std::borrow::Cow;
-
 use rustc_hash::FxHashMap;
 
 use crate::{
     graph::NodeId,
-    model::{Reference, Symbol},
+    model::{Reference, References, Symbol},
     server::Stored,
 };
 
@@ -209,7 +207,7 @@ pub(super) fn observe_deletion<'a, P: GraphView<'a>>(graph: &mut P, id: NodeId) 
     }
     let dependents = graph.dependents(id);
     let owners = graph.owners(id);
-    graph.replace_owners(id, &owners, Cow::Borrowed(&[]));
+    graph.replace_owners(id, &owners, References::Read(&[]));
     graph.set_gone(id);
     for dependent in dependents {
         graph.queue(dependent);

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{NodeId, OwnerGraph},
-    model::{FirstOfUid, ObjectId, Reference, Snapshot, Symbol},
+    model::{FirstOfUid, ObjectId, Reference, References, Snapshot, Symbol},
     server::{KindRules, Stored},
 };
 
@@ -24,7 +24,7 @@ const NAMES_VERSION_SINCE: u32 = 34;
 pub struct Node<'a> {
     pub known: Known,
     /// The references last observed.
-    pub owners: Cow<'a, [Reference]>,
+    pub owners: References<'a>,
     /// Whether it was observed terminating. Never reset.
     pub being_deleted: bool,
     /// Whether it was observed terminating with the foreground finalizer. Never reset (G3).
@@ -139,7 +139,7 @@ impl<'a> Collector<'a> {
             let known = if self.stays_virtual(id) { Known::Virtual } else { Known::Gone };
             return Node {
                 known,
-                owners: Cow::Borrowed(&[]),
+                owners: References::Read(&[]),
                 being_deleted: false,
                 deleting_dependents: false,
                 dependents,
@@ -150,7 +150,7 @@ impl<'a> Collector<'a> {
         let watched = self.snapshot.resources.not_watched(self.snapshot.object(object).resource).is_none();
         if !watched {
             let known = if dependents == 0 { Known::Gone } else { Known::Virtual };
-            let owners = Cow::Borrowed(&[][..]);
+            let owners = References::Read(&[]);
             return Node {
                 known,
                 owners,
@@ -164,7 +164,7 @@ impl<'a> Collector<'a> {
         let object = self.snapshot.object(object);
         Node {
             known: Known::Observed,
-            owners: Cow::Borrowed(&object.owners),
+            owners: References::Read(&object.owners),
             being_deleted: object.terminating(),
             deleting_dependents: Stored::of(object).waiting(),
             dependents,
@@ -192,11 +192,9 @@ impl<'a> Collector<'a> {
         {
             return Some(self.identity_of(object));
         }
-        let uid = self.uid(id);
-        let holder = self.graph.dependents(id).first().or(self.graph.unwatched_dependents(id).first())?;
-        let holder = self.snapshot.object(*holder);
-        let reference = holder.owners.iter().find(|reference| reference.uid == uid)?;
-        Some(Identity::named_by(reference, holder.namespace))
+        let (holder, place) = self.graph.all_dependents(id).next()?;
+        let holder = self.snapshot.object(holder);
+        Some(Identity::named_by(holder.owners.get(place as usize)?, holder.namespace))
     }
 
     /// The actual identity of an object.
@@ -208,7 +206,7 @@ impl<'a> Collector<'a> {
 
     /// The observed dependents of a node.
     pub fn dependents(&self, id: NodeId) -> Vec<ObjectId> {
-        self.members(id, |_| true, |_| true)
+        self.members(id, |_| true)
     }
 
     /// The dependents whose references block a node (§5.1).
@@ -217,7 +215,7 @@ impl<'a> Collector<'a> {
         if node.members.is_none() && node.blocking == 0 {
             return Vec::new();
         }
-        self.members(id, |blocks| blocks, Reference::blocks)
+        self.members(id, |blocks| blocks)
     }
 
     /// Whether a node has dependents.
@@ -226,24 +224,17 @@ impl<'a> Collector<'a> {
         node.members.as_ref().map_or(node.dependents > 0, |members| !members.is_empty())
     }
 
-    /// The dependents that have a reference to a node which counts. `at_rest` says so of those whose references have
-    /// not changed, by whether one blocks: reading them all for each owner takes long where each has many.
-    fn members(
-        &self,
-        id: NodeId,
-        at_rest: impl Fn(bool) -> bool,
-        counts: impl Fn(&Reference) -> bool,
-    ) -> Vec<ObjectId> {
+    /// The dependents that have a reference to a node, and of which `counts` says so by whether one blocks. The graph
+    /// knows that of those whose references have not changed: reading them all for each owner takes long where each has
+    /// many.
+    fn members(&self, id: NodeId, counts: impl Fn(bool) -> bool) -> Vec<ObjectId> {
         let (owner, uid) = (self.node(id), self.uid(id));
         let depends = |dependent: ObjectId, blocks: Option<bool>| {
             let node = self.node(dependent.into());
             let unchanged =
                 || std::ptr::eq(&raw const *node.owners, &raw const *self.snapshot.object(dependent).owners);
             node.known == Known::Observed
-                && match blocks.filter(|_| unchanged()) {
-                    Some(blocks) => at_rest(blocks),
-                    None => node.owners.iter().any(|reference| reference.uid == uid && counts(reference)),
-                }
+                && blocks.filter(|_| unchanged()).or_else(|| node.owners.block(uid)).is_some_and(&counts)
         };
         match &owner.members {
             Some(members) => members.iter().copied().filter(|dependent| depends(*dependent, None)).collect(),
@@ -329,7 +320,7 @@ impl<'a> GraphView<'a> for Collector<'a> {
         self.node(node).deleting_dependents
     }
 
-    fn owners(&self, node: NodeId) -> Cow<'a, [Reference]> {
+    fn owners(&self, node: NodeId) -> References<'a> {
         self.node(node).owners.clone()
     }
 
@@ -371,7 +362,7 @@ impl<'a> GraphView<'a> for Collector<'a> {
         })
     }
 
-    fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> Cow<'a, [Reference]> {
+    fn references_to_unblock(&self, node: NodeId, item: &Stored<'a>) -> References<'a> {
         if self.sweeps { item.owners.clone() } else { self.node(node).owners.clone() }
     }
 
@@ -423,7 +414,7 @@ impl<'a> GraphView<'a> for Collector<'a> {
     }
 
     /// Keeps the dependent counts of all owners correct, including new owners.
-    fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: Cow<'a, [Reference]>) {
+    fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: References<'a>) {
         let holder = self.graph.object(id);
         let (before, after) = (FirstOfUid::of(old), FirstOfUid::of(&new));
         for (position, reference) in old.iter().enumerate() {

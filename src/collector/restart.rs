@@ -1,10 +1,8 @@
 //! The collector after a start: what the first lists queue, and what a sweep queues (§8.1).
 
-use std::borrow::Cow;
-
 use crate::{
     graph::{NodeId, OwnerGraph, Verdict},
-    model::{Object, ObjectId, Snapshot},
+    model::{Object, ObjectId, References, Snapshot},
     server::Stored,
 };
 
@@ -88,7 +86,7 @@ impl Node<'_> {
     pub(super) fn unlisted(dependents: u32, blocking: u32) -> Self {
         Node {
             known: Known::Gone,
-            owners: Cow::Borrowed(&[]),
+            owners: References::Read(&[]),
             being_deleted: false,
             deleting_dependents: false,
             dependents,

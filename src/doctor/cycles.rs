@@ -332,12 +332,13 @@ fn not_unblocked(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
     let mut found = Vec::new();
     for id in case.projection.left() {
         let owners = &snapshot.object(id).owners;
-        let refused = |reference: &Reference| {
-            let same = || owners.iter().filter(|other| other.uid == reference.uid);
-            reference.blocks() && same().count() > 1 && same().any(|other| other.is_controller())
+        let refused = |controller: &Reference| {
+            let same = || owners.iter().filter(|other| other.uid == controller.uid);
+            same().count() > 1 && same().any(Reference::blocks)
         };
         let suspected = || case.graph().dependents(id.into()).iter().any(waits);
-        if !snapshot.object(id).terminating() && owners.iter().any(refused) && suspected() {
+        let mut controllers = owners.iter().filter(|reference| reference.is_controller());
+        if !snapshot.object(id).terminating() && suspected() && controllers.any(refused) {
             let waiting: Vec<ObjectId> = case.projection.waited_for_by(id).filter(waits).collect();
             found.push((id, waiting));
         }

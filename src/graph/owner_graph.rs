@@ -30,14 +30,21 @@ const NO_NODE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct OwnerGraph {
     objects: u32,
+    /// How many references all objects have together.
+    references: u64,
     by_uid: Vec<u32>,
     virtual_uids: Vec<Symbol>,
     first_dependent: Vec<u32>,
     dependents: Vec<ObjectId>,
     /// For each of the dependents, whether a reference of it blocks this owner.
     blocks: Vec<bool>,
+    /// For each of the dependents, the place of its first reference to this owner.
+    first_references: Vec<u32>,
+    /// By object and the place of its first reference to a uid, the places of its others to that uid.
+    further_references: FxHashMap<(ObjectId, u32), Vec<u32>>,
     blocking_references: Vec<u32>,
     unwatched_dependents: FxHashMap<NodeId, Vec<ObjectId>>,
+    unwatched_first_references: FxHashMap<NodeId, Vec<u32>>,
     mappings: FxHashMap<(Symbol, Symbol), Mapping>,
     doubts_missing_apis: bool,
 }
@@ -47,13 +54,17 @@ impl OwnerGraph {
     pub fn new(snapshot: &Snapshot) -> Self {
         let mut graph = OwnerGraph {
             objects: snapshot.len() as u32,
+            references: snapshot.objects().map(|(_, object)| object.owners.len() as u64).sum(),
             by_uid: vec![NO_NODE; snapshot.strings.len()],
             virtual_uids: Vec::new(),
             first_dependent: Vec::new(),
             dependents: Vec::new(),
             blocks: Vec::new(),
+            first_references: Vec::new(),
+            further_references: FxHashMap::default(),
             blocking_references: Vec::new(),
             unwatched_dependents: FxHashMap::default(),
+            unwatched_first_references: FxHashMap::default(),
             mappings: FxHashMap::default(),
             doubts_missing_apis: false,
         };
@@ -115,22 +126,29 @@ impl OwnerGraph {
         let mut next = counts.clone();
         self.dependents = vec![ObjectId(0); counts[self.len()] as usize];
         self.blocks = vec![false; self.dependents.len()];
+        self.first_references = vec![0; self.dependents.len()];
         for (id, object) in snapshot.objects() {
             let watched = self.is_dependent(snapshot, id);
             let first = FirstOfUid::of(&object.owners);
             for (position, reference) in object.owners.iter().enumerate() {
-                let is_first = first.position(reference.uid) == Some(position);
+                let first = first.position(reference.uid).unwrap_or(position);
+                let is_first = first == position;
+                if !is_first {
+                    self.further_references.entry((id, first as u32)).or_default().push(position as u32);
+                }
                 let owner = self.by_uid[reference.uid.index()];
                 if watched {
                     let next = &mut next[owner as usize];
                     if is_first {
                         self.dependents[*next as usize] = id;
+                        self.first_references[*next as usize] = position as u32;
                         *next += 1;
                     }
                     // The last entry so far is this object's.
                     self.blocks[*next as usize - 1] |= reference.blocks();
                 } else if is_first {
                     self.unwatched_dependents.entry(NodeId(owner)).or_default().push(id);
+                    self.unwatched_first_references.entry(NodeId(owner)).or_default().push(position as u32);
                 }
             }
         }
@@ -146,6 +164,11 @@ impl OwnerGraph {
 
     pub fn len(&self) -> usize {
         self.objects as usize + self.virtual_uids.len()
+    }
+
+    /// How many references all objects have together.
+    pub(crate) fn references(&self) -> u64 {
+        self.references
     }
 
     pub fn is_empty(&self) -> bool {
@@ -176,6 +199,19 @@ impl OwnerGraph {
     /// `blockOwnerDeletion`.
     pub(crate) fn blocks(&self, node: NodeId) -> &[bool] {
         &self.blocks[self.places(node)]
+    }
+
+    /// All dependents, of watched kinds first, with the place of the first reference of each to this uid: hostile
+    /// objects have so many that nobody should search them once for each owner.
+    pub(crate) fn all_dependents(&self, node: NodeId) -> impl Iterator<Item = (ObjectId, u32)> {
+        let of_unwatched = self.unwatched_first_references.get(&node).map_or(&[][..], Vec::as_slice);
+        let firsts = self.first_references[self.places(node)].iter().chain(of_unwatched);
+        self.dependents(node).iter().chain(self.unwatched_dependents(node)).copied().zip(firsts.copied())
+    }
+
+    /// The places of an object's other references to the uid of its reference at this place, which is the first to it.
+    pub(crate) fn further_references(&self, object: ObjectId, first: u32) -> &[u32] {
+        self.further_references.get(&(object, first)).map_or(&[], Vec::as_slice)
     }
 
     fn places(&self, node: NodeId) -> Range<usize> {
@@ -211,5 +247,63 @@ pub fn map(resources: &Resources, undiscovered: impl Fn(&str) -> bool, api_versi
     match resources.map(api_version, kind) {
         Mapping::Unmappable if undiscovered(api_version) => Mapping::Undiscovered,
         mapping => mapping,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Origin, RawObject, RawReference, Resource, ResourceId, SnapshotBuilder};
+
+    /// The graph tells where each dependent names an owner, as reading all its references would: also where it names
+    /// one several times, and where its kind isn't watched.
+    #[test]
+    fn places_of_references_are_known() {
+        let kind = |kind: &str, verbs: &[&str]| Resource {
+            version: "v1".to_owned(),
+            plural: kind.to_lowercase() + "s",
+            kind: kind.to_owned(),
+            namespaced: true,
+            verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+            ..Resource::default()
+        };
+        let kinds = vec![kind("Pod", &["delete", "list", "watch"]), kind("Review", &["list"])];
+        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(kinds, Vec::new()));
+        const OBJECTS: usize = 24;
+        for number in 0..OBJECTS {
+            let owner = |place: usize| RawReference {
+                api_version: "v1".into(),
+                kind: "Pod".into(),
+                name: format!("o{place}").into(),
+                uid: format!("u{}", (number * 5 + place * place) % (OBJECTS + 4)).into(),
+                ..RawReference::default()
+            };
+            let object = RawObject {
+                namespace: "shop".into(),
+                name: format!("o{number}").into(),
+                uid: format!("u{number}").into(),
+                owners: (0..number).map(owner).collect(),
+                ..RawObject::default()
+            };
+            builder.add(ResourceId((number % 2) as u32), &object);
+        }
+        let snapshot = builder.build();
+        let graph = OwnerGraph::new(&snapshot);
+        let mut several = 0;
+        for node in (0..graph.len() as u32).map(NodeId) {
+            let uid = graph.object(node).map(|id| snapshot.object(id).uid).or(graph.virtual_uid(node)).expect("a uid");
+            let places = |id: ObjectId| -> Vec<u32> {
+                let owners = snapshot.object(id).owners.iter().enumerate();
+                owners.filter(|(_, reference)| reference.uid == uid).map(|(place, _)| place as u32).collect()
+            };
+            let mut expected: Vec<(ObjectId, Vec<u32>)> = snapshot.objects().map(|(id, _)| (id, places(id))).collect();
+            expected.retain(|(_, places)| !places.is_empty());
+            several += expected.iter().filter(|(_, places)| places.len() > 1).count();
+            let all = |(id, first): (ObjectId, u32)| (id, [&[first], graph.further_references(id, first)].concat());
+            let mut found: Vec<(ObjectId, Vec<u32>)> = graph.all_dependents(node).map(all).collect();
+            found.sort_by_key(|(id, _)| *id);
+            assert_eq!(found, expected);
+        }
+        assert!(several > 10, "{several}");
     }
 }

@@ -31,7 +31,7 @@ pub use object_event::ObjectEvent;
 pub(crate) use object_event::is_older;
 pub use recheck::RecheckResult;
 pub(crate) use reference::FirstOfUid;
-pub use reference::Reference;
+pub use reference::{Reference, References};
 pub(crate) use resources::Described;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
 pub use rule::Rule;

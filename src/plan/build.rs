@@ -67,10 +67,11 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 
     fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
         let changes = changes_by_object(&self.world.log);
+        let targets: FxHashSet<ObjectId> = request.targets.iter().copied().collect();
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
         for object in self.world.touched() {
             let Some(of_object) = changes.get(&object) else { continue };
-            let caused_elsewhere = !request.targets.contains(&object) && self.would_happen_anyway(object);
+            let caused_elsewhere = !targets.contains(&object) && self.would_happen_anyway(object);
             if let Some(outcome) = self.outcome(object, of_object).filter(|_| !caused_elsewhere) {
                 listed.push((of_object.last().map_or(0, |(position, _)| *position), outcome));
             }
@@ -185,7 +186,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             after: after.map(|after| After {
                 terminating: after.terminating,
                 finalizers: after.finalizers.into_owned(),
-                owners: after.owners.into_owned(),
+                owners: after.owners.to_vec(),
             }),
             alternatives: Vec::new(),
             afterwards: Vec::new(),
@@ -229,8 +230,9 @@ fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> 
 
 /// Simulates, without this delete, everything that was terminating before, except the targets.
 fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
+    let targets: FxHashSet<ObjectId> = request.targets.iter().copied().collect();
     let was_terminating =
-        |object: &ObjectId| world.context.snapshot.object(*object).terminating() && !request.targets.contains(object);
+        |object: &ObjectId| world.context.snapshot.object(*object).terminating() && !targets.contains(object);
     // Include the Namespaces and CRDs that were already terminating: their contents are deleted without this delete,
     // too.
     let above = world.log.iter().filter_map(|change| match change.cause {

@@ -392,7 +392,7 @@ impl World<'_, '_> {
             let stored = self.stored(object);
             (object, stored.is_some()).hash(&mut hasher);
             if let Some(stored) = stored {
-                (stored.terminating, &stored.finalizers, &stored.owners).hash(&mut hasher);
+                (stored.terminating, &stored.finalizers, &*stored.owners).hash(&mut hasher);
             }
             hasher.finish()
         };

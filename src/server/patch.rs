@@ -1,10 +1,8 @@
 //! One PATCH as the API server executes it (§1.8, §4.3, §4.4).
 
-use std::borrow::Cow;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::{Reference, Symbol};
+use crate::model::{Reference, References, Symbol};
 
 use super::stored::Stored;
 
@@ -37,7 +35,7 @@ pub enum PatchAnswer<'a> {
 
 /// The effect of one PATCH on an object. `held_by_spec`: whether a Namespace still has `spec.finalizers` (R1.25).
 pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> PatchAnswer<'a> {
-    let mut owners: Cow<'a, [Reference]> = stored.owners.clone();
+    let mut owners = stored.owners.clone();
     let mut finalizers = stored.finalizers.clone();
     match patch {
         Patch::StripByUid(uids) => {
@@ -50,19 +48,23 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
         Patch::SetOwners { version, .. } | Patch::RemoveFinalizer { version, .. } if *version != stored.version => {
             return PatchAnswer::Conflict;
         }
-        Patch::SetOwners { owners: new_owners, .. } => owners = Cow::Owned(new_owners.clone()),
+        Patch::SetOwners { owners: new_owners, .. } => owners = new_owners.clone().into(),
         Patch::MergeOwners(merged) => {
-            let references = owners.to_mut();
+            let mut references = owners.to_vec();
+            let mut first = first_places(&references);
             for reference in merged {
-                match references.iter_mut().find(|existing| existing.uid == reference.uid) {
-                    Some(existing) => {
-                        let controller = reference.controller.or(existing.controller);
-                        *existing = Reference { controller, ..*reference };
+                match first.get(&reference.uid) {
+                    Some(place) => {
+                        let controller = reference.controller.or(references[*place].controller);
+                        references[*place] = Reference { controller, ..*reference };
                     }
-                    None => references.push(*reference),
+                    None => {
+                        first.insert(reference.uid, references.len());
+                        references.push(*reference);
+                    }
                 }
             }
-            owners = in_merged_order(owners, merged);
+            owners = in_merged_order(references.into(), merged);
         }
         Patch::RemoveFinalizer { finalizer, .. } => {
             if finalizers.contains(finalizer) {
@@ -89,12 +91,8 @@ pub fn patch<'a>(stored: &Stored<'a>, patch: &Patch, held_by_spec: bool) -> Patc
 
 /// A strategic merge moves references with the same uid together: patched ones in the patch's order, the others in
 /// theirs, interleaved as before (`SMP:mergeSlice`, `:normalizeElementOrder`).
-fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Cow<'a, [Reference]> {
-    let places = |list: &[Reference]| -> FxHashMap<Symbol, usize> {
-        // The first of each uid.
-        list.iter().enumerate().rev().map(|(place, reference)| (reference.uid, place)).collect()
-    };
-    let (of_merged, of_owners) = (places(merged), places(&owners));
+fn in_merged_order<'a>(owners: References<'a>, merged: &[Reference]) -> References<'a> {
+    let (of_merged, of_owners) = (first_places(merged), first_places(&owners));
     let (mut named, mut others): (Vec<Reference>, Vec<Reference>) =
         owners.iter().copied().partition(|reference| of_merged.contains_key(&reference.uid));
     named.sort_by_key(|reference| of_merged.get(&reference.uid));
@@ -106,12 +104,17 @@ fn in_merged_order<'a>(owners: Cow<'a, [Reference]>, merged: &[Reference]) -> Co
         ordered.extend(if other_first { others.next() } else { named.next() });
     }
     ordered.extend(named.chain(others));
-    if *ordered == *owners { owners } else { Cow::Owned(ordered) }
+    if *ordered == *owners { owners } else { ordered.into() }
+}
+
+/// Where the first reference to each uid is.
+fn first_places(list: &[Reference]) -> FxHashMap<Symbol, usize> {
+    list.iter().enumerate().rev().map(|(place, reference)| (reference.uid, place)).collect()
 }
 
 /// R1.35: the API server drops exact duplicates of references.
-fn without_exact_duplicates(owners: Cow<'_, [Reference]>) -> Cow<'_, [Reference]> {
+fn without_exact_duplicates(owners: References<'_>) -> References<'_> {
     let mut seen: FxHashSet<Reference> = FxHashSet::default();
     let distinct: Vec<Reference> = owners.iter().copied().filter(|reference| seen.insert(*reference)).collect();
-    if distinct.len() == owners.len() { owners } else { Cow::Owned(distinct) }
+    if distinct.len() == owners.len() { owners } else { distinct.into() }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::{Object, Reference, Symbol};
+use crate::model::{Object, References, Symbol};
 
 /// The stored state of one object. Unchanged parts are borrowed from the snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Stored<'a> {
     /// `finalizers`, in their order.
     pub finalizers: Cow<'a, [Symbol]>,
     /// `ownerReferences`, in their order.
-    pub owners: Cow<'a, [Reference]>,
+    pub owners: References<'a>,
     /// Stands for `resourceVersion`: incremented by every write.
     pub version: u32,
 }
@@ -26,7 +26,7 @@ impl<'a> Stored<'a> {
             terminating: object.terminating(),
             grace: object.grace.get(),
             finalizers: Cow::Borrowed(&object.finalizers),
-            owners: Cow::Borrowed(&object.owners),
+            owners: References::Read(&object.owners),
             version: 0,
         }
     }

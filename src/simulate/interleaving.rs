@@ -53,7 +53,7 @@ impl Interleaving {
         let weights = self.weights;
         let enabled = [
             (Step::Request, weights.request, usize::from(world.has_requests_left())),
-            (Step::Observe, weights.observe, (0..world.events.len()).filter(|place| !world.is_late(*place)).count()),
+            (Step::Observe, weights.observe, world.events_on_time()),
             (Step::Work, weights.work, world.tasks.len()),
             (Step::BeginOrphaning, weights.orphan, world.collector.to_orphan.len()),
             (Step::BeginExamination, weights.examine, world.collector.to_delete.len()),
@@ -80,9 +80,7 @@ impl Interleaving {
             Step::Observe => {
                 // Events of one informer keep their order (§8.2); the collector's own virtual deletes are one more
                 // channel.
-                let Some(index) = (0..world.events.len()).filter(|place| !world.is_late(*place)).nth(index) else {
-                    return;
-                };
+                let Some(index) = world.event_on_time(index) else { return };
                 let informer = world.informer(index);
                 let oldest = (0..=index).find(|earlier| world.informer(*earlier) == informer).unwrap_or(index);
                 if let Some(event) = world.events.remove(oldest) {

@@ -360,10 +360,8 @@ impl Survey<'_, '_, '_> {
     /// Whether a removed object would have waited for a blocking dependent in a foreground deletion (R5.1).
     fn would_wait(&self, id: ObjectId) -> bool {
         let uid = self.object(id).uid;
-        let blocks = |dependent: &ObjectId| {
-            let end = self.end.stored(*dependent);
-            end.is_some_and(|end| end.owners.iter().any(|reference| reference.uid == uid && reference.blocks()))
-        };
+        let blocks =
+            |dependent: &ObjectId| self.end.stored(*dependent).is_some_and(|end| end.owners.block(uid) == Some(true));
         self.end.context.graph.dependents(id.into()).iter().any(blocks)
     }
 

@@ -15,8 +15,9 @@ use super::{
 
 /// How many steps may pass without a write, in any graph.
 const IDLE_STEPS: u64 = 10_000;
-/// How many more per object: one write may queue everything, and each examination takes a step per reference.
-const IDLE_STEPS_PER_OBJECT: u64 = 20;
+/// How many more for each object and each reference: one write may queue everything, and each examination takes a step
+/// per reference.
+const IDLE_STEPS_EACH: u64 = 20;
 
 /// The number of the collector's workers (R2.9).
 const WORKERS: usize = 20;
@@ -73,6 +74,8 @@ impl<'a> World<'_, 'a> {
     /// The same, with steps chosen by `next`.
     pub fn settle_by(&mut self, mut next: impl FnMut(&mut Self) -> Option<Step>) {
         let (mut writes, mut idle) = (self.log.len(), 0u64);
+        let most_idle =
+            IDLE_STEPS + IDLE_STEPS_EACH * (self.context.snapshot.len() as u64 + self.context.graph.references());
         loop {
             let Some(step) = next(self) else {
                 if self.late.is_empty() {
@@ -84,7 +87,7 @@ impl<'a> World<'_, 'a> {
             self.play(step);
             idle = if self.log.len() > writes { 0 } else { idle + 1 };
             writes = self.log.len();
-            if idle > IDLE_STEPS + IDLE_STEPS_PER_OBJECT * self.context.snapshot.len() as u64 {
+            if idle > most_idle {
                 self.out_of_bounds = true;
                 return;
             }
@@ -94,6 +97,22 @@ impl<'a> World<'_, 'a> {
     /// The position of the oldest event that can reach the graph.
     pub(super) fn next_event(&self) -> Option<usize> {
         (0..self.events.len()).find(|place| !self.is_late(*place))
+    }
+
+    /// How many events can reach the graph. There may be a million, and an order of events asks before each step.
+    pub(super) fn events_on_time(&self) -> usize {
+        if self.late.is_empty() {
+            return self.events.len();
+        }
+        (0..self.events.len()).filter(|place| !self.is_late(*place)).count()
+    }
+
+    /// The place of one of them.
+    pub(super) fn event_on_time(&self, number: usize) -> Option<usize> {
+        if self.late.is_empty() {
+            return (number < self.events.len()).then_some(number);
+        }
+        (0..self.events.len()).filter(|place| !self.is_late(*place)).nth(number)
     }
 
     /// Whether an event is one of a late informer.

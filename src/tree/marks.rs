@@ -1,5 +1,7 @@
 //! Marks beside a line of the tree: the state of the object, and problems of its references.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     graph::OwnerGraph,
     model::{FOREGROUND_FINALIZER, NotWatched, ORPHAN_FINALIZER, Object, ObjectId, Reference, Snapshot, Symbol},
@@ -135,11 +137,13 @@ impl Mark {
 /// Problems of the references between an entry and its parent: usually one, but a uid may be referenced twice.
 fn edge_marks(snapshot: &Snapshot, graph: &OwnerGraph, holder: ObjectId, first: u32, marks: &mut Vec<Mark>) {
     let object = snapshot.object(holder);
-    let uid = object.owners[first as usize].uid;
-    for reference in object.owners[first as usize..].iter().filter(|reference| reference.uid == uid) {
+    // References that differ only in flags have the same text.
+    let mut known = FxHashSet::default();
+    for place in [first].iter().chain(graph.further_references(holder, first)) {
+        let reference = &object.owners[*place as usize];
         let link = ResolvedReference::of(snapshot, graph, object, reference);
-        if !link.standing.valid() {
-            push_once(marks, Mark::Edge { holder, reference: *reference, link });
+        if !link.standing.valid() && known.insert(reference.coordinates()) {
+            marks.push(Mark::Edge { holder, reference: *reference, link });
         }
     }
 }
@@ -155,13 +159,16 @@ fn object_marks(
     let object = snapshot.object(id);
     let parent = entry.reference(snapshot).map(|reference| reference.uid);
     if tree.direction == Direction::Dependents {
+        let mut known = FxHashSet::default();
         for reference in object.owners.iter().filter(|reference| Some(reference.uid) != parent) {
             // An owner in the tree already shows this object with the problem of that reference.
             if graph.by_uid(reference.uid).is_some_and(|owner| tree.shows(owner)) {
                 continue;
             }
             let link = ResolvedReference::of(snapshot, graph, object, reference);
-            push_once(marks, Mark::Owner { holder: id, reference: *reference, link });
+            if known.insert(reference.coordinates()) {
+                marks.push(Mark::Owner { holder: id, reference: *reference, link });
+            }
         }
     }
     if let Some(other) = known_instead(snapshot, graph, id) {
@@ -179,18 +186,6 @@ pub(crate) fn known_instead(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectI
     let watched = |id: &ObjectId| snapshot.resources.not_watched(snapshot.object(*id).resource).is_none();
     let other = graph.by_uid(snapshot.object(id).uid).and_then(|other| graph.object(other))?;
     (other != id && watched(&id) && watched(&other)).then_some(other)
-}
-
-fn push_once(marks: &mut Vec<Mark>, mark: Mark) {
-    // References that differ only in flags have the same text.
-    let same = |known: &Mark| match (known, &mark) {
-        (Mark::Edge { reference: a, .. }, Mark::Edge { reference: b, .. })
-        | (Mark::Owner { reference: a, .. }, Mark::Owner { reference: b, .. }) => a.same_coordinates(b),
-        _ => false,
-    };
-    if !marks.iter().any(same) {
-        marks.push(mark);
-    }
 }
 
 /// `Kind/name` as written in a reference.

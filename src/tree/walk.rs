@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{NodeId, OwnerGraph},
@@ -301,31 +301,22 @@ impl<'a> Walk<'a> {
 }
 
 fn dependents_of(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Vec<Child> {
-    let Some(owner) = graph.object(node) else { return Vec::new() };
-    let uid = snapshot.object(owner).uid;
-    let mut ids: Vec<ObjectId> =
-        graph.dependents(node).iter().chain(graph.unwatched_dependents(node)).copied().collect();
-    ids.sort_unstable_by_key(|id| {
+    if graph.object(node).is_none() {
+        return Vec::new();
+    }
+    let mut dependents: Vec<(ObjectId, u32)> = graph.all_dependents(node).collect();
+    dependents.sort_unstable_by_key(|(id, _)| {
         let object = snapshot.object(*id);
         (object.resource, snapshot.text(object.name), snapshot.text(object.namespace), *id)
     });
-    ids.into_iter()
-        .map(|id| {
-            let position =
-                snapshot.object(id).owners.iter().position(|reference| reference.uid == uid).unwrap_or_default();
-            (id.into(), (id, position as u32))
-        })
-        .collect()
+    dependents.into_iter().map(|via| (via.0.into(), via)).collect()
 }
 
 fn owners_of(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Vec<Child> {
-    let mut owners: Vec<Child> = Vec::new();
-    for (position, reference) in snapshot.object(id).owners.iter().enumerate() {
-        if let Some(node) = graph.by_uid(reference.uid)
-            && owners.iter().all(|(known, _)| *known != node)
-        {
-            owners.push((node, (id, position as u32)));
-        }
-    }
-    owners
+    let mut known: FxHashSet<NodeId> = FxHashSet::default();
+    let owner = |(position, reference): (usize, &Reference)| {
+        let node = graph.by_uid(reference.uid).filter(|node| known.insert(*node))?;
+        Some((node, (id, position as u32)))
+    };
+    snapshot.object(id).owners.iter().enumerate().filter_map(owner).collect()
 }

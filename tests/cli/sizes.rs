@@ -152,3 +152,17 @@ fn one_absent_owner_of_many_objects_is_one_finding() {
     objects.sort();
     assert_eq!(objects, ["ab", "cd", "e"]);
 }
+
+/// The examination of an object takes a step for each of its references. However many there are, a plan sees it
+/// through.
+#[test]
+fn an_object_with_many_references_is_examined_to_the_end() {
+    let existing = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "o"});
+    let absent = (0..12_000).map(|number| reference(number, "v1", "ConfigMap"));
+    let references: Vec<Value> = std::iter::once(existing).chain(absent).collect();
+    let dump = list(vec![config_map("o", json!({})), config_map("a", json!({"ownerReferences": references}))]);
+    let plan: Value = serde_json::from_str(&printed("plan cm/o -n shop -o json", &dump)).unwrap();
+    let outcomes = plan["outcomes"].as_array().unwrap().iter();
+    let found: Value = outcomes.map(|one| json!([one["object"]["name"], one["outcome"], one["certain"]])).collect();
+    assert_eq!(found, json!([["o", "Deleted", true], ["a", "Deleted", true]]));
+}

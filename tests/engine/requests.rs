@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kubectl_gc::{
-    model::{Reference, Resource, Strings, Symbol, facts::PodFacts},
+    model::{Reference, References, Resource, Strings, Symbol, facts::PodFacts},
     server::{
         DeleteAnswer, DeleteOptions, KindRules, Patch, PatchAnswer,
         Propagation::{self, Background, Foreground, Orphan},
@@ -54,7 +54,7 @@ fn stored(strings: &mut Strings, has: &str, terminating: Option<i64>) -> Stored<
         terminating: terminating.is_some(),
         grace: terminating,
         finalizers: Cow::Owned(finalizers(strings, has)),
-        owners: Cow::Borrowed(&[]),
+        owners: References::Read(&[]),
         version: 7,
     }
 }
@@ -268,9 +268,9 @@ fn patches() {
     );
 
     let twice = [reference(one, name, Some(true)), reference(one, two, Some(true)), reference(two, name, None)];
-    let owned = Stored { owners: Cow::Owned(twice.to_vec()), ..stored(&mut strings, "", None) };
+    let owned = Stored { owners: twice.to_vec().into(), ..stored(&mut strings, "", None) };
     let owners = |answer: PatchAnswer<'_>| match answer {
-        PatchAnswer::Updated(stored) => stored.owners.into_owned(),
+        PatchAnswer::Updated(stored) => stored.owners.to_vec(),
         other => panic!("{other:?}"),
     };
     assert_eq!(owners(patch(&owned, &Patch::StripByUid(vec![one]), false)), [reference(two, name, None)], "R4.8");
@@ -283,7 +283,7 @@ fn patches() {
     );
     let controller = |reference: Reference| Reference { controller: Some(true), ..reference };
     let controlled = [reference(one, name, Some(true)), controller(reference(one, two, Some(true)))];
-    let controlled = Stored { owners: Cow::Owned(controlled.to_vec()), ..stored(&mut strings, "", None) };
+    let controlled = Stored { owners: controlled.to_vec().into(), ..stored(&mut strings, "", None) };
     let merged = [reference(one, name, Some(false)), controller(reference(one, two, Some(false)))];
     assert_eq!(
         patch(&controlled, &Patch::MergeOwners(merged.to_vec()), false),

@@ -1,7 +1,5 @@
 //! The graph as the collector's rules see and change it.
 
-use std::borrow::Cow;
-
 use crate::{
     collector::{
         graph_view::GraphView,
@@ -9,7 +7,7 @@ use crate::{
         observe::DeletionState,
     },
     graph::NodeId,
-    model::{Reference, Symbol},
+    model::{FirstOfUid, Reference, References, Symbol},
     server::Stored,
 };
 
@@ -28,7 +26,7 @@ impl GraphView<'static> for Live {
         self.nodes[node.index()].deleting_dependents
     }
 
-    fn owners(&self, node: NodeId) -> Cow<'static, [Reference]> {
+    fn owners(&self, node: NodeId) -> References<'static> {
         self.nodes[node.index()].owners.to_vec().into()
     }
 
@@ -73,7 +71,7 @@ impl GraphView<'static> for Live {
         self.kinds.get(self.nodes[node.index()].kind.0 as usize).is_some_and(|kind| kind.strategic_merge)
     }
 
-    fn references_to_unblock(&self, _node: NodeId, item: &Stored<'static>) -> Cow<'static, [Reference]> {
+    fn references_to_unblock(&self, _node: NodeId, item: &Stored<'static>) -> References<'static> {
         item.owners.clone()
     }
 
@@ -129,14 +127,17 @@ impl GraphView<'static> for Live {
         self.nodes[node.index()].deleting_dependents = true;
     }
 
-    fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: Cow<'static, [Reference]>) {
+    fn replace_owners(&mut self, id: NodeId, old: &[Reference], new: References<'static>) {
+        let kept = FirstOfUid::of(&new);
         for reference in old {
-            let gone = new.iter().all(|kept| kept.uid != reference.uid);
-            if gone && let Some(owner) = self.by_uid.get(&reference.uid) {
+            if kept.position(reference.uid).is_none()
+                && let Some(owner) = self.by_uid.get(&reference.uid)
+            {
                 self.nodes[owner.index()].dependents.remove(&id);
             }
         }
-        self.nodes[id.index()].owners = new.into();
+        drop(kept);
+        self.nodes[id.index()].owners = new.to_vec().into();
     }
 
     fn add_dependent(&mut self, owner: NodeId, dependent: NodeId) {

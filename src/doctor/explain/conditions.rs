@@ -1,5 +1,7 @@
 //! What would change an object's outcome: each "if" is simulated to its end.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     model::{ObjectId, Symbol},
     plan::{OutcomeKind, Plan, plan},
@@ -166,8 +168,9 @@ impl Explainer<'_, '_> {
         }
         let then = then_of_plan(&describe, object);
         let what = Trigger::Deleted(gone.to_vec(), Propagation::Background);
-        let stay = |id: &ObjectId| describe.outcome(*id).is_none_or(|outcome| outcome.kind != OutcomeKind::Deleted);
-        let staying: Vec<ObjectId> = gone.iter().copied().filter(stay).collect();
+        let deleted = describe.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+        let deleted: FxHashSet<ObjectId> = deleted.map(|outcome| outcome.object).collect();
+        let staying: Vec<ObjectId> = gone.iter().copied().filter(|id| !deleted.contains(id)).collect();
         let names = case.names(gone, Some(object));
         let are = is_or_are(gone);
         let message = if staying.is_empty() {

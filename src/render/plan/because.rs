@@ -1,5 +1,6 @@
 //! Why something happens to an object.
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
@@ -110,6 +111,7 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
             ),
         },
         Reason::OtherOwnerSolid(uids) => {
+            let uids: FxHashSet<Symbol> = uids.iter().copied().collect();
             let lost = named(snapshot, references, |reference| uids.contains(&reference.uid));
             let kept = named(snapshot, references, |reference| !uids.contains(&reference.uid));
             let kept =
@@ -130,14 +132,10 @@ fn collected(snapshot: &Snapshot, references: &[Reference], reason: &Reason) -> 
 }
 
 fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Reference) -> bool) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for reference in references.iter().filter(|reference| wanted(reference)) {
-        let name = written(snapshot, reference);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.join(", ")
+    let mut known: FxHashSet<(Symbol, Symbol)> = FxHashSet::default();
+    let wanted = references.iter().filter(|reference| wanted(reference));
+    let new = wanted.filter(|reference| known.insert((reference.kind, reference.name)));
+    new.map(|reference| written(snapshot, reference)).collect::<Vec<String>>().join(", ")
 }
 
 /// The owners as their references name them, without duplicates.

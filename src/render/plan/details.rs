@@ -1,5 +1,7 @@
 //! One outcome: a word and a remark.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     collector::Reason,
     model::{ObjectId, Reference, Symbol, facts::PodFacts},
@@ -156,8 +158,8 @@ fn or_else(outcome: &Outcome) -> String {
 fn detached(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let before = &view.snapshot.object(outcome.object).owners;
     let after = outcome.after.as_ref().map_or(&[][..], |after| &after.owners);
-    let lost: Vec<Reference> =
-        before.iter().filter(|reference| after.iter().all(|kept| kept.uid != reference.uid)).copied().collect();
+    let kept: FxHashSet<Symbol> = after.iter().map(|reference| reference.uid).collect();
+    let lost: Vec<Reference> = before.iter().filter(|reference| !kept.contains(&reference.uid)).copied().collect();
     format!(
         "still owned by {}; reference to {} removed",
         owners_named(view.snapshot, after),
