@@ -263,9 +263,15 @@ impl Keeping {
         let served: Vec<Resource> = resources.iter().map(|(_, resource)| resource.clone()).collect();
         if served != self.served || gaps != self.gaps {
             // A resource that can no longer be read may still be served.
-            self.sweeper.serve(resources, &gaps);
             (self.served, self.gaps) = (served, gaps);
+            self.sweeper.serve(resources, &self.undiscovered());
         }
+        self.tell_unseen();
+    }
+
+    /// Tells the sweeper what it can't know at present.
+    fn tell_unseen(&self) {
+        self.sweeper.set_undiscovered(&self.undiscovered());
         self.sweeper.set_unseen(self.unseen());
     }
 
@@ -297,7 +303,7 @@ impl Keeping {
         for (kind, coverage) in coverage {
             sweeper.cover(kind, coverage);
         }
-        self.sweeper.set_unseen(self.unseen());
+        self.tell_unseen();
     }
 
     /// Gaps for the group versions that an APIService names, and discovery doesn't.
@@ -305,7 +311,12 @@ impl Keeping {
         let is_new = |name: &&str| self.described.lacks(name) && !self.gaps.iter().any(|gap| gap.resource == **name);
         let gap =
             |name: &str| Gap { resource: name.to_owned(), namespace: None, reason: UNDISCOVERED.to_owned().into() };
-        self.services.named().filter(is_new).map(gap).filter(|gap| !gap.serves_only_metrics()).collect()
+        self.services.named().filter(is_new).map(gap).collect()
+    }
+
+    /// Gaps for all group versions of which nothing is known.
+    fn undiscovered(&self) -> Vec<Gap> {
+        self.gaps.iter().cloned().chain(self.lacking()).collect()
     }
 
     /// What can't be read at present.
@@ -316,7 +327,7 @@ impl Keeping {
             let Resource { namespaced, .. } = followed.resource;
             Some(Unseen { name: followed.resource.full_name(), why, cluster_scoped: !namespaced })
         });
-        let gaps = self.gaps.iter().filter(|gap| !gap.serves_only_metrics()).cloned().chain(self.lacking());
+        let gaps = self.undiscovered().into_iter().filter(|gap| !gap.serves_only_metrics());
         let undiscovered =
             gaps.map(|gap| Unseen { name: gap.resource, why: gap.reason.to_string(), cluster_scoped: false });
         let mut unseen: Vec<Unseen> = listed.chain(undiscovered).collect();

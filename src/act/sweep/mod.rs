@@ -28,6 +28,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustc_hash::FxHashSet;
 use tokio::task::JoinHandle;
 
 use crate::{
@@ -43,7 +44,7 @@ use crate::{
 pub use keep_on::{SyncStatus, WatchObserver, keep_sweeping};
 pub use observer::{CompletedWrite, Failed, QueueName, SweepObserver, What, WriteFailure};
 
-use state::{ItemFailure, Served, Shared, Unseen};
+use state::{ItemFailure, Shared, Unseen};
 
 /// How often to check whether all workers have ended.
 const UNTIL_STOPPED: Duration = Duration::from_millis(5);
@@ -77,6 +78,10 @@ pub struct SweepStatus {
     pub quiet: Duration,
 }
 
+fn names(gaps: &[Gap]) -> FxHashSet<String> {
+    gaps.iter().map(|gap| gap.resource.clone()).collect()
+}
+
 impl Sweeper {
     /// Workers that wait for [`Sweeper::begin`]. Must be called within a tokio runtime, which runs them.
     pub fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
@@ -93,9 +98,24 @@ impl Sweeper {
     /// Sets the served resources; `gaps` are the group versions that could not be discovered. Failed look-ups are
     /// repeated at once.
     pub fn serve(&self, resources: Resources, gaps: &[Gap]) {
-        let undiscovered = gaps.iter().map(|gap| gap.resource.clone()).collect();
         self.shared.change(|state| {
-            state.served = Arc::new(Served { resources, undiscovered });
+            state.resources = resources;
+            state.undiscovered = names(gaps);
+            let now = Instant::now();
+            state.backoff.hasten(now);
+            state.orphan_backoff.hasten(now);
+        });
+    }
+
+    /// Sets the group versions of which nothing is known, among the same served resources. What is of one that is known
+    /// now is tried again at once.
+    fn set_undiscovered(&self, gaps: &[Gap]) {
+        let undiscovered = names(gaps);
+        if self.shared.lock().undiscovered == undiscovered {
+            return;
+        }
+        self.shared.change(|state| {
+            state.undiscovered = undiscovered;
             let now = Instant::now();
             state.backoff.hasten(now);
             state.orphan_backoff.hasten(now);

@@ -26,14 +26,6 @@ use super::{
     observer::{Failed, QueueName, SweepObserver},
 };
 
-/// The served resources, as far as they are known.
-#[derive(Debug, Default)]
-pub(super) struct Served {
-    pub resources: Resources,
-    /// Group versions that could not be discovered.
-    pub undiscovered: FxHashSet<String>,
-}
-
 /// What can't be read at present, in which dependents may hide.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unseen {
@@ -72,7 +64,10 @@ pub(super) struct ItemFailure {
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub live: Live,
-    pub served: Arc<Served>,
+    /// The served resources, as far as they are known.
+    pub resources: Resources,
+    /// Group versions that could not be discovered.
+    pub undiscovered: FxHashSet<String>,
     /// What may hide dependents: an owner that waits for its dependents keeps its finalizer.
     pub unseen: Vec<Unseen>,
     /// Kinds whose watch fails, each with the time when the last list began that was read instead.
@@ -99,7 +94,7 @@ pub(super) struct State {
 impl State {
     /// Where to look up an item, or an owner that an object in `namespace` refers to by these coordinates.
     pub(super) fn place(&self, coordinates: &Coordinates) -> Place {
-        let Served { resources, undiscovered } = &*self.served;
+        let State { resources, undiscovered, .. } = self;
         let (api_version, kind) = (self.live.text(coordinates.api_version), self.live.text(coordinates.kind));
         let mapping = map(resources, |group_version| undiscovered.contains(group_version), api_version, kind);
         match Address::mapped(resources, mapping, coordinates.name, coordinates.namespace) {
