@@ -22,6 +22,7 @@ use super::{
     code::Code,
     evidence::{RecordedDelete, RecordedName},
     finding::{Finding, Remedy, one_cause},
+    limit::Limit,
 };
 
 /// Dependents whose references have the same faults: the code, the causes, and what will happen to the dependents.
@@ -91,8 +92,20 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
             groups.entry((code, causes, becomes(case, id, object))).or_default().push(fault);
         }
     }
-    for ((code, causes, becomes), faults) in groups {
+    for ((code, causes, becomes), mut faults) in groups {
+        narrow(case, &mut faults);
         findings.findings.push(finding(case, code, &causes, becomes, &faults));
+    }
+}
+
+/// Leaves out what is in other namespaces than the requested one, if anything is in that: one cause may have effects in
+/// many, and nobody wants commands for all of them.
+fn narrow(case: &Case<'_>, faults: &mut Vec<Fault>) {
+    let asked = |id: ObjectId| case.limit.asks_about(case.snapshot(), id);
+    let is_here =
+        |fault: &Fault| asked(fault.holder) || fault.references(case).filter_map(|(_, _, link)| link.found).any(asked);
+    if matches!(case.limit, Limit::Namespace(_)) && faults.iter().any(is_here) {
+        faults.retain(is_here);
     }
 }
 

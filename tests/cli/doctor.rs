@@ -26,6 +26,31 @@ fn shown(line: &str) -> String {
     shown_on(SICK, line)
 }
 
+/// One cause may have effects in many namespaces: with `-n`, neither objects nor commands are of another.
+#[test]
+fn nothing_of_another_namespace_is_told_or_mended() {
+    let reference = |kind: &str, uid: &str| json!({"apiVersion": "v1", "kind": kind, "name": "owner", "uid": uid});
+    let object = |(namespace, reference): (&str, &Value)| {
+        let name = format!("{namespace}-{}", reference["kind"].as_str().unwrap_or_default().to_lowercase());
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata":
+            {"name": name, "namespace": namespace, "uid": name, "ownerReferences": [reference]}})
+    };
+    let faults = [reference("ConfigMap", "gone"), reference("PodList", "listed"), reference("Thing", "odd")];
+    let items: Vec<Value> =
+        faults.iter().flat_map(|fault| ["here", "there"].map(|namespace| object((namespace, fault)))).collect();
+    let dump = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
+    for format in ["json", "remedies", "name"] {
+        let run = |scope: &str| {
+            with_input(&words(&format!("doctor --assume-complete {scope} -o {format} --from -")), dump.clone()).out
+        };
+        let (here, all) = (run("-n here"), run("-A"));
+        for fault in ["configmap", "podlist", "thing"] {
+            assert!(all.contains(&format!("there-{fault}")), "{format}: {all}");
+            assert!(here.contains(&format!("here-{fault}")) && !here.contains("there-"), "{format}: {here}");
+        }
+    }
+}
+
 #[test]
 fn texts() {
     assert_snapshot!("doctor", shown("doctor"));
