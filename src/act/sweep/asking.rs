@@ -40,8 +40,10 @@ pub(super) struct WorkItem {
     whole: bool,
     /// Whether the item must be read, even if it was observed.
     distrusts: bool,
-    /// Whether all of its dependents were known when the work on it began.
+    /// Whether all of its dependents were known when the work on it began: those that are freed were collected then.
     knows_dependents: bool,
+    /// Whether dependents could be among what was not read then.
+    had_hidden_dependents: bool,
     /// Why the last request brought no answer.
     pub trouble: Option<String>,
     /// Whether only a change of the served resources can help (R3.13): that was predicted, and is no error.
@@ -59,6 +61,7 @@ impl WorkItem {
             whole: false,
             distrusts: false,
             knows_dependents: state.knows_dependents(node),
+            had_hidden_dependents: state.may_hide_dependents(&coordinates),
             trouble: None,
             unmappable: false,
         })
@@ -281,7 +284,7 @@ impl Shared {
             }
             // The collector would delete a dependent that was not freed, once its owner is gone.
             // The words don't say what is unread, so that they are printed once: the sync status says it.
-            if self.lock().may_hide_dependents(&worked.coordinates) {
+            if worked.had_hidden_dependents || self.lock().may_hide_dependents(&worked.coordinates) {
                 let why = "it keeps its finalizer, because what is not synced may contain its dependents";
                 return Answer::Failed(worked.fails(Failure::Unknown, why));
             }

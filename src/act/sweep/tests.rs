@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeSet,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -22,7 +22,6 @@ const QUIET: Duration = Duration::from_millis(300);
 /// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The answer to a DELETE that removed the object.
 /// The answer to a DELETE that removed an object of this name.
 fn removed(name: &str) -> Say {
     let details = json!({"name": name, "uid": format!("u-{name}")});
@@ -182,6 +181,10 @@ impl Scene {
 
 /// Reports an object to a sweeper as the API server writes it.
 fn see(sweeper: &Sweeper, kind: KindId, object: &Value) {
+    sweeper.see(kind, &raw(object));
+}
+
+fn raw(object: &Value) -> RawObject<'static> {
     let metadata = &object["metadata"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned().into();
     let owners = metadata["ownerReferences"].as_array().into_iter().flatten().map(|reference| RawReference {
@@ -192,7 +195,7 @@ fn see(sweeper: &Sweeper, kind: KindId, object: &Value) {
         controller: reference["controller"].as_bool(),
         block_owner_deletion: reference["blockOwnerDeletion"].as_bool(),
     });
-    let raw = RawObject {
+    RawObject {
         name: text(&metadata["name"]),
         namespace: text(&metadata["namespace"]),
         uid: text(&metadata["uid"]),
@@ -201,8 +204,7 @@ fn see(sweeper: &Sweeper, kind: KindId, object: &Value) {
         finalizers: metadata["finalizers"].as_array().into_iter().flatten().map(text).collect(),
         owners: owners.collect(),
         ..RawObject::default()
-    };
-    sweeper.see(kind, &raw);
+    }
 }
 
 fn preconditions(uid: &str, version: Option<u32>) -> Value {
@@ -338,6 +340,39 @@ async fn an_owner_without_a_uid_is_no_answer() {
     let scene = scene.await;
     assert_eq!(scene.fails().await, [("lost".to_owned(), "an answer without a uid".to_owned())]);
     scene.writes(0).await;
+}
+
+/// What was hidden when an orphaning began, and is read before it ends, isn't among those that it frees: the owner
+/// keeps its finalizer until they are free, too.
+#[tokio::test]
+async fn what_becomes_known_during_an_orphaning_is_freed_first() {
+    let orphaning = json!({"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["orphan"]});
+    let (owner, dependent) = (pod("owner", 7, &[], &orphaning), pod("dependent", 8, &[to("owner")], &none()));
+    let owner_then = owner.clone();
+    let sweeping = Arc::new(OnceLock::<(Arc<Shared>, KindId)>::new());
+    let known = sweeping.clone();
+    let scene = Scene::ready([owner], settings(), move |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => {
+            let (shared, kind) = known.get().expect("it has begun");
+            shared.change(|state| {
+                state.live.see(*kind, &raw(&dependent));
+                state.unseen.clear();
+            });
+            there(&owner_then)
+        }
+        ("GET", "dependent") => there(&dependent),
+        ("PATCH", "dependent") => there(&pod("dependent", 9, &[], &none())),
+        ("DELETE", "owner") => removed(name),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let scene = scene.await;
+    let hidden = Unseen { name: "acme.io/v1".to_owned(), why: "unknown".to_owned(), cluster_scoped: false };
+    scene.sweeper.set_unseen(vec![hidden]);
+    drop(sweeping.set((scene.sweeper.shared.clone(), scene.sweeper.kind(&pods()))));
+    scene.sweeper.begin();
+    let writes = scene.writes(2).await;
+    let names: Vec<&str> = writes.iter().map(|(_, name, _)| name.as_str()).collect();
+    assert_eq!(names, ["dependent", "owner"], "{writes:#?}");
 }
 
 /// An overloaded server says when to retry.
