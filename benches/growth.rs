@@ -40,6 +40,22 @@ const SHAPES: &[(&str, Shape)] = &[
     // No object has the numbers from n on.
     ("absent-owners", |n, to| config_maps(n, to, |number| vec![n + number])),
     ("many-absent-owners", |n, to| config_maps(2, to, |number| if number == 1 { (2..n).collect() } else { vec![] })),
+    // Each object is owned by two before it, some of which orphan or wait: very many orders of events have other ends.
+    ("orders", |n, to| {
+        let finalizer = |number: usize| match number % 7 {
+            3 => "\"finalizers\":[\"orphan\"],",
+            5 => "\"finalizers\":[\"foregroundDeletion\"],",
+            _ => "",
+        };
+        let owned = |number: usize| {
+            let owners = if number == 0 { vec![] } else { vec![(number - 1) / 2, (number - 1) / 3] };
+            let references: Vec<String> = owners.into_iter().map(|owner| reference("v1", "ConfigMap", owner)).collect();
+            let references_of_it = "\"ownerReferences\"";
+            object("v1", "ConfigMap", number, &references.join(","))
+                .replace(references_of_it, &format!("{}{references_of_it}", finalizer(number)))
+        };
+        write(to, (0..n).map(owned))
+    }),
     ("kinds", |n, to| {
         write(to, (0..n).map(|number| object(&format!("g{number}.io/v1"), "Thing", number, "")).chain([root()]))
     }),

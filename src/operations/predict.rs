@@ -8,12 +8,13 @@ use crate::{
     graph::OwnerGraph,
     model::{Gap, ObjectId, Resources, Snapshot},
     plan::{
-        self, EffectClass, FailOn, GateViolation, Gates, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
+        self, EffectClass, FailOn, GateViolation, Gates, Incomplete, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
         UnlistedContents, explore, gate_violations, keep, plan, unlisted_contents,
     },
     render::plan::describe_unkeepable,
     server::Propagation,
     simulate::{Assume, Needs, Request, SimContext},
+    wording::{count, thousands},
 };
 
 use super::{
@@ -88,7 +89,7 @@ pub struct PlanResult {
     pub gate_violations: Vec<GateViolation>,
     /// What is kept, and at what cost; none without `--keep`.
     pub kept: Option<Kept>,
-    /// Objects to keep that would not be deleted anyway.
+    /// Objects to keep that would not be deleted anyway, and that not everything was tried.
     pub notes: Vec<String>,
 }
 
@@ -110,7 +111,8 @@ pub fn predict(
             lost.iter().map(|(object, why)| describe_unkeepable(&session.snapshot, *object, why)).collect(),
         ));
     }
-    let notes = wanted.notes(session, &kept);
+    let mut notes = wanted.notes(session, &kept);
+    notes.extend(not_all_orders(&session.snapshot, &plan));
     let kept = (!asked.keep.is_empty()).then(|| Kept {
         kept,
         stays,
@@ -124,6 +126,18 @@ pub fn predict(
     let allowed = |gap: &Gap| asked.allowed.allows(&gap.resource);
     let gate_violations = gate_violations(&session.snapshot, &plan, &unlisted_contents, &asked.gates, allowed);
     Ok(PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes })
+}
+
+/// What to know of a plan that would have taken too long to complete.
+fn not_all_orders(snapshot: &Snapshot, plan: &Plan) -> Option<String> {
+    let open = Incomplete::of(snapshot, plan).cut_short;
+    let outcomes = count(open, "outcome is", "outcomes are");
+    (open > 0).then(|| {
+        format!(
+            "{outcomes} not certain: only {} orders of events were tried, to save time.",
+            thousands(plan.orders as usize)
+        )
+    })
 }
 
 /// What deleting each root in the session's scope would do, the worst first.

@@ -37,34 +37,49 @@ use super::{
 
 /// How many random orders are simulated if all end the same.
 const MAX_ORDERS: u64 = 48;
-/// The budget of steps for them.
-const MAX_STEPS: u64 = 1_000_000;
 /// Once two ends differ, random orders are simulated until this many in a row have shown no new end.
 const ORDERS_WITHOUT_NEW_END: u64 = 400;
-/// The budget of steps for finding more than two ends.
-const MAX_STEPS_FOR_MORE_ENDS: u64 = 1_000_000;
-/// The budget of steps for orders with one delay.
-const MAX_STEPS_WITH_DELAYS: u64 = 300_000;
-/// The budget of steps for first lists that show one object late.
-const MAX_STEPS_ON_LATE_LISTS: u64 = 1_000_000;
-/// The number of orders in which a Namespace's contents or a CRD's instances are deleted, and their budget of steps.
+/// The number of orders in which a Namespace's contents or a CRD's instances are deleted.
 const MAX_CONTENT_ORDERS: u64 = 36;
-const MAX_STEPS_ON_CONTENT: u64 = 300_000;
-/// The budget of steps for all parts of a sweep together.
-const MAX_STEPS_ON_PARTS: u64 = 10_000_000;
 /// No more different ends than this are recorded.
 const MAX_ENDS: usize = 256;
+
+/// How many steps may be simulated, so that a search takes some seconds, however large the graph is.
+#[derive(Clone, Copy)]
+pub(super) struct Budget {
+    /// For random orders.
+    pub random: u64,
+    /// For orders with one delay.
+    pub delays: u64,
+    /// For first lists that show one object late.
+    pub late_lists: u64,
+    /// For orders in which a Namespace's contents or a CRD's instances are deleted.
+    pub content: u64,
+    /// For all parts of a sweep.
+    pub parts: u64,
+    /// For everything together.
+    pub all: u64,
+}
+
+pub(super) const BUDGET: Budget = Budget {
+    random: 1_000_000,
+    delays: 300_000,
+    late_lists: 1_000_000,
+    content: 300_000,
+    parts: 10_000_000,
+    all: 5_000_000,
+};
 
 /// Plans a delete in several event orders. The outcomes are those of the likeliest order, with the alternatives of
 /// others.
 pub fn explore(context: &SimContext<'_>, request: &Request) -> Plan {
-    let mut plan = search(context, request);
+    let mut plan = search(context, request, BUDGET);
     add_side_effects(context, &mut plan);
     plan
 }
 
 /// The same without side effects.
-fn search(context: &SimContext<'_>, request: &Request) -> Plan {
+pub(super) fn search(context: &SimContext<'_>, request: &Request, budget: Budget) -> Plan {
     let (start, refused) = begin(context, request, InitialListOrder::default());
     let mut world = start.clone();
     world.settle();
@@ -73,9 +88,9 @@ fn search(context: &SimContext<'_>, request: &Request) -> Plan {
         return build_plan(world, request, refused, &OnceCell::new());
     }
     if request.start == Start::Sweep {
-        return search_parts(&start, world, request, &order_sensitive);
+        return search_parts(&start, world, request, &order_sensitive, budget);
     }
-    let mut search = Search::new(world, request, refused, order_sensitive);
+    let mut search = Search::new(world, request, refused, order_sensitive, budget);
     search.play_delays(&start);
     search.play_random_orders(|number| match request.start {
         // The order of the first lists varies as well.
@@ -102,7 +117,13 @@ fn search(context: &SimContext<'_>, request: &Request) -> Plan {
 
 /// Searches the order-sensitive independent parts of a sweep one by one: together, they could have as many ends as the
 /// product of their numbers.
-fn search_parts(start: &World<'_, '_>, end: World<'_, '_>, request: &Request, order_sensitive: &[ObjectId]) -> Plan {
+fn search_parts(
+    start: &World<'_, '_>,
+    end: World<'_, '_>,
+    request: &Request,
+    order_sensitive: &[ObjectId],
+    budget: Budget,
+) -> Plan {
     let parts = Parts::at_end_of(&end);
     let mut objects_by_part: BTreeMap<u32, Vec<ObjectId>> = BTreeMap::new();
     for object in order_sensitive {
@@ -124,9 +145,9 @@ fn search_parts(start: &World<'_, '_>, end: World<'_, '_>, request: &Request, or
         let start = start.with_queued(to_delete, to_orphan);
         let mut end = start.clone();
         end.settle();
-        let mut search = Search::new(end, request, Refused::new(), order_sensitive);
+        let mut search = Search::new(end, request, Refused::new(), order_sensitive, budget);
         search.set_main_outcomes(main.of_part(&parts, part));
-        search.cut_short = spent > MAX_STEPS_ON_PARTS;
+        search.cut_short = spent > budget.parts;
         if !search.cut_short {
             search.play_delays(&start);
             search.play_random_orders(|_| start.clone());
@@ -184,17 +205,27 @@ struct Search<'q, 's, 'a> {
     seen: FxHashSet<u64>,
     /// How many new ends were found.
     new_ends: u64,
-    /// How many steps were simulated.
+    budget: Budget,
+    /// How many steps were simulated, and how many outcomes compared.
     spent: u64,
+    /// The steps of the longest order so far.
+    longest: u64,
     /// Whether the budget ran out before enough orders were simulated.
     cut_short: bool,
 }
 
 impl<'q, 's, 'a> Search<'q, 's, 'a> {
     /// A search that starts with the end of the likeliest order.
-    fn new(mut end: World<'s, 'a>, request: &'q Request, refused: Refused, order_sensitive: Vec<ObjectId>) -> Self {
+    fn new(
+        mut end: World<'s, 'a>,
+        request: &'q Request,
+        refused: Refused,
+        order_sensitive: Vec<ObjectId>,
+        budget: Budget,
+    ) -> Self {
         let blockers = Blockers::at_end_of(&mut end, &[]);
         let healthy = OnceCell::new();
+        let steps = end.steps;
         Search {
             context: end.context,
             request,
@@ -205,9 +236,21 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             others: Vec::new(),
             seen: FxHashSet::default(),
             new_ends: 0,
-            spent: 0,
+            budget,
+            spent: steps,
+            longest: steps,
             cut_short: false,
         }
+    }
+
+    /// What will have been spent when a part of the search has used this much.
+    fn until(&self, part: u64) -> u64 {
+        (self.spent + part).min(self.budget.all)
+    }
+
+    /// Whether another order may be simulated.
+    fn goes_on(&self, until: u64) -> bool {
+        self.others.len() < MAX_ENDS && self.spent <= until
     }
 
     /// Makes these the main outcomes, because the likeliest order of the whole sweep led to them. The likeliest order
@@ -224,21 +267,27 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
     /// Simulates orders with one delay.
     fn play_delays(&mut self, start: &World<'s, 'a>) {
         let steps = self.main.steps;
-        if steps <= MAX_STEPS_WITH_DELAYS / 2 {
-            for_each_delay(start, steps, MAX_STEPS_WITH_DELAYS, |end| {
+        let most = self.budget.delays;
+        if steps <= most / 2 {
+            // The steps before a delay are simulated once, and counted with each.
+            let until = self.until(2 * most);
+            for_each_delay(start, steps, most, |end| {
                 self.record_end(end);
-                self.others.len() < MAX_ENDS
+                self.goes_on(until)
             });
         }
     }
 
     /// Simulates a collector that starts working before its first lists have shown some objects.
     fn play_late_lists(&mut self) {
-        let before = self.spent;
+        let until = self.until(self.budget.late_lists);
         for late in self.late_lists() {
             for start in World::restarted_before_listing(self.context, &late) {
-                for_each_lateness(&start, |end| self.record_late(end, before));
-                if self.spent - before > MAX_STEPS_ON_LATE_LISTS {
+                for_each_lateness(&start, |end| {
+                    self.record_end(end);
+                    self.goes_on(until)
+                });
+                if self.spent > until {
                     self.cut_short = true;
                     return;
                 }
@@ -270,10 +319,13 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
     /// Simulates a collector that examines a waiting or orphaning owner before its graph contains any dependent, in
     /// several orders: the owner's worker may continue before or after anything that the dependents queue.
     fn play_owners_without_dependents(&mut self) {
-        let before = self.spent;
+        let until = self.until(self.budget.late_lists);
         let mut starts: Vec<World<'s, 'a>> = self.owners_without_dependents().collect();
         for start in &mut starts {
-            for_each_lateness(start, |end| self.record_late(end, before));
+            for_each_lateness(start, |end| {
+                self.record_end(end);
+                self.goes_on(until)
+            });
             start.late.clear();
         }
         if !starts.is_empty() {
@@ -293,33 +345,24 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         late.flat_map(|late| World::restarted_before_listing(context, &late))
     }
 
-    /// Records an end; `false` once there are enough, or the budget is spent.
-    fn record_late(&mut self, end: World<'s, 'a>, before: u64) -> bool {
-        self.record_end(end);
-        self.others.len() < MAX_ENDS && self.spent - before <= MAX_STEPS_ON_LATE_LISTS
-    }
-
     /// Simulates random orders, each from its own start.
     fn play_random_orders(&mut self, start: impl Fn(u64) -> World<'s, 'a>) {
-        let (mut spent, mut number, mut last_new_end) = (0, 0, 0);
+        let until = self.until(self.budget.random);
+        let (mut number, mut last_new_end) = (0, 0);
         loop {
             let several = !self.others.is_empty();
-            let (orders, steps) = match several {
-                true => (last_new_end + ORDERS_WITHOUT_NEW_END, MAX_STEPS_FOR_MORE_ENDS),
-                false => (MAX_ORDERS, MAX_STEPS),
-            };
-            // Another order takes about as many steps as the first.
+            let orders = if several { last_new_end + ORDERS_WITHOUT_NEW_END } else { MAX_ORDERS };
             if number >= orders || self.others.len() >= MAX_ENDS {
                 return;
             }
-            if spent + self.main.steps > steps {
+            // Another order may take as many steps as the longest.
+            if self.spent + self.longest > until {
                 self.cut_short = true;
                 return;
             }
             let mut world = start(number);
             let mut order = Interleaving::new(number);
             world.settle_by(|world| order.next_step(world));
-            spent += world.steps;
             number += 1;
             let new_ends = self.new_ends;
             self.record_end(world);
@@ -336,9 +379,12 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         if !self.main.outcomes.iter().any(clears) {
             return;
         }
-        let affordable = MAX_STEPS_ON_CONTENT / self.main.steps.max(1);
-        self.cut_short |= affordable < MAX_CONTENT_ORDERS;
-        for number in 1..=MAX_CONTENT_ORDERS.min(affordable) {
+        let until = self.until(self.budget.content);
+        for number in 1..=MAX_CONTENT_ORDERS {
+            if self.spent + self.longest > until {
+                self.cut_short = true;
+                return;
+            }
             let mut world = start.with_content_order(ContentOrder::new(number));
             let mut order = Interleaving::new(number);
             world.settle_by(|world| if number.is_multiple_of(2) { world.next_step() } else { order.next_step(world) });
@@ -350,6 +396,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
     fn record_end(&mut self, world: World<'s, 'a>) {
         self.main.orders += 1;
         self.spent += world.steps;
+        self.longest = self.longest.max(world.steps);
         // A simulation that was stopped has shown no end.
         if world.out_of_bounds {
             return;
@@ -360,6 +407,8 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
             return;
         }
         let other = build_plan(world, self.request, self.refused.clone(), &self.healthy);
+        // It is built, kept, and compared with the others.
+        self.spent += other.outcomes.len() as u64;
         self.main.needs.add(&other.needs);
         self.main.assumptions.extend(other.assumptions.iter().cloned());
         if !same_ends(&self.main, &other) && !self.others.iter().any(|known| same_ends(known, &other)) {
@@ -369,6 +418,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
     }
 
     fn build_plan(mut self) -> Plan {
+        self.main.steps = self.spent;
         if !self.others.is_empty() {
             add_alternatives(self.context, &mut self.main, &self.others);
         } else if self.cut_short {

@@ -4,6 +4,8 @@ mod alternatives;
 mod build;
 mod consent;
 mod explore;
+#[cfg(test)]
+mod explore_tests;
 mod gates;
 mod incomplete;
 mod keep;

@@ -232,7 +232,7 @@ pub struct Plan {
     pub obstacles: Vec<Obstacle>,
     /// What should be read to be certain.
     pub needs: Needs,
-    /// How many steps were simulated.
+    /// How many steps were simulated, in all orders together.
     pub steps: u64,
 }
 

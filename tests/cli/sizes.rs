@@ -153,6 +153,30 @@ fn one_absent_owner_of_many_objects_is_one_finding() {
     assert_eq!(objects, ["ab", "cd", "e"]);
 }
 
+/// Each of these objects names its owner twice, so that the order of events may matter (R4.11), and there are too many
+/// orders. What was not tried is told, also beside a document.
+#[test]
+fn a_search_that_takes_too_long_ends_and_says_so() {
+    let object = |number: usize| {
+        let name = |number: usize| format!("o{number}");
+        let owner = || (number > 0).then(|| name((number - 1) / 2));
+        let owners = [owner(), owner()].into_iter().flatten();
+        let reference = |owner: String| json!({"apiVersion": "v1", "kind": "ConfigMap", "name": owner, "uid": owner});
+        config_map(&name(number), json!({"ownerReferences": owners.map(reference).collect::<Vec<_>>()}))
+    };
+    let ran = with_input(
+        &words("plan cm/o0 -n shop -o json --from - --assume-complete"),
+        list((0..8000).map(object).collect()).to_string(),
+    );
+    let plan: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &plan["verdict"]["result"]), (0, &json!("unsure")), "{}", ran.err);
+    let orders = &plan["simulatedOrders"];
+    assert_eq!(
+        ran.err.trim_end(),
+        format!("7,999 outcomes are not certain: only {orders} orders of events were tried, to save time.")
+    );
+}
+
 /// The examination of an object takes a step for each of its references. However many there are, a plan sees it
 /// through.
 #[test]

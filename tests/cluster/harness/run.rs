@@ -93,6 +93,7 @@ impl Cluster {
             let status = child.try_wait().map_err(|error| Retry::Never(error.to_string()))?;
             status.ok_or_else(|| Retry::Later(format!("it did not end within {deadline:?}")))
         });
+        let ended = ended.map_err(|error| format!("{error}\n{}", state_of(child.id())));
         if ended.is_err() {
             let _ = child.kill();
             let _ = child.wait();
@@ -137,4 +138,12 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Str
         }
         String::from_utf8_lossy(&bytes).into_owned()
     })
+}
+
+/// What a process that doesn't end was doing, as Linux tells it: whether it computes, or waits, and for how busy a
+/// machine.
+fn state_of(process: u32) -> String {
+    let tell =
+        |file: String| fs::read_to_string(&file).map_or_else(|error| error.to_string(), |it| it.trim().to_owned());
+    format!("its times: {}\nload: {}", tell(format!("/proc/{process}/stat")), tell("/proc/loadavg".to_owned()))
 }
