@@ -26,7 +26,8 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
     let (targets, path) = targets_and_file(&args.targets)?;
     let mut archiving = Archiving::begin(&path)?;
     let targets = global.targets(&targets)?;
-    let mut session = Discovered::connect(&global.cluster()?)?.read(&targets, ReadScope::Everything)?;
+    let mut session = Discovered::expecting(&global.cluster()?, &targets, ReadScope::Everything)?
+        .read(&targets, ReadScope::Everything)?;
     let config = ArchiveConfig {
         propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),
         assume: args.assume.assume(),

@@ -100,7 +100,7 @@ impl GlobalArgs {
         scope: ReadScope,
     ) -> Result<Box<Session>, OperationError> {
         let (source, targets) = self.configuration(source, targets)?;
-        self.opening(&source)?.read(&targets, scope)
+        self.opening_for(&source, &targets, scope)?.read(&targets, scope)
     }
 
     /// Opens a source. Says so if a snapshot file is of a server whose version was not tested, as a connection does.
@@ -108,7 +108,23 @@ impl GlobalArgs {
     /// # Errors
     /// Why the source can't be used.
     pub(super) fn opening(&self, source: &SourceConfig) -> Result<Opening, OperationError> {
-        let opening = Opening::of(source)?;
+        self.opened(Opening::of(source)?)
+    }
+
+    /// The same for what a command on these targets reads ([`Opening::expecting`]).
+    ///
+    /// # Errors
+    /// Why the source can't be used.
+    pub(super) fn opening_for(
+        &self,
+        source: &SourceConfig,
+        targets: &TargetConfig,
+        scope: ReadScope,
+    ) -> Result<Opening, OperationError> {
+        self.opened(Opening::expecting(source, targets, scope)?)
+    }
+
+    fn opened(&self, opening: Opening) -> Result<Opening, OperationError> {
         if let (Opening::Dump(snapshot), Some(progress)) = (&opening, self.cluster()?.progress)
             && let Some(warning) = snapshot.resources.server().and_then(ServerVersion::warning)
         {

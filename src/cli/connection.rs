@@ -60,7 +60,7 @@ pub struct ConnectionArgs {
     /// Accepted because kubectl does, without effect: everything is printed at once
     #[arg(long, value_name = "TIME", global = true, hide_short_help = true, value_parser = frequency)]
     pub log_flush_frequency: Option<String>,
-    /// Accepted because kubectl does; nothing is cached
+    /// Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)
     #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true, value_parser = path())]
     pub cache_dir: Option<PathBuf>,
     /// How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked
@@ -106,7 +106,7 @@ impl ConnectionArgs {
         Ok(ConnectionOptions {
             disable_compression: self.disable_compression,
             request_timeout: self.request_timeout.as_deref().map(request_timeout).transpose()?.flatten(),
-            ..self.chosen.clone().without_empty()
+            ..ConnectionOptions { cache_dir: self.cache_dir.clone(), ..self.chosen.clone() }.without_empty()
         })
     }
 

@@ -33,7 +33,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
     let (source, targets) = global.configuration(&args.source, &args.targets)?;
-    let opening = global.opening(&source)?;
+    let opening = global.opening_for(&source, &targets, ReadScope::Diagnosis)?;
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
     let mut session = opening.read(&targets, ReadScope::Diagnosis)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);

@@ -23,8 +23,10 @@ pub(super) fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Op
     {
         return Ok(Report::declined());
     }
-    let mut session = Discovered::connect(&global.cluster()?)?
-        .read(&TargetConfig::scope(global.connection.namespace().map(str::to_owned)), ReadScope::Diagnosis)?;
+    let targets = TargetConfig::scope(global.connection.namespace().map(str::to_owned));
+    let cluster = global.cluster()?;
+    let mut session =
+        Discovered::expecting(&cluster, &targets, ReadScope::Diagnosis)?.read(&targets, ReadScope::Diagnosis)?;
     session.fetch(&everything(&session.snapshot));
     session.fetch_setters(&held(&session.snapshot));
     let snapshot = &session.snapshot;

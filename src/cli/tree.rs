@@ -59,7 +59,7 @@ fn watch(
     let look = |last: Option<LiveSession>| {
         let discovered = match last {
             Some(last) => Discovered::again(last)?,
-            None => Discovered::connect(&cluster)?,
+            None => Discovered::expecting(&cluster, &targets, ReadScope::Namespace)?,
         };
         let mut session = discovered.read(&targets, ReadScope::Namespace)?;
         // Before statuses are read, so that no change is missed.

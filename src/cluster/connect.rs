@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, OnceLock, atomic::AtomicBool};
 
-use crate::model::{Origin, ServerVersion};
+use crate::model::{Origin, Resources, ServerVersion};
 
 use super::{
     ConnectionOptions, Progress,
     credentials::{self, Clients},
+    discovery_cache::{self, DiscoveryCache},
     error::{ConnectError, Endpoint, who_asks},
     failure::Failure,
     identity,
@@ -33,6 +34,8 @@ pub struct Connection {
     /// The version of the server, once it was asked; `None` if it didn't say.
     pub(super) server_version: Arc<OnceLock<Option<ServerVersion>>>,
     pub(super) progress: Arc<dyn Progress>,
+    /// `None` without a cache folder.
+    cache: Option<DiscoveryCache>,
 }
 
 impl Connection {
@@ -47,6 +50,7 @@ impl Connection {
         let request_timeout = options.request_timeout;
         let user_agent = options.user_agent.clone();
         let options = options.clone();
+        let cache_folder = discovery_cache::folder(options.cache_dir.as_deref(), &kubeconfig::Process);
         // This reads files.
         let (chosen, endpoint) = tokio::task::spawn_blocking(move || Self::prepare(&options))
             .await
@@ -67,6 +71,11 @@ impl Connection {
         };
         let scheme = chosen.config.cluster_url.scheme_str().unwrap_or("https").to_owned();
         let default_namespace = chosen.config.default_namespace.clone();
+        let server_url = format!("{scheme}://{}", endpoint.server);
+        let cache = cache_folder.map(|folder| {
+            let authority = chosen.config.root_cert.as_deref();
+            DiscoveryCache::of(&folder, &server_url, authority, &endpoint.who)
+        });
         let clients = Clients::new(chosen.config, chosen.origin, user_agent.as_deref()).map_err(failed)?;
         // A plugin may wait for a log-in in the browser: no time limit applies to that yet.
         if let Err(failure) = clients.lease().await {
@@ -78,7 +87,7 @@ impl Connection {
         }
         Ok(Connection {
             clients: Arc::new(clients),
-            server_url: format!("{scheme}://{}", endpoint.server).into(),
+            server_url: server_url.into(),
             endpoint,
             default_namespace,
             fallback_namespace: None,
@@ -88,7 +97,20 @@ impl Connection {
             reached: Arc::new(AtomicBool::new(false)),
             server_version: Arc::default(),
             progress: Arc::new(()),
+            cache,
         })
+    }
+
+    /// What this server served this user the last time, if that isn't long ago. It may serve something else by now.
+    pub fn served_last(&self) -> Option<Resources> {
+        self.cache.as_ref()?.read()
+    }
+
+    /// Keeps what is served for the next time.
+    pub fn keep_served(&self, resources: &Resources) {
+        if let Some(cache) = &self.cache {
+            cache.write(resources);
+        }
     }
 
     fn prepare(options: &ConnectionOptions) -> Result<(Chosen, Endpoint), ConnectError> {

@@ -15,10 +15,11 @@ use crate::model::{
 use super::{
     Connection, Scope,
     answer::{Answer, Malformed, Page},
+    early::{EarlyLists, Get},
     error::ConnectError,
     failure::Failure,
     json,
-    pages::TakePages,
+    pages::{Pages, TakePages},
     path,
     request::{JSON, METADATA_LIST},
 };
@@ -34,6 +35,56 @@ struct Job {
     namespace: Option<String>,
     /// Whether to read whole objects, for their facts.
     whole: bool,
+}
+
+impl Job {
+    fn path(&self) -> String {
+        path::of_resource(&self.resource, self.namespace.as_deref())
+    }
+
+    fn form(&self) -> &'static str {
+        if self.whole { JSON } else { METADATA_LIST }
+    }
+
+    fn first_page(&self) -> Get {
+        Pages::first(&self.path(), self.form())
+    }
+}
+
+/// What to list of what is served.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub scope: Scope,
+    /// The resources of which to read whole objects, for their facts ([`read_whole`](crate::model::facts::read_whole)
+    /// says for which kinds that is cheap).
+    pub whole: Vec<ResourceId>,
+    /// Resources to list even if the collector ignores them (R2.2, R2.3), each in its namespace or (`None`) in all:
+    /// what isn't listed can't be called absent.
+    pub targets: Vec<(ResourceId, Option<String>)>,
+}
+
+impl Wanted {
+    /// Each deletable resource once, and the targets.
+    fn jobs(&self, resources: &Resources) -> Vec<Job> {
+        let job = |(id, resource): (ResourceId, &Resource)| {
+            let namespace = match &self.scope {
+                Scope::Namespace(namespace) if resource.namespaced => Some(namespace.clone()),
+                _ => None,
+            };
+            Job { id, resource: resource.clone(), namespace, whole: self.whole.contains(&id) }
+        };
+        let mut jobs: Vec<Job> = resources.deletable().map(job).collect();
+        for (id, namespace) in &self.targets {
+            let id = resources.picked(*id);
+            let (resource, namespace) = (resources.get(id), namespace.clone());
+            let is_new = resources.not_watched(id).is_some() && jobs.iter().all(|job| job.id != id);
+            if is_new && resource.has_verb("list") {
+                let namespace = namespace.filter(|_| resource.namespaced);
+                jobs.push(Job { id, resource: resource.clone(), namespace, whole: false });
+            }
+        }
+        jobs
+    }
 }
 
 /// The result of one list: its record, and why it failed, if it did.
@@ -118,10 +169,8 @@ fn describe_nameless(object: &RawObject<'_>) -> String {
 
 impl Connection {
     /// Lists the resources in scope: each deletable resource once, metadata only. Objects of the resources in `whole`
-    /// (ids in `resources`) are read with their facts ([`read_whole`](crate::model::facts::read_whole) says for which
-    /// kinds that is cheap). The resources in `targets` are listed even if the collector ignores them (R2.2, R2.3),
-    /// each in its namespace or (`None`) in all: what isn't listed can't be called absent. Objects get their ids in
-    /// order of arrival; they are sorted at the end.
+    /// (ids in `resources`) are read with their facts; the resources in `targets` are listed, too ([`Wanted`]). Objects
+    /// get their ids in order of arrival; they are sorted at the end.
     ///
     /// If a list fails, a gap is recorded. If a cluster-wide list is forbidden, one namespace is listed instead
     /// ([`Connection::with_fallback_namespace`]), and a gap is recorded for the rest.
@@ -135,46 +184,37 @@ impl Connection {
         whole: &[ResourceId],
         targets: &[(ResourceId, Option<String>)],
     ) -> Result<Snapshot, ConnectError> {
-        match self.read_some(resources, scope, whole, targets).await? {
+        let wanted = Wanted { scope: scope.clone(), whole: whole.to_vec(), targets: targets.to_vec() };
+        match self.read_some(resources, &wanted, &EarlyLists::default()).await? {
             (_, Some(nothing)) => Err(nothing),
             (snapshot, None) => Ok(snapshot),
         }
     }
 
+    /// Begins to list what is wanted of these resources, which may not be what the server serves now: see
+    /// [`EarlyLists`]. Needs a tokio runtime.
+    pub fn begin_lists(&self, resources: &Resources, wanted: &Wanted) -> EarlyLists {
+        self.send_early(wanted.jobs(resources).iter().map(Job::first_page).collect(), LISTS_AT_ONCE)
+    }
+
     /// The same for a reader who may be able to get single objects, if no list: the error says that every list was
-    /// refused, and the snapshot has a gap for each.
+    /// refused, and the snapshot has a gap for each. Takes lists that were begun early.
     ///
     /// # Errors
     /// The server can't be used.
     pub async fn read_some(
         &self,
         resources: Resources,
-        scope: &Scope,
-        whole: &[ResourceId],
-        targets: &[(ResourceId, Option<String>)],
+        wanted: &Wanted,
+        early: &EarlyLists,
     ) -> Result<(Snapshot, Option<ConnectError>), ConnectError> {
-        let job = |(id, resource): (ResourceId, &Resource)| {
-            let namespace = match scope {
-                Scope::Namespace(namespace) if resource.namespaced => Some(namespace.clone()),
-                _ => None,
-            };
-            Job { id, resource: resource.clone(), namespace, whole: whole.contains(&id) }
-        };
-        let mut jobs: Vec<Job> = resources.deletable().map(job).collect();
-        for (id, namespace) in targets {
-            let id = resources.picked(*id);
-            let (resource, namespace) = (resources.get(id), namespace.clone());
-            let is_new = resources.not_watched(id).is_some() && jobs.iter().all(|job| job.id != id);
-            if is_new && resource.has_verb("list") {
-                let namespace = namespace.filter(|_| resource.namespaced);
-                jobs.push(Job { id, resource: resource.clone(), namespace, whole: false });
-            }
-        }
+        let jobs = wanted.jobs(&resources);
+        early.keep(&jobs.iter().map(Job::first_page).collect());
         self.progress.started(jobs.len());
         let builder = SnapshotBuilder::new(self.origin(), resources);
         let shared = Mutex::new(Shared { builder, vanished: FxHashSet::default() });
         let mut lists = futures::stream::iter(jobs)
-            .map(async |job| self.read_list(job, &shared).await)
+            .map(async |job| self.read_list(job, &shared, early).await)
             .buffer_unordered(LISTS_AT_ONCE);
         let mut failures = Vec::new();
         let mut read = 0;
@@ -220,15 +260,15 @@ impl Connection {
     }
 
     /// Reads one list; if it is forbidden cluster-wide, reads one namespace instead.
-    async fn read_list(&self, job: Job, shared: &Mutex<Shared>) -> Vec<Done> {
-        let (mut whole, mut objects) = self.read_into(&job, shared).await;
+    async fn read_list(&self, job: Job, shared: &Mutex<Shared>, early: &EarlyLists) -> Vec<Done> {
+        let (mut whole, mut objects) = self.read_into(&job, shared, early).await;
         let forbidden = whole.failure.as_ref().and_then(Failure::status) == Some(StatusCode::FORBIDDEN);
         let mut done = Vec::new();
         if forbidden && job.resource.namespaced && job.namespace.is_none() {
             let namespace = self.fallback_namespace.clone().unwrap_or_else(|| self.default_namespace().to_owned());
             whole.record.failure = Some(format!("forbidden outside of namespace {namespace}").into());
             let job = Job { namespace: Some(namespace), resource: job.resource.clone(), ..job };
-            let (part, found) = self.read_into(&job, shared).await;
+            let (part, found) = self.read_into(&job, shared, early).await;
             if part.failure.is_none() {
                 objects = found;
                 done.push(part);
@@ -242,11 +282,10 @@ impl Connection {
         done
     }
 
-    async fn read_into(&self, job: &Job, shared: &Mutex<Shared>) -> (Done, usize) {
+    async fn read_into(&self, job: &Job, shared: &Mutex<Shared>, early: &EarlyLists) -> (Done, usize) {
         let mut taker = IntoSnapshot { shared, job, objects: 0, before: None };
-        let url = path::of_resource(&job.resource, job.namespace.as_deref());
-        let form = if job.whole { JSON } else { METADATA_LIST };
-        let read = self.get_pages(&url, "", form, &mut taker).await;
+        let path = job.path();
+        let read = self.follow(Pages::of(&path, "", job.form()).early(early), &mut taker).await;
         if read.is_ok()
             && let Some(before) = taker.before.take()
         {

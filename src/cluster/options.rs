@@ -80,6 +80,9 @@ pub struct ConnectionOptions {
     /// The User-Agent of every request; [`program`](super::program) if unset.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub user_agent: Option<String>,
+    /// kubectl's cache; its usual place if unset.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub cache_dir: Option<PathBuf>,
     #[cfg_attr(feature = "cli", arg(skip))]
     pub disable_compression: bool,
     /// Zero means no limit. If unset, the limit is 30 seconds without any data from the server.
@@ -148,9 +151,13 @@ impl ConnectionOptions {
         ] {
             text.take_if(|text| text.is_empty());
         }
-        for path in
-            [&mut self.kubeconfig, &mut self.certificate_authority, &mut self.client_certificate, &mut self.client_key]
-        {
+        for path in [
+            &mut self.kubeconfig,
+            &mut self.certificate_authority,
+            &mut self.client_certificate,
+            &mut self.client_key,
+            &mut self.cache_dir,
+        ] {
             path.take_if(|path| path.as_os_str().is_empty());
         }
         self

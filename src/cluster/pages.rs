@@ -7,6 +7,7 @@ use crate::bounded;
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
+    early::{EarlyLists, Get},
     failure::Failure,
     path,
 };
@@ -31,21 +32,31 @@ pub(super) trait TakePages {
 pub(super) struct Pages<'p> {
     path: &'p str,
     query: &'p str,
-    accept: &'p str,
+    accept: &'static str,
     paged: bool,
     next: Option<String>,
     /// The size of the pages so far.
     bytes: u64,
+    early: Option<&'p EarlyLists>,
 }
 
 impl<'p> Pages<'p> {
     /// Requests nothing yet.
-    pub(super) fn of(path: &'p str, query: &'p str, accept: &'p str) -> Self {
-        Pages { path, query, accept, paged: true, next: None, bytes: 0 }
+    pub(super) fn of(path: &'p str, query: &'p str, accept: &'static str) -> Self {
+        Pages { path, query, accept, paged: true, next: None, bytes: 0, early: None }
     }
 
-    /// Requests the next page; `None` if the list has to be restarted, which discards the pages so far.
-    pub(super) async fn get(&mut self, connection: &Connection) -> Result<Option<Answer>, Failure> {
+    /// The same, with the first page from here, if it was asked for already.
+    pub(super) fn early(self, early: &'p EarlyLists) -> Self {
+        Pages { early: Some(early), ..self }
+    }
+
+    /// The request for the first page of a list.
+    pub(super) fn first(path: &str, accept: &'static str) -> Get {
+        (Pages::of(path, "", accept).url(), accept)
+    }
+
+    fn url(&self) -> String {
         let mut url = format!("{}?{}", self.path, self.query);
         if self.paged {
             let size = if self.next.is_none() { FIRST_PAGE } else { NEXT_PAGES };
@@ -55,7 +66,17 @@ impl<'p> Pages<'p> {
             url.push_str("&continue=");
             url.push_str(&path::encoded(token));
         }
-        match connection.get(&url, self.accept).await {
+        url
+    }
+
+    /// Requests the next page; `None` if the list has to be restarted, which discards the pages so far.
+    pub(super) async fn get(&mut self, connection: &Connection) -> Result<Option<Answer>, Failure> {
+        let get = (self.url(), self.accept);
+        let tried = match self.early.take() {
+            Some(early) => early.take(&get, &*connection.progress).await,
+            None => None,
+        };
+        match connection.get_after(tried, &get.0, self.accept).await {
             // The continue token expired while reading. A list in one piece needs no token.
             Err(failure) if self.next.is_some() && failure.status() == Some(StatusCode::GONE) => {
                 (self.paged, self.next, self.bytes) = (false, None, 0);
@@ -89,10 +110,18 @@ impl Connection {
         &self,
         path: &str,
         query: &str,
-        accept: &str,
+        accept: &'static str,
         taker: &mut (dyn TakePages + Send),
     ) -> Result<String, Failure> {
-        let mut pages = Pages::of(path, query, accept);
+        self.follow(Pages::of(path, query, accept), taker).await
+    }
+
+    /// Reads all pages. Returns the list's resourceVersion.
+    pub(super) async fn follow(
+        &self,
+        mut pages: Pages<'_>,
+        taker: &mut (dyn TakePages + Send),
+    ) -> Result<String, Failure> {
         loop {
             match pages.get(self).await? {
                 Some(answer) => {

@@ -215,6 +215,12 @@ impl Connection {
         })
     }
 
+    /// GETs a path, once, and reads the whole answer, whatever its status.
+    pub(super) async fn send_get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
+        let request = Request::builder().method(Method::GET).uri(path_and_query).header(header::ACCEPT, accept);
+        self.send(request.body(Vec::new()).map_err(|error| Failure::Malformed(error.to_string()))?).await
+    }
+
     /// How long to wait before another try of a request that was first sent at `begun`; `None` to give up. With
     /// `--request-timeout`, no pause may last longer than that: a server that asks for more is too busy for this user.
     pub(crate) fn pause_after(&self, failure: &Failure, tried: u32, begun: Instant) -> Option<Duration> {
@@ -224,14 +230,26 @@ impl Connection {
 
     /// GETs a path, with retries while they may help. Any status but success is a failure.
     pub(crate) async fn get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
+        self.get_after(None, path_and_query, accept).await
+    }
+
+    /// The same, if the first try was sent already.
+    pub(super) async fn get_after(
+        &self,
+        mut first: Option<Result<Answer, Failure>>,
+        path_and_query: &str,
+        accept: &str,
+    ) -> Result<Answer, Failure> {
         let mut accept = accept;
         let mut tried = 0;
         let begun = Instant::now();
         loop {
-            let request = Request::builder().method(Method::GET).uri(path_and_query).header(header::ACCEPT, accept);
-            let request = request.body(Vec::new()).map_err(|error| Failure::Malformed(error.to_string()))?;
+            let answer = match first.take() {
+                Some(answer) => answer,
+                None => self.send_get(path_and_query, accept).await,
+            };
             tried += 1;
-            let failure = match self.send(request).await {
+            let failure = match answer {
                 Ok(answer) if answer.status.is_success() => return Ok(answer),
                 Ok(answer) => Failure::Refused(answer.refusal()),
                 Err(failure) => failure,

@@ -79,7 +79,7 @@ impl Observation {
         if targets.query.is_some() {
             return Ok(Self::of_targets(discovered.read(targets, ReadScope::Namespace)?));
         }
-        let Discovered { cluster, resources, gaps } = discovered;
+        let Discovered { cluster, resources, gaps, .. } = discovered;
         if targets.all_namespaces {
             return Ok(Observation { cluster, scope: Scope::Everything, namespace: None, resources, gaps });
         }

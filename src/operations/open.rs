@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    cluster::{Connection, ConnectionOptions, Progress, Scope},
+    cluster::{Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
     dump,
     model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
 };
@@ -110,7 +110,6 @@ impl TargetConfig {
 }
 
 /// A source whose resources are known. Of a cluster, no lists have been read yet.
-#[expect(clippy::large_enum_variant, reason = "there is only one")]
 pub enum Opening {
     Cluster(Discovered),
     Dump(Snapshot),
@@ -128,6 +127,17 @@ impl Opening {
                 Opening::Dump(dump::read_up_to(*max_input, paths, *assume_complete)?)
             }
         })
+    }
+
+    /// The same for what a command on these targets reads: begins to list it before discovery has answered.
+    ///
+    /// # Errors
+    /// As [`Opening::of`].
+    pub fn expecting(source: &SourceConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
+        match source {
+            SourceConfig::Cluster(cluster) => Discovered::expecting(cluster, targets, scope).map(Opening::Cluster),
+            SourceConfig::Dump { .. } => Opening::of(source),
+        }
     }
 
     pub fn resources(&self) -> &Resources {
@@ -152,7 +162,7 @@ impl Opening {
     pub fn into_snapshot(self) -> Snapshot {
         match self {
             Opening::Dump(snapshot) => snapshot,
-            Opening::Cluster(Discovered { cluster, resources, gaps }) => {
+            Opening::Cluster(Discovered { cluster, resources, gaps, .. }) => {
                 let mut builder = SnapshotBuilder::new(cluster.connection.origin(), resources);
                 gaps.into_iter().for_each(|gap| builder.gap(gap));
                 builder.build()
@@ -166,6 +176,43 @@ pub struct Discovered {
     pub cluster: Cluster,
     pub resources: Resources,
     pub gaps: Vec<Gap>,
+    /// Lists that were begun before discovery had answered.
+    pub(super) early: EarlyLists,
+}
+
+/// What to list for a command.
+struct Lists {
+    query: Option<TypedQuery>,
+    wanted: Wanted,
+    /// `None` for all.
+    namespace: Option<String>,
+}
+
+impl Lists {
+    /// Of a server that serves these resources.
+    ///
+    /// # Errors
+    /// Types that aren't served.
+    fn of(
+        cluster: &Cluster,
+        resources: &Resources,
+        targets: &TargetConfig,
+        scope: ReadScope,
+    ) -> Result<Self, OperationError> {
+        let query = targets.typed(resources)?;
+        let namespace = targets.namespace.as_deref().unwrap_or(cluster.connection.default_namespace()).to_owned();
+        let namespace = (!targets.all_namespaces).then_some(namespace);
+        let lists = match (scope, &namespace) {
+            (ReadScope::Namespace, Some(namespace)) => scope_of(query.as_ref(), resources, namespace),
+            _ => Scope::Everything,
+        };
+        let is_whole =
+            |resource: &Resource| scope == ReadScope::Diagnosis && read_whole(&resource.group, &resource.kind);
+        let whole = resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
+        let selected = query.iter().flat_map(TypedQuery::selected);
+        let targets = selected.map(|resource| (resource, namespace.clone())).collect();
+        Ok(Lists { query, wanted: Wanted { scope: lists, whole, targets }, namespace })
+    }
 }
 
 impl Discovered {
@@ -173,6 +220,24 @@ impl Discovered {
     /// Why there is no connection, or why the served resources could not be read.
     pub fn connect(config: &ClusterConfig) -> Result<Self, OperationError> {
         Self::by(Cluster::connect(config)?)
+    }
+
+    /// The same for what a command on these targets reads: begins the lists of what the server served the last time,
+    /// while discovery is on its way. [`Discovered::read`] takes those that discovery wants, too.
+    ///
+    /// # Errors
+    /// As [`Discovered::connect`].
+    pub fn expecting(config: &ClusterConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
+        let cluster = Cluster::connect(config)?;
+        // A type that wasn't served may be served by now.
+        let known = cluster.connection.served_last();
+        let known = known.and_then(|known| Some((Lists::of(&cluster, &known, targets, scope).ok()?.wanted, known)));
+        let runtime = cluster.runtime.enter();
+        let early = known.map(|(wanted, known)| cluster.connection.begin_lists(&known, &wanted)).unwrap_or_default();
+        drop(runtime);
+        let discovered = Discovered { early, ..Self::by(cluster)? };
+        discovered.cluster.connection.keep_served(&discovered.resources);
+        Ok(discovered)
     }
 
     /// The same by a session's connection, as the same user.
@@ -185,7 +250,7 @@ impl Discovered {
 
     fn by(cluster: Cluster) -> Result<Self, OperationError> {
         let (resources, gaps) = cluster.runtime.block_on(cluster.connection.discover())?;
-        Ok(Discovered { cluster, resources, gaps })
+        Ok(Discovered { cluster, resources, gaps, early: EarlyLists::default() })
     }
 
     /// The requested namespace, or the connection's.
@@ -258,24 +323,14 @@ impl Discovered {
     }
 
     fn read_once(self, targets: &TargetConfig, scope: ReadScope) -> Result<LiveSession, OperationError> {
-        let Discovered { cluster, resources, gaps } = self;
-        let query = targets.typed(&resources)?;
-        let namespace = targets.namespace.as_deref().unwrap_or(cluster.connection.default_namespace()).to_owned();
-        let choice = targets.choice(NamespaceChoice::One(namespace.clone()));
-        let namespace = (!targets.all_namespaces).then_some(namespace);
+        let Discovered { cluster, resources, gaps, early } = self;
+        let Lists { query, wanted, namespace } = Lists::of(&cluster, &resources, targets, scope)?;
+        let choice = targets.choice(NamespaceChoice::One(cluster.connection.default_namespace().to_owned()));
         let selected = select(&cluster, &resources, query.as_ref(), namespace.as_deref())?;
-        let lists = match (scope, &namespace) {
-            (ReadScope::Namespace, Some(namespace)) => scope_of(query.as_ref(), &resources, namespace),
-            _ => Scope::Everything,
-        };
-        let is_whole =
-            |resource: &Resource| scope == ReadScope::Diagnosis && read_whole(&resource.group, &resource.kind);
-        let whole: Vec<ResourceId> =
-            resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
-        let listed: Vec<(ResourceId, Option<String>)> =
-            query.iter().flat_map(TypedQuery::selected).map(|resource| (resource, namespace.clone())).collect();
-        let read = cluster.connection.read_some(resources, &lists, &whole, &listed);
+        let read = cluster.connection.read_some(resources, &wanted, &early);
         let (mut snapshot, nothing) = cluster.runtime.block_on(read)?;
+        // Nothing later may take a list that is old by then.
+        drop(early);
         snapshot.read_at = Some(SystemClock::start().now());
         add_gaps(&mut snapshot, gaps);
         if let Some(query) = &query {

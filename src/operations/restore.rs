@@ -35,7 +35,7 @@ impl Restore {
         archived: Vec<Archived>,
         request: &RestoreRequest,
     ) -> Result<Self, OperationError> {
-        let Discovered { cluster, resources, gaps } = Discovered::connect(cluster)?;
+        let Discovered { cluster, resources, gaps, .. } = Discovered::connect(cluster)?;
         let options = request.resolve(&archived, &resources)?;
         let plan = RestorePlan::of(archived, &options).map_err(|why| OperationError::Malformed(why.to_string()))?;
         Ok(Restore { cluster, resources, gaps, plan })

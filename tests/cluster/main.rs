@@ -18,6 +18,7 @@ mod delete;
 mod differential;
 mod doctor;
 mod dot;
+mod early_lists;
 mod events;
 mod explain;
 mod facts;

@@ -94,7 +94,7 @@ impl Delete {
         // An earlier, interrupted run of this command may have deleted some targets already.
         let resumed = archived.as_ref().is_some_and(Archived::resumed);
         let targets = TargetConfig { ignore_not_found: targets.ignore_not_found || resumed, ..targets.clone() };
-        let discovered = Discovered::connect(cluster)?;
+        let discovered = Discovered::expecting(cluster, &targets, ReadScope::Diagnosis)?;
         config.allow_incomplete = config.allow_incomplete.resolve(&discovered.resources)?;
         let options =
             PlanOptions::of(&discovered.resources, &config.keep, &config.gates)?.allowing(&config.allow_incomplete);

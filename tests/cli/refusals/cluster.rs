@@ -49,6 +49,24 @@ fn the_command_line_comes_first() {
     assert!(describe(&ran).starts_with("\"deploy\" is a TYPE"), "{ran}");
 }
 
+/// Help, versions and completion scripts need no server.
+#[test]
+fn who_asks_for_help_waits_for_no_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let server = format!("http://{}", listener.local_addr().unwrap());
+    let chosen = ["--server", &server, "--request-timeout=1s"];
+    let asked = || listener.accept().is_ok();
+    for args in [&["--help"][..], &["tree", "--help"], &["version"], &["completion", "bash"], &["completion", "zsh"]] {
+        let ran = finish(program().env("HOME", home.path()).args(args).args(chosen));
+        assert!(ran.code == 0 && !ran.out.is_empty() && !asked(), "{args:?}: {ran}");
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "{args:?} wrote something");
+    }
+    let ran = finish(program().env("HOME", home.path()).arg("tree").args(chosen));
+    assert!(ran.code == 1 && asked(), "{ran}");
+}
+
 /// `-v 6` logs each request, but never secrets in it.
 #[test]
 fn requests_are_told_when_asked_for() {

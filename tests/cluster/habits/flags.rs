@@ -62,7 +62,7 @@ fn every_command_takes_every_global_flag_of_kubectl() {
 /// kubectl flag: `--as`, `--as-group`, `--as-uid`, `--as-user-extra` | same: and refused without `--as`
 /// kubectl flag: `--match-server-version` | same: the server must have the version of the kubectl in `PATH`
 /// kubectl flag: `--profile`, `--profile-output` | different: accepted, without effect, and that is said
-/// kubectl flag: `--vmodule`, `--log-flush-frequency`, `--cache-dir` | different: accepted, without effect
+/// kubectl flag: `--vmodule`, `--log-flush-frequency` | different: accepted, without effect
 /// kubectl habit: `--dry_run` for `--dry-run`, underscores in flags | same
 /// kubectl credential: a token and a password, also if one is in the kubeconfig | refused: as in kubectl
 /// kubectl credential: `--insecure-skip-tls-verify` and `--certificate-authority` | refused: as in kubectl
