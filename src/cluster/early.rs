@@ -201,6 +201,18 @@ mod tests {
         assert_eq!(told, ["/api/v1/gone?limit=500", "/api/v1/new?limit=500", PODS]);
     }
 
+    /// Discovery is compared with them.
+    #[tokio::test]
+    async fn api_services_are_never_listed_early() {
+        let (group, kind) = ("apiregistration.k8s.io".to_owned(), "APIService".to_owned());
+        let resources =
+            Resources::new(vec![named("pods"), Resource { group, kind, ..named("apiservices") }], Vec::new());
+        let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new() };
+        let early = serve(|_| one("a")).await.begin_lists(&resources, &wanted);
+        let tries = early.tries.lock().unwrap();
+        assert_eq!(tries.keys().map(|(url, _)| url.as_str()).collect::<Vec<_>>(), [PODS]);
+    }
+
     #[tokio::test]
     async fn what_was_not_served_yet_is_asked_for_again() {
         let answer = |asked: &RecordedRequest| if asked.before == 0 { refuse(404) } else { one("a") };

@@ -8,8 +8,8 @@ use http::StatusCode;
 use rustc_hash::FxHashSet;
 
 use crate::model::{
-    Gap, GapReason, ListRecord, ObjectId, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
-    facts::read_facts,
+    API_SERVICE, Gap, GapReason, ListRecord, ObjectId, RawObject, Resource, ResourceId, Resources, Snapshot,
+    SnapshotBuilder, facts::read_facts,
 };
 
 use super::{
@@ -192,9 +192,12 @@ impl Connection {
     }
 
     /// Begins to list what is wanted of these resources, which may not be what the server serves now: see
-    /// [`EarlyLists`]. Needs a tokio runtime.
+    /// [`EarlyLists`]. APIServices are listed after discovery, which is compared with them: in an older list, one that
+    /// discovery lacks would be missing, too. Needs a tokio runtime.
     pub fn begin_lists(&self, resources: &Resources, wanted: &Wanted) -> EarlyLists {
-        self.send_early(wanted.jobs(resources).iter().map(Job::first_page).collect(), LISTS_AT_ONCE)
+        let jobs = wanted.jobs(resources);
+        let may_be_older = |job: &&Job| (job.resource.group.as_str(), job.resource.kind.as_str()) != API_SERVICE;
+        self.send_early(jobs.iter().filter(may_be_older).map(Job::first_page).collect(), LISTS_AT_ONCE)
     }
 
     /// The same for a reader who may be able to get single objects, if no list: the error says that every list was

@@ -103,17 +103,23 @@ fn lists_begin_while_discovery_is_on_its_way() {
     assert_eq!((&second.stdout, &second.stderr), (&first.stdout, &first.stderr));
     assert_eq!(paths(&cached.proxy, &lists, false), once(&lists));
     assert!(discovery > 10_000 && size("/apis") == discovery, "{discovery} bytes, then {}", size("/apis"));
-    // They don't wait for discovery; without a cache, they do.
-    cached.hold_discovery_until_asked_for(&lists[0]);
+    // They don't wait for discovery, also of a kind that not every server has; without a cache, that does.
+    let widgets = format!("/apis/gc.test/v1/namespaces/{}/widgets", trial.namespace);
+    assert!(lists.contains(&widgets));
+    cached.hold_discovery_until_asked_for(&widgets);
     let held = cached.gc(&args);
-    assert_eq!((held.expect(0), cached.asked_for(&lists[0])), (first.stdout.as_str(), 1));
-    cached.hold_discovery_until_asked_for(&lists[0]);
+    assert_eq!((held.expect(0), cached.asked_for(&widgets)), (first.stdout.as_str(), 1));
+    // Discovery is compared with APIServices: their list is no older.
+    let asked: Vec<String> = cached.proxy.requests().into_iter().map(|request| request.path).collect();
+    let at = |path: &str| asked.iter().rposition(|asked| asked == path).expect("it was asked for");
+    assert!(at("/apis") < at("/apis/apiregistration.k8s.io/v1/apiservices"), "{asked:#?}");
+    cached.hold_discovery_until_asked_for(&widgets);
     let waits = cached.gc_uncached(&args);
-    assert_eq!((waits.code, cached.asked_for(&lists[0])), (Some(1), 0), "{}", waits.stderr);
+    assert_eq!((waits.code, cached.asked_for(&widgets)), (Some(1), 0), "{}", waits.stderr);
     // Another user of the same server begins anew.
     let other = format!("--as={VIEWER}");
     assert_eq!(cached.gc(&["tree", "configmaps", "-n", &trial.namespace, &other]).code, Some(1));
-    assert_eq!(cached.asked_for(&lists[0]), 0, "nothing is known of what this user may discover");
+    assert_eq!(cached.asked_for(&widgets), 0, "nothing is known of what this user may discover");
 }
 
 #[test]
