@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock, atomic::AtomicBool};
 
-use crate::model::{Origin, Resources, ServerVersion};
+use crate::model::{Origin, Resources, ServerVersion, well_known};
 
 use super::{
     ConnectionOptions, Progress,
@@ -101,9 +101,14 @@ impl Connection {
         })
     }
 
-    /// What this server served this user the last time, if that isn't long ago. It may serve something else by now.
-    pub fn served_last(&self) -> Option<Resources> {
-        self.cache.as_ref()?.read()
+    /// What this server probably serves: what it served this user the last time, if that isn't long ago, else what
+    /// Kubernetes serves by default. It may serve something else.
+    pub fn expected_resources(&self) -> Resources {
+        let last = self.cache.as_ref().and_then(DiscoveryCache::read);
+        last.unwrap_or_else(|| {
+            let known = well_known::resources();
+            Resources::new(known.resources, known.preferred_versions)
+        })
     }
 
     /// Keeps what is served for the next time.

@@ -254,6 +254,8 @@ mod tests {
         assert!(cache.read().is_some(), "written anew because of its age");
     }
 
+    /// robustness input: a cached discovery that others may write, of another user, a link, a pipe, and a cache
+    ///   folder that others may write | each | as without a cache
     #[cfg(unix)]
     #[test]
     fn what_others_may_have_written_is_ignored() {

@@ -1,7 +1,8 @@
-//! Lists that are asked for while discovery is still on its way, by what the server served the last time.
+//! Lists that are asked for while discovery is still on its way, by what the server served the last time, or else by
+//! what Kubernetes serves by default.
 //!
 //! They spare a command the wait, and decide nothing: a list counts only if discovery, read in this run, wants the very
-//! same request. The others are dropped, and what was not served the last time is listed once discovery names it.
+//! same request. The others are dropped, and what was not expected is listed once discovery names it.
 
 use std::sync::{
     Arc, Mutex, PoisonError,

@@ -222,18 +222,20 @@ impl Discovered {
         Self::by(Cluster::connect(config)?)
     }
 
-    /// The same for what a command on these targets reads: begins the lists of what the server served the last time,
-    /// while discovery is on its way. [`Discovered::read`] takes those that discovery wants, too.
+    /// The same for what a command on these targets reads: begins the lists of what the server probably serves, while
+    /// discovery is on its way. [`Discovered::read`] takes those that discovery wants, too.
     ///
     /// # Errors
     /// As [`Discovered::connect`].
     pub fn expecting(config: &ClusterConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
         let cluster = Cluster::connect(config)?;
-        // A type that wasn't served may be served by now.
-        let known = cluster.connection.served_last();
-        let known = known.and_then(|known| Some((Lists::of(&cluster, &known, targets, scope).ok()?.wanted, known)));
+        let expected = cluster.connection.expected_resources();
         let runtime = cluster.runtime.enter();
-        let early = known.map(|(wanted, known)| cluster.connection.begin_lists(&known, &wanted)).unwrap_or_default();
+        // A type that isn't expected may be served: then nothing is listed early.
+        let early = match Lists::of(&cluster, &expected, targets, scope) {
+            Ok(lists) => cluster.connection.begin_lists(&expected, &lists.wanted),
+            Err(_) => EarlyLists::default(),
+        };
         drop(runtime);
         let discovered = Discovered { early, ..Self::by(cluster)? };
         discovered.cluster.connection.keep_served(&discovered.resources);
