@@ -9,6 +9,8 @@ mod exit_codes;
 mod findings;
 mod hostile;
 mod inputs;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod instructions;
 mod obstacles;
 mod pipes;
 mod readme;
