@@ -1,7 +1,6 @@
 //! Writes a man page for `kubectl gc` and for each of its commands: `cargo run --example man-pages FOLDER`.
 
-use clap::CommandFactory;
-use kubectl_gc::cli::args::Cli;
+use kubectl_gc::cli::commands::Cli;
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args_os().nth(1).expect("usage: man-pages FOLDER");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 
 use crate::{
     bounded::parse_size,
@@ -41,14 +41,12 @@ use super::{
     max_term_width = 80,
     after_long_help = "Exit codes: 0 success, 1 the command failed, 2 the command worked and found a problem."
 )]
-pub struct Cli {
+pub(super) struct Root {
     /// Print version
     #[arg(short = 'V', long, action = clap::ArgAction::Version, hide_short_help = true)]
     version: Option<bool>,
     #[command(flatten)]
     pub global: GlobalArgs,
-    #[command(subcommand)]
-    pub command: Command,
 }
 
 /// The flags of every command.
@@ -73,84 +71,6 @@ pub struct GlobalArgs {
     /// How the command prints.
     #[arg(skip)]
     pub printing: PrintArgs,
-}
-
-/// One variant for each command.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Show owners and dependents as a tree
-    Tree(TreeArgs),
-    /// Predict what a delete does to every object, and why
-    Plan(PlanArgs),
-    /// Show the plan, ask, delete, and follow the cascade to its end
-    ///
-    /// Shows what the delete does to every object, asks, deletes the TARGETs (the garbage collector deletes their
-    /// dependents), and follows the cascade until nothing more happens. Reports objects that ended differently than
-    /// planned, and objects that are stuck with what blocks them.
-    ///
-    /// Deletes nothing unless the API server says that you may, everything that decides the outcome could be read,
-    /// and you confirm. Asks again if the cluster changes so that other objects would be deleted.
-    Delete(DeleteArgs),
-    /// Write the objects a delete would remove into a file
-    ///
-    /// Writes every complete object that a delete of the TARGETs would remove into FILE: YAML for kubectl and for
-    /// restore, compressed if FILE ends in .gz. Objects that are already Terminating can be archived, too.
-    Archive(ArchiveArgs),
-    /// Restore archived objects
-    ///
-    /// Creates the objects in ARCHIVE that the cluster lacks: namespaces, then CRDs, then owners before their
-    /// dependents, whose owner references get the new uids. Compares existing objects and does not change them. Can
-    /// be run again after an interruption.
-    ///
-    /// TARGETs restore only these objects and their dependents. -n restores into another namespace.
-    Restore(RestoreArgs),
-    /// Do the garbage collector's work: one pass, or --watch
-    ///
-    /// For clusters where no collector is running. One pass removes references to missing owners, deletes objects
-    /// whose owners are all gone, and finishes foreground and orphan deletes. It shows the plan, asks, works until
-    /// nothing is left to do, and reports the result. --dry-run only shows the plan. --watch continues like the
-    /// controller, without asking.
-    ///
-    /// Covers the whole cluster unless -n NAMESPACE or TARGETs limit which objects may be changed; it always reads
-    /// everything that decides.
-    Sweep(SweepArgs),
-    /// Find problems with owners and deletions, and how to fix them
-    ///
-    /// Finds owner references to missing objects, ownership cycles, stuck deletions, deletions that start when a
-    /// controller or API comes back, and signs that the garbage collector does not work. Each finding says what is
-    /// wrong, what follows, and which kubectl command fixes it with the least harm. On a live cluster, findings are
-    /// checked again before they are reported.
-    ///
-    /// Covers the whole cluster unless -n NAMESPACE or TARGETs limit which findings are reported; it always reads
-    /// everything that matters.
-    Doctor(DoctorArgs),
-    /// Explain one object: owners, what it waits for, what is next
-    ///
-    /// Shows for each TARGET its owners and whether they count, what the collector does next, what would change
-    /// that, and, if it is Terminating, what it waits for, down to the root cause. Includes the findings of doctor
-    /// for this object.
-    Explain(ExplainArgs),
-    /// Tell what goes and why, while it happens
-    ///
-    /// Prints a line whenever an object is deleted or collected, waits for something, loses owners or finalizers, or
-    /// is recreated, with the reason as far as it can be found out: an owner is called missing only if a look-up
-    /// says so. Objects that are made again and again with an owner that does not exist are reported as a LOOP, with
-    /// their maker. Changes nothing.
-    ///
-    /// Covers the namespace; -A covers all, and TARGETs limit it to these objects, what is in them, and their
-    /// dependents, also future ones.
-    Watch(WatchArgs),
-    /// List deletable resources, and which the collector watches
-    Resources(ResourcesArgs),
-    /// Write the cluster's metadata into a file for --from
-    Snapshot(SnapshotArgs),
-    /// Complete commands, types and objects in a shell
-    ///
-    /// Prints the completion script of a shell for kubectl-gc. `install` puts it, and what kubectl calls to complete
-    /// `kubectl gc`, where they are found, and says what it did. It replaces no file that is not its own.
-    Completion(CompletionArgs),
-    /// Print the version
-    Version(VersionArgs),
 }
 
 /// [`MAX_INPUT`](crate::dump::MAX_INPUT) as text.

@@ -17,10 +17,9 @@ use super::values::truth;
 /// * A switch takes a truth value, as in `--yes=false`. The last one wins.
 /// * `--dry_run` is `--dry-run` (component-base's `WordSepNormalizeFunc`).
 ///
-/// # Errors
-/// A switch with another value.
-pub(super) fn for_clap(command: &Command, args: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, clap::Error> {
-    with_switches(command, with_labels(with_hyphens(with_help(args))).into_iter())
+/// [`with_switches`] does the third.
+pub(super) fn as_written_for_clap(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    with_labels(with_hyphens(with_help(args)))
 }
 
 /// Long flags without underscores in their names.
@@ -62,7 +61,12 @@ fn with_labels(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     joined
 }
 
-fn with_switches(command: &Command, mut args: impl Iterator<Item = OsString>) -> Result<Vec<OsString>, clap::Error> {
+/// # Errors
+/// A switch with another value.
+pub(super) fn with_switches(
+    command: &Command,
+    mut args: impl Iterator<Item = OsString>,
+) -> Result<Vec<OsString>, clap::Error> {
     // Most command lines need none of them.
     let switches = LazyCell::new(|| switches(command));
     let mut taken: Vec<OsString> = Vec::new();
@@ -109,7 +113,7 @@ fn without(arg: OsString, spellings: &[String], switches: &BTreeMap<String, Vec<
     (!left.is_empty()).then(|| format!("-{left}").into())
 }
 
-/// The spellings of each switch, by each of them. An option that takes a value in any command is none.
+/// The spellings of each switch, by each of them. An option that takes a value in any of these commands is none.
 fn switches(command: &Command) -> BTreeMap<String, Vec<String>> {
     let mut switches = BTreeMap::new();
     let mut others = BTreeSet::new();
@@ -137,12 +141,11 @@ fn switches(command: &Command) -> BTreeMap<String, Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
-    use super::{super::args::Cli, *};
+    use super::{super::commands::needed, *};
 
     fn taken(line: &str) -> Result<String, clap::Error> {
-        let args = for_clap(&Cli::command(), line.split(' ').map(OsString::from))?;
+        let args = as_written_for_clap(line.split(' ').map(OsString::from));
+        let args = with_switches(&needed(&args), args.into_iter())?;
         let args: Vec<String> = args.into_iter().map(|arg| arg.into_string().unwrap()).collect();
         Ok(args.join("|"))
     }
@@ -180,6 +183,9 @@ mod tests {
             ("gc delete x -yy --yes=0", "gc|delete|x"),
             ("gc delete x --yes --yes=0 --all", "gc|delete|x|--all"),
             ("gc plan x -A=true", "gc|plan|x|-A"),
+            // An option of delete, and no flag of plan.
+            ("gc sweep --dry-run=true --dry-run=false", "gc|sweep"),
+            ("gc plan x --yes=false", "gc|plan|x|--yes=false"),
             // Options with values are clap's business.
             ("gc delete x --wait=false --dry-run=server", "gc|delete|x|--wait=false|--dry-run=server"),
             ("gc delete x -- --yes=false", "gc|delete|x|--|--yes=false"),

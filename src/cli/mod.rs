@@ -6,6 +6,7 @@ mod archived;
 pub mod args;
 mod arguments;
 mod colour;
+pub mod commands;
 pub mod completion;
 mod config;
 mod connection;
@@ -38,12 +39,13 @@ mod watch;
 
 use std::io::{self, Write};
 
-use clap::{CommandFactory as _, FromArgMatches as _, error::ErrorKind};
+use clap::error::ErrorKind;
 
-use crate::{cluster, operations::OperationError};
+use crate::operations::OperationError;
 
 use self::{
-    args::{Cli, Command, GlobalArgs},
+    args::GlobalArgs,
+    commands::{Cli, Command},
     exit::Exit,
     report::{Report, describe_error},
 };
@@ -53,7 +55,7 @@ pub fn run() -> Exit {
     if let Some(words) = completion::asked(std::env::args_os()) {
         return Report::of(completion::complete(&words)).print();
     }
-    let cli = match parse() {
+    let cli = match Cli::of(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -74,18 +76,6 @@ fn warned(global: &GlobalArgs, exit: Exit) -> Exit {
     // Ignore errors: stderr may be closed.
     let _ = writeln!(io::stderr(), "error: {error}");
     Exit::Failed
-}
-
-/// Reads this process's arguments.
-fn parse() -> Result<Cli, clap::Error> {
-    let mut command = Cli::command();
-    let args = arguments::for_clap(&command, std::env::args_os())?;
-    let mut matches = command.try_get_matches_from_mut(args)?;
-    let name = matches.subcommand_name().unwrap_or_default().to_owned();
-    let mut cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
-    cli.global.connection.chosen.user_agent = Some(format!("{} {name}", cluster::program()));
-    cli.global.printing = cli.command.printing();
-    Ok(cli)
 }
 
 fn dispatch(cli: &Cli) -> Result<Report, OperationError> {

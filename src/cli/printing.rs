@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::render::template::TemplateOptions;
 
-use super::args::Command;
+use super::commands::Command;
 
 /// The flags of every command that has `-o`, except `archive` and `snapshot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]

@@ -221,19 +221,17 @@ fn place(connection: &Connection) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
-    use crate::cli::args::{Cli, Command};
+    use crate::cli::commands::{Cli, Command};
 
     #[test]
     fn what_is_to_be_done_again_goes_to_the_same_cluster() {
         let said = ["kubectl-gc", "restore", "my shop.yaml", "--all", "--context=prod", "--yes"];
-        let cli = Cli::parse_from(said);
+        let cli = Cli::of(said.map(Into::into)).unwrap();
         let Command::Restore(args) = &cli.command else { panic!("{said:?}") };
         assert_eq!(again(&cli.global, args).to_string(), "kubectl gc restore --context=prod --all 'my shop.yaml'");
         let said = ["kubectl-gc", "restore", "a.yaml", "deploy/web", "-n", "trial", "--cluster-scoped"];
-        let cli = Cli::parse_from(said);
+        let cli = Cli::of(said.map(Into::into)).unwrap();
         let Command::Restore(args) = &cli.command else { panic!("{said:?}") };
         assert_eq!(
             again(&cli.global, args).to_string(),

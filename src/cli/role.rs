@@ -19,7 +19,8 @@ use crate::{
 
 use super::{
     archive::targets_and_file,
-    args::{Command, DeleteArgs, DryRunArg, GlobalArgs, RestoreArgs, TargetArgs},
+    args::{DeleteArgs, DryRunArg, GlobalArgs, RestoreArgs, TargetArgs},
+    commands::Command,
     flags::propagation_of,
     report::Report,
     restore,

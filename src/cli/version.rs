@@ -39,10 +39,8 @@ pub(super) fn text(args: &VersionArgs) -> Result<String, OperationError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::{
-        super::{args::Cli, printing::PrintArgs},
+        super::{commands::Cli, printing::PrintArgs},
         *,
     };
 

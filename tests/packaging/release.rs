@@ -8,8 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-use clap::CommandFactory as _;
-use kubectl_gc::cli::args::Cli;
+use kubectl_gc::cli::commands::Cli;
 use sha2::{Digest as _, Sha256};
 
 use super::krew::PLATFORMS;

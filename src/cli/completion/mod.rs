@@ -10,10 +10,9 @@ mod walk;
 
 use std::ffi::OsString;
 
-use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 
-use super::args::{Cli, ShellArg};
+use super::{args::ShellArg, commands::Cli};
 
 pub(super) use install::install;
 

@@ -306,9 +306,7 @@ fn target(before: &[String], current: &str, ask: &impl Ask) -> (Vec<Candidate>, 
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
-    use super::{super::super::args::Cli, *};
+    use super::{super::super::commands::Cli, *};
 
     struct Known;
 

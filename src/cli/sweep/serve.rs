@@ -27,16 +27,14 @@ pub async fn serve(order: &SweepConfig, metrics: &Metrics, health: &Health) -> R
 mod tests {
     use std::time::Duration;
 
-    use clap::Parser as _;
-
     use super::*;
     use crate::cli::{
-        args::{Cli, Command},
+        commands::{Cli, Command},
         report::describe_error,
     };
 
     fn order(line: &str) -> SweepConfig {
-        let Command::Sweep(args) = Cli::parse_from(line.split(' ')).command else { panic!("{line}") };
+        let Command::Sweep(args) = Cli::of(line.split(' ').map(Into::into)).unwrap().command else { panic!("{line}") };
         SweepConfig::read(&args).unwrap()
     }
 
