@@ -58,9 +58,6 @@ impl Connection {
         let failed = |error: credentials::Error| match error {
             credentials::Error::Setting { what, reason } => ConnectError::Setting { what, reason },
             credentials::Error::Credentials(reason) => ConnectError::Credentials { endpoint: endpoint.clone(), reason },
-            credentials::Error::Kube(kube::Error::Auth(error)) => {
-                ConnectError::Credentials { endpoint: endpoint.clone(), reason: credentials::explain(&error) }
-            }
             credentials::Error::Kube(error @ kube::Error::InferKubeconfig(_)) => {
                 ConnectError::Setting { what: format!("the user's settings for {endpoint}"), reason: error.to_string() }
             }

@@ -4,7 +4,6 @@ use std::{error::Error, io, time::Duration};
 
 use super::{
     answer::{Malformed, Refusal},
-    credentials,
     transport::Unprocessed,
 };
 
@@ -108,9 +107,6 @@ impl Failure {
                 if error.is_go_away() && error.is_remote() {
                     return Failure::Interrupted("the server closed the connection".to_owned());
                 }
-            }
-            if let Some(error) = error.downcast_ref::<kube::client::AuthError>() {
-                return Failure::Credentials(credentials::explain(error));
             }
         }
         let innermost = chain.last().cloned().unwrap_or_default();

@@ -13,10 +13,7 @@ mod token_file;
 use std::{path::PathBuf, sync::Arc};
 
 use http::{HeaderMap, HeaderValue, Request, header};
-use kube::{
-    Client, Config,
-    client::{AuthError, Body},
-};
+use kube::{Client, Config, client::Body};
 
 use super::{failure::Failure, kubeconfig::Origin, transport};
 
@@ -80,8 +77,10 @@ impl Clients {
                     Oidc::new(provider.config, origin, agent).map_err(|reason| Error::Setting { what, reason })?,
                 )
             }
-            (_, provider) => {
-                config.auth_info.auth_provider = provider.filter(|_| !has_token);
+            (_, Some(provider)) if !has_token => {
+                return Err(Error::Setting { what: user_name(origin.as_ref()), reason: unavailable(&provider.name) });
+            }
+            _ => {
                 // The file is read again and again; the token is only for the case that it is gone (client-go's
                 // `NewBearerAuthWithRefreshRoundTripper`).
                 match config.auth_info.token_file.take().filter(|_| config.auth_info.username.is_none()) {
@@ -168,14 +167,15 @@ fn bearer(token: &str) -> Result<HeaderValue, String> {
     Ok(value)
 }
 
-/// Describes an authentication error of kube. Its own message contains a failed program's output in Rust's debug
-/// format, with any token in it.
-pub(super) fn explain(error: &AuthError) -> String {
-    match error {
-        AuthError::AuthExecRun { cmd, out } => format!("{cmd} failed ({})", out.status),
-        AuthError::ReadTokenFile(error, file) => format!("token file {}: {error}", file.display()),
-        AuthError::InvalidBearerToken(_) => "the token has characters that no HTTP header can have".to_owned(),
-        AuthError::InvalidBasicAuth(_) => "the password has characters that no HTTP header can have".to_owned(),
-        error => error.to_string(),
-    }
+/// Why there are no credentials of this provider (client-go's `GetAuthProvider` and stubs).
+fn unavailable(provider: &str) -> String {
+    let instead = match provider {
+        "gcp" => "the gcp auth plugin has been removed; use the credential plugin gke-gcloud-auth-plugin instead",
+        "azure" => {
+            "the azure auth plugin has been removed; use the credential plugin of \
+            https://github.com/Azure/kubelogin instead"
+        }
+        _ => return format!("no auth-provider {provider:?} is known, only oidc; use a credential plugin (exec)"),
+    };
+    instead.to_owned()
 }

@@ -65,6 +65,23 @@ fn a_log_in_is_shared_with_kubectl() {
     }
 }
 
+/// kubectl credential: `auth-provider` gcp, azure and unknown ones: refused | same
+#[test]
+#[ignore = "long: beside kubectl"]
+fn a_provider_that_kubectl_has_no_more_is_refused() {
+    let cluster = shared();
+    let folder = folder();
+    for (name, said) in [("gcp", "gke-gcloud-auth-plugin"), ("azure", "kubelogin"), ("other", "\"other\"")] {
+        // What kubectl once ran for a token.
+        let config = json!({"cmd-path": "touch", "cmd-args": folder.path().join("ran")});
+        let user = json!({"auth-provider": {"name": name, "config": config}});
+        let file = kubeconfig(cluster, folder.path(), &user);
+        let (theirs, ours, told) = both(cluster, file.as_os_str());
+        assert!(!theirs && !ours && told.matches(said).count() == 2, "{told}");
+        assert!(!folder.path().join("ran").exists(), "{told}");
+    }
+}
+
 /// kubectl credential: incomplete kubeconfigs, several files in `KUBECONFIG` | same
 #[test]
 #[ignore = "long: beside kubectl"]
