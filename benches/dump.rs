@@ -3,14 +3,20 @@
 //! Each file is read by a process of its own, beside serde_json, which reads the same objects into a slim struct.
 //! `UPDATE_PERFORMANCE=1` writes the figures into `docs/performance.md`.
 
+#[allow(dead_code, reason = "shared by all benchmarks; one needs only parts of it")]
+mod figures;
+
 use std::{
     collections::BTreeMap,
     env, fs,
     io::{BufWriter, Write},
+    ops::Range,
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
     time::Instant,
 };
+
+use figures::{machine, record};
 
 use flate2::{Compression, write::GzEncoder};
 use kubectl_gc::dump;
@@ -19,7 +25,7 @@ use serde::{Deserialize, de::IgnoredAny};
 /// Tells a child process what to read: how, and which file.
 const ROLE: &str = "KUBECTL_GC_BENCH_DUMP";
 /// Each file is read so often; the medians count.
-const TIMES: usize = 5;
+const TIMES: usize = 3;
 
 fn main() {
     if let Ok(role) = env::var(ROLE) {
@@ -27,18 +33,23 @@ fn main() {
         return child(how, path);
     }
     let sizes: Vec<usize> = env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![10_000, 100_000] } else { sizes };
-    let mut table = String::from(
-        "| objects | file | MB | seconds | seconds of CPU | bytes of memory an object |\n|---|---|---|---|---|---|\n",
-    );
+    let sizes = if sizes.is_empty() { vec![100_000, 1_000_000] } else { sizes };
+    let header = "| objects | file | MB | seconds | seconds of CPU | ÷ serde_json | bytes of memory an object |\n\
+                  |---|---|---|---|---|---|---|\n";
+    print!("{header}");
+    let mut table = header.to_owned();
     for size in sizes {
         let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut slim = f64::NAN;
         for (name, how) in [
             ("list.json", "slim"),
             ("list.json", "read"),
             ("pretty.json", "read"),
+            ("array.json", "read"),
             ("lines.ndjson", "read"),
+            ("list.json", "stdin"),
             ("list.json.gz", "read"),
+            ("folder", "read"),
             ("snapshot.json", "read"),
             ("list.yaml", "parse"),
             ("list.yaml", "read"),
@@ -47,51 +58,43 @@ fn main() {
             if !path.exists() {
                 write(&path, size);
             }
-            let text = fs::metadata(&path).expect("it was written").len();
+            let text = bytes(&path);
             let nothing = measured("nothing", &path).memory;
             let mut runs: Vec<Run> = (0..TIMES).map(|_| measured(how, &path)).collect();
             runs.sort_by(|one, other| one.processor.total_cmp(&other.processor));
             let Run { seconds, processor, memory } = runs[TIMES / 2];
+            if how == "slim" {
+                slim = processor;
+            }
             let each = memory.saturating_sub(nothing) / size as u64;
             let label = match how {
                 "slim" => format!("{name} (serde_json)"),
                 "parse" => format!("{name} (serde-saphyr)"),
+                "stdin" => format!("{name} (standard input)"),
                 _ => name.to_owned(),
             };
-            let row =
-                format!("| {size} | {label} | {:.1} | {seconds:.2} | {processor:.2} | {each} |\n", text as f64 / 1e6);
+            let row = format!(
+                "| {size} | {label} | {:.1} | {seconds:.2} | {processor:.2} | {:.2} | {each} |\n",
+                text as f64 / 1e6,
+                processor / slim
+            );
             print!("{row}");
             table.push_str(&row);
         }
     }
-    if env::var_os("UPDATE_PERFORMANCE").is_some() {
-        fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/performance.md"), page(&table))
-            .expect("it can be written");
-    }
-}
-
-/// The page of the figures.
-fn page(table: &str) -> String {
-    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    let model = model.map_or("an unknown processor", |(_, model)| model);
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let lines = [
-        "# How fast it is",
-        "",
-        "`UPDATE_PERFORMANCE=1 cargo bench --bench dump -- 100000 1000000` makes this page. Times are those of one",
-        "machine; compare them with each other.",
-        "",
-        "## Reading dumps",
-        "",
-        &format!("Medians of {TIMES} runs on {cores} cores of {model}."),
-        "Each file has the same Deployments, ReplicaSets and Pods. *serde_json* reads the whole text at once, into",
-        "structs with the same names and references, and no more; *serde-saphyr* reads YAML and keeps nothing. The",
-        "memory is the most that the process had, less what it has without reading.",
-        "",
-        table,
-    ];
-    lines.join("\n")
+    record(
+        "Reading dumps",
+        &[
+            &figures::command("dump"),
+            "",
+            &format!("Medians of {TIMES} runs on {}.", machine()),
+            "Each file has the same Deployments, ReplicaSets and Pods. *serde_json* reads the whole text at once, into",
+            "structs with the same names and references, and no more; *serde-saphyr* reads YAML and keeps nothing. The",
+            "memory is the most that the process had, less what it has without reading.",
+            "",
+            &table,
+        ],
+    );
 }
 
 /// What a process took.
@@ -105,7 +108,12 @@ struct Run {
 
 fn measured(how: &str, path: &Path) -> Run {
     let this = env::current_exe().expect("it runs");
-    let ran = Command::new(this).env(ROLE, format!("{how} {}", path.display())).output().expect("it starts");
+    let input = match how {
+        "stdin" => fs::File::open(path).expect("it was written").into(),
+        _ => Stdio::null(),
+    };
+    let role = format!("{how} {}", path.display());
+    let ran = Command::new(this).env(ROLE, role).stdin(input).output().expect("it starts");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let said = String::from_utf8(ran.stdout).expect("numbers");
     let numbers: Vec<f64> = said.split_whitespace().map(|number| number.parse().expect("a number")).collect();
@@ -118,6 +126,7 @@ fn child(how: &str, path: &str) {
         "slim" => slim(&fs::read(path).expect("it can be read")),
         "parse" => parse(&fs::read_to_string(path).expect("it can be read")),
         "read" => dump::read(&[path.to_owned()], true).expect("it is well-formed").len(),
+        "stdin" => dump::read(&["-".to_owned()], true).expect("it is well-formed").len(),
         _ => 0,
     };
     let seconds = start.elapsed().as_secs_f64();
@@ -182,40 +191,75 @@ fn parse(text: &str) -> usize {
     text.len()
 }
 
+/// The size of a file, or of the files in a folder.
+fn bytes(path: &Path) -> u64 {
+    let metadata = fs::metadata(path).expect("it was written");
+    match metadata.is_dir() {
+        true => fs::read_dir(path).expect("a folder").map(|entry| bytes(&entry.expect("an entry").path())).sum(),
+        false => metadata.len(),
+    }
+}
+
+/// How many objects each file of a folder has.
+const FILE: usize = 1000;
+
 /// Writes a file of that many objects, in the form that its name tells.
 fn write(path: &Path, size: usize) {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if name == "folder" {
+        fs::create_dir(path).expect("it can be made");
+        for first in (0..size).step_by(FILE) {
+            let file = fs::File::create(path.join(format!("{first}.json"))).expect("it can be made");
+            list(&mut BufWriter::new(file), first..size.min(first + FILE)).expect("the disk has room");
+        }
+        return;
+    }
     let file = BufWriter::new(fs::File::create(path).expect("it can be made"));
     let mut to: Box<dyn Write> = match name.ends_with(".gz") {
         true => Box::new(GzEncoder::new(file, Compression::fast())),
         false => Box::new(file),
     };
+    let value = |number| serde_json::from_str::<serde_json::Value>(&object(number)).expect("JSON");
     let written = match name {
         "lines.ndjson" => (0..size).try_for_each(|number| writeln!(to, "{}", object(number))),
-        "pretty.json" | "list.yaml" => {
-            let items: Vec<serde_json::Value> =
-                (0..size).map(|number| serde_json::from_str(&object(number)).expect("JSON")).collect();
-            let list = serde_json::json!({"apiVersion": "v1", "items": items, "kind": "List"});
-            match name {
-                "list.yaml" => {
-                    serde_yaml::to_writer(&mut to, &list).expect("it can be written");
-                    Ok(())
-                }
-                _ => serde_json::to_writer_pretty(&mut to, &list).map_err(Into::into),
-            }
+        "pretty.json" => {
+            let item = |number| serde_json::to_string_pretty(&value(number)).expect("JSON").replace('\n', "\n    ");
+            write!(to, "{{\n  \"apiVersion\": \"v1\",\n  \"items\": [\n    ")
+                .and_then(|()| separated(&mut to, 0..size, ",\n    ", item))
+                .and_then(|()| to.write_all(b"\n  ],\n  \"kind\": \"List\"\n}\n"))
+        }
+        "list.yaml" => {
+            let item = |number| serde_yaml::to_string(&[value(number)]).expect("YAML");
+            write!(to, "apiVersion: v1\nitems:\n")
+                .and_then(|()| separated(&mut to, 0..size, "", item))
+                .and_then(|()| to.write_all(b"kind: List\n"))
+        }
+        "array.json" => {
+            write!(to, "[").and_then(|()| separated(&mut to, 0..size, ",", object)).and_then(|()| to.write_all(b"]"))
         }
         "snapshot.json" => {
             let list = path.with_file_name("list.json").display().to_string();
             dump::write(&dump::read(&[list], true).expect("it is well-formed"), &mut to)
         }
-        _ => {
-            let begun = to.write_all(br#"{"apiVersion":"v1","items":["#);
-            let comma = |number| if number == 0 { "" } else { "," };
-            let items = (0..size).try_for_each(|number| write!(to, "{}{}", comma(number), object(number)));
-            begun.and(items).and_then(|()| to.write_all(br#"],"kind":"List"}"#))
-        }
+        _ => list(&mut to, 0..size),
     };
     written.and_then(|()| to.flush()).expect("the disk has room");
+}
+
+fn list(to: &mut dyn Write, numbers: Range<usize>) -> std::io::Result<()> {
+    to.write_all(br#"{"apiVersion":"v1","items":["#)?;
+    separated(to, numbers, ",", object)?;
+    to.write_all(br#"],"kind":"List"}"#)
+}
+
+fn separated(
+    to: &mut dyn Write,
+    mut numbers: Range<usize>,
+    separator: &str,
+    item: impl Fn(usize) -> String,
+) -> std::io::Result<()> {
+    let first = numbers.start;
+    numbers.try_for_each(|number| write!(to, "{}{}", if number == first { "" } else { separator }, item(number)))
 }
 
 /// One of a Deployment, its ReplicaSet and eight Pods, as `kubectl get -o json` prints them, without most of the spec.

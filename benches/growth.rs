@@ -1,24 +1,26 @@
 //! Measures how the commands' time and memory grow with large dumps of odd shapes: `cargo bench --bench growth
-//! [-- SHAPE… COMMAND… SIZE…]`, by default all shapes and commands, of few objects.
+//! [-- SHAPE… COMMAND… SIZE…]`, by default all shapes and commands, each in its own sizes.
 //!
 //! *n* is the number of objects, references or files, whichever there are most of. The growth is that of the time,
 //! less that of a tiny dump, divided by that of n log n since the size before: 1.0 grows like n log n, and a quadratic
-//! time by nearly 10 where the sizes are ten times apart. `KEEP=FOLDER` keeps the dumps.
+//! time by nearly 10 where the sizes are ten times apart. `KEEP=FOLDER` keeps the dumps. `UPDATE_PERFORMANCE=1` writes
+//! the figures into `docs/performance.md`.
+
+#[allow(dead_code, reason = "shared by all benchmarks; one needs only parts of it")]
+mod figures;
 
 use std::{
     env, fs,
     io::{BufWriter, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use figures::{Ran, machine, record};
 
 /// A command that takes longer is ended.
 const LIMIT: Duration = Duration::from_secs(180);
-/// How often a command's memory is looked at.
-const LOOK: Duration = Duration::from_millis(5);
 /// Shorter times say nothing about growth.
 const TELLING: f64 = 0.1;
 
@@ -75,6 +77,17 @@ const SHAPES: &[(&str, Shape)] = &[
     }),
 ];
 
+/// The sizes of a shape, if none are given: as many as a cluster may have, and those that were slow once.
+fn usual_sizes(shape: &str) -> Vec<usize> {
+    match shape {
+        // 1,000 and 2,000 objects.
+        "complete-graph" => vec![100_000, 1_000_000, 4_000_000],
+        "orders" | "kinds" | "unserved-kinds" => vec![1_000, 10_000],
+        "files" => vec![10_000, 100_000],
+        _ => vec![10_000, 100_000, 1_000_000],
+    }
+}
+
 /// The commands, by name. `o0` is the first object, `LAST` the last.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("tree", &["tree", "-n", "shop"]),
@@ -86,7 +99,6 @@ const COMMANDS: &[(&str, &[&str])] = &[
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let sizes: Vec<usize> = arguments.iter().filter_map(|argument| argument.parse().ok()).collect();
-    let sizes = if sizes.is_empty() { vec![1_000, 10_000] } else { sizes };
     let is_chosen = |name: &str, all: &[&str]| {
         let named = |argument: &String| all.contains(&argument.as_str());
         !arguments.iter().any(named) || arguments.iter().any(|argument| argument == name)
@@ -102,7 +114,9 @@ fn main() {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = env::var_os("KEEP").map_or(folder.path().to_owned(), PathBuf::from);
-    println!("| shape | command | n | CPU seconds | MB | growth by n log n |\n|---|---|---|---|---|---|");
+    let header = "| shape | command | n | CPU seconds | MB | growth by n log n |\n|---|---|---|---|---|---|\n";
+    print!("{header}");
+    let mut table = header.to_owned();
     for (shape, make) in SHAPES.iter().filter(|(name, _)| is_chosen(name, &names)) {
         for (name, line) in COMMANDS.iter().filter(|(name, _)| is_chosen(name, &commands)) {
             let run = |size: usize| {
@@ -115,29 +129,45 @@ fn main() {
                     line.iter().map(|word| if *word == "cm/LAST" { last.as_str() } else { *word }).collect();
                 measured(&line, &dump)
             };
-            let least = run(10).seconds;
+            let least = run(10).processor;
             let mut before: Option<(usize, f64)> = None;
-            for size in &sizes {
-                let ran = run(*size);
-                let seconds = (ran.seconds - least).max(0.0);
-                let growth = before.filter(|(_, before)| *before > TELLING && ran.ended).map(|(smaller, before)| {
+            for size in if sizes.is_empty() { usual_sizes(shape) } else { sizes.clone() } {
+                let ran = run(size);
+                let ended = ran.status.is_some();
+                let seconds = (ran.processor - least).max(0.0);
+                let growth = before.filter(|(_, before)| *before > TELLING && ended).map(|(smaller, before)| {
                     let expected = |n: usize| n as f64 * (n as f64).log2();
-                    format!("{:.1}", seconds / before / (expected(*size) / expected(smaller)))
+                    format!("{:.1}", seconds / before / (expected(size) / expected(smaller)))
                 });
-                let more = if ran.ended { "" } else { "more than " };
-                println!(
-                    "| {shape} | {name} | {size} | {more}{:.2} | {} | {} |",
-                    ran.seconds,
+                let more = if ended { "" } else { "more than " };
+                let row = format!(
+                    "| {shape} | {name} | {size} | {more}{:.2} | {} | {} |\n",
+                    ran.processor,
                     ran.memory / 1_000_000,
                     growth.as_deref().unwrap_or("")
                 );
-                if !ran.ended {
+                print!("{row}");
+                table.push_str(&row);
+                if !ended {
                     break;
                 }
-                before = Some((*size, seconds));
+                before = Some((size, seconds));
             }
         }
     }
+    record(
+        "Growth",
+        &[
+            &figures::command("growth"),
+            "",
+            &format!("On {}. *n* is the number of objects, references or files, whichever there are most", machine()),
+            "of. The growth is that of the time, divided by that of n log n since the size before: 1.0 grows like",
+            "n log n, and a quadratic time by nearly 10 where the sizes are ten times apart.",
+            "`benches/growth.rs` makes the shapes.",
+            "",
+            &table,
+        ],
+    );
 }
 
 /// The number of the last ConfigMap of a shape.
@@ -151,60 +181,14 @@ fn last(shape: &str, size: usize) -> usize {
     }
 }
 
-struct Ran {
-    /// Of all its threads, in the user's and the system's mode.
-    seconds: f64,
-    /// The most that it had, in bytes.
-    memory: u64,
-    /// Whether it ended on its own.
-    ended: bool,
-}
-
 /// Runs one command on a dump.
 fn measured(line: &[&str], dump: &Path) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"))
-        .args(line)
-        .arg("--assume-complete")
-        .arg("--from")
-        .arg(dump)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
-    let id = child.id();
-    let start = Instant::now();
-    let (mut memory, mut ended) = (0, true);
-    // It isn't reaped before its times are read.
-    let pid = Pid::from_child(&child);
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    while waitid(WaitId::Pid(pid), options).expect("it is a child").is_none() {
-        memory = peak(id).unwrap_or(memory);
-        if ended && start.elapsed() > LIMIT {
-            ended = false;
-            child.kill().expect("it is a child");
-        }
-        std::thread::sleep(LOOK);
-    }
-    let seconds = cpu_seconds(id).expect("Linux keeps the times of a process until it is reaped");
-    let status = child.wait().expect("it is a child");
-    assert!(!ended || matches!(status.code(), Some(0 | 2 | 3)), "{line:?} {}: {status}", dump.display());
-    Ran { seconds, memory, ended }
-}
-
-/// The most memory that a process had so far, in bytes.
-fn peak(id: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"))?;
-    Some(peak.trim().parse::<u64>().ok()? * 1024)
-}
-
-fn cpu_seconds(id: u32) -> Option<f64> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name, in parentheses, may contain anything; the times are the 14th and 15th field.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"));
+    command.args(line).arg("--assume-complete").arg("--from").arg(dump);
+    let ran = figures::measured(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()), LIMIT);
+    let code = ran.status.map(|status| status.code());
+    assert!(matches!(code, None | Some(Some(0 | 2 | 3))), "{line:?} {}: {code:?}", dump.display());
+    ran
 }
 
 /// Writes ConfigMaps of which each is owned by those with these numbers.

@@ -16,6 +16,7 @@ pub mod account;
 pub mod act;
 #[cfg(test)]
 mod allocations;
+pub mod apply;
 #[cfg(feature = "dump")]
 pub mod archive;
 mod bounded;
@@ -34,6 +35,7 @@ pub mod dump;
 pub mod fuzzing;
 pub mod go_quote;
 pub mod graph;
+pub mod hold;
 pub mod jsonpath;
 #[cfg(feature = "cluster")]
 pub mod metrics;
@@ -41,11 +43,16 @@ pub mod model;
 #[cfg(feature = "cli")]
 pub mod operations;
 pub mod plan;
+pub mod progress;
+mod quantity;
+pub mod reclaim;
 #[cfg(feature = "cli")]
 pub mod render;
 pub mod restore;
 pub mod server;
 pub mod simulate;
 pub mod tree;
+#[cfg(feature = "cli")]
+pub mod tui;
 mod url;
 pub mod wording;

@@ -1,5 +1,7 @@
 //! Formats numbers, counts and ages for every output.
 
+use std::time::Duration;
+
 /// `1 object`, `3 objects`, `101,204 objects`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
@@ -24,6 +26,11 @@ pub fn thousands(number: usize) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A duration in kubectl's short form, as [`age`].
+pub fn duration(time: Duration) -> String {
+    age(time.as_secs().try_into().unwrap_or(i64::MAX))
 }
 
 /// An age in kubectl's short form: the largest unit that fits.

@@ -5,6 +5,7 @@
 //! was touched, the cascade is over, as predicted or otherwise.
 
 use std::{
+    collections::HashMap,
     pin::pin,
     time::{Duration, Instant},
 };
@@ -16,7 +17,7 @@ use crate::{
     graph::OwnerGraph,
     model::{Gap, Identity, ObjectEvent, ObjectId, Snapshot},
     plan::{
-        PlanTracker,
+        OutcomeKind, PlanTracker,
         tracker::{Blocker, Progress, TrackerVerdict, UnexpectedOutcome, UnplannedObject},
     },
     simulate::{Assume, SimContext, State},
@@ -98,6 +99,8 @@ pub struct Followed {
     pub progress: Progress,
     /// Objects that did not end as predicted; if it is not over, that have not yet.
     pub otherwise: Vec<UnexpectedOutcome>,
+    /// What came of each object of the plan, by its uid.
+    pub ends: HashMap<String, OutcomeKind>,
     /// How many terminating objects are left.
     pub left: usize,
     /// What blocks them.
@@ -420,6 +423,7 @@ impl Follower<'_> {
             collector_idle,
             progress: self.course.progress(),
             otherwise: self.course.otherwise(),
+            ends: self.course.ends().map(|(uid, kind)| (uid.to_owned(), kind)).collect(),
             left: self.judgement.left,
             blockers: self.judgement.blockers,
             outside: self.course.outside().cloned().collect(),

@@ -10,6 +10,7 @@ mod delete_tests;
 mod follow;
 #[cfg(test)]
 mod follow_tests;
+mod hold;
 mod keep;
 #[cfg(test)]
 mod keep_tests;
@@ -27,6 +28,8 @@ mod update;
 pub use access::{Access, Denied, Verdicts, review, user_name};
 pub use delete::{Answered, Deletion, Sent, delete};
 pub use follow::{Ended, FollowEvent, Followed, Following, follow};
+pub use hold::{Begun, HoldFailure, Holding, LetGo, Seen, StoredHold, TakeBack, go_on, hold};
+pub(crate) use hold::{find_hold, list_holds, look};
 pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};
 pub use owner_events::OwnerEventRecorder;
 pub use probe::{Probe, ProbeError, probe, probe_until};

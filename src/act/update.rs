@@ -56,6 +56,10 @@ pub(super) enum Change {
     References(Vec<Value>),
     /// Replaces the whole status.
     Status(Value),
+    /// Replaces all finalizers.
+    Finalizers(Vec<Value>),
+    /// Merges these fields.
+    Merge(Value),
 }
 
 impl Change {
@@ -66,6 +70,16 @@ impl Change {
             Change::References(references) => {
                 let body = json!({ "ownerReferences": references });
                 (MERGE_PATCH, metadata_patch(uid.as_str().unwrap_or_default(), version.as_str(), body))
+            }
+            Change::Finalizers(finalizers) => {
+                let body = json!({ "finalizers": finalizers });
+                (MERGE_PATCH, metadata_patch(uid.as_str().unwrap_or_default(), version.as_str(), body))
+            }
+            Change::Merge(fields) => {
+                let mut body = fields.clone();
+                body["metadata"]["uid"] = uid.clone();
+                body["metadata"]["resourceVersion"] = version.clone();
+                (MERGE_PATCH, body)
             }
             // A merge patch would keep fields of the old status.
             Change::Status(status) => {

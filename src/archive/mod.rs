@@ -23,6 +23,7 @@ pub use error::ArchiveError;
 pub use header::{Header, LeftOut, ObjectName};
 pub use read::{Archive, Objects, header_of};
 pub use write::{ArchiveWriter, Saved};
+pub(crate) use yaml::yaml_of;
 
 /// The format that this version writes, and the newest that it reads.
 pub const FORMAT: u32 = 1;

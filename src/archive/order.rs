@@ -2,7 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::restore::{self, Need};
+use crate::{
+    model::group_of,
+    restore::{self, Need},
+};
 
 /// What decides an object's position.
 #[derive(Clone, Debug)]
@@ -15,7 +18,7 @@ pub(super) struct ArchiveEntry {
 
 /// How early a kind must be created; the same for a restore and for kubectl.
 pub(super) fn rank(api_version: &str, kind: &str) -> u8 {
-    restore::rank(api_version.split_once('/').map_or("", |(group, _)| group), kind)
+    restore::rank(group_of(api_version), kind)
 }
 
 /// Indices in creation order: every object after its owners; apart from that by rank, then in the given order. A circle

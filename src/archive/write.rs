@@ -18,6 +18,7 @@ use super::{
     order::{ArchiveEntry, creatable, rank},
     yaml,
 };
+use crate::model::group_of;
 
 /// The allowed endings of names, and whether the file is compressed.
 const ENDINGS: [(&str, bool); 4] = [(".yaml", false), (".yml", false), (".yaml.gz", true), (".yml.gz", true)];
@@ -123,7 +124,7 @@ impl ArchiveWriter {
         let text_at = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (api_version, kind) = (text_at("/apiVersion"), text_at("/kind"));
         let (name, uid) = (text_at("/metadata/name"), text_at("/metadata/uid"));
-        let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
+        let group = group_of(&api_version).to_owned();
         let place = [group, kind.clone(), text_at("/metadata/namespace"), name.clone()];
         let needed = [("apiVersion", &api_version), ("kind", &kind), ("name", &name), ("uid", &uid)];
         if let Some((field, _)) = needed.into_iter().find(|(_, text)| text.is_empty()) {

@@ -14,6 +14,13 @@ const LONGEST_KEY: usize = 1000;
 /// Words that some parser doesn't read as text.
 const WORDS: [&str; 12] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity"];
 
+/// One object as YAML.
+pub(crate) fn yaml_of(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
 /// Writes one object in block style, with its keys in their order. `serde_json` limits its depth (128).
 pub(super) fn write(value: &Value, out: &mut String) {
     block(value, 0, out);

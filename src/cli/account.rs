@@ -1,6 +1,6 @@
 //! `kubectl gc watch`: tells what goes and why, while it happens.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use crate::{
     account::{Happening, Scope},
@@ -11,7 +11,6 @@ use crate::{
     },
     render::{
         account::{AccountOptions, document, summary, text},
-        go_quote::visible,
         output::Format,
         style::Style,
     },
@@ -24,7 +23,7 @@ use super::{
     exit::Exit,
     output::apply,
     printing::PrintArgs,
-    report::{Report, heading, print_data, terminal_width},
+    report::{Report, heading, print_data, say, terminal_width},
     sweep::ended,
 };
 
@@ -88,8 +87,7 @@ fn first_line(observation: &Observation) -> Vec<u8> {
 /// The summary, on standard error, and the exit code.
 fn report(watched: &Watched, until_gone: bool) -> Report {
     for line in summary(&watched.summary, watched.took) {
-        // Ignore errors: stderr may be closed.
-        let _ = writeln!(io::stderr(), "{}", visible(&line));
+        say(&line);
     }
     let mut report = Report::of("");
     if watched.ended == Ended::TimedOut {

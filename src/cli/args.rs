@@ -16,6 +16,7 @@ use crate::{
 use super::{
     connection::ConnectionArgs,
     formats::{self, formats},
+    open::OpenArgs,
     printing::PrintArgs,
     values::allow_incomplete,
     warnings::Warnings,
@@ -39,6 +40,8 @@ use super::{
     args_override_self = true,
     arg_required_else_help = true,
     max_term_width = 80,
+    // clap's own has an empty line more: the short help fits a screen of 24 lines.
+    help_template = "{before-help}{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}",
     after_long_help = "Exit codes: 0 success, 1 the command failed, 2 the command worked and found a problem."
 )]
 pub(super) struct Root {
@@ -50,7 +53,7 @@ pub(super) struct Root {
 }
 
 /// The flags of every command.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct GlobalArgs {
     /// Colour the output
     #[arg(
@@ -173,6 +176,10 @@ pub struct TreeArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 2, requires = "watch",
         value_parser = clap::value_parser!(u64).range(1..))]
     pub interval: u64,
+    /// Walk through it on the screen, as with tui
+    #[arg(short, long, conflicts_with_all = ["owners", "depth", "no_fold", "watch", "include_types", "exclude_types",
+        "sort_by", "label_columns", "show_labels", "output"])]
+    pub interactive: bool,
     /// Show only objects of these types, and what leads to them; TARGETs in any case
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     pub include_types: Vec<String>,
@@ -192,6 +199,8 @@ pub struct TreeArgs {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::TREE))]
     pub output: Option<Format>,
     #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
     pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
@@ -205,6 +214,8 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub targets: TargetArgs,
     #[command(flatten)]
+    pub apply: ApplyArgs,
+    #[command(flatten)]
     pub propagation: PropagationArgs,
     #[command(flatten)]
     pub grace: GraceArgs,
@@ -212,6 +223,11 @@ pub struct PlanArgs {
     pub keep: KeepArgs,
     #[command(flatten)]
     pub gates: GateArgs,
+    /// Walk through it on the screen, as with tui
+    #[arg(short, long, conflicts_with_all = [
+        "grace_period", "now", "force", "keep", "deny", "deny_effect", "max", "fail_on", "assume", "output",
+    ])]
+    pub interactive: bool,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
@@ -219,11 +235,27 @@ pub struct PlanArgs {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
     #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
     pub printing: PrintArgs,
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
     pub role: RoleArgs,
+}
+
+/// What is applied, instead of deleted.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ApplyArgs {
+    /// Predict kubectl apply of what -f or -k names, not a delete: what the garbage collector deletes at once
+    #[arg(long, help_heading = "Apply", conflicts_with_all = [
+        "targets", "selector", "field_selector", "all", "all_namespaces", "propagation", "cascade", "grace_period",
+        "now", "force", "keep", "deny", "deny_effect", "max", "interactive", "open",
+    ])]
+    pub apply: bool,
+    /// Print the file with its owner references mended, as YAML or with -o json as JSON
+    #[arg(long, help_heading = "Apply", requires = "apply")]
+    pub fix: bool,
 }
 
 /// The objects that a delete keeps.
@@ -257,6 +289,11 @@ impl GateArgs {
     /// Whether any gate is given.
     pub fn any(&self) -> bool {
         !self.deny.is_empty() || !self.deny_effect.is_empty() || self.max.is_some() || self.fail_on.is_some()
+    }
+
+    /// Whether uncertainty is bad news.
+    pub fn fails_if_unsure(&self) -> bool {
+        self.fail_on == Some(FailOnVerdictArg::Unsure)
     }
 
     /// The gates, whose types are not resolved yet.
@@ -362,11 +399,53 @@ pub struct DeleteArgs {
     /// How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end
     #[arg(long, value_name = "TIME", default_value = "0")]
     pub timeout: String,
+    /// Delete only after this time (30s, 10m); until then, cancel takes it back. 0: let held TARGETs go now
+    #[arg(long, value_name = "TIME", conflicts_with = "keep")]
+    pub hold: Option<String>,
+    /// With --hold: where to store cluster-scoped TARGETs; without it the current namespace
+    #[arg(long, value_name = "NAMESPACE", requires = "hold")]
+    pub hold_namespace: Option<String>,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub assume: AssumeArg,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
+    pub output: Option<Format>,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
+}
+
+/// `kubectl gc cancel`
+#[derive(Debug, Args)]
+#[command(
+    after_long_help = "Exit codes: 0 success, 1 the command failed, or no delete waits, 2 something is not taken \
+    back, or its delete had gone on."
+)]
+pub struct CancelArgs {
+    /// TYPE/NAME..., or TYPE NAME...: what was deleted with --hold, or its Secret
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// Where the Secrets of cluster-scoped TARGETs are; without it all namespaces
+    #[arg(long, value_name = "NAMESPACE")]
+    pub hold_namespace: Option<String>,
+    /// If another object has the name by now, make it the owner of the dependents
+    #[arg(long)]
+    pub use_existing: bool,
+    /// Go on even if something that could not be read may contain dependents
+    #[arg(long)]
+    pub allow_incomplete: bool,
+    /// Only show what would happen
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::HOLD))]
     pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
@@ -461,6 +540,8 @@ pub struct SweepArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub open: OpenArgs,
     #[command(flatten)]
     pub printing: PrintArgs,
     #[command(flatten)]
@@ -562,6 +643,9 @@ pub struct DoctorArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "watch",
         value_parser = clap::value_parser!(u64).range(1..))]
     pub interval: u64,
+    /// Walk through it on the screen, as with tui
+    #[arg(short, long, conflicts_with_all = ["only", "probe", "evidence", "watch", "list_codes", "fail_on", "output"])]
+    pub interactive: bool,
     /// Print every code with its severity and meaning; needs no cluster
     #[arg(long, conflicts_with_all = ["only", "targets", "filenames", "kustomize", "from", "probe",
         "watch"])]
@@ -572,6 +656,8 @@ pub struct DoctorArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCTOR))]
     pub output: Option<Format>,
+    #[command(flatten)]
+    pub open: OpenArgs,
     #[command(flatten)]
     pub printing: PrintArgs,
     #[command(flatten)]
@@ -589,7 +675,22 @@ pub struct ExplainArgs {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::EXPLAIN))]
     pub output: Option<Format>,
     #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
     pub printing: PrintArgs,
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
+}
+
+/// `kubectl gc tui`
+#[derive(Debug, Args)]
+pub struct TuiArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    #[command(flatten)]
+    pub propagation: PropagationArgs,
     #[command(flatten)]
     pub source: SourceArgs,
     #[command(flatten)]
@@ -616,6 +717,37 @@ pub struct WatchArgs {
     pub output: Option<Format>,
     #[command(flatten)]
     pub printing: PrintArgs,
+}
+
+/// `kubectl gc reclaim`
+#[derive(Debug, Args)]
+pub struct ReclaimArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    /// Only what goes within this time, as in kubectl (30s, 5m, 1h)
+    #[arg(long, value_name = "TIME")]
+    pub within: Option<String>,
+    /// Also list what one might expect to go, and stays
+    #[arg(long)]
+    pub never: bool,
+    /// As of this time, such as 2026-01-31T12:00:00Z [default: now; for files: the latest time in them]
+    #[arg(long, value_name = "TIME")]
+    pub at: Option<String>,
+    /// The controller manager's flag: how many Pods that have ended stay [default: 12500]
+    #[arg(long, value_name = "NUMBER", help_heading = "Controllers", allow_hyphen_values = true)]
+    pub terminated_pod_gc_threshold: Option<i64>,
+    /// The controller manager's flag: how long a token stays that nobody uses [default: 8760h]
+    #[arg(long, value_name = "TIME", help_heading = "Controllers")]
+    pub legacy_service_account_token_clean_up_period: Option<String>,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::RECLAIM))]
+    pub output: Option<Format>,
+    #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
 }
 
 /// `kubectl gc resources`

@@ -8,8 +8,9 @@ use crate::cluster;
 
 use super::{
     args::{
-        ArchiveArgs, CompletionArgs, DeleteArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs, ResourcesArgs,
-        RestoreArgs, Root, SnapshotArgs, SweepArgs, TreeArgs, VersionArgs, WatchArgs,
+        ArchiveArgs, CancelArgs, CompletionArgs, DeleteArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs,
+        ReclaimArgs, ResourcesArgs, RestoreArgs, Root, SnapshotArgs, SweepArgs, TreeArgs, TuiArgs, VersionArgs,
+        WatchArgs,
     },
     arguments,
 };
@@ -27,12 +28,15 @@ pub enum Command {
     Tree(TreeArgs),
     Plan(PlanArgs),
     Delete(DeleteArgs),
+    Cancel(CancelArgs),
     Archive(ArchiveArgs),
     Restore(RestoreArgs),
     Sweep(SweepArgs),
     Doctor(DoctorArgs),
     Explain(ExplainArgs),
+    Tui(TuiArgs),
     Watch(WatchArgs),
+    Reclaim(ReclaimArgs),
     Resources(ResourcesArgs),
     Snapshot(SnapshotArgs),
     Completion(CompletionArgs),
@@ -44,7 +48,7 @@ struct Entry {
     name: &'static str,
     /// What it does, in a line.
     about: &'static str,
-    /// What its own help says besides.
+    /// What its own help, its man page and its page in `docs/commands` say besides: what it does, and when to use it.
     more: &'static str,
     /// Adds its arguments.
     arguments: fn(clap::Command) -> clap::Command,
@@ -53,13 +57,28 @@ struct Entry {
 }
 
 /// In the order of the help.
-const COMMANDS: [Entry; 13] = [
-    entry::<TreeArgs>("tree", "Show owners and dependents as a tree", "", |matches| {
-        TreeArgs::from_arg_matches_mut(matches).map(Command::Tree)
-    }),
-    entry::<PlanArgs>("plan", "Predict what a delete does to every object, and why", "", |matches| {
-        PlanArgs::from_arg_matches_mut(matches).map(Command::Plan)
-    }),
+const COMMANDS: [Entry; 16] = [
+    entry::<TreeArgs>(
+        "tree",
+        "Show owners and dependents as a tree",
+        "Shows the TARGETs with their dependents, or with --owners what owns them; without a TARGET, everything in the \
+         namespace. Marks cycles, and owners that are missing or invalid. Changes nothing.\n\n\
+         Use it to see what belongs together before you touch it, or to find out why an object exists.",
+        |matches| TreeArgs::from_arg_matches_mut(matches).map(Command::Tree),
+    ),
+    entry::<PlanArgs>(
+        "plan",
+        "Predict what a delete does to every object, and why",
+        "Simulates the delete of the TARGETs by the rules of the API server, the garbage collector and the built-in \
+         controllers: which objects are deleted, which are kept, which get stuck and behind what, and what is lost \
+         outside the cluster. Without a TARGET, it shows the result of deleting each root, which is an object without \
+         owners. Changes nothing.\n\n\
+         With --apply -f FILE, it predicts kubectl apply of a file instead: which of its objects the garbage collector \
+         deletes at once, because their owner references lead nowhere. --fix prints the file with these mended.\n\n\
+         Use it before a delete that you are not sure of, before a backup is applied, and in scripts: a gate (--deny, \
+         --deny-effect, --max, --fail-on) makes it exit with code 2.",
+        |matches| PlanArgs::from_arg_matches_mut(matches).map(Command::Plan),
+    ),
     entry::<DeleteArgs>(
         "delete",
         "Show the plan, ask, delete, and follow the cascade to its end",
@@ -67,14 +86,26 @@ const COMMANDS: [Entry; 13] = [
          dependents), and follows the cascade until nothing more happens. Reports objects that ended differently \
          than planned, and objects that are stuck with what blocks them.\n\n\
          Deletes nothing unless the API server says that you may, everything that decides the outcome could be read, \
-         and you confirm. Asks again if the cluster changes so that other objects would be deleted.",
+         and you confirm. Asks again if the cluster changes so that other objects would be deleted.\n\n\
+         With --hold, the delete waits, and can be taken back until its time is up: see docs/hold.md.\n\n\
+         Use it in place of kubectl delete wherever an object has dependents, data or finalizers.",
         |matches| DeleteArgs::from_arg_matches_mut(matches).map(Command::Delete),
+    ),
+    entry::<CancelArgs>(
+        "cancel",
+        "Take back a delete that waits",
+        "Takes back what delete --hold has deleted and not let go yet: keeps the dependents of the TARGETs, creates \
+         the TARGETs again, and gives their dependents references to them. Nothing below a TARGET is restarted. Works \
+         from anywhere, also if the program that holds is gone, and can be run again after an interruption.\n\n\
+         Use it if the delete was a mistake. What is deleted already comes back with restore, from an archive.",
+        |matches| CancelArgs::from_arg_matches_mut(matches).map(Command::Cancel),
     ),
     entry::<ArchiveArgs>(
         "archive",
         "Write the objects a delete would remove into a file",
         "Writes every complete object that a delete of the TARGETs would remove into FILE: YAML for kubectl and for \
-         restore, compressed if FILE ends in .gz. Objects that are already Terminating can be archived, too.",
+         restore, compressed if FILE ends in .gz. Objects that are already Terminating can be archived, too.\n\n\
+         Use it before a delete that you may regret, also if another program deletes.",
         |matches| ArchiveArgs::from_arg_matches_mut(matches).map(Command::Archive),
     ),
     entry::<RestoreArgs>(
@@ -83,7 +114,8 @@ const COMMANDS: [Entry; 13] = [
         "Creates the objects in ARCHIVE that the cluster lacks: namespaces, then CRDs, then owners before their \
          dependents, whose owner references get the new uids. Compares existing objects and does not change them. \
          Can be run again after an interruption.\n\n\
-         TARGETs restore only these objects and their dependents. -n restores into another namespace.",
+         TARGETs restore only these objects and their dependents. -n restores into another namespace.\n\n\
+         Use it after a delete that should not have happened, or to copy an application.",
         |matches| RestoreArgs::from_arg_matches_mut(matches).map(Command::Restore),
     ),
     entry::<SweepArgs>(
@@ -94,7 +126,8 @@ const COMMANDS: [Entry; 13] = [
          nothing is left to do, and reports the result. --dry-run only shows the plan. --watch continues like the \
          controller, without asking.\n\n\
          Covers the whole cluster unless -n NAMESPACE or TARGETs limit which objects may be changed; it always reads \
-         everything that decides.",
+         everything that decides.\n\n\
+         Use it where only an API server runs, as in envtest, or while the controller manager is down.",
         |matches| SweepArgs::from_arg_matches_mut(matches).map(Command::Sweep),
     ),
     entry::<DoctorArgs>(
@@ -105,7 +138,8 @@ const COMMANDS: [Entry; 13] = [
          wrong, what follows, and which kubectl command fixes it with the least harm. On a live cluster, findings \
          are checked again before they are reported.\n\n\
          Covers the whole cluster unless -n NAMESPACE or TARGETs limit which findings are reported; it always reads \
-         everything that matters.",
+         everything that matters.\n\n\
+         Use it when something does not go away, or went away by itself, and now and then before that happens.",
         |matches| DoctorArgs::from_arg_matches_mut(matches).map(Command::Doctor),
     ),
     entry::<ExplainArgs>(
@@ -113,8 +147,18 @@ const COMMANDS: [Entry; 13] = [
         "Explain one object: owners, what it waits for, what is next",
         "Shows for each TARGET its owners and whether they count, what the collector does next, what would change \
          that, and, if it is Terminating, what it waits for, down to the root cause. Includes the findings of doctor \
-         for this object.",
+         for this object.\n\n\
+         Use it when one object is stuck in Terminating, or when you wonder why it is still there.",
         |matches| ExplainArgs::from_arg_matches_mut(matches).map(Command::Explain),
+    ),
+    entry::<TuiArgs>(
+        "tui",
+        "Walk through owners, plans and findings on the screen",
+        "Shows owners and dependents as a forest to walk through: open and close, filter, go to owners, mark objects \
+         and see what a delete of them does, read findings and their remedies, and watch a cascade while it happens. \
+         ? lists the keys. A delete shows the plan and asks, as the command delete does; nothing else changes \
+         anything.",
+        |matches| TuiArgs::from_arg_matches_mut(matches).map(Command::Tui),
     ),
     entry::<WatchArgs>(
         "watch",
@@ -124,25 +168,53 @@ const COMMANDS: [Entry; 13] = [
          look-up says so. Objects that are made again and again with an owner that does not exist are reported as a \
          LOOP, with their maker. Changes nothing.\n\n\
          Covers the namespace; -A covers all, and TARGETs limit it to these objects, what is in them, and their \
-         dependents, also future ones.",
+         dependents, also future ones.\n\n\
+         Use it while objects vanish or come back, and nobody knows why.",
         |matches| WatchArgs::from_arg_matches_mut(matches).map(Command::Watch),
     ),
-    entry::<ResourcesArgs>("resources", "List deletable resources, and which the collector watches", "", |matches| {
-        ResourcesArgs::from_arg_matches_mut(matches).map(Command::Resources)
-    }),
-    entry::<SnapshotArgs>("snapshot", "Write the cluster's metadata into a file for --from", "", |matches| {
-        SnapshotArgs::from_arg_matches_mut(matches).map(Command::Snapshot)
-    }),
+    entry::<ReclaimArgs>(
+        "reclaim",
+        "Say what the cluster will remove by itself, when and why",
+        "Lists what controllers of Kubernetes will remove without being asked: finished Jobs, old ReplicaSets and \
+         revisions, Pods that have ended or whose Node is gone, released volumes, certificate requests, tokens and \
+         Leases. For each, it says when, by which controller and which rule, what goes with it, and what holds it. \
+         --never lists what one might expect to go, and stays. Changes nothing.\n\n\
+         Covers the namespace; -A covers all, with what has no namespace, and TARGETs limit it to these objects. \
+         Settings of controllers can't be read: Kubernetes' defaults are assumed, which flags override.\n\n\
+         Use it to see what is about to vanish, or why something is still there.",
+        |matches| ReclaimArgs::from_arg_matches_mut(matches).map(Command::Reclaim),
+    ),
+    entry::<ResourcesArgs>(
+        "resources",
+        "List deletable resources, and which the collector watches",
+        "Lists the resources that the cluster serves, in the version that the collector watches, and says why it does \
+         not watch the others.\n\n\
+         Use it to find out why objects of some type are never collected.",
+        |matches| ResourcesArgs::from_arg_matches_mut(matches).map(Command::Resources),
+    ),
+    entry::<SnapshotArgs>(
+        "snapshot",
+        "Write the cluster's metadata into a file for --from",
+        "Writes what the other commands read: no contents of Secrets, no annotations except deletion policies, and of \
+         managed fields only who set the finalizers of Terminating objects. Records what it covers, so that a reader \
+         knows which objects do not exist, and which were not read.\n\n\
+         Use it to look at a cluster later, elsewhere, or together with people who may not read it.",
+        |matches| SnapshotArgs::from_arg_matches_mut(matches).map(Command::Snapshot),
+    ),
     entry::<CompletionArgs>(
         "completion",
         "Complete commands, types and objects in a shell",
-        "Prints the completion script of a shell for kubectl-gc. `install` puts it, and what kubectl calls to \
-         complete `kubectl gc`, where they are found, and says what it did. It replaces no file that is not its own.",
+        "Prints the completion script of a shell for kubectl-gc. `install` puts it, and what kubectl calls to complete \
+         `kubectl gc`, where they are found, and says what it did. It replaces no file that is not its own.\n\n\
+         Use it once, after you have put the program on the PATH.",
         |matches| CompletionArgs::from_arg_matches_mut(matches).map(Command::Completion),
     ),
-    entry::<VersionArgs>("version", "Print the version", "", |matches| {
-        VersionArgs::from_arg_matches_mut(matches).map(Command::Version)
-    }),
+    entry::<VersionArgs>(
+        "version",
+        "Print the version",
+        "Needs no cluster. Use it when you report a bug.",
+        |matches| VersionArgs::from_arg_matches_mut(matches).map(Command::Version),
+    ),
 ];
 
 const fn entry<A: Args>(
@@ -162,10 +234,7 @@ impl Entry {
     /// The command with its arguments.
     fn complete(&self) -> clap::Command {
         let command = (self.arguments)(clap::Command::new(self.name)).about(self.about);
-        match self.more {
-            "" => command.long_about(None),
-            more => command.long_about(format!("{}\n\n{more}", self.about)),
-        }
+        command.long_about(format!("{}\n\n{}", self.about, self.more))
     }
 
     /// What the list of all commands shows of it.

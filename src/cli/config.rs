@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use crate::{
     cluster::Progress,
+    command_line::PLAIN,
+    dump::MAX_INPUT,
     model::ServerVersion,
     operations::targets::{TargetQuery, TargetWords},
     operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig},
+    render::picture::ObjectCommands,
 };
 
 use super::{
@@ -14,7 +17,26 @@ use super::{
     progress::ReadProgress,
 };
 
+impl SourceArgs {
+    /// The flags that name the files, with their values.
+    pub(super) fn options(&self) -> Vec<(&'static str, String)> {
+        let from = self.from.iter().map(|from| ("--from", from.clone()));
+        let is_given = self.max_input != MAX_INPUT && !self.from.is_empty();
+        from.chain(is_given.then(|| ("--max-input", self.max_input.to_string()))).collect()
+    }
+}
+
 impl GlobalArgs {
+    /// The commands that show an object of this source.
+    pub(super) fn object_commands(&self, source: &SourceArgs) -> ObjectCommands {
+        if source.from.is_empty() {
+            return ObjectCommands::of_cluster(&self.connection.kubectl());
+        }
+        let explain =
+            source.options().iter().fold(PLAIN.plugin("explain"), |command, (flag, value)| command.option(flag, value));
+        ObjectCommands::new(explain.args(source.assume_complete.then_some("--assume-complete")), None)
+    }
+
     /// # Errors
     /// Invalid connection flags.
     pub(super) fn cluster(&self) -> Result<ClusterConfig, OperationError> {

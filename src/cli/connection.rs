@@ -16,7 +16,8 @@ use crate::{
 #[command(next_help_heading = "Connection (as in kubectl)")]
 pub struct ConnectionArgs {
     /// The namespace; without it the context's
-    #[arg(short, long, value_name = "NAMESPACE", global = true)]
+    // Under the heading of no group, which saves two lines of the short help.
+    #[arg(short, long, value_name = "NAMESPACE", global = true, help_heading = None::<&str>)]
     pub namespace: Option<String>,
     #[command(flatten)]
     pub chosen: ConnectionOptions,

@@ -6,7 +6,6 @@ use crate::{
     act::{Probe, ProbeError},
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Limit, Probed},
-    dump::MAX_INPUT,
     graph::OwnerGraph,
     model::{ObjectId, Origin, effects::Severity, nearest::nearest, type_names::did_you_mean},
     operations::{
@@ -24,6 +23,7 @@ use crate::{
     },
     server::Propagation,
     simulate::{Assume, Request},
+    tui::Start,
 };
 
 use super::{
@@ -33,8 +33,8 @@ use super::{
     output::Printer,
     report::{Report, heading},
     sweep::scope,
-    vanished,
-    watch::{Look, found, watch},
+    tui, vanished,
+    watch::{Look, found, unread, watch},
 };
 
 /// How long a working collector may take to process the test object of `--probe`.
@@ -44,6 +44,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, OperationError> {
     if args.list_codes {
         return list_codes(global, args.output);
+    }
+    if args.interactive {
+        return tui::open(global, &args.targets, &args.source, Propagation::Background, Start::Findings);
     }
     let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, OperationError>>()?;
     if args.probe && !args.source.from.is_empty() {
@@ -88,7 +91,7 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     if failed {
         report.exit = Exit::Failed;
     }
-    Ok(Look { report, found: found(&session.snapshot, &diagnosis) })
+    Ok(Look { report, found: found(&session.snapshot, &diagnosis), unread: unread(&session.snapshot) })
 }
 
 /// What the test object of `--probe` showed.
@@ -118,7 +121,7 @@ fn told_by(probe: Result<Probe, ProbeError>) -> ProbeOutcome {
 }
 
 /// The objects to report on, by their uids, which never change.
-fn limit(session: &mut Session) -> Limit {
+pub(super) fn limit(session: &mut Session) -> Limit {
     let namespace = session.namespace_symbol();
     match (&session.targets, namespace) {
         (Some(targets), _) => Limit::Objects(targets.iter().map(|id| session.snapshot.object(*id).uid).collect()),
@@ -148,7 +151,8 @@ fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> 
 
 /// Prints every code; needs no cluster.
 fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, OperationError> {
-    if let Some(format @ (Format::Remedies | Format::Oneline)) = output {
+    let of_findings = |format: &Format| matches!(format, Format::Remedies | Format::Oneline) || format.draws();
+    if let Some(format) = output.filter(of_findings) {
         let why = format!("--list-codes cannot be combined with -o {}", format.name());
         return Err(OperationError::Usage(why));
     }
@@ -168,7 +172,7 @@ pub(super) fn again(global: &GlobalArgs, targets: &TargetArgs, source: &SourceAr
 }
 
 /// A command about these targets.
-fn same(
+pub(super) fn same(
     verb: &'static str,
     global: &GlobalArgs,
     targets: &TargetArgs,
@@ -181,10 +185,9 @@ fn same(
     let selectors = [("-l", &targets.selector), ("--field-selector", &targets.field_selector)];
     let selectors = selectors.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?)));
     let namespace = global.connection.namespace().map(|namespace| ("-n", namespace));
-    let from = source.from.iter().map(|from| ("--from", from.as_str()));
-    let given = (source.max_input != MAX_INPUT && !source.from.is_empty()).then(|| source.max_input.to_string());
-    let max_input = given.as_deref().map(|size| ("--max-input", size));
-    let options = files.chain(selectors).chain(namespace).chain(from).chain(max_input);
+    let read = source.options();
+    let read = read.iter().map(|(flag, value)| (*flag, value.as_str()));
+    let options = files.chain(selectors).chain(namespace).chain(read);
     let command = options.fold(kubectl.plugin(verb), |command, (flag, value)| command.option(flag, value));
     let given = [
         (targets.all, "--all"),
@@ -197,7 +200,7 @@ fn same(
 }
 
 /// kubectl with the flags for the examined cluster; a snapshot file records its context.
-fn held_to(global: &GlobalArgs, session: &Session) -> Kubectl {
+pub(super) fn held_to(global: &GlobalArgs, session: &Session) -> Kubectl {
     let Origin::Cluster { context, .. } = &session.snapshot.origin else { return Kubectl::default() };
     let chosen = if session.is_live() { &global.connection } else { &ConnectionArgs::default() };
     chosen.kubectl_in(context)
@@ -233,8 +236,8 @@ fn report(
         };
         heading(snapshot, namespace, &args.source.from, &read)
     };
-    let out = Printer::new(global, args.output).print(&view, heading)?;
-    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    let printer = Printer::new(global, args.output).with_commands(global.object_commands(&args.source));
+    let mut report = Report::of(printer.print(&view, heading)?).with_gaps(&snapshot.gaps);
     let worst = match args.fail_on {
         FailOnArg::Error => Some(Severity::Error),
         FailOnArg::Warning => Some(Severity::Warning),

@@ -53,6 +53,7 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     // Ages need a cluster: the time of a dump is unknown.
     let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());
     let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
+    let printer = printer.with_commands(global.object_commands(&args.source));
     let out = printer.print(&view, || heading(snapshot, namespace.as_deref(), &args.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     let there = targets.iter().filter(|_| !session.is_live());

@@ -6,14 +6,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
 use crate::{
     act::FollowEvent,
     plan::tracker::{Blocker, Progress},
     render::{deletion::why, go_quote::visible},
-    wording::{age, count, thousands},
+    wording::{count, duration, thousands},
 };
+
+use super::progress::spinner;
 
 /// The shortest interval between two lines if stderr is not a terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(5);
@@ -32,12 +34,7 @@ pub(super) struct FollowReporter {
 impl FollowReporter {
     /// Reports on a cascade that began at this time.
     pub(super) fn new(begun: Instant) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
-            let bar = ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-            bar.enable_steady_tick(Duration::from_millis(120));
-            bar
-        });
+        let bar = std::io::stderr().is_terminal().then(|| spinner("{spinner} {msg} {elapsed}"));
         FollowReporter { begun, bar, last_line: None, noted: BTreeSet::new() }
     }
 
@@ -48,17 +45,10 @@ impl FollowReporter {
 
     /// Reports an event.
     pub(super) fn describe(&mut self, event: FollowEvent) {
-        match event {
-            FollowEvent::Progress(progress) => self.progress(progress),
-            FollowEvent::Waiting { progress, quiet, blockers } => self.line(&waiting(progress, quiet, &blockers)),
-            FollowEvent::LostWatch { resource, .. } if self.noted.contains(&resource) => {}
-            FollowEvent::LostWatch { resource, lost } if lost.watched => {
-                self.line(&format!("Lost the watch of {resource} ({}); reading its objects again.", lost.reason));
-            }
-            FollowEvent::LostWatch { resource, lost } => {
-                self.line(&format!("Cannot watch {resource} ({}): polling its objects instead.", lost.reason));
-            }
-            FollowEvent::Polled { resource, reason } => self.line(&polled(&resource, &reason)),
+        match (describe(&event, &self.noted), event) {
+            (_, FollowEvent::Progress(progress)) => self.progress(progress),
+            (Some(line), _) => self.line(&line),
+            (None, _) => {}
         }
     }
 
@@ -67,7 +57,7 @@ impl FollowReporter {
         match &self.bar {
             Some(bar) => bar.set_message(describe),
             None if self.last_line.is_none_or(|last| last.elapsed() >= BETWEEN_LINES) => {
-                let after = age(self.begun.elapsed().as_secs().try_into().unwrap_or(i64::MAX));
+                let after = duration(self.begun.elapsed());
                 self.line(&format!("{describe}, after {after}"));
             }
             None => {}
@@ -92,6 +82,22 @@ impl FollowReporter {
     }
 }
 
+/// An event in words; `None` if a note tells of it, because it is about one of these resources.
+pub(super) fn describe(event: &FollowEvent, noted: &BTreeSet<String>) -> Option<String> {
+    Some(match event {
+        FollowEvent::Progress(progress) => in_words(*progress),
+        FollowEvent::Waiting { progress, quiet, blockers } => waiting(*progress, *quiet, blockers),
+        FollowEvent::LostWatch { resource, .. } if noted.contains(resource) => return None,
+        FollowEvent::LostWatch { resource, lost } if lost.watched => {
+            format!("Lost the watch of {resource} ({}); reading its objects again.", lost.reason)
+        }
+        FollowEvent::LostWatch { resource, lost } => {
+            format!("Cannot watch {resource} ({}): polling its objects instead.", lost.reason)
+        }
+        FollowEvent::Polled { resource, reason } => polled(resource, reason),
+    })
+}
+
 /// Describes that lists take a watch's place.
 pub(super) fn polled(resource: &str, reason: &str) -> String {
     format!("Cannot watch {resource} ({reason}): listing it again and again instead.")
@@ -113,7 +119,7 @@ fn in_words(progress: Progress) -> String {
 
 /// Describes what the cascade waits for.
 fn waiting(progress: Progress, quiet: Duration, blockers: &[Blocker]) -> String {
-    let seconds = age(quiet.as_secs().try_into().unwrap_or(i64::MAX));
+    let seconds = duration(quiet);
     let (named, rest) = blockers.split_at(blockers.len().min(NAMED));
     let mut describe: Vec<String> = named
         .iter()

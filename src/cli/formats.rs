@@ -17,32 +17,62 @@ pub(super) type Offered = (Format, &'static str);
 
 const JSON: Offered = (Format::Json, "");
 const YAML: Offered = (Format::Yaml, "");
+const HTML: Offered = (Format::Html, "A picture to walk through in a browser, in one file");
+const SVG: Offered = (Format::Svg, "A picture for documents and mails");
+const MERMAID: Offered = (Format::Mermaid, "A picture that GitHub and GitLab draw in a comment");
+const DOT: Offered = (Format::Dot, "A picture for Graphviz");
 const WIDE: Offered = (Format::Wide, "Text with more columns");
 
 /// Formats of `tree`.
-pub(super) const TREE: &[Offered] =
-    &[JSON, YAML, (Format::Name, "TYPE/NAME, one per line"), (Format::Dot, "For Graphviz"), WIDE];
+pub(super) const TREE: &[Offered] = &[
+    JSON,
+    YAML,
+    (Format::Name, "TYPE/NAME, one per line"),
+    HTML,
+    SVG,
+    MERMAID,
+    (Format::Dot, "The collector's debug graph, for Graphviz"),
+    WIDE,
+];
 /// Formats of `plan`, `delete` and `sweep`.
-pub(super) const PLAN: &[Offered] =
-    &[JSON, YAML, (Format::Name, "TYPE/NAME of the objects that would be deleted, one per line"), WIDE];
+pub(super) const PLAN: &[Offered] = &[
+    JSON,
+    YAML,
+    (Format::Name, "TYPE/NAME of the objects that would be deleted, one per line"),
+    HTML,
+    SVG,
+    MERMAID,
+    DOT,
+    WIDE,
+];
 /// Formats of `doctor`.
 pub(super) const DOCTOR: &[Offered] = &[
     JSON,
     YAML,
     (Format::Name, "TYPE/NAME of the affected objects, one per line"),
+    HTML,
+    SVG,
+    MERMAID,
+    DOT,
     WIDE,
     (Format::Oneline, "A line for each finding, for grep"),
     (Format::Remedies, "A shell script of all fixes; read it before you run it"),
 ];
 /// Formats of `explain`.
-pub(super) const EXPLAIN: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with rules, uids and all remedies")];
+pub(super) const EXPLAIN: &[Offered] =
+    &[JSON, YAML, HTML, SVG, MERMAID, DOT, (Format::Wide, "Text with rules, uids and all remedies")];
 /// Formats of `watch`.
 pub(super) const WATCH: &[Offered] = &[(Format::Json, "One document per line")];
+/// Formats of `reclaim`.
+pub(super) const RECLAIM: &[Offered] =
+    &[JSON, YAML, (Format::Name, "TYPE/NAME of what goes, or with --never of what stays, one per line"), WIDE];
 /// Formats of `resources`.
 pub(super) const RESOURCES: &[Offered] =
     &[JSON, YAML, (Format::Name, "Only the names, one per line"), (Format::Wide, "All columns, one line per row")];
 /// Formats of `restore`.
 pub(super) const RESTORE: &[Offered] = &[JSON, YAML, (Format::Wide, "Text with the names of all objects")];
+/// Formats of `cancel`.
+pub(super) const HOLD: &[Offered] = &[JSON, YAML];
 /// Formats of `version`.
 pub(super) const DOCUMENT: &[Offered] = &[JSON, YAML];
 

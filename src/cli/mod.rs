@@ -1,10 +1,12 @@
 //! The command line: arguments in, reports out.
 
 mod account;
+mod apply;
 mod archive;
 mod archived;
 pub mod args;
 mod arguments;
+mod cancel;
 mod colour;
 pub mod commands;
 pub mod completion;
@@ -17,11 +19,13 @@ mod explain;
 mod flags;
 mod follow;
 mod formats;
+mod open;
 mod output;
 mod plan;
 pub mod printing;
 mod progress;
 mod prompt;
+mod reclaim;
 mod report;
 mod resources;
 mod restore;
@@ -30,12 +34,14 @@ mod screen;
 mod snapshot;
 pub mod sweep;
 mod tree;
+mod tui;
 mod values;
 mod vanished;
 mod verbosity;
 mod version;
 mod warnings;
 mod watch;
+mod work_line;
 
 use std::io::{self, Write};
 
@@ -55,11 +61,13 @@ pub fn run() -> Exit {
     if let Some(words) = completion::asked(std::env::args_os()) {
         return Report::of(completion::complete(&words)).print();
     }
-    let cli = match Cli::of(std::env::args_os()) {
+    let mut cli = match Cli::of(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
-    match dispatch(&cli) {
+    let opens = cli.command.opens();
+    let done = opens.and_then(|opens| Ok(if opens { open::show(dispatch(&cli)?) } else { dispatch(&cli)? }));
+    match done {
         Ok(report) => warned(&cli.global, report.print()),
         Err(error) => {
             // Ignore errors: stderr may be closed.
@@ -82,16 +90,23 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
     if let Some(rights) = role::asked(&cli.global, &cli.command)? {
         return Ok(rights);
     }
+    // The screen shows what is being done itself.
+    if !matches!(cli.command, Command::Tui(_)) {
+        work_line::show();
+    }
     let mut report = match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),
         Command::Plan(args) => plan::run(&cli.global, args),
         Command::Delete(args) => delete::run(&cli.global, args),
+        Command::Cancel(args) => cancel::run(&cli.global, args),
         Command::Archive(args) => archive::run(&cli.global, args),
         Command::Restore(args) => restore::run(&cli.global, args),
+        Command::Tui(args) => tui::run(&cli.global, args),
         Command::Sweep(args) => sweep::run(&cli.global, args),
         Command::Doctor(args) => doctor::run(&cli.global, args),
         Command::Explain(args) => explain::run(&cli.global, args),
         Command::Watch(args) => account::run(&cli.global, args),
+        Command::Reclaim(args) => reclaim::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
         Command::Completion(args) => match args.shell.shell() {
@@ -114,11 +129,15 @@ fn reads_files(command: &Command) -> bool {
     match command {
         Command::Tree(args) => !args.source.from.is_empty(),
         Command::Plan(args) => !args.source.from.is_empty(),
+        Command::Tui(args) => !args.source.from.is_empty(),
         Command::Sweep(args) => !args.source.from.is_empty(),
         Command::Doctor(args) => !args.source.from.is_empty(),
         Command::Explain(args) => !args.source.from.is_empty(),
+        Command::Reclaim(args) => !args.source.from.is_empty(),
         Command::Resources(args) => !args.source.from.is_empty(),
-        Command::Delete(_) | Command::Archive(_) | Command::Restore(_) | Command::Watch(_) => false,
+        Command::Delete(_) | Command::Cancel(_) | Command::Archive(_) | Command::Restore(_) | Command::Watch(_) => {
+            false
+        }
         Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
     }
 }

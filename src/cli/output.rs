@@ -7,6 +7,7 @@ use crate::{
     render::{
         go_quote::visible,
         output::{self, Format, Output, TextOptions},
+        picture::{ObjectCommands, Picture, PictureOptions},
         style::Style,
         template::{Template, TemplateOptions},
     },
@@ -22,6 +23,7 @@ pub(super) struct Printer {
     now: Option<i64>,
     templates: TemplateOptions,
     style: Style,
+    commands: ObjectCommands,
 }
 
 impl Printer {
@@ -29,7 +31,13 @@ impl Printer {
     pub(super) fn new(global: &GlobalArgs, format: Option<Format>) -> Self {
         let style = Style::new(colour::wanted(global.color, &io::stdout()));
         let templates = global.printing.templates();
-        Printer { format: format.unwrap_or_default(), fold: true, now: None, templates, style }
+        let commands = ObjectCommands::of_cluster(&global.connection.kubectl());
+        Printer { format: format.unwrap_or_default(), fold: true, now: None, templates, style, commands }
+    }
+
+    /// The same with these commands that show an object.
+    pub(super) fn with_commands(self, commands: ObjectCommands) -> Self {
+        Printer { commands, ..self }
     }
 
     /// The same, with similar objects folded or not.
@@ -48,6 +56,18 @@ impl Printer {
         Printer { format, style, ..self }
     }
 
+    /// The picture of an output, not folded, if pictures are printed: of a plan before it is carried out.
+    pub(super) fn picture(&self, output: &impl Output) -> Option<Picture> {
+        Printer { fold: false, ..self.clone() }.drawn(output)
+    }
+
+    /// The picture of an output, folded as it is printed, if pictures are printed.
+    pub(super) fn drawn(&self, output: &impl Output) -> Option<Picture> {
+        let Printer { format, fold, now, commands, .. } = self;
+        let options = PictureOptions { fold: *fold && format.folds(), now: *now, commands };
+        if format.draws() { output.picture(&options) } else { None }
+    }
+
     /// # Errors
     /// The command doesn't have this output format.
     pub(super) fn print(
@@ -55,14 +75,15 @@ impl Printer {
         output: &impl Output,
         heading: impl FnOnce() -> Vec<u8>,
     ) -> Result<Vec<u8>, OperationError> {
-        let Printer { format, fold, now, templates, style } = self;
+        let Printer { format, fold, now, templates, style, commands } = self;
         let (fold, now, templates) = (*fold, *now, *templates);
         let options = TextOptions { width: terminal_width(), fold, wide: false, now, templates, style };
         let heading = || if templates.titles { heading() } else { Vec::new() };
-        let printed = output::print(output, *format, &options, heading).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidInput => unfitting(*format, &error),
-            _ => in_memory(error),
-        })?;
+        let printed =
+            output::print(output, *format, &options, commands, heading).map_err(|error| match error.kind() {
+                io::ErrorKind::InvalidInput => unfitting(*format, &error),
+                _ => in_memory(error),
+            })?;
         let is_raw = matches!(format, Format::Template(_)) && io::stdout().is_terminal();
         Ok(if is_raw { for_terminal(&String::from_utf8_lossy(&printed)).into_bytes() } else { printed })
     }

@@ -1,8 +1,9 @@
 //! `kubectl gc plan`
 
 use crate::{
+    command_line::Kubectl,
     graph::OwnerGraph,
-    model::Gap,
+    model::{Gap, Snapshot},
     operations::{
         OperationError, ReadScope, Session,
         predict::{PlanOptions, PlanResult, blast_radius, predict},
@@ -15,14 +16,17 @@ use crate::{
     },
     server::Propagation,
     simulate::{Assume, Request},
+    tui::Start,
 };
 
 use super::{
+    apply,
     args::{GlobalArgs, PlanArgs},
     exit::Exit,
     flags::{grace_period, propagation_of},
     output::Printer,
     report::{Report, heading},
+    tui,
 };
 
 /// How many roots are shown without `--all`.
@@ -30,11 +34,19 @@ const WORST: usize = 20;
 
 /// Predicts a delete, or without targets the delete of every root.
 pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
+    if args.interactive {
+        let policy = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+        return tui::open(global, &args.targets, &args.source, policy, Start::Plan);
+    }
+    if args.apply.apply {
+        return apply::run(global, args);
+    }
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
     let (source, targets) = global.configuration(&args.source, &args.targets)?;
     let opening = global.opening_for(&source, &targets, ReadScope::Diagnosis)?;
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
+    let asked = asked.with_every_policy(args.output == Some(Format::Html));
     let mut session = opening.read(&targets, ReadScope::Diagnosis)?;
     let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
     let assume = args.assume.assume();
@@ -69,15 +81,11 @@ fn tell(
     session: &Session,
     result: &PlanResult,
 ) -> Result<Report, OperationError> {
-    let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes } = result;
+    let PlanResult { plan, gate_violations, notes, .. } = result;
     let namespace = session.namespace_of(&plan.request.targets);
     let graph = OwnerGraph::new(&session.snapshot);
     let kubectl = global.connection.kubectl_for(session.is_live());
-    let view = PlanView::new(&session.snapshot, &graph, plan, instead, namespace.as_deref())
-        .with_kubectl(&kubectl)
-        .with_unlisted_contents(unlisted_contents)
-        .with_gates(gate_violations)
-        .with_kept(kept.as_ref());
+    let view = view_of(&session.snapshot, &graph, result, namespace.as_deref(), &kubectl);
     let gaps = Incomplete::gaps_that_matter(&session.snapshot, plan);
     let mut report =
         report(global, args, session, namespace.as_deref(), &view, &gaps, plan.stuck() || !gate_violations.is_empty())?;
@@ -93,6 +101,24 @@ fn tell(
     Ok(report)
 }
 
+/// A view of the plan, and of those of the other policies if there are any.
+pub(super) fn view_of<'a>(
+    snapshot: &'a Snapshot,
+    graph: &'a OwnerGraph,
+    result: &'a PlanResult,
+    namespace: Option<&'a str>,
+    kubectl: &'a Kubectl,
+) -> PlanView<'a> {
+    let view = |result: &'a PlanResult| {
+        PlanView::new(snapshot, graph, &result.plan, &result.instead, namespace)
+            .with_kubectl(kubectl)
+            .with_unlisted_contents(&result.unlisted_contents)
+            .with_gates(&result.gate_violations)
+            .with_kept(result.kept.as_ref())
+    };
+    view(result).with_others(result.others.iter().map(view).collect())
+}
+
 fn report(
     global: &GlobalArgs,
     args: &PlanArgs,
@@ -103,7 +129,8 @@ fn report(
     bad_news: bool,
 ) -> Result<Report, OperationError> {
     let heading = || heading(&session.snapshot, namespace, &args.source.from, " Nothing was changed.");
-    let out = printer(global, args.output, args.targets.all).print(view, heading)?;
+    let printer = printer(global, args.output, args.targets.all);
+    let out = printer.with_commands(global.object_commands(&args.source)).print(view, heading)?;
     let mut report = Report::of(out).with_gaps(gaps);
     if bad_news {
         report.exit = Exit::BadNews;

@@ -38,14 +38,18 @@ impl Command {
             Command::Tree(args) => args.printing,
             Command::Plan(args) => args.printing,
             Command::Delete(args) => args.printing,
+            Command::Cancel(args) => args.printing,
             Command::Restore(args) => args.printing,
             Command::Sweep(args) => args.printing,
             Command::Doctor(args) => args.printing,
             Command::Explain(args) => args.printing,
             Command::Watch(args) => args.printing,
+            Command::Reclaim(args) => args.printing,
             Command::Resources(args) => args.printing,
             Command::Version(args) => args.printing,
-            Command::Archive(_) | Command::Snapshot(_) | Command::Completion(_) => PrintArgs::default(),
+            Command::Archive(_) | Command::Tui(_) | Command::Snapshot(_) | Command::Completion(_) => {
+                PrintArgs::default()
+            }
         }
     }
 }

@@ -3,10 +3,11 @@
 
 use std::{
     io::{self, IsTerminal, Write},
-    sync::{Arc, OnceLock},
+    sync::{Arc, LazyLock, OnceLock},
+    time::Duration,
 };
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::{
     cluster::{Exchange, Progress},
@@ -15,6 +16,26 @@ use crate::{
 };
 
 use super::{args::ColorArg, colour, verbosity, warnings::Warnings};
+
+/// All bars of this process, so that none is drawn over another, or over a line of text.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
+
+/// How often a spinner moves.
+pub(super) const TICK: Duration = Duration::from_millis(120);
+
+/// A bar on standard error.
+pub(super) fn bar(template: &str, length: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    BARS.add(ProgressBar::new(length).with_style(style))
+}
+
+/// A line on standard error that changes, with something that moves.
+pub(super) fn spinner(template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
+    let bar = BARS.add(ProgressBar::new_spinner().with_style(style));
+    bar.enable_steady_tick(TICK);
+    bar
+}
 
 /// Reports the progress of reading, and what the server says besides.
 #[derive(Debug)]
@@ -39,10 +60,7 @@ impl ReadProgress {
     fn tell(&self, lines: &[String]) {
         // Ignore errors: stderr may be closed.
         let tell = || drop(io::stderr().write_all((lines.join("\n") + "\n").as_bytes()));
-        match self.bar.get() {
-            Some(bar) => bar.suspend(tell),
-            None => tell(),
-        }
+        if self.on_terminal { BARS.suspend(tell) } else { tell() }
     }
 }
 
@@ -51,11 +69,8 @@ impl Progress for ReadProgress {
         if !self.on_terminal {
             return;
         }
-        let bar = self.bar.get_or_init(|| {
-            let style = ProgressStyle::with_template("Reading {pos}/{len} lists, {msg} objects");
-            let bar = ProgressBar::new(lists as u64).with_message("0");
-            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
+        let bar =
+            self.bar.get_or_init(|| bar("Reading {pos}/{len} lists, {msg} objects", lists as u64).with_message("0"));
         bar.set_length(lists as u64);
     }
 
@@ -99,9 +114,7 @@ impl Steps {
         if !wanted || !io::stderr().is_terminal() {
             return Steps(None);
         }
-        let style = ProgressStyle::with_template("{msg} {pos}/{len} objects");
-        let bar = ProgressBar::new(objects as u64).with_message(doing);
-        Steps(Some(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))))
+        Steps(Some(bar("{msg} {pos}/{len} objects", objects as u64).with_message(doing)))
     }
 
     /// One more object is done.

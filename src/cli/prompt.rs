@@ -20,13 +20,17 @@ impl Terminal for StdTerminal {
     /// Reads whole lines: the terminal's mode doesn't change, so it stays intact if this process is killed, and its
     /// editing keys work.
     fn ask(&mut self, preface: &str, prompt: &str) -> String {
-        if !preface.is_empty() {
-            let preface = visible(preface);
-            let lines = wrapped(preface.split(' '), terminal_width().unwrap_or(usize::MAX));
+        let width = terminal_width().unwrap_or(usize::MAX);
+        let wrap = |text: &str| wrapped(visible(text).split(' '), width);
+        let mut lines = if preface.is_empty() { Vec::new() } else { [vec![String::new()], wrap(preface)].concat() };
+        lines.extend(wrap(prompt));
+        // The library draws its prompt again after the answer, and takes it for one line.
+        let last = lines.pop().unwrap_or_default();
+        for line in lines {
             // Ignore errors: stderr may be closed.
-            let _ = writeln!(stderr(), "\n{}", lines.join("\n"));
+            let _ = writeln!(stderr(), "{line}");
         }
-        let input = dialoguer::Input::<String>::new().with_prompt(visible(prompt)).allow_empty(true);
+        let input = dialoguer::Input::<String>::new().with_prompt(last).allow_empty(true);
         input.interact().unwrap_or_default()
     }
 

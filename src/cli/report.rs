@@ -14,6 +14,12 @@ use crate::{
 
 use super::{archived, exit::Exit};
 
+/// Says something on standard error.
+pub(super) fn say(line: &str) {
+    // Ignore errors: stderr may be closed.
+    let _ = writeln!(io::stderr(), "{}", visible(line));
+}
+
 /// A command's output and how it ended.
 #[derive(Debug)]
 pub struct Report {
@@ -48,10 +54,7 @@ impl Report {
         if printed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             return Exit::Fine;
         }
-        for note in &self.notes {
-            // Ignore errors: stderr may be closed.
-            let _ = writeln!(io::stderr(), "{}", visible(note));
-        }
+        self.notes.iter().for_each(|note| say(note));
         match printed {
             Ok(()) => self.exit,
             Err(error) => {
@@ -94,6 +97,9 @@ pub(super) fn describe_error(error: &OperationError) -> String {
         }
         OperationError::Connect(_)
         | OperationError::Unkeepable(_)
+        | OperationError::NotHeld(_)
+        | OperationError::NoHold(_)
+        | OperationError::Hold(_)
         | OperationError::Keep(_)
         | OperationError::Incomplete(_)
         | OperationError::UnseenDependents { .. }

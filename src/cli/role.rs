@@ -8,6 +8,7 @@ use crate::{
     model::{Resource, Resources},
     operations::{
         Discovered, OperationError, ReadScope, TargetConfig,
+        cancel::Cancel,
         predict::{PlanOptions, predict},
         restore::Restore,
         rights::Rights,
@@ -20,6 +21,7 @@ use crate::{
 use super::{
     archive::targets_and_file,
     args::{DeleteArgs, DryRunArg, GlobalArgs, RestoreArgs, TargetArgs},
+    cancel,
     commands::Command,
     flags::propagation_of,
     report::Report,
@@ -37,10 +39,13 @@ pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Rep
         Command::Tree(args) => &args.role,
         Command::Plan(args) => &args.role,
         Command::Delete(args) => &args.role,
+        Command::Cancel(args) => &args.role,
         Command::Archive(args) => &args.role,
         Command::Restore(args) => &args.role,
         Command::Doctor(args) => &args.role,
         Command::Explain(args) => &args.role,
+        Command::Tui(args) => &args.role,
+        Command::Reclaim(args) => &args.role,
         Command::Resources(args) => &args.role,
         Command::Snapshot(args) => &args.role,
         // A sweep has a flag of its own, `watch` has none, and the others read nothing.
@@ -68,6 +73,9 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
     if let Command::Restore(args) = command {
         return Ok(("restore", of_restore(global, args)?));
     }
+    if let Command::Cancel(args) = command {
+        return Ok(("cancel", Cancel::open(&global.cluster()?, cancel::config(global, args))?.rights()));
+    }
     let open = |targets: &TargetArgs| -> Result<(Discovered, TargetConfig), OperationError> {
         let targets = global.targets(targets)?;
         Ok((Discovered::connect(&global.cluster()?)?, targets))
@@ -85,6 +93,13 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
             rights.read(&discovered.resources, &discovered.scope(&targets, ReadScope::Namespace)?, verbs);
             rights.add(of_ignored(&discovered, &targets, verbs)?);
             ("tree", rights)
+        }
+        // Owners may be anywhere.
+        Command::Plan(args) if args.apply.apply => {
+            let discovered = open(&TargetArgs::default())?.0;
+            let mut rights = everything(&discovered, &READ);
+            rights.read_admission(&discovered.resources, &READ);
+            ("plan", rights)
         }
         Command::Plan(args) => {
             let (discovered, targets) = open(&args.targets)?;
@@ -117,6 +132,21 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
             rights.add(of_ignored(&discovered, &targets, &READ)?);
             rights.read_events(&discovered.resources);
             ("explain", rights)
+        }
+        // What is deleted is chosen later: that right is not part of it.
+        Command::Tui(args) => {
+            let (discovered, targets) = open(&args.targets)?;
+            let mut rights = everything(&discovered, &READ_AND_WATCH);
+            rights.read_admission(&discovered.resources, &READ_AND_WATCH);
+            rights.add(of_ignored(&discovered, &targets, &READ_AND_WATCH)?);
+            rights.read_events(&discovered.resources);
+            ("tui", rights)
+        }
+        Command::Reclaim(args) => {
+            let (discovered, targets) = open(&args.targets)?;
+            let mut rights = everything(&discovered, &READ);
+            rights.add(of_ignored(&discovered, &targets, &READ)?);
+            ("reclaim", rights)
         }
         Command::Snapshot(_) => ("snapshot", everything(&open(&TargetArgs::default())?.0, &READ)),
         Command::Resources(args) if args.count => {
@@ -181,6 +211,17 @@ fn of_delete((discovered, targets): (Discovered, TargetConfig), args: &DeleteArg
     let resources = &discovered.resources;
     for (resource, namespace, names) in discovered.named(&targets)? {
         own.allow(&namespace, resources.get(resource), &names, &["delete"]);
+        if args.hold.is_some() {
+            own.allow(&namespace, resources.get(resource), &names, &["get", "patch"]);
+            let place = match (resources.get(resource).namespaced, &args.hold_namespace) {
+                (true, _) => namespace,
+                (false, Some(chosen)) => chosen.clone(),
+                (false, None) => discovered.namespace(),
+            };
+            if let Some(secrets) = core(resources, "Secret") {
+                own.allow(&place, secrets, &[], &["create", "delete", "get", "patch"]);
+            }
+        }
     }
     let only = discovered.only_namespace(&targets)?.unwrap_or_default();
     for text in &args.keep.keep {

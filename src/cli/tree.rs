@@ -10,7 +10,9 @@ use crate::{
     model::{Coordinate, ResourceId, Resources, Snapshot, Symbol},
     operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError},
     render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
+    server::Propagation,
     tree::{Direction, Query, SortBy, Tree, TypeFilter},
+    tui::Start,
 };
 
 use super::{
@@ -18,13 +20,14 @@ use super::{
     output::Printer,
     report::{Report, heading},
     screen::{Screen, end_on_interrupt},
+    tui,
 };
 
 /// How long --watch waits at most: ages grow, and what can't be watched may change.
 const AGES: Duration = Duration::from_secs(30);
 
 /// How many owners that lists lack are looked up at most. The others are unknown.
-const MOST_LOOK_UPS: usize = 1_000;
+pub(super) const MOST_LOOK_UPS: usize = 1_000;
 
 /// What a look shows.
 struct Shown {
@@ -35,6 +38,9 @@ struct Shown {
 
 /// Shows owners and dependents.
 pub(super) fn run(global: &GlobalArgs, args: &TreeArgs) -> Result<Report, OperationError> {
+    if args.interactive {
+        return tui::open(global, &args.targets, &args.source, Propagation::Background, Start::Forest);
+    }
     let (targets, sort_by) = (targets(args)?, sort_by(args)?);
     if args.watch {
         return watch(global, args, &targets, sort_by.as_ref());
@@ -135,6 +141,7 @@ fn show(
     let labels = LabelColumns { keys: args.label_columns.clone(), all: args.show_labels };
     let labels = Some(labels).filter(|labels| *labels != LabelColumns::default());
     let printer = Printer::new(global, args.output).fold(!args.no_fold).at(Some(now));
+    let printer = printer.with_commands(global.object_commands(&args.source));
     let view = TreeView::new(snapshot, &graph, &tree);
     let statuses = session.statuses(&view.needs_statuses(printer.format, !args.no_fold));
     let view = TreeView { statuses: statuses.as_ref(), labels: labels.as_ref(), ..view };

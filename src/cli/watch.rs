@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use crate::{doctor::Diagnosis, model::Snapshot, operations::OperationError};
+use crate::{
+    doctor::Diagnosis,
+    model::{Gap, Snapshot},
+    operations::OperationError,
+};
 
 use super::{exit::Exit, report::Report, screen::Screen};
 
@@ -11,6 +15,30 @@ pub(super) struct Look {
     pub report: Report,
     /// The findings, each with all its objects.
     pub found: BTreeSet<String>,
+    /// What could not be read.
+    pub unread: BTreeSet<String>,
+}
+
+impl Look {
+    /// What is different since another look, to follow the time; `None` if nothing is.
+    fn since(&self, before: &Look) -> Option<String> {
+        let new = self.found.difference(&before.found).count();
+        let gone = before.found.difference(&self.found).count();
+        let findings = (new + gone > 0).then(|| format!("{new} new, {gone} resolved or changed"));
+        // Without this, nobody would know whether what was told before still rests on everything.
+        let reading = match (self.unread == before.unread, self.unread.is_empty()) {
+            (true, _) => None,
+            (false, true) => Some("everything can be read again".to_owned()),
+            (false, false) => Some("what can be read has changed".to_owned()),
+        };
+        let changes: Vec<String> = findings.into_iter().chain(reading).collect();
+        (!changes.is_empty()).then(|| format!(": {}.", changes.join("; ")))
+    }
+}
+
+/// Identifies what could not be read, to compare two looks. Objects that are gone since they were listed are no change.
+pub(super) fn unread(snapshot: &Snapshot) -> BTreeSet<String> {
+    snapshot.gaps.iter().filter(|gap| !gap.is_of_gone()).map(Gap::place).collect()
 }
 
 /// Identifies the findings, to compare two looks.
@@ -23,8 +51,8 @@ pub(super) fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<Stri
     describe.collect()
 }
 
-/// Looks until standard output is closed, and prints whenever the findings change. Errors are reported and retried,
-/// except in the first look, which must succeed. A line precedes a report if it `is_text`.
+/// Looks until standard output is closed, and prints whenever the findings or what can be read change. Errors are
+/// reported and retried, except in the first look, which must succeed. A line precedes a report if it `is_text`.
 pub(super) fn watch(
     interval: Duration,
     is_text: bool,
@@ -38,10 +66,8 @@ pub(super) fn watch(
         match look() {
             Ok(now) => {
                 screen.is_well();
-                if now.found != before.found {
-                    let new = now.found.difference(&before.found).count();
-                    let gone = before.found.difference(&now.found).count();
-                    open = screen.draw(&now.report, &format!(": {new} new, {gone} resolved or changed."));
+                if let Some(changes) = now.since(&before) {
+                    open = screen.draw(&now.report, &changes);
                 }
                 before = now;
             }
@@ -66,7 +92,22 @@ mod tests {
 
     fn look(found: &[&str]) -> Look {
         let found = found.iter().map(|text| (*text).to_owned()).collect();
-        Look { report: Report::of(Vec::new()), found }
+        Look { report: Report::of(Vec::new()), found, unread: BTreeSet::new() }
+    }
+
+    #[test]
+    fn whatever_changes_is_told() {
+        let blind = |unread: &[&str]| Look { unread: look(unread).found, ..look(&["a"]) };
+        let told = |now: Look, before: Look| now.since(&before);
+        assert_eq!(told(look(&["a"]), look(&["a"])), None);
+        assert_eq!(told(look(&["b"]), look(&["a"])).as_deref(), Some(": 1 new, 1 resolved or changed."));
+        assert_eq!(told(blind(&["secrets"]), look(&["a"])).as_deref(), Some(": what can be read has changed."));
+        assert_eq!(told(blind(&[]), blind(&["secrets"])).as_deref(), Some(": everything can be read again."));
+        assert_eq!(
+            told(look(&[]), blind(&["secrets"])).as_deref(),
+            Some(": 0 new, 1 resolved or changed; everything can be read again.")
+        );
+        assert_eq!(told(blind(&["secrets"]), blind(&["secrets"])), None);
     }
 
     /// The first look must succeed; later ones are retried.

@@ -236,6 +236,10 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
                 ));
                 continue;
             }
+            if let Some(failure) = version.resources.iter().find_map(|it| misnamed(&it.resource)) {
+                found.gaps.push(gap(&name, &version.version, Failure::from(failure).to_string()));
+                continue;
+            }
             preferred.get_or_insert_with(|| version.version.clone());
             found.described.push(group_version(&name, &version.version));
             for described in version.resources {
@@ -303,6 +307,12 @@ fn read_core_versions(body: &[u8]) -> Result<Vec<Group>, Malformed> {
     Ok(vec![Group { name: String::new(), preferred: versions.first().cloned(), versions }])
 }
 
+/// What is wrong with the name of a resource or subresource, if its path would lead elsewhere.
+fn misnamed(name: &str) -> Option<Malformed> {
+    let is_path = name.split('/').all(path::is_segment);
+    (!is_path).then(|| Malformed(format!("discovery returned a resource named {name:?}")))
+}
+
 /// Reads one group version's resources.
 fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Resource>, Malformed> {
     #[derive(Deserialize)]
@@ -334,6 +344,9 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
         return Err(Malformed(format!("discovery returned {:?}", document.kind)));
     }
     let resources = document.resources.unwrap_or_default();
+    if let Some(failure) = resources.iter().find_map(|it| misnamed(&it.name)) {
+        return Err(failure);
+    }
     // A name with a slash is a subresource.
     let of_status = |described: &Described| described.name.strip_suffix("/status").map(str::to_owned);
     let with_status: FxHashSet<String> = resources.iter().filter_map(of_status).collect();
@@ -468,6 +481,27 @@ mod tests {
         assert_eq!(found.gaps[0].to_string(), "metrics.k8s.io/v1 (its API server does not answer (stale discovery))");
         assert_eq!(found.preferred_versions, [("metrics.k8s.io".to_owned(), "v1beta1".to_owned())]);
         assert_eq!(found.resources.len(), 1, "what has no kind is no resource");
+    }
+
+    /// Names of resources that lead to another path.
+    const MISNAMED: [&str; 5] = ["", ".", "..", "../pods", "a%2fb"];
+
+    /// robustness input: names of resources in discovery that lead to another path | {MISNAMED} | the group version is
+    ///   a gap, and nothing of it is requested
+    #[test]
+    fn resources_whose_names_lead_elsewhere_are_gaps() {
+        for name in MISNAMED {
+            let why = format!("discovery returned a resource named {name:?}");
+            let document = format!(
+                r#"{{"kind":"APIGroupDiscoveryList","items":[{{"metadata":{{"name":"g"}},"versions":[{{"version":"v1",
+                "resources":[{{"resource":{name:?},"responseKind":{{"kind":"K"}},"scope":"Namespaced"}}]}}]}}]}}"#
+            );
+            let found = read_aggregated(document.as_bytes()).unwrap();
+            assert_eq!(found.gaps[0].to_string(), format!("g/v1 (unreadable answer: {why})"));
+            assert!(found.resources.is_empty() && found.described.is_empty(), "{found:?}");
+            let document = format!(r#"{{"kind":"APIResourceList","resources":[{{"name":{name:?},"kind":"K"}}]}}"#);
+            assert_eq!(read_group_version(document.as_bytes(), "g", "v1"), Err(Malformed(why)));
+        }
     }
 
     #[tokio::test]

@@ -44,6 +44,7 @@ mod protobuf;
 mod proxy;
 mod rate;
 mod recheck;
+mod reclaim;
 mod request;
 pub(crate) mod retry;
 mod select;

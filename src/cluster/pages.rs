@@ -19,6 +19,8 @@ const FIRST_PAGE: usize = 500;
 const NEXT_PAGES: usize = 2000;
 /// The most that all pages of a list may have, in bytes: etcd doesn't hold more (`--quota-backend-bytes`).
 const LONGEST_LIST: u64 = if cfg!(test) { 8 << 20 } else { 8 << 30 };
+/// The most pages that a list may have: empty ones have an end, too. Full ones have 16 million objects.
+const MOST_PAGES: u64 = 8192;
 
 /// Receives the pages of a list.
 pub(super) trait TakePages {
@@ -37,13 +39,15 @@ pub(super) struct Pages<'p> {
     next: Option<String>,
     /// The size of the pages so far.
     bytes: u64,
+    /// The number of the pages so far.
+    read: u64,
     early: Option<&'p EarlyLists>,
 }
 
 impl<'p> Pages<'p> {
     /// Requests nothing yet.
     pub(super) fn of(path: &'p str, query: &'p str, accept: &'static str) -> Self {
-        Pages { path, query, accept, paged: true, next: None, bytes: 0, early: None }
+        Pages { path, query, accept, paged: true, next: None, bytes: 0, read: 0, early: None }
     }
 
     /// The same, with the first page from here, if it was asked for already.
@@ -79,14 +83,18 @@ impl<'p> Pages<'p> {
         match connection.get_after(tried, &get.0, self.accept).await {
             // The continue token expired while reading. A list in one piece needs no token.
             Err(failure) if self.next.is_some() && failure.status() == Some(StatusCode::GONE) => {
-                (self.paged, self.next, self.bytes) = (false, None, 0);
+                (self.paged, self.next, self.bytes, self.read) = (false, None, 0, 0);
                 Ok(None)
             }
             answer => {
                 let answer = answer?;
                 self.bytes += answer.body.len() as u64;
+                self.read += 1;
                 if self.bytes > LONGEST_LIST {
                     return Err(Failure::Malformed(format!("the list is larger than {}", bounded::size(LONGEST_LIST))));
+                }
+                if self.read > MOST_PAGES {
+                    return Err(Failure::Malformed(format!("the list has more than {MOST_PAGES} pages")));
                 }
                 Ok(Some(answer))
             }
@@ -141,7 +149,7 @@ mod tests {
     use super::*;
     use crate::cluster::{
         request::JSON,
-        testing::{RecordedRequest, json, serve},
+        testing::{RecordedRequest, Say, json, serve},
     };
 
     struct Nothing;
@@ -157,20 +165,27 @@ mod tests {
     /// The size of a page, in bytes.
     const PAGE: usize = 1_000_000;
 
-    /// robustness input: a list of pages of {PAGE} bytes without end, and an answer that is too large | each
-    ///   | a gap that says so
+    /// One page of a list without end, with so many blanks in it.
+    fn page(asked: &RecordedRequest, blanks: usize) -> Say {
+        let next = asked.url.split("continue=").nth(1).and_then(|token| token.parse().ok()).unwrap_or(0) + 1;
+        let metadata = format!(r#"{{"resourceVersion":"1","continue":"{next}"}}"#);
+        json(200, format!(r#"{{"metadata":{metadata},"items":[]{}}}"#, " ".repeat(blanks)))
+    }
+
+    /// robustness input: lists of pages of {PAGE} bytes and of empty pages without end, and an answer that is too large
+    ///   | each | a gap that says so
     #[tokio::test]
     async fn a_list_without_end_is_a_failure() {
-        let page = |asked: &RecordedRequest| {
-            let next = asked.url.split("continue=").nth(1).and_then(|token| token.parse().ok()).unwrap_or(0) + 1;
-            let metadata = format!(r#"{{"resourceVersion":"1","continue":"{next}"}}"#);
-            json(200, format!(r#"{{"metadata":{metadata},"items":[]{}}}"#, " ".repeat(PAGE)))
-        };
         let list = async |connection: Connection| {
             let failed = connection.get_pages("/api/v1/pods", "", JSON, &mut Nothing).await.unwrap_err();
             failed.to_string()
         };
-        assert_eq!(list(serve(page).await).await, "unreadable answer: the list is larger than 8Mi");
+        assert_eq!(
+            list(serve(|asked| page(asked, PAGE)).await).await,
+            "unreadable answer: the list is larger than 8Mi"
+        );
+        let empty = list(serve(|asked| page(asked, 0)).await).await;
+        assert_eq!(empty, "unreadable answer: the list has more than 8192 pages");
         let large = |_: &RecordedRequest| json(200, " ".repeat(65 << 20));
         assert_eq!(list(serve(large).await).await, "unreadable answer: it is larger than 64Mi");
     }

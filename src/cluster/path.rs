@@ -29,12 +29,16 @@ pub(crate) fn of_resource(resource: &Resource, namespace: Option<&str>) -> Strin
 /// The API server doesn't check names in owner references (R1.31), and a name that is no path segment must not lead
 /// elsewhere: an empty one would list the resource. Such a name has no path, as in the collector's client.
 pub(crate) fn of_object(resource: &Resource, namespace: &str, name: &str) -> Option<String> {
-    let possible =
-        |segment: &str| !segment.is_empty() && !matches!(segment, "." | "..") && !segment.contains(['/', '%']);
-    if !possible(name) || resource.namespaced == namespace.is_empty() || (resource.namespaced && !possible(namespace)) {
+    let in_scope = if resource.namespaced { is_segment(namespace) } else { namespace.is_empty() };
+    if !is_segment(name) || !in_scope {
         return None;
     }
     Some(format!("{}/{}", of_resource(resource, Some(namespace)), encoded(name)))
+}
+
+/// Whether a name can be a segment of a path, and leads nowhere else.
+pub(crate) fn is_segment(name: &str) -> bool {
+    !name.is_empty() && !matches!(name, "." | "..") && !name.contains(['/', '%'])
 }
 
 /// Escapes a value for a path segment or a query.

@@ -12,6 +12,7 @@ mod events;
 mod evidence;
 pub mod explain;
 pub mod finding;
+mod held;
 mod identity;
 mod limit;
 mod liveness;
@@ -48,6 +49,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     findings.wanted.needs.add(&case.projection.needs);
     cycles::gather_deadlocks(case, &mut findings);
     apis::gather(case, &mut findings);
+    held::gather(case, &mut findings);
     stuck::gather(case, &mut findings);
     references::gather(case, &mut findings);
     cycles::gather(case, &mut findings);

@@ -18,17 +18,24 @@ pub(crate) struct Capture {
     /// The filter, and the depth below its value; `None` to keep everything.
     keep: Option<(KeyFilter, usize)>,
     depth: usize,
+    /// Whether twice the depth is kept.
+    deep: bool,
 }
 
 impl Capture {
     /// Keeps only what a filter wants.
     pub(crate) fn of(filter: KeyFilter) -> Self {
-        Capture { keep: Some((filter, 0)), depth: 1 }
+        Capture { keep: Some((filter, 0)), depth: 1, deep: false }
+    }
+
+    /// Keeps everything, twice as deep: pod templates.
+    pub(crate) fn deep() -> Self {
+        Capture { deep: true, ..Capture::default() }
     }
 
     /// The reader for the value of one of its keys.
     fn below(&self) -> Capture {
-        Capture { keep: self.keep.map(|(keep, level)| (keep, level + 1)), depth: self.depth + 1 }
+        Capture { keep: self.keep.map(|(keep, level)| (keep, level + 1)), depth: self.depth + 1, ..*self }
     }
 
     /// The reader for an element of a list.
@@ -45,7 +52,7 @@ impl<'de> DeserializeSeed<'de> for Capture {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        if self.depth > DEPTH {
+        if self.depth > if self.deep { 2 * DEPTH } else { DEPTH } {
             IgnoredAny::deserialize(deserializer)?;
             return Ok(Value::Null);
         }

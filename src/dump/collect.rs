@@ -4,18 +4,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     definition::Definition,
-    document::{Envelope, Extra, Items, Node, Type, group_of, item_type},
+    document::{Envelope, Extra, Items, Known, Node, Type, item_type},
     error::{DumpError, Place},
     metadata::Metadata,
     places::{CompactPlace, Places},
 };
-use crate::model::{Facts, Object, ObjectId, ResourceId, Strings, Symbol, facts::Setter};
+use crate::model::{
+    Facts, Object, ObjectId, ResourceId, Strings, Symbol,
+    facts::{ReclaimFacts, Setter},
+    group_of,
+};
 
 /// What is known of few objects.
 #[derive(Debug)]
 pub(super) enum Rest {
     Setters(Vec<Setter>),
     Definition(Box<Definition>),
+    Reclaim(Box<ReclaimFacts>),
 }
 
 /// The identity of an object: coordinate and uid.
@@ -25,6 +30,8 @@ type Key = (Symbol, Symbol, Symbol, Symbol, Symbol);
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     pub strings: Strings,
+    /// Whether facts of `reclaim` are wanted.
+    pub reclaims: bool,
     /// Every copy of every object, as read. Its resource is the index of its type.
     objects: Vec<Object>,
     places: Places,
@@ -54,6 +61,11 @@ pub(super) struct Collected {
 }
 
 impl Collector {
+    /// One that also reads the facts of `reclaim`.
+    pub(super) fn for_reclaim() -> Self {
+        Collector { reclaims: true, ..Collector::default() }
+    }
+
     /// The number of objects so far.
     pub(super) fn len(&self) -> usize {
         self.objects.len()
@@ -233,7 +245,7 @@ impl Collector {
             let object = describe(&self.strings, kind, &metadata.object);
             return Err(DumpError::Timestamp { place: self.place(item), object, field, found: found.clone() });
         }
-        let extra = extra.resolve(self.strings.text(api_version), self.strings.text(kind));
+        let extra = extra.resolve(self.strings.text(api_version), self.strings.text(kind), self.reclaims);
         let setters = metadata.setters();
         Ok((Object { resource, ..metadata.object }, extra, setters))
     }
@@ -274,11 +286,11 @@ impl Collector {
 
     fn keep(&mut self, item: Option<usize>, object: Object, extra: Extra, setters: Option<Vec<Setter>>) {
         let index = self.objects.len() as u32;
-        let (fact, definition) = match extra {
-            Extra::Known(fact, definition) => (Some(*fact), definition),
-            _ => (None, None),
-        };
+        let known = if let Extra::Known(known) = extra { Some(*known) } else { None };
+        let Known { fact, definition, reclaim } =
+            known.unwrap_or(Known { fact: None, definition: None, reclaim: None });
         self.facts.push(fact, &mut self.strings);
+        self.rest.extend(reclaim.map(|facts| (index, Rest::Reclaim(facts))));
         self.rest.extend(definition.map(|definition| (index, Rest::Definition(definition))));
         self.rest.extend(setters.map(|setters| (index, Rest::Setters(setters))));
         let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));

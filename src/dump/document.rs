@@ -15,7 +15,11 @@ use super::{
 };
 use crate::model::{
     Fact, Strings, Symbol,
-    facts::{TokenFacts, holds_facts, keys_with_facts, may_have_facts, read_facts},
+    facts::{
+        BOOTSTRAP_TOKEN, ReclaimFacts, TokenFacts, holds_facts, holds_reclaim_facts, is_read_data, is_reclaim_kind,
+        keys_with_facts, may_have_facts, read_facts, read_reclaim_facts,
+    },
+    group_of,
 };
 
 /// The context of reading a document.
@@ -61,6 +65,18 @@ pub(super) struct Envelope {
     pub message: Option<String>,
 }
 
+impl Envelope {
+    /// Whether the type is known by now, and its group and kind as far as they are: by what was read, or by the list.
+    fn kind_so_far<'s>(&self, inherited: Option<Type>, strings: &'s Strings) -> (bool, &'s str, &'s str) {
+        let (api_version, kind) = match inherited {
+            Some(inherited) if self.kind.is_empty() => inherited,
+            _ => (self.api_version, self.kind),
+        };
+        let known = !kind.is_empty() && !api_version.is_empty();
+        (known, group_of(strings.text(api_version)), strings.text(kind))
+    }
+}
+
 /// The items of what may be a list. Only the end of the map tells: some kinds have a field of this name.
 #[derive(Debug)]
 pub(super) struct Items {
@@ -82,31 +98,41 @@ pub(super) struct Items {
 pub(super) enum Extra {
     #[default]
     None,
-    /// Facts, and what a CustomResourceDefinition serves.
-    Known(Box<Fact>, Option<Box<Definition>>),
+    Known(Box<Known>),
     /// The whole object, because its kind wasn't known when it was read.
     Waiting(Box<Value>),
 }
 
+/// What was read of a whole object.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub fact: Option<Fact>,
+    /// What a CustomResourceDefinition serves.
+    pub definition: Option<Box<Definition>>,
+    /// Only if it is wanted.
+    pub reclaim: Option<Box<ReclaimFacts>>,
+}
+
 impl Extra {
-    /// Reads the facts, now that the kind is known.
-    pub(super) fn resolve(self, api_version: &str, kind: &str) -> Extra {
+    /// Reads the facts, now that the kind is known; those of `reclaim` only if they are wanted.
+    pub(super) fn resolve(self, api_version: &str, kind: &str, reclaims: bool) -> Extra {
         match self {
-            Extra::Waiting(object) => Extra::of(api_version, kind, &object),
+            Extra::Waiting(object) => Extra::of(api_version, kind, &object, reclaims),
             known => known,
         }
     }
 
-    fn of(api_version: &str, kind: &str, object: &Value) -> Extra {
-        let Some(fact) = read_facts(group_of(api_version), kind, object) else { return Extra::None };
-        let definition = matches!(fact, Fact::Definition(_)).then(|| Definition::read(object)).flatten();
-        Extra::Known(Box::new(fact), definition.map(Box::new))
+    fn of(api_version: &str, kind: &str, object: &Value, reclaims: bool) -> Extra {
+        let group = group_of(api_version);
+        let fact = read_facts(group, kind, object);
+        let reclaim = if reclaims { read_reclaim_facts(group, kind, object).map(Box::new) } else { None };
+        if fact.is_none() && reclaim.is_none() {
+            return Extra::None;
+        }
+        let is_definition = matches!(fact, Some(Fact::Definition(_)));
+        let definition = is_definition.then(|| Definition::read(object)).flatten().map(Box::new);
+        Extra::Known(Box::new(Known { fact, definition, reclaim }))
     }
-}
-
-/// The group of an apiVersion; empty for the core group.
-pub(crate) fn group_of(api_version: &str) -> &str {
-    api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 /// The type of the items of a typed list, as in `PodList`; `None` for a plain `List`.
@@ -214,6 +240,8 @@ enum Key {
     Message,
     Metadata,
     Facts(&'static str),
+    /// Only `reclaim` reads these.
+    Reclaim(&'static str),
     Items,
     Object,
 }
@@ -228,7 +256,10 @@ impl Key {
             "metadata" => Key::Metadata,
             "items" => Key::Items,
             "object" => Key::Object,
-            key => Key::Facts(holds_facts(key)?),
+            key => match holds_facts(key) {
+                Some(key) => Key::Facts(key),
+                None => Key::Reclaim(holds_reclaim_facts(key)?),
+            },
         })
     }
 }
@@ -266,6 +297,7 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
     fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
         let NodeReader { context, level } = self;
         let inherited = level.inherited();
+        let reclaims = context.collector.reclaims;
         let mut envelope = Envelope::default();
         let mut whole = Map::new();
         let mut has_metadata = false;
@@ -288,8 +320,9 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                 }
                 Some(Key::Type) => {
                     let value = text(&mut access)?;
-                    if value.as_deref() == Some(TokenFacts::TYPE) {
-                        whole.insert("type".to_owned(), Value::String(TokenFacts::TYPE.to_owned()));
+                    let is_read = |kind: &&str| *kind == TokenFacts::TYPE || (reclaims && *kind == BOOTSTRAP_TOKEN);
+                    if let Some(kind) = value.as_deref().filter(is_read) {
+                        whole.insert("type".to_owned(), Value::String(kind.to_owned()));
                     }
                     if !level.in_list() {
                         envelope.event = value;
@@ -309,18 +342,26 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                 }
                 Some(Key::Facts(key)) => {
                     let strings = &context.collector.strings;
-                    let (api_version, kind) = match inherited {
-                        Some(inherited) if envelope.kind.is_empty() => inherited,
-                        _ => (envelope.api_version, envelope.kind),
-                    };
-                    let known = !kind.is_empty() && !api_version.is_empty();
-                    let (group, kind) = (group_of(strings.text(api_version)), strings.text(kind));
+                    let (known, group, kind) = envelope.kind_so_far(inherited, strings);
                     let finalizers = has_metadata.then(|| envelope.metadata.finalizers(strings));
-                    if known && !may_have_facts(group, kind, finalizers) {
+                    if reclaims && (!known || is_reclaim_kind(group, kind)) {
+                        whole.insert(key.to_owned(), access.next_value_seed(Capture::deep())?);
+                    } else if known && !may_have_facts(group, kind, finalizers) {
                         skip(&mut access)?;
                     } else {
                         let filter = if known { keys_with_facts(group, kind, key) } else { None };
                         let reader = filter.map_or(Capture::default(), Capture::of);
+                        whole.insert(key.to_owned(), access.next_value_seed(reader)?);
+                    }
+                }
+                Some(Key::Reclaim(key)) => {
+                    let strings = &context.collector.strings;
+                    let (known, group, kind) = envelope.kind_so_far(inherited, strings);
+                    if !reclaims || (known && !is_reclaim_kind(group, kind)) {
+                        skip(&mut access)?;
+                    } else {
+                        let filter = (known && key == "data").then(|| is_read_data(group, kind)).flatten();
+                        let reader = filter.map_or(Capture::deep(), Capture::of);
                         whole.insert(key.to_owned(), access.next_value_seed(reader)?);
                     }
                 }
@@ -346,7 +387,7 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
             let own = (envelope.api_version, envelope.kind);
             let own = if envelope.kind.is_empty() { inherited.unwrap_or(own) } else { own };
             if !own.0.is_empty() && !own.1.is_empty() {
-                envelope.extra = envelope.extra.resolve(strings.text(own.0), strings.text(own.1));
+                envelope.extra = envelope.extra.resolve(strings.text(own.0), strings.text(own.1), reclaims);
             }
         }
         Ok(Node::Map(Box::new(envelope)))

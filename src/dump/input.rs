@@ -10,7 +10,7 @@ use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
 
 use super::error::DumpError;
-use crate::bounded;
+use crate::{bounded, progress};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
@@ -96,13 +96,33 @@ impl Input {
             "-" => Box::new(io::stdin().lock()),
             _ => Box::new(File::open(&self.path).map_err(|error| self.failed(error))?),
         };
-        decompressed(file, limit).map_err(|error| self.failed(error))
+        decompressed(Counted(file), limit).map_err(|error| self.failed(error))
     }
 
     /// What it means that it can't be read.
     pub(super) fn failed(&self, source: io::Error) -> DumpError {
         failed(&self.shown, source)
     }
+}
+
+/// Counts what is read.
+struct Counted<R>(R);
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(into)?;
+        progress::advance(read as u64);
+        Ok(read)
+    }
+}
+
+/// The size of all files together, in bytes; 0 if one of them doesn't say.
+pub(super) fn size(files: &[Input]) -> u64 {
+    let sizes = files.iter().map(|file| match fs::metadata(&file.path) {
+        Ok(metadata) if metadata.is_file() && file.shown != "-" => metadata.len(),
+        _ => 0,
+    });
+    sizes.reduce(|all, size| if all == 0 || size == 0 { 0 } else { all + size }).unwrap_or(0)
 }
 
 /// What it means that a file can't be read.

@@ -34,7 +34,10 @@ pub(crate) use kustomize::kustomized;
 pub use snapshot_file::write;
 pub(crate) use snapshot_file::write_to_path;
 
-use crate::model::Snapshot;
+use crate::{
+    model::Snapshot,
+    progress::{self, Work},
+};
 
 /// The default limit for the size of all input together, decompressed, in bytes.
 pub const MAX_INPUT: u64 = 4 << 30;
@@ -56,8 +59,34 @@ pub fn read(paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpErr
 /// # Errors
 /// As [`read`].
 pub fn read_up_to(max_input: u64, paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
+    read_into(collect::Collector::default(), max_input, paths, assume_complete)
+}
+
+/// [`read_up_to`] with what decides when the cluster removes objects by itself ([`crate::reclaim`]).
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_for_reclaim(max_input: u64, paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
+    read_into(collect::Collector::for_reclaim(), max_input, paths, assume_complete)
+}
+
+fn read_into(
+    collector: collect::Collector,
+    max_input: u64,
+    paths: &[String],
+    assume_complete: bool,
+) -> Result<Snapshot, DumpError> {
+    progress::during(Work::Reading, || read_files(collector, max_input, paths, assume_complete))
+}
+
+fn read_files(
+    mut collector: collect::Collector,
+    max_input: u64,
+    paths: &[String],
+    assume_complete: bool,
+) -> Result<Snapshot, DumpError> {
     let files = input::files(paths)?;
-    let mut collector = collect::Collector::default();
+    progress::expect_with(|| input::size(&files));
     let mut left = max_input;
     for file in &files {
         let pieces = pieces::Pieces::of(file.open(left)?);
@@ -90,8 +119,23 @@ pub(crate) fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot
 /// [`read_bytes`], so many at once.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn read_in_chunks(bytes: &[u8], chunk: usize, assume_complete: bool) -> Result<Snapshot, DumpError> {
+    read_in_chunks_into(collect::Collector::default(), bytes, chunk, assume_complete)
+}
+
+/// [`read_bytes`] for `reclaim`.
+#[cfg(test)]
+pub(crate) fn read_bytes_for_reclaim(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
+    read_in_chunks_into(collect::Collector::for_reclaim(), bytes, pieces::CHUNK, assume_complete)
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+fn read_in_chunks_into(
+    mut collector: collect::Collector,
+    bytes: &[u8],
+    chunk: usize,
+    assume_complete: bool,
+) -> Result<Snapshot, DumpError> {
     let failed = |error| input::failed("dump", error);
-    let mut collector = collect::Collector::default();
     let pieces = pieces::Pieces::of(input::decompressed(bytes, MAX_INPUT).map_err(failed)?).in_chunks(chunk);
     match text::collect("dump", pieces, &mut collector, &failed)? {
         (text::Outcome::Own(api_version, text), _) => snapshot_file::read("dump", &text, &api_version),

@@ -46,6 +46,9 @@ pub(super) enum End {
     Input,
 }
 
+/// How many bytes are read at once.
+const STEP: usize = 64 << 10;
+
 /// A text that is read piece by piece.
 pub(super) struct Pieces<R> {
     reader: R,
@@ -138,7 +141,15 @@ impl<R: Read> Pieces<R> {
             self.start = 0;
         }
         let before = self.buffer.len();
-        (&mut self.reader).take(self.chunk as u64).read_to_end(&mut self.buffer)?;
+        let end = before + self.chunk;
+        loop {
+            let step = STEP.min(end - self.buffer.len());
+            // With less room than this, `read_to_end` makes some by itself, and aborts where there is no memory.
+            self.buffer.try_reserve(step + 32)?;
+            if (&mut self.reader).take(step as u64).read_to_end(&mut self.buffer)? == 0 {
+                break;
+            }
+        }
         let more = self.buffer.len() - before;
         self.read += more as u64;
         match std::str::from_utf8(&self.buffer[self.checked..]) {

@@ -6,13 +6,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     collect::{Collected, Rest, is_api_version},
-    document::{Type, group_of},
+    document::Type,
     error::DumpError,
     served::{Seen, Served},
 };
 use crate::model::{
     Coordinate, Gap, ListRecord, Mapping, Object, Origin, Presence, ResourceId, Resources, Snapshot, SnapshotBuilder,
-    Strings, Symbol,
+    Strings, Symbol, group_of,
 };
 
 /// Builds the snapshot of a plain dump.
@@ -47,6 +47,7 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
         let Some(id) = adopted.id(index) else { continue };
         match rest {
             Rest::Setters(setters) => builder.snapshot().facts.insert_setters(id, setters),
+            Rest::Reclaim(facts) => builder.snapshot().facts.insert_reclaim(id, *facts),
             Rest::Definition(_) => {}
         }
     }

@@ -9,7 +9,6 @@ mod evaluate;
 mod go;
 mod order;
 mod parse;
-mod quantity;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::{PathError, quantity::quantity};
+use super::PathError;
+use crate::quantity::quantity;
 
 /// What sorts a row: what is missing comes first. kubectl compares two texts as quantities if both are some, else as
 /// texts, which is no order if only some of them are; here, quantities come before other texts.

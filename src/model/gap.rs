@@ -28,6 +28,14 @@ impl Gap {
         self.reason.as_str().strip_suffix(": forbidden")
     }
 
+    /// What could not be read, without the reason: `secrets`, `pods in namespace shop`.
+    pub fn place(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{} in namespace {namespace}", self.resource),
+            None => self.resource.clone(),
+        }
+    }
+
     /// Whether it is a group version that discovery could not describe: its resources are unknown.
     pub fn is_undiscovered(&self) -> bool {
         self.resource.contains('/')
@@ -43,11 +51,7 @@ impl Gap {
 
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.resource)?;
-        if let Some(namespace) = &self.namespace {
-            write!(f, " in namespace {namespace}")?;
-        }
-        write!(f, " ({})", self.reason)
+        write!(f, "{} ({})", self.place(), self.reason)
     }
 }
 

@@ -44,4 +44,12 @@ impl Identity {
     pub fn short_name(&self) -> String {
         format!("{}/{}", self.kind, self.name)
     }
+
+    /// `Kind/name in namespace …`, as messages name it.
+    pub fn placed(&self) -> String {
+        match self.namespace.as_str() {
+            "" => self.short_name(),
+            namespace => format!("{} in namespace {namespace}", self.short_name()),
+        }
+    }
 }

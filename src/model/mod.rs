@@ -33,6 +33,7 @@ pub use recheck::RecheckResult;
 pub(crate) use reference::FirstOfUid;
 pub use reference::{Reference, References};
 pub(crate) use resources::Described;
+pub(crate) use resources::group_of;
 pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
 pub use rule::Rule;
 pub use server_version::ServerVersion;

@@ -11,6 +11,11 @@ use super::ServerVersion;
 /// The verbs that the collector requires of a resource (R2.2).
 pub(crate) const DELETABLE_VERBS: [&str; 3] = ["delete", "list", "watch"];
 
+/// The group of an apiVersion; empty for the core group.
+pub(crate) fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
 /// The index of a resource in its [`Resources`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceId(pub u32);

@@ -60,6 +60,23 @@ rules! {
     R8_4 => "R8.4", "An object without a good owner left is deleted";
     R8_5 => "R8.5", "An object with a good owner loses its other owners";
     R10_2 => "R10.2", "Forbidden is not absent";
+    R12_1 => "R12.1", "A finished Job goes after its `ttlSecondsAfterFinished`";
+    R12_2 => "R12.2", "A CronJob keeps only so many finished Jobs";
+    R12_3 => "R12.3", "A Deployment keeps only so many old ReplicaSets";
+    R12_4 => "R12.4", "A StatefulSet keeps only so many old revisions";
+    R12_5 => "R12.5", "A DaemonSet keeps only so many old revisions, and one copy of the current one";
+    R12_6 => "R12.6", "Of Pods that have ended, the oldest above a threshold go";
+    R12_7 => "R12.7", "A Pod goes after its Node";
+    R12_8 => "R12.8", "A Pod that is terminating and was never scheduled goes";
+    R12_9 => "R12.9", "A Pod that is terminating on a Node out of service goes";
+    R12_10 => "R12.10", "A volume without its claim goes, stays or is emptied, as its reclaim policy says";
+    R12_11 => "R12.11", "Claims and volumes in use are held until nothing uses them";
+    R12_12 => "R12.12", "A StatefulSet that wants fewer pods deletes or keeps their claims";
+    R12_13 => "R12.13", "A CertificateSigningRequest goes some time after its end";
+    R12_14 => "R12.14", "A bootstrap token goes when it expires";
+    R12_15 => "R12.15", "A token of a ServiceAccount that nobody uses is marked, and goes later";
+    R12_16 => "R12.16", "The Lease of a Node goes with it";
+    R12_17 => "R12.17", "The Lease of an API server goes once it has expired";
 }
 
 impl Rule {

@@ -12,8 +12,9 @@ use crate::{
     archive::{ArchiveError, ArchiveWriter, Header, LeftOut, ObjectName, Saved},
     cluster::Whole,
     document::ObjectJson,
-    model::{Gap, ObjectId, ResourceId, Snapshot, Symbol},
+    model::{Gap, Identity, ObjectId, ResourceId, Snapshot, Symbol},
     plan::{Plan, removed, unlisted},
+    progress::{self, Work},
     server::OwnDelete,
     simulate::SimContext,
 };
@@ -155,6 +156,7 @@ impl Archiving {
             .collect();
         let (writer, fresh) = (&mut self.writer, &mut self.fresh);
         let take = |id, whole| {
+            progress::advance(1);
             match whole {
                 Whole::Object(object) => {
                     writer.add(*object)?;
@@ -165,7 +167,10 @@ impl Archiving {
             }
             Ok::<(), ArchiveError>(())
         };
-        session.run(async |connection, snapshot| connection.fetch_whole(snapshot, &lacking, take).await)?;
+        progress::during(Work::Archiving, || {
+            progress::expect(lacking.len() as u64);
+            session.run(async |connection, snapshot| connection.fetch_whole(snapshot, &lacking, take).await)
+        })?;
         for (namespace, resource) in &goes.unlisted {
             if let Err(failure) = self.take_unlisted(session, *namespace, *resource)? {
                 failures.push(failure);
@@ -257,8 +262,5 @@ impl Archiving {
 
 /// An object as errors name it.
 pub fn placed(snapshot: &Snapshot, id: ObjectId) -> String {
-    let namespace = snapshot.object(id).namespace;
-    let place =
-        if namespace.is_empty() { String::new() } else { format!(" in namespace {}", snapshot.text(namespace)) };
-    format!("{}{place}", snapshot.short_name(id))
+    Identity::of(snapshot, id).placed()
 }

@@ -11,7 +11,7 @@ use crate::{
     wording::{count, named},
 };
 
-use super::{targets::TargetError, unread::Unread};
+use super::{hold::HoldTrouble, targets::TargetError, unread::Unread};
 
 /// Why a command failed. [`kind`](Self::kind) groups the errors, [`hint`](Self::hint) says what to do about one.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,15 @@ pub enum OperationError {
     /// Something can't be kept; nothing was deleted.
     #[error("nothing was deleted: {0}")]
     Keep(#[from] KeepError),
+    /// Objects that can't be held: one line for each.
+    #[error("nothing was deleted: {}", .0.join("\n"))]
+    NotHeld(Vec<String>),
+    /// Objects of which no delete waits: one line for each.
+    #[error("{}", .0.join("\n"))]
+    NoHold(Vec<String>),
+    /// A hold was not begun, not let go or not taken back.
+    #[error(transparent)]
+    Hold(Box<HoldTrouble>),
     /// Unread objects may change what is deleted.
     #[error("nothing was deleted: what could not be read may change which objects are deleted:{}", .0.lines())]
     Incomplete(Box<Unread>),
@@ -135,11 +144,15 @@ impl OperationError {
         match self {
             Self::Usage(_) => ErrorKind::Usage,
             Self::Connect(_) | Self::Version(_) | Self::Dump(_) => ErrorKind::Source,
-            Self::Target(_) | Self::NamespaceNotInDump { .. } | Self::NamespaceNotFound(_) => ErrorKind::NotFound,
+            Self::Target(_) | Self::NamespaceNotInDump { .. } | Self::NamespaceNotFound(_) | Self::NoHold(_) => {
+                ErrorKind::NotFound
+            }
             Self::Refused { .. }
             | Self::Forbidden { .. }
             | Self::Unwatchable { .. }
             | Self::Unkeepable(_)
+            | Self::NotHeld(_)
+            | Self::Hold(_)
             | Self::Keep(_) => ErrorKind::Refused,
             Self::Incomplete(_)
             | Self::UnseenDependents { .. }
@@ -192,7 +205,7 @@ macro_rules! boxed {
     };
 }
 
-boxed!(Connect: ConnectError, Dump: DumpError, Target: TargetError, Archive: ArchiveError);
+boxed!(Hold: HoldTrouble, Connect: ConnectError, Dump: DumpError, Target: TargetError, Archive: ArchiveError);
 
 /// Objects that can't be archived, grouped by reason.
 fn not_archived(path: &str, failures: &[(String, String)]) -> String {

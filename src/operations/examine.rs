@@ -12,6 +12,7 @@ use crate::{
     },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
+    progress::{self, Work},
     simulate::{Assume, Projection, SimContext},
 };
 
@@ -126,7 +127,10 @@ impl<'s> Examination<'s> {
         let others = in_the_way(&self.session.snapshot, &diagnosis.findings);
         let mut lasting = first.clone();
         loop {
-            self.clock.sleep(BETWEEN);
+            progress::during(Work::LookingAgain, || {
+                progress::advance(self.clock.elapsed().saturating_sub(begun).as_secs());
+                self.clock.sleep(BETWEEN);
+            });
             self.session.snapshot.facts.forget_what_passes();
             self.recovered = self.session.recovered_lists();
             let diagnosis = self.look();
@@ -210,6 +214,10 @@ impl<'s> Examination<'s> {
 
     /// Runs `work` on what has been read so far.
     fn with_case<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
+        progress::during(Work::Simulating, || self.judge(work))
+    }
+
+    fn judge<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
         let live = self.session.is_live();

@@ -1,11 +1,13 @@
 //! An open cluster: further reads, writes, and following their effects.
 
 use std::{
+    convert::Infallible,
     future,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
+use rustc_hash::FxHashMap;
 use tokio::{runtime::Runtime, sync::watch};
 
 use crate::{
@@ -13,7 +15,8 @@ use crate::{
         Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete, follow, probe,
         unpatchable, user_name,
     },
-    cluster::{Connection, LostWatch, WatchNote, Watches},
+    apply::LastApplied,
+    cluster::{Connection, LostWatch, WatchNote, Watches, Whole},
     collector::live::KindId,
     model::{
         Coordinate, Identity, ListRecord, NamedEvent, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource,
@@ -97,6 +100,18 @@ impl Source for Cluster {
 
     fn unpatchable(&self, snapshot: &Snapshot, object: ObjectId) -> Option<String> {
         self.runtime.block_on(unpatchable(&self.connection, snapshot, object))
+    }
+
+    fn fetch_last_applied(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> FxHashMap<String, LastApplied> {
+        let mut found = FxHashMap::default();
+        let mut each = |object: ObjectId, whole: Whole| {
+            if let Whole::Object(whole) = whole {
+                found.insert(snapshot.text(snapshot.object(object).uid).to_owned(), LastApplied::of(&whole));
+            }
+            Ok::<_, Infallible>(())
+        };
+        let Ok(()) = self.runtime.block_on(self.connection.fetch_whole(snapshot, objects, &mut each));
+        found
     }
 
     fn still_fails(&self, snapshot: &Snapshot, list: &ListRecord) -> bool {

@@ -4,9 +4,11 @@
 
 mod access;
 pub mod account;
+pub mod apply;
 pub mod approve;
 pub mod archive;
 pub mod archiving;
+pub mod cancel;
 pub mod clock;
 pub mod complete;
 pub mod delete;
@@ -14,6 +16,7 @@ mod error;
 pub mod evidence;
 pub mod examine;
 pub mod fingerprint;
+pub mod hold;
 pub mod live;
 pub mod open;
 pub mod predict;

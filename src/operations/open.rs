@@ -33,6 +33,8 @@ pub enum ReadScope {
     /// Everything, with the facts of webhooks, APIServices and the like, on which the API server depends
     /// ([`read_whole`]).
     Diagnosis,
+    /// Everything, with what decides when the cluster removes objects by itself ([`crate::reclaim`]).
+    Reclaim,
 }
 
 /// Which cluster to read, and how.
@@ -136,6 +138,9 @@ impl Opening {
     pub fn expecting(source: &SourceConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
         match source {
             SourceConfig::Cluster(cluster) => Discovered::expecting(cluster, targets, scope).map(Opening::Cluster),
+            SourceConfig::Dump { paths, assume_complete, max_input } if scope == ReadScope::Reclaim => {
+                Ok(Opening::Dump(dump::read_for_reclaim(*max_input, paths, *assume_complete)?))
+            }
             SourceConfig::Dump { .. } => Opening::of(source),
         }
     }
@@ -335,6 +340,10 @@ impl Discovered {
         drop(early);
         snapshot.read_at = Some(SystemClock::start().now());
         add_gaps(&mut snapshot, gaps);
+        if scope == ReadScope::Reclaim {
+            let fetch = cluster.connection.fetch_reclaim_facts(&mut snapshot, namespace.as_deref());
+            cluster.runtime.block_on(fetch);
+        }
         if let Some(query) = &query {
             let unlisted = query.unlisted(&mut snapshot, &choice);
             cluster.runtime.block_on(cluster.connection.look_up(&mut snapshot, &unlisted));

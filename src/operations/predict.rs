@@ -11,6 +11,7 @@ use crate::{
         self, EffectClass, FailOn, GateViolation, Gates, Incomplete, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
         UnlistedContents, explore, gate_violations, keep, plan, unlisted_contents,
     },
+    progress::{self, Work},
     render::plan::describe_unkeepable,
     server::Propagation,
     simulate::{Assume, Needs, Request, SimContext},
@@ -47,6 +48,8 @@ pub struct PlanOptions {
     heed_obstacles: bool,
     /// What may stay unread: no gate counts it.
     allowed: AllowIncomplete,
+    /// Whether the other policies get whole plans, too.
+    every_policy: bool,
 }
 
 impl PlanOptions {
@@ -67,7 +70,13 @@ impl PlanOptions {
         }
         let NamedGates { max, fail_on, .. } = *gates;
         let gates = Gates { deny, deny_effects: gates.deny_effects.clone(), max, fail_on };
-        Ok(PlanOptions { keep, gates, heed_obstacles: true, allowed: AllowIncomplete::Nothing })
+        Ok(PlanOptions { keep, gates, heed_obstacles: true, allowed: AllowIncomplete::Nothing, every_policy: false })
+    }
+
+    /// The same with a whole plan of every policy.
+    #[must_use]
+    pub fn with_every_policy(self, every_policy: bool) -> Self {
+        PlanOptions { every_policy, ..self }
     }
 
     /// The same where this may stay unread, by full names.
@@ -91,6 +100,8 @@ pub struct PlanResult {
     pub kept: Option<Kept>,
     /// Objects to keep that would not be deleted anyway, and that not everything was tried.
     pub notes: Vec<String>,
+    /// The results of the other policies, if they were asked for.
+    pub others: Vec<PlanResult>,
 }
 
 /// Plans the delete, and summarizes the other policies. Reads everything that the results depend on.
@@ -104,13 +115,38 @@ pub fn predict(
     asked: &PlanOptions,
 ) -> Result<PlanResult, OperationError> {
     let wanted = KeepSelection::of(session, request, asked)?;
-    let SimulationResult { keeping, instead, .. } = play(session, request, assume, asked.heed_obstacles, &wanted)?;
-    let KeepPlan { plan, kept, stays, lost, .. } = keeping;
-    if !lost.is_empty() {
+    let SimulationResult { keeping, others, .. } = play(session, request, assume, asked, &wanted)?;
+    if !keeping.lost.is_empty() {
+        let lost = keeping.lost.iter();
         return Err(OperationError::Unkeepable(
-            lost.iter().map(|(object, why)| describe_unkeepable(&session.snapshot, *object, why)).collect(),
+            lost.map(|(object, why)| describe_unkeepable(&session.snapshot, *object, why)).collect(),
         ));
     }
+    let all: Vec<KeepPlan> = std::iter::once(keeping).chain(others).collect();
+    let summaries: Vec<(Propagation, Summary)> =
+        all.iter().map(|keeping| (keeping.plan.request.propagation, keeping.plan.summary)).collect();
+    let wanted_of_others = if asked.every_policy { all.len() } else { 1 };
+    let mut results = Vec::new();
+    for keeping in all.into_iter().take(wanted_of_others) {
+        let policy = keeping.plan.request.propagation;
+        let instead = summaries.iter().filter(|(propagation, _)| *propagation != policy).copied().collect();
+        results.push(result(session, keeping, instead, assume, asked, &wanted));
+    }
+    let mut results = results.into_iter();
+    let first = results.next().expect("a plan of the policy that was asked for");
+    Ok(PlanResult { others: results.collect(), ..first })
+}
+
+/// What there is to report about the plan of one policy.
+fn result(
+    session: &mut Session,
+    keeping: KeepPlan,
+    instead: Vec<(Propagation, Summary)>,
+    assume: Assume,
+    asked: &PlanOptions,
+    wanted: &KeepSelection,
+) -> PlanResult {
+    let KeepPlan { plan, kept, stays, .. } = keeping;
     let mut notes = wanted.notes(session, &kept);
     notes.extend(not_all_orders(&session.snapshot, &plan));
     let kept = (!asked.keep.is_empty()).then(|| Kept {
@@ -125,7 +161,7 @@ pub fn predict(
     let unlisted_contents = session.count(unlisted_contents);
     let allowed = |gap: &Gap| asked.allowed.allows(&gap.resource);
     let gate_violations = gate_violations(&session.snapshot, &plan, &unlisted_contents, &asked.gates, allowed);
-    Ok(PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes })
+    PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes, others: Vec::new() }
 }
 
 /// What to know of a plan that would have taken too long to complete.
@@ -150,12 +186,13 @@ pub fn blast_radius(
     assume: Assume,
 ) -> Result<Vec<Radius>, OperationError> {
     let namespace = session.namespace_symbol();
-    let simulate = |session: &mut Session| {
+    let simulate = |session: &Session| {
         let graph = OwnerGraph::new(&session.snapshot);
         let context = SimContext::new(&session.snapshot, &graph, assume).at(now(session)).with_patience();
         let context = context.with_obstacles(now(session));
         Ok::<_, OperationError>(plan::blast_radius(&context, namespace, propagation))
     };
+    let simulate = |session: &mut Session| progress::during(Work::Simulating, || simulate(session));
     let (rows, _) = complete(ROUNDS, session, simulate, |session, (_, needs)| Ok(session.learn(needs)))?;
     Ok(rows)
 }
@@ -234,10 +271,10 @@ impl KeepSelection {
     }
 }
 
-/// A plan, and summaries of the other policies, which keep the same objects as far as possible.
+/// A plan, and those of the other policies, which keep the same objects as far as possible.
 struct SimulationResult {
     keeping: KeepPlan,
-    instead: Vec<(Propagation, Summary)>,
+    others: Vec<KeepPlan>,
     needs: Needs,
 }
 
@@ -245,30 +282,37 @@ fn play(
     session: &mut Session,
     request: &Request,
     assume: Assume,
-    heed_obstacles: bool,
+    asked: &PlanOptions,
     wanted: &KeepSelection,
 ) -> Result<SimulationResult, OperationError> {
     let others = [Propagation::Background, Propagation::Foreground, Propagation::Orphan]
         .into_iter()
         .filter(|propagation| *propagation != request.propagation);
     let wanted = wanted.objects();
-    let simulate = |session: &mut Session| {
+    let simulate = |session: &Session| {
         let graph = OwnerGraph::new(&session.snapshot);
         let stage = SimContext::new(&session.snapshot, &graph, assume).at(now(session)).with_patience();
-        let stage = if heed_obstacles { stage.with_obstacles(now(session)) } else { stage };
+        let stage = if asked.heed_obstacles { stage.with_obstacles(now(session)) } else { stage };
         let keeping = keep(&stage, request, &wanted, explore);
         if let Some((object, why)) = keeping.plan.refused.first() {
             return Err(OperationError::Refused { object: session.snapshot.short_name(*object), why });
         }
         let mut needs = keeping.needs.clone();
-        let instead = others.clone().map(|propagation| {
-            let other = keep(&stage, &Request { propagation, ..request.clone() }, &wanted, plan);
+        let others = others.clone().map(|propagation| {
+            let request = Request { propagation, ..request.clone() };
+            if asked.every_policy {
+                let other = keep(&stage, &request, &wanted, explore);
+                needs.add(&other.needs);
+                return other;
+            }
+            let other = keep(&stage, &request, &wanted, plan);
             // A comparison reads nothing about who adopts what.
-            needs.add(&Needs { adopters: BTreeSet::new(), ..other.needs });
-            (propagation, other.plan.summary)
+            needs.add(&Needs { adopters: BTreeSet::new(), ..other.needs.clone() });
+            other
         });
-        let instead = instead.collect();
-        Ok(SimulationResult { keeping, instead, needs })
+        let others = others.collect();
+        Ok(SimulationResult { keeping, others, needs })
     };
+    let simulate = |session: &mut Session| progress::during(Work::Simulating, || simulate(session));
     complete(ROUNDS, session, simulate, |session, result| Ok(session.learn(&result.needs)))
 }

@@ -1,8 +1,9 @@
 //! What was read, and the source for further reads.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    apply::LastApplied,
     model::{
         Coordinate, Gap, GapKind, ListRecord, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol,
         gaps::Gaps,
@@ -67,6 +68,11 @@ pub trait Source {
     /// Why the API server refuses any change of this object as invalid; see [`crate::act::unpatchable`].
     fn unpatchable(&self, _snapshot: &Snapshot, _object: ObjectId) -> Option<String> {
         None
+    }
+
+    /// What `kubectl apply` applied last to each of these objects, by uid. What can't be read is missing.
+    fn fetch_last_applied(&self, _snapshot: &Snapshot, _objects: &[ObjectId]) -> FxHashMap<String, LastApplied> {
+        FxHashMap::default()
     }
 
     /// Whether a list that failed still fails. What the server no longer serves has nothing to list.
@@ -216,6 +222,11 @@ impl<S: Source + ?Sized> Session<S> {
             self.snapshot.leave_unanswered(coordinate);
         }
         gaps.record(&mut self.snapshot);
+    }
+
+    /// See [`Source::fetch_last_applied`].
+    pub(crate) fn fetch_last_applied(&self, objects: &[ObjectId]) -> FxHashMap<String, LastApplied> {
+        self.source.fetch_last_applied(&self.snapshot, objects)
     }
 
     /// Reads which field managers set the finalizers of these objects.

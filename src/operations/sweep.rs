@@ -8,6 +8,7 @@ use crate::{
     graph::OwnerGraph,
     model::{Identity, ObjectId, ResourceId, Snapshot},
     plan::{Consent, Incomplete, Plan, PlanTracker, explore, plan},
+    progress::{self, Work},
     simulate::{Assume, Request, SimContext, Start, WriteScope},
 };
 
@@ -45,7 +46,7 @@ impl SweepRules {
         let play = |session: &mut Session, play: fn(&SimContext<'_>, &Request) -> Plan| {
             let graph = self.graph(&session.snapshot);
             let context = SimContext::new(&session.snapshot, &graph, self.assume).with_refused_writes();
-            Ok::<_, std::convert::Infallible>(play(&context, &request))
+            Ok::<_, std::convert::Infallible>(progress::during(Work::Simulating, || play(&context, &request)))
         };
         let learn = |session: &mut Session, plan: &Plan| {
             let moved = session.confirm(&plan.needs.all_absences());

@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::NodeId,
     model::{Object, ObjectId, Reference, ResourceId},
+    progress,
     server::Stored,
 };
 
@@ -87,6 +88,7 @@ pub(super) fn search(context: &SimContext<'_>, request: &Request, budget: Budget
     if order_sensitive.is_empty() && request.start != Start::Restarted {
         return build_plan(world, request, refused, &OnceCell::new());
     }
+    progress::expect(world.steps + if request.start == Start::Sweep { budget.parts } else { budget.all });
     if request.start == Start::Sweep {
         return search_parts(&start, world, request, &order_sensitive, budget);
     }

@@ -26,13 +26,9 @@ pub fn describe_statuses(gaps: &[Gap]) -> Option<String> {
 fn by_reason(gaps: &[Gap]) -> Option<String> {
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
     for gap in gaps {
-        let name = match &gap.namespace {
-            Some(namespace) => format!("{} in namespace {namespace}", gap.resource),
-            None => gap.resource.clone(),
-        };
         match by_reason.iter_mut().find(|(reason, _)| *reason == gap.reason.as_str()) {
-            Some((_, names)) => names.push(name),
-            None => by_reason.push((gap.reason.as_str(), vec![name])),
+            Some((_, names)) => names.push(gap.place()),
+            None => by_reason.push((gap.reason.as_str(), vec![gap.place()])),
         }
     }
     if by_reason.is_empty() {

@@ -18,14 +18,14 @@ impl Guides {
             // A line is at most one level deeper than the one before it; more is never drawn.
             ends.resize(depth, true);
             ends.push(last[index]);
-            guides.push(draw(&ends));
+            guides.push(draw(depth, &ends[depth + 1 - levels(depth)..]));
         }
         guides
     }
 }
 
 /// For every line, whether it is the last of its siblings.
-fn last_of_siblings(depths: &[usize]) -> Vec<bool> {
+pub(crate) fn last_of_siblings(depths: &[usize]) -> Vec<bool> {
     let mut follows: Vec<bool> = Vec::new();
     let mut last = vec![true; depths.len()];
     for (index, depth) in depths.iter().copied().enumerate().rev() {
@@ -36,18 +36,26 @@ fn last_of_siblings(depths: &[usize]) -> Vec<bool> {
     last
 }
 
-/// The guides of a line. `ends` says of it and its ancestors whether each is the last of its siblings.
-fn draw(ends: &[bool]) -> String {
-    let depth = ends.len() - 1;
-    if depth == 0 {
-        return String::new();
-    }
-    let left_out = (depth - 1) / LEVELS * LEVELS;
+/// How many levels the guide of a line at this depth draws: its own, and those of its nearest ancestors.
+pub(crate) fn levels(depth: usize) -> usize {
+    depth - left_out(depth)
+}
+
+/// The omitted levels.
+fn left_out(depth: usize) -> usize {
+    depth.saturating_sub(1) / LEVELS * LEVELS
+}
+
+/// The guide of a line. `ends` says of its nearest ancestors and, last, of itself, whether each is the last of its
+/// siblings, for as many [`levels`] as are drawn.
+pub(crate) fn draw(depth: usize, ends: &[bool]) -> String {
+    let Some((end, ancestors)) = ends.split_last() else { return String::new() };
+    let left_out = left_out(depth);
     let mut guides = if left_out == 0 { String::new() } else { format!("+{left_out} ") };
-    for end in &ends[left_out + 1..depth] {
+    for end in ancestors {
         guides.push_str(if *end { "   " } else { "│  " });
     }
-    guides.push_str(if ends[depth] { "└─ " } else { "├─ " });
+    guides.push_str(if *end { "└─ " } else { "├─ " });
     guides
 }
 

@@ -1,17 +1,21 @@
 //! All output, in every format. These modules only write: they neither read from the cluster nor decide.
 
 pub mod account;
+pub mod apply;
 pub mod deletion;
 pub mod doctor;
 pub mod document;
 pub mod dot;
 pub mod explain;
 pub mod gaps;
-mod guides;
+pub(crate) mod guides;
 pub mod header;
+pub mod hold;
 mod lines;
 pub mod output;
+pub mod picture;
 pub mod plan;
+pub mod reclaim;
 pub mod resources;
 pub mod restore;
 pub mod style;
@@ -21,10 +25,12 @@ pub mod tree;
 mod tree_columns;
 pub mod tree_document;
 pub mod tree_labels;
+mod tree_picture;
 pub mod tree_view;
 pub mod words;
 
 pub use crate::go_quote;
+pub(crate) use tree::no_objects;
 
 #[cfg(test)]
 mod resources_tests;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{
     document,
+    picture::{self, ObjectCommands, Picture, PictureOptions},
     style::Style,
     template::{Template, TemplateOptions},
 };
@@ -22,8 +23,14 @@ pub enum Format {
     Yaml,
     /// `kind.group/name`, one per line.
     Name,
-    /// For Graphviz.
+    /// For Graphviz: of a tree the collector's debug graph, else a picture.
     Dot,
+    /// A picture in one file, for a browser.
+    Html,
+    /// A picture without scripts.
+    Svg,
+    /// A picture that GitHub draws.
+    Mermaid,
     /// A shell script.
     Remedies,
     /// A line for each finding.
@@ -34,8 +41,18 @@ pub enum Format {
 
 impl Format {
     /// Every format that has a name, but for templates.
-    pub const NAMED: [Self; 7] =
-        [Self::Json, Self::Yaml, Self::Name, Self::Dot, Self::Wide, Self::Remedies, Self::Oneline];
+    pub const NAMED: [Self; 10] = [
+        Self::Json,
+        Self::Yaml,
+        Self::Name,
+        Self::Html,
+        Self::Svg,
+        Self::Mermaid,
+        Self::Dot,
+        Self::Wide,
+        Self::Remedies,
+        Self::Oneline,
+    ];
 
     /// As `-o` takes it; empty for [`Format::Text`].
     pub const fn name(self) -> &'static str {
@@ -46,6 +63,9 @@ impl Format {
             Self::Yaml => "yaml",
             Self::Name => "name",
             Self::Dot => "dot",
+            Self::Html => "html",
+            Self::Svg => "svg",
+            Self::Mermaid => "mermaid",
             Self::Remedies => "remedies",
             Self::Oneline => "oneline",
             Self::Template(Template::Text(_)) => "jsonpath",
@@ -57,6 +77,16 @@ impl Format {
     /// Whether it is for people: with a header, colours and the width of the terminal.
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Wide)
+    }
+
+    /// Whether it draws: it has no words of its own, and is made of a [`Picture`].
+    pub const fn draws(self) -> bool {
+        matches!(self, Self::Html | Self::Svg | Self::Mermaid | Self::Dot)
+    }
+
+    /// Whether its pictures fold what the text folds. A page folds by itself.
+    pub const fn folds(self) -> bool {
+        self.draws() && !matches!(self, Self::Html)
     }
 }
 
@@ -87,13 +117,18 @@ pub trait Output {
     /// The writer's.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()>;
 
+    /// What a picture shows; `None` if the command has none.
+    fn picture(&self, _options: &PictureOptions<'_>) -> Option<Picture> {
+        None
+    }
+
     /// Any other format; `None` if the command doesn't offer it.
     fn other(&self, _format: Format) -> Option<String> {
         None
     }
 }
 
-/// The output in one format. Only text begins with the header.
+/// The output in one format. Text begins with the heading, and a picture names it as its source.
 ///
 /// # Errors
 /// The command doesn't offer the format, or a template can't be applied (`InvalidInput`).
@@ -101,6 +136,7 @@ pub fn print(
     output: &impl Output,
     format: Format,
     options: &TextOptions<'_>,
+    commands: &ObjectCommands,
     heading: impl FnOnce() -> Vec<u8>,
 ) -> io::Result<Vec<u8>> {
     match format {
@@ -119,7 +155,15 @@ pub fn print(
         other => {
             let missing =
                 || io::Error::new(io::ErrorKind::Unsupported, format!("there is no -o {} here", other.name()));
-            output.other(other).map(String::into_bytes).ok_or_else(missing)
+            if let Some(text) = output.other(other) {
+                return Ok(text.into_bytes());
+            }
+            let fold = options.fold && other.folds();
+            let drawn = output.picture(&PictureOptions { fold, now: options.now, commands });
+            let picture = drawn.filter(|_| other.draws()).ok_or_else(missing)?;
+            let source = String::from_utf8_lossy(&heading()).split_whitespace().collect::<Vec<_>>().join(" ");
+            let picture = Picture { source, ..picture }.made_visible();
+            Ok(picture::written(&picture, other).into_bytes())
         }
     }
 }
@@ -144,7 +188,8 @@ mod tests {
             templates: TemplateOptions::default(),
             style: &Style::default(),
         };
-        Ok(String::from_utf8(print(&view, format, &options, || b"heading\n".to_vec())?).unwrap())
+        let commands = ObjectCommands::of_cluster(&crate::command_line::PLAIN);
+        Ok(String::from_utf8(print(&view, format, &options, &commands, || b"heading\n".to_vec())?).unwrap())
     }
 
     #[test]

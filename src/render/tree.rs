@@ -29,16 +29,40 @@ use super::{
 
 /// The title of the names.
 const OBJECT: &str = "OBJECT";
+/// What is said of a tree without objects: what could not be read may have some.
+pub(crate) fn no_objects(snapshot: &Snapshot) -> &'static str {
+    if snapshot.complete() { "No objects." } else { "No objects were read." }
+}
+
+/// The lines of a tree, before they are set.
+pub(super) struct TreeLines {
+    pub rows: Vec<Row>,
+    /// One for each row.
+    pub lines: Vec<Line>,
+    /// The titles of the columns, as wide as these; empty without columns.
+    pub titles: Vec<String>,
+    /// The objects that have no line, because they have neither owners nor dependents.
+    pub lone: Vec<ObjectId>,
+}
+
+impl TreeLines {
+    pub(super) fn of(view: &TreeView<'_>, options: &TextOptions<'_>) -> Self {
+        let TreeView { snapshot, graph, tree, statuses, labels } = *view;
+        let labels = |object: &Object| labels.map_or_else(Vec::new, |labels| labels.cells(snapshot, object));
+        let rows =
+            if options.fold { fold::folded(snapshot, graph, tree, statuses, labels) } else { fold::unfolded(tree) };
+        let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
+        let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
+        let mut lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(view, *row, guide)).collect();
+        let titles = tree_columns::add(view, &rows, options, &mut lines);
+        let lone = lone.iter().filter_map(|row| graph.object(tree.entries[row.entry()].node)).collect();
+        TreeLines { rows, lines, titles, lone }
+    }
+}
 
 /// Writes the lines of the tree and the totals.
 pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let TreeView { snapshot, graph, tree, statuses, labels } = *view;
-    let labels = |object: &Object| labels.map_or_else(Vec::new, |labels| labels.cells(snapshot, object));
-    let rows = if options.fold { fold::folded(snapshot, graph, tree, statuses, labels) } else { fold::unfolded(tree) };
-    let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
-    let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
-    let mut lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(view, *row, guide)).collect();
-    let titles = tree_columns::add(view, &rows, options, &mut lines);
+    let TreeLines { lines, titles, lone, .. } = TreeLines::of(view, options);
     // Wide output has lines of any length.
     let width = options.width.filter(|_| !options.wide);
     let at = lines::aligned(&lines, width);
@@ -48,11 +72,20 @@ pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dy
         writeln!(out, "{}", format!("{OBJECT:<at$}  {}  {state}", titles.join("  ")).trim_end())?;
     }
     lines::write(&lines, at, 0, width, options.style, out)?;
-    if !rows.is_empty() {
+    if !lines.is_empty() {
         writeln!(out)?;
     }
-    let lone: Vec<ObjectId> = lone.iter().filter_map(|row| graph.object(tree.entries[row.entry()].node)).collect();
-    write_totals(snapshot, graph, tree, &lone, options, out)
+    let totals = totals(view, &lone);
+    for (label, words) in &totals {
+        let lines = wrapped(words.iter().map(String::as_str), options.width.unwrap_or(80).saturating_sub(10));
+        for (index, line) in lines.iter().enumerate() {
+            writeln!(out, "{:<10}{line}", if index == 0 { label } else { "" })?;
+        }
+    }
+    if totals.is_empty() {
+        writeln!(out, "{}", no_objects(view.snapshot))?;
+    }
+    Ok(())
 }
 
 /// `kind.group/name` of every object, as `kubectl get -o name` prints it.
@@ -122,7 +155,7 @@ fn add_status(view: &TreeView<'_>, id: ObjectId, row: Row, notes: &mut Vec<(Tone
 }
 
 /// `Kind/name`, with the namespace if it is not the expected one: that of the parent or of the scope.
-fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> String {
+pub(crate) fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> String {
     let Some(id) = graph.object(entry.node) else {
         return entry.reference(snapshot).map_or_else(String::new, |reference| marks::named(snapshot, reference));
     };
@@ -143,17 +176,12 @@ fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: &Entry) -> 
     }
 }
 
-fn write_totals(
-    snapshot: &Snapshot,
-    graph: &OwnerGraph,
-    tree: &Tree,
-    lone: &[ObjectId],
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// How many objects of which kinds there are, in words, each after its label; empty if there is none.
+pub(super) fn totals(view: &TreeView<'_>, lone: &[ObjectId]) -> Vec<(&'static str, Vec<String>)> {
+    let TreeView { snapshot, graph, tree, .. } = *view;
     let objects: Vec<ObjectId> = tree.objects(graph).collect();
-    let width = options.width.unwrap_or(80);
     let in_tree = objects.len() - lone.len();
+    let mut totals = Vec::new();
     if in_tree > 0 {
         let noun = if in_tree == 1 { "object" } else { "objects" };
         let mut kinds = count_kinds(snapshot, objects.iter().copied());
@@ -162,28 +190,18 @@ fn write_totals(
                 *total -= count;
             }
         }
-        write_total("Total", &format!("{in_tree} {noun}:"), snapshot, &kinds, "", width, out)?;
+        totals.push(("Total", total(&format!("{in_tree} {noun}:"), snapshot, &kinds, "")));
     }
     if !lone.is_empty() {
         let kinds = count_kinds(snapshot, lone.iter().copied());
-        let count = format!("{} without owners or dependents:", lone.len());
-        write_total("Apart", &count, snapshot, &kinds, "(--no-fold lists them)", width, out)?;
+        let known = if snapshot.complete() { "" } else { "known " };
+        let count = format!("{} without owners or {known}dependents:", lone.len());
+        totals.push(("Apart", total(&count, snapshot, &kinds, "(--no-fold lists them)")));
     }
-    if objects.is_empty() {
-        writeln!(out, "No objects.")?;
-    }
-    Ok(())
+    totals
 }
 
-fn write_total(
-    label: &str,
-    count: &str,
-    snapshot: &Snapshot,
-    kinds: &KindCounts,
-    after: &str,
-    width: usize,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn total(count: &str, snapshot: &Snapshot, kinds: &KindCounts, after: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![count.to_owned()];
     let mut same_name: BTreeMap<&str, usize> = BTreeMap::new();
     for resource in kinds.keys() {
@@ -199,9 +217,5 @@ fn write_total(
         last.pop();
     }
     words.extend((!after.is_empty()).then(|| after.to_owned()));
-    let lines = wrapped(words.iter().map(String::as_str), width.saturating_sub(10));
-    for (index, line) in lines.iter().enumerate() {
-        writeln!(out, "{:<10}{line}", if index == 0 { label } else { "" })?;
-    }
-    Ok(())
+    words
 }

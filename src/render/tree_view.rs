@@ -13,9 +13,11 @@ use crate::{
 use super::{
     dot,
     output::{Format, Output, TextOptions},
+    picture::{Picture, PictureOptions},
     tree,
     tree_document::Document,
     tree_labels::LabelColumns,
+    tree_picture,
 };
 
 /// A tree with the data for its names and states.
@@ -38,7 +40,8 @@ impl<'a> TreeView<'a> {
 
     /// The objects whose READY and STATUS this format shows.
     pub fn needs_statuses(&self, format: Format, fold: bool) -> Vec<ObjectId> {
-        let shown = |entry: &&Entry| !(format.is_text() && fold && self.tree.is_lone(self.snapshot, self.graph, entry));
+        let is_folded = fold && (format.is_text() || format.folds());
+        let shown = |entry: &&Entry| !(is_folded && self.tree.is_lone(self.snapshot, self.graph, entry));
         match format {
             Format::Name | Format::Dot => Vec::new(),
             _ => self.tree.nodes().filter(shown).filter_map(|entry| self.graph.object(entry.node)).collect(),
@@ -54,6 +57,10 @@ impl Output for TreeView<'_> {
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         tree::write(self, options, out)
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(tree_picture::picture(self, options))
     }
 
     /// The objects' names, or the collector's debug graph.

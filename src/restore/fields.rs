@@ -3,7 +3,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
+use crate::{
+    hold::{HOLD, UNCANCELLED},
+    model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER},
+};
 
 use super::archived::Place;
 
@@ -58,9 +61,8 @@ pub(super) fn as_created(place: &Place, whole: &Value) -> Value {
     let Some(fields) = object.as_object_mut() else { return object };
     fields.remove("status");
     if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in METADATA.iter().chain(&["ownerReferences"]) {
-            metadata.remove(*field);
-        }
+        drop_server_fields(metadata);
+        metadata.remove("ownerReferences");
         clean_finalizers(metadata);
         for (group, kind, annotations) in ANNOTATIONS {
             if place.is(group, kind) {
@@ -72,12 +74,21 @@ pub(super) fn as_created(place: &Place, whole: &Value) -> Value {
     object
 }
 
-/// Removes the foreground and orphan finalizers, which belong to the deletion that the restore undoes: with one of
-/// them, a later delete of the new object would follow that policy whatever its own is. Keeps all other finalizers:
-/// their controllers would add them at once, but a delete before that must not leave behind what they guard.
+/// Removes what the server sets in every object.
+pub(crate) fn drop_server_fields(metadata: &mut Map<String, Value>) {
+    for field in METADATA {
+        metadata.remove(field);
+    }
+}
+
+/// Removes the foreground and orphan finalizers and those of a hold, which belong to the deletion that the restore
+/// undoes: with one of the collector's, a later delete of the new object would follow that policy whatever its own is.
+/// Keeps all other finalizers: their controllers would add them at once, but a delete before that must not leave behind
+/// what they guard.
 fn clean_finalizers(metadata: &mut Map<String, Value>) {
     let Some(finalizers) = metadata.get_mut("finalizers").and_then(Value::as_array_mut) else { return };
-    finalizers.retain(|finalizer| finalizer != FOREGROUND_FINALIZER && finalizer != ORPHAN_FINALIZER);
+    let of_deletion = [FOREGROUND_FINALIZER, ORPHAN_FINALIZER, HOLD, UNCANCELLED];
+    finalizers.retain(|finalizer| !of_deletion.iter().any(|name| finalizer == name));
     if finalizers.is_empty() {
         metadata.remove("finalizers");
     }

@@ -22,11 +22,13 @@ mod testing;
 
 pub use archived::{Archived, Malformed, OwnerReference, Place};
 pub use compare::{Difference, differences};
+pub(crate) use fields::drop_server_fields;
 pub use left_out::LeftOut;
 pub use lost::{Lost, lost};
 #[cfg(feature = "dump")]
 pub(crate) use order::{Need, creation_order, rank};
 pub use outcome::{Detached, Outcome, Restored, ToDo};
+pub(crate) use plan::sets_status;
 pub use plan::{Item, ItemId, Owner, RestoreOptions, RestorePlan, defined};
 pub use relocate::{NamespaceMap, StillNamed};
 pub use selection::selected_namespaces;

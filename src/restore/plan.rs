@@ -345,6 +345,12 @@ impl<'a> Index<'a> {
     }
 }
 
+/// Whether a new object of this group needs the status that it had: the controllers of built-in kinds set it
+/// themselves.
+pub(crate) fn sets_status(group: &str) -> bool {
+    !CustomKinds::new().built_in.contains(group)
+}
+
 /// Tells custom resources from built-in kinds.
 struct CustomKinds {
     built_in: FxHashSet<String>,

@@ -113,7 +113,7 @@ fn first_places(list: &[Reference]) -> FxHashMap<Symbol, usize> {
 }
 
 /// R1.35: the API server drops exact duplicates of references.
-fn without_exact_duplicates(owners: References<'_>) -> References<'_> {
+pub(crate) fn without_exact_duplicates(owners: References<'_>) -> References<'_> {
     let mut seen: FxHashSet<Reference> = FxHashSet::default();
     let distinct: Vec<Reference> = owners.iter().copied().filter(|reference| seen.insert(*reference)).collect();
     if distinct.len() == owners.len() { owners } else { distinct.into() }

@@ -2,6 +2,7 @@
 
 pub(crate) mod actors;
 mod answer;
+mod appear;
 mod assumed;
 mod blocked_by;
 mod blockers;
@@ -47,7 +48,7 @@ pub(crate) use next_write::may_lag_after_restart;
 pub use next_write::{Next, NoAction};
 pub use obstacles::{Obstacle, ObstacleKind, Operation};
 pub use projection::{ProjectedOutcome, Projection};
-pub use request::{Cut, Refused, Request, Start, WriteScope};
+pub use request::{Appearing, Cut, Refused, Request, Start, WriteScope};
 pub use start::InitialListOrder;
 pub(crate) use world::SLOWEST_CONTROLLER;
 pub use world::{Assume, Needs, SimContext, World};

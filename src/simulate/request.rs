@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{ObjectId, Reference},
+    model::{ObjectId, Reference, Symbol},
     server::Propagation,
 };
 
@@ -16,6 +16,8 @@ pub type Refused = Vec<(ObjectId, &'static str)>;
 pub struct Request {
     /// What the collector has done before.
     pub start: Start,
+    /// Objects that the API server has just created or changed: the collector has yet to learn of that.
+    pub appearing: Vec<Appearing>,
     /// References that are removed before the first DELETE, to keep objects.
     pub cuts: Vec<Cut>,
     /// The objects to delete, in this order; empty if only the collector works.
@@ -25,6 +27,16 @@ pub struct Request {
     pub grace: Option<i64>,
     /// The objects that the collector may write to; `None`: all. Targets are deleted in any case.
     pub only: Option<WriteScope>,
+}
+
+/// An object that was just created, or whose owner references were just changed. The snapshot has its new state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appearing {
+    pub object: ObjectId,
+    /// The references that it had before; `None` if it is new.
+    pub before: Option<Vec<Reference>>,
+    /// The finalizers that the same change removes from a terminating object. The snapshot still has them.
+    pub loses: Vec<Symbol>,
 }
 
 /// References that are removed from an object before anything is deleted.
@@ -44,12 +56,25 @@ impl Cut {
 
 impl Request {
     pub fn delete(targets: Vec<ObjectId>, propagation: Propagation) -> Self {
-        Request { start: Start::AtRest, cuts: Vec::new(), targets, propagation, grace: None, only: None }
+        Request {
+            start: Start::AtRest,
+            appearing: Vec::new(),
+            cuts: Vec::new(),
+            targets,
+            propagation,
+            grace: None,
+            only: None,
+        }
     }
 
     /// Only the collector's work, without a delete.
     pub fn only_collect(start: Start) -> Self {
         Request { start, ..Request::delete(Vec::new(), Propagation::Background) }
+    }
+
+    /// Only what the collector does about these objects, which the snapshot already contains as they are now.
+    pub fn appear(appearing: Vec<Appearing>) -> Self {
+        Request { appearing, ..Request::only_collect(Start::AtRest) }
     }
 
     /// Limits the collector to these objects.

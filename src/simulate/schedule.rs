@@ -5,6 +5,7 @@ use crate::{
     collector::{Answer, Ask, Examination, Failure, Finish, GraphView as _, Orphaning, Progress},
     graph::NodeId,
     model::ObjectId,
+    progress,
 };
 
 use super::{
@@ -13,6 +14,8 @@ use super::{
     world::{WorkerTask, World},
 };
 
+/// How many steps are told at once.
+const STEPS_TOLD: u64 = 256;
 /// How many steps may pass without a write, in any graph.
 const IDLE_STEPS: u64 = 10_000;
 /// How many more for each object and each reference: one write may queue everything, and each examination takes a step
@@ -122,6 +125,9 @@ impl<'a> World<'_, 'a> {
 
     pub fn play(&mut self, step: Step) {
         self.steps += 1;
+        if self.steps.is_multiple_of(STEPS_TOLD) {
+            progress::advance(STEPS_TOLD);
+        }
         match step {
             Step::Request => self.send_next_request(),
             Step::Observe => {

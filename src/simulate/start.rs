@@ -98,6 +98,7 @@ pub(crate) fn begin<'s, 'a>(
         world.only.clone_from(&request.only);
     }
     world.cuts.extend(request.cuts.iter().cloned());
+    world.appear(&request.appearing);
     let mut refused = Vec::new();
     for target in &request.targets {
         match protected(context.snapshot, *target) {

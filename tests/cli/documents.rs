@@ -1,16 +1,21 @@
 //! Every JSON document matches its schema, on many kinds of graphs; and YAML output equals JSON output.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+};
 
 use serde_json::Value;
 
-use super::run::{LEFTOVERS, Ran, SHOP, gc, repository, words};
+use super::run::{LEFTOVERS, OLD, Ran, SHOP, gc, repository, words};
 
-const FORMATS: [(&str, &str); 9] = [
+const FORMATS: [(&str, &str); 11] = [
     ("Plan", "plan"),
+    ("ApplyPlan", "apply-plan"),
     ("Sweep", "sweep"),
     ("Tree", "tree"),
     ("BlastRadius", "blast-radius"),
+    ("Reclaim", "reclaim"),
     ("Resources", "resources"),
     ("Version", "version"),
     ("Diagnosis", "diagnosis"),
@@ -137,6 +142,21 @@ fn plans() {
         seen.add(&plan);
     }
     seen.check();
+}
+
+#[test]
+fn apply_plans() {
+    let schemas = Schemas::new();
+    let backup = ["plan", "--apply", "-f", "examples/backup.yaml", "--from"];
+    for dump in dumps() {
+        // What is applied where it is: everything exists.
+        schemas.check("ApplyPlan", &["plan", "--apply", "-f", &dump, "--from", &dump]);
+        schemas.check("ApplyPlan", &[&backup[..], &[&dump]].concat());
+    }
+    let plan = schemas.json("ApplyPlan", &[&backup[..], &[SHOP]].concat());
+    let fates: Vec<&str> =
+        plan["objects"].as_array().unwrap().iter().filter_map(|object| object["fate"].as_str()).collect();
+    assert_eq!(fates, ["Kept", "Collected", "Collected", "Collected", "Stripped", "Kept"]);
 }
 
 /// Counts the values that occur in all plans together: if a value never occurs, its schema is untested.
@@ -316,6 +336,23 @@ fn blast_radii_resources_and_the_version() {
         }
     }
     schemas.check("Version", &["version"]);
+}
+
+#[test]
+fn forecasts() {
+    let schemas = Schemas::new();
+    let mut kinds: BTreeSet<String> = BTreeSet::new();
+    for dump in dumps().into_iter().chain([OLD.to_owned()]) {
+        for line in ["reclaim -A --never", "reclaim -A --within=1h --terminated-pod-gc-threshold=1"] {
+            // A dump may tell no time.
+            let source = ["--at=2026-03-01T12:00:00Z", "--from", &dump];
+            let forecast = schemas.check("Reclaim", &[&words(line)[..], &source].concat());
+            let reasons =
+                forecast["removals"].as_array().unwrap().iter().flat_map(|one| one["reasons"].as_array().unwrap());
+            kinds.extend(reasons.map(|reason| reason["when"]["kind"].as_str().unwrap().to_owned()));
+        }
+    }
+    assert!(kinds.iter().eq(["At", "Now", "Once", "Pass"]), "{kinds:?}");
 }
 
 /// Checks diagnoses and the list of codes; the schema names every code that occurs.

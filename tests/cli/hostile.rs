@@ -9,7 +9,7 @@ use super::run::{Ran, with_input};
 const EVIL: &str = "evil\u{1b}[31m\u{1b}]0;x\u{7}\r\nerror: forged\u{202e}\t";
 
 /// Every command that reads a dump, and every text that it writes.
-const LINES: [&[&str]; 27] = [
+const LINES: [&[&str]; 36] = [
     &["tree"],
     &["tree", "-o", "wide"],
     &["tree", "-o", "name"],
@@ -37,9 +37,19 @@ const LINES: [&[&str]; 27] = [
     &["explain", "pod/pod"],
     &["explain", "cm", "--all"],
     &["explain", "cm", "--all", "--assume-complete", "-o", "wide"],
+    &["tree", "-o", "html"],
+    &["tree", "--no-fold", "-o", "svg"],
+    &["tree", "pod/pod", "--owners", "-o", "mermaid"],
+    &["plan", "-o", "svg"],
+    &["plan", "cm", "--all", "-o", "html"],
+    &["plan", "cm", "--all", "-o", "dot"],
+    &["sweep", "--dry-run", "-o", "mermaid"],
+    &["doctor", "--assume-complete", "-o", "svg"],
+    &["explain", "cm", "--all", "-o", "html"],
 ];
 
-fn dump() -> String {
+/// Objects whose names try to be obeyed.
+pub fn dump() -> String {
     let object = |kind: &str, name: &str, uid: &str, metadata: Value| {
         let mut object =
             json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": EVIL, "uid": uid}});

@@ -1,6 +1,8 @@
 //! Runs the built program as a shell does: checks what it prints, to which stream, and its exit code.
 
+mod apply;
 mod archive;
+mod chromium;
 mod colour;
 mod columns;
 mod doctor;
@@ -12,8 +14,12 @@ mod inputs;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod instructions;
 mod obstacles;
+mod page;
+#[path = "../pages/mod.rs"]
+mod pages;
+mod pictures;
 mod pipes;
-mod readme;
+mod recipes;
 mod refusals;
 mod restore;
 mod run;
@@ -23,5 +29,8 @@ mod targets;
 mod templates;
 mod terminal;
 mod texts;
+#[cfg(unix)]
+mod tmux;
+mod tui;
 #[cfg(unix)]
 mod unbounded;

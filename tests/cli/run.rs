@@ -9,6 +9,8 @@ pub const SHOP: &str = "examples/shop.yaml";
 
 /// The dump of a cluster where no collector was running.
 pub const LEFTOVERS: &str = "examples/leftovers.yaml";
+/// A dump with old objects of many sorts.
+pub const OLD: &str = "examples/old.yaml";
 
 /// The result of a run.
 #[derive(Debug, PartialEq, Eq)]

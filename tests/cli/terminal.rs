@@ -3,7 +3,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::Read,
+    io::{Read, Write},
     process::{Command, Stdio},
 };
 
@@ -20,29 +20,74 @@ use super::{
     run::{LEFTOVERS, SHOP, words},
 };
 
-/// The output on a terminal with this many columns.
-fn shown(args: &[&str], columns: u16) -> String {
+/// The two ends of a terminal with this many columns: ours and the program's.
+fn terminal(columns: u16) -> (File, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
     tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"))
-        .args(args)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env_clear()
-        .env("TERM", "xterm")
-        .stdin(Stdio::null())
-        .stdout(theirs)
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    (File::from(ours), theirs)
+}
+
+/// The program with these arguments, on no terminal yet.
+fn program(args: &[&str]) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_kubectl-gc"));
+    program.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).env_clear().env("TERM", "xterm");
+    program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    program
+}
+
+/// The output on a terminal with this many columns.
+fn shown(args: &[&str], columns: u16) -> String {
+    let (mut ours, theirs) = terminal(columns);
+    let mut child = program(args).stdout(theirs).spawn().unwrap();
     let mut text = Vec::new();
     // When the other end is closed, Linux returns EIO, and other systems return end of file.
-    let _ = File::from(ours).read_to_end(&mut text);
+    let _ = ours.read_to_end(&mut text);
     child.wait().unwrap();
     String::from_utf8(text).unwrap().replace("\r\n", "\n")
+}
+
+/// What stands on the terminal once it contains this text.
+fn until(terminal: &mut File, text: &str) -> String {
+    let (mut all, mut some) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&all).contains(text) {
+        let read = terminal.read(&mut some).unwrap_or(0);
+        assert!(read > 0, "it ended before it said {text:?}: {:?}", String::from_utf8_lossy(&all));
+        all.extend(&some[..read]);
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+/// A line says how far long work is, and goes with it.
+#[test]
+fn progress() {
+    let (mut ours, theirs) = terminal(80);
+    let mut child = program(&["tree", "--from", "-"]).stdin(Stdio::piped()).stderr(theirs).spawn().unwrap();
+    let mut dump = child.stdin.take().unwrap();
+    dump.write_all(&[b' '; 1_200_000]).unwrap();
+    let told = until(&mut ours, "Reading files: 2 MB");
+    assert!(!told.contains("\r\n"), "one line: {told:?}");
+    dump.write_all(b"what: ever").unwrap();
+    drop(dump);
+    let told = until(&mut ours, "error: ");
+    assert!(told.contains("\u{1b}[2K"), "the line is cleared first: {told:?}");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+/// Where standard error is no terminal, nothing is said of progress.
+#[test]
+fn no_progress_elsewhere() {
+    let mut child = program(&["tree", "--from", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut dump = child.stdin.take().unwrap();
+    // Nothing tells that a line would have come by now, so this waits for longer than a line does.
+    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    dump.write_all(b"what: ever").unwrap();
+    drop(dump);
+    let told = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    assert!(told.starts_with("error: "), "{told:?}");
 }
 
 /// The output of a command on the example, at 80 columns, without colours.

@@ -25,6 +25,9 @@ fn tree() {
     assert_snapshot!("tree-selector", shown("tree deploy,sts -l app -n shop"));
     assert_snapshot!("tree-name", shown("tree -n shop -o name"));
     assert_snapshot!("tree-dot", shown("tree deploy/web -n shop -o dot"));
+    // Secrets could not be read: some may be there, and depend on what is shown.
+    assert_snapshot!("tree-forbidden", shown_on("tests/cli/dumps/forbidden.json", "tree"));
+    assert_snapshot!("tree-forbidden-nothing", shown_on("tests/cli/dumps/forbidden.json", "tree -n other"));
 }
 
 /// The ages are left out because they depend on the clock.

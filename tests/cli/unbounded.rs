@@ -61,6 +61,19 @@ fn dumps_without_end_end_at_the_limit() {
     }
 }
 
+/// Files without end.
+const DEVICES: [&str; 2] = ["/dev/full", "/dev/zero"];
+
+/// robustness input: `--from` of a device, where memory ends before the limit (`ulimit -v`) | {DEVICES} | an error
+#[test]
+fn memory_that_ends_is_an_error() {
+    for device in DEVICES {
+        let line = format!("ulimit -v 600000; exec {} tree --from {device}", env!("CARGO_BIN_EXE_kubectl-gc"));
+        let ran = finish(assert_cmd::Command::new("sh").args(["-c", &line]));
+        assert!(ran.code == 1 && ran.err.starts_with(&format!("error: {device}: cannot be read: ")), "{ran:?}");
+    }
+}
+
 /// robustness input: a kubeconfig, a manifest of `-f` and an audit log without end | each | an error at the limit
 #[test]
 fn other_files_without_end_end_at_their_limit() {

@@ -8,8 +8,16 @@ mod harness;
 #[path = "../graphs/mod.rs"]
 mod graphs;
 
+#[allow(dead_code, reason = "shared with the tests of the program, which need other parts of it")]
+#[path = "../pages/mod.rs"]
+mod pages;
+
 mod account;
+mod apply;
 mod archive;
+#[path = "../cli/chromium.rs"]
+mod chromium;
+mod compare;
 mod completion;
 mod connections;
 mod content;
@@ -24,16 +32,20 @@ mod explain;
 mod facts;
 mod follow;
 mod habits;
+mod hold;
 mod incidents;
 mod jsonpath;
 mod keep;
 mod line;
 mod looking;
 mod monitor;
+mod page;
+mod pictures;
 mod plan;
 mod print_role;
 mod probe;
 mod reading;
+mod reclaim;
 mod requests;
 mod restore;
 mod rights;
@@ -44,7 +56,10 @@ mod side_by_side;
 mod snapshots;
 mod statuses;
 mod sweep;
+#[path = "../cli/tmux.rs"]
+mod tmux;
 mod tree_watch;
+mod tui;
 mod unhappy;
 mod versions;
 mod well_known;

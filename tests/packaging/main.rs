@@ -7,6 +7,8 @@ mod in_cluster;
 mod krew;
 mod kubectl;
 mod licence;
+mod links;
+mod page;
 mod release;
 mod robustness;
 mod rows;

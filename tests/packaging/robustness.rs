@@ -8,11 +8,12 @@ use std::{collections::BTreeMap, path::Path};
 use crate::rows;
 
 /// The parts of the page, and their titles.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     ("input", "Input that is made to harm"),
     ("secret", "Secrets"),
     ("command", "Commands that are printed"),
     ("line", "Lines that fail"),
+    ("kill", "Runs that are killed"),
     ("rights", "Rights that are missing"),
     ("server", "Servers that are old or odd"),
     ("fuzzing", "Fuzzing"),

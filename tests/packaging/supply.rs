@@ -122,3 +122,20 @@ fn every_dependency_comes_from_the_registry_and_is_there_once() {
     let count = |what: &str| lock.lines().filter(|line| line.starts_with(what)).count();
     assert_eq!(count("checksum = "), count("source = "), "a dependency without a checksum");
 }
+
+/// Otherwise, Cargo writes the file anew while the fuzzers are built, with other versions than were tried.
+#[test]
+fn the_lock_file_of_the_fuzzers_is_up_to_date() {
+    let packages = packages();
+    let own = packages.iter().find(|package| text(package, "name") == env!("CARGO_PKG_NAME")).unwrap();
+    let dependencies = own["dependencies"].as_array().unwrap().iter();
+    let needed: BTreeSet<&str> =
+        dependencies.filter(|dependency| dependency["kind"] != "dev").map(|it| text(it, "name")).collect();
+    let lock = fs::read_to_string(Path::new(ROOT).join("fuzz/Cargo.lock")).unwrap();
+    let begin = format!("name = \"{}\"\n", env!("CARGO_PKG_NAME"));
+    let (_, after) = lock.split_once(&begin).expect("the program is in it");
+    let block = after.split_once("\n]").expect("its dependencies end").0;
+    let locked: BTreeSet<&str> =
+        block.lines().filter_map(|line| line.trim().strip_prefix('"')?.split([' ', '"']).next()).collect();
+    assert_eq!(locked, needed);
+}

@@ -4,18 +4,18 @@ use serde_json::Value;
 
 /// The field manager of a restore. It contains the archived object's uid, so that a restored object is recognized as
 /// the copy of that object and no other.
-pub(super) fn manager(archived_uid: &str) -> String {
+pub(in crate::act) fn manager(archived_uid: &str) -> String {
     format!("kubectl-gc-restore:{archived_uid}")
 }
 
 /// Whether a restore created this object from the archived object with this uid.
-pub(super) fn is_copy_of(object: &Value, archived_uid: &str) -> bool {
+pub(in crate::act) fn is_copy_of(object: &Value, archived_uid: &str) -> bool {
     let manager = manager(archived_uid);
     fields(object).any(|entry| entry["manager"] == *manager && subresource(entry).is_empty())
 }
 
 /// Whether a client has written the object's status since its creation.
-pub(super) fn has_written_status(object: &Value) -> bool {
+pub(in crate::act) fn has_written_status(object: &Value) -> bool {
     fields(object).any(|entry| subresource(entry) == "status")
 }
 

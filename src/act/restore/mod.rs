@@ -25,6 +25,7 @@ use crate::{
     restore::{Item, ItemId, Outcome, Place, RestorePlan, Restored},
 };
 
+pub(super) use self::managed_fields::{has_written_status, is_copy_of, manager};
 use self::owners::Stop;
 
 /// How many objects of one step are restored at once.

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use crate::{
-    operations::{ClusterConfig, OperationError, TargetConfig, delete::DeleteConfig},
+    operations::{
+        ClusterConfig, OperationError, TargetConfig,
+        delete::{DeleteConfig, HoldConfig},
+    },
     server::Propagation,
 };
 
@@ -39,8 +42,20 @@ pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, O
     // As in kubectl: with --all or a selector, it is fine if no object matches.
     let chooses = args.targets.all || args.targets.selector.is_some() || args.targets.field_selector.is_some();
     let ignore_not_found = args.ignore_not_found || chooses;
-    let delete = DeleteConfig {
-        propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),
+    let delete = delete_config(args)?;
+    let targets = TargetArgs { ignore_not_found, ..args.targets.clone() };
+    Ok(Checked { cluster: global.cluster()?, targets: global.targets(&targets)?, delete, timeout })
+}
+
+/// How to delete.
+///
+/// # Errors
+/// Contradictory flags.
+pub(in crate::cli) fn delete_config(args: &DeleteArgs) -> Result<DeleteConfig, OperationError> {
+    let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+    Ok(DeleteConfig {
+        propagation,
+        hold: hold(args, propagation)?,
         grace: grace_period(&args.grace)?,
         assume: args.assume.assume(),
         keep: args.keep.keep.clone(),
@@ -49,7 +64,23 @@ pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, O
         archive: args.archive.clone(),
         allow_incomplete: args.allow_incomplete.clone(),
         confirm_above: args.confirm_above,
-    };
-    let targets = TargetArgs { ignore_not_found, ..args.targets.clone() };
-    Ok(Checked { cluster: global.cluster()?, targets: global.targets(&targets)?, delete, timeout })
+    })
+}
+
+/// How long to hold.
+///
+/// # Errors
+/// No time, or a propagation policy with which nothing can be held.
+fn hold(args: &DeleteArgs, propagation: Propagation) -> Result<Option<HoldConfig>, OperationError> {
+    let Some(text) = &args.hold else { return Ok(None) };
+    let time = time_of("--hold", text)?.unwrap_or_default();
+    match propagation {
+        Propagation::Background => Ok(Some(HoldConfig { time, namespace: args.hold_namespace.clone() })),
+        Propagation::Foreground => Err(OperationError::Usage(
+            "--hold can't be used with --cascade=foreground: the collector would begin with the dependents".to_owned(),
+        )),
+        Propagation::Orphan => Err(OperationError::Usage(
+            "--hold can't be used with --cascade=orphan: the collector would free the dependents at once".to_owned(),
+        )),
+    }
 }

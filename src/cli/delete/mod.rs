@@ -2,6 +2,7 @@
 
 mod ask;
 mod config;
+mod hold;
 
 use std::{
     collections::BTreeSet,
@@ -11,13 +12,14 @@ use std::{
 };
 
 use crate::{
+    act::FollowEvent,
     command_line::PLAIN,
     graph::OwnerGraph,
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, View, approve},
         clock::SystemClock,
-        delete::{Archived, CarryOut, Delete, DeletePlan, DependentsTried},
+        delete::{Archived, CarryOut, Delete, DeletePlan, DependentsTried, HeldTarget},
         predict::PlanResult,
         question::Question,
         unread::AllowIncomplete,
@@ -32,12 +34,14 @@ use crate::{
 
 use self::{ask::question, config::Checked};
 
+pub(super) use self::config::delete_config;
+
 use super::{
     args::{DeleteArgs, DryRunArg, GlobalArgs},
     exit::Exit,
     follow::FollowReporter,
     output::Printer,
-    plan::{printer, shown_before},
+    plan::{printer, shown_before, view_of},
     prompt::StdTerminal,
     report::{Report, describe_error, heading, print_data},
 };
@@ -46,37 +50,89 @@ use super::{
 pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
     let Checked { cluster, targets, delete, timeout } = config::check(global, args)?;
     let mut delete = Delete::open(&cluster, &targets, delete)?;
-    let mut notes = Vec::new();
-    let mut view = DeleteReport { global, args };
-    let mut report = if delete.config.dry_run {
-        match delete.plan(&mut notes)? {
+    if delete.config.dry_run {
+        let (mut notes, view) = (Vec::new(), DeleteReport { global, args });
+        let mut report = match delete.plan(&mut notes)? {
             Some(plan) => view.try_out(&mut delete, &plan, &mut notes)?,
             None => view.nothing_there(&delete)?,
-        }
-    } else {
-        let missed = match args.allow_incomplete {
-            AllowIncomplete::Everything => OnMissed::Recheck,
-            _ => OnMissed::Refuse { unless: Some("--allow-incomplete") },
         };
-        let policy = Policy { yes: args.consent.yes, missed };
-        match approve(&mut delete, &mut view, &mut StdTerminal, policy, &mut notes)? {
-            Approval::Approved(plan) => view.carry_out(&mut delete, &plan.result, timeout, &mut notes)?,
-            Approval::Settled(plan) => view.gated(&delete, &plan.result)?,
-            Approval::Declined => Report::declined().with_gaps(&delete.session.snapshot.gaps),
-            Approval::Gone { shown } => {
-                let mut report = view.nothing_there(&delete)?;
-                if shown {
-                    // The plan that was shown was not carried out, and the effects of the other delete are unknown.
-                    let gone = "error: another client has deleted it since the plan was shown; check what is left";
-                    report.notes.push(gone.to_owned());
-                    report.exit = Exit::Failed;
-                }
-                report
+        report.notes.splice(..0, notes);
+        return Ok(report);
+    }
+    match ask(global, args, delete)? {
+        Asked::Over(report) => Ok(report),
+        Asked::Approved(approved) if args.hold.is_some() => approved.hold(global, args, timeout),
+        Asked::Approved(approved) => {
+            let mut progress = None;
+            let begun = Instant::now();
+            let report = approved.carry_out(global, args, timeout, &mut |noted, event| {
+                let new = || FollowReporter::new(begun).with_noted(noted.clone());
+                progress.get_or_insert_with(new).describe(event);
+            });
+            progress.into_iter().for_each(FollowReporter::end);
+            report
+        }
+    }
+}
+
+/// What came of the question.
+pub(super) enum Asked {
+    /// Nothing is to be done; why.
+    Over(Report),
+    Approved(Box<Approved>),
+}
+
+/// A delete that the user has approved.
+pub(super) struct Approved {
+    delete: Delete,
+    plan: DeletePlan,
+    notes: Vec<String>,
+}
+
+/// Shows the plan, and asks.
+pub(super) fn ask(global: &GlobalArgs, args: &DeleteArgs, mut delete: Delete) -> Result<Asked, OperationError> {
+    let mut notes = Vec::new();
+    let mut view = DeleteReport { global, args };
+    let missed = match args.allow_incomplete {
+        AllowIncomplete::Everything => OnMissed::Recheck,
+        _ => OnMissed::Refuse { unless: Some("--allow-incomplete") },
+    };
+    let policy = Policy { yes: args.consent.yes, missed };
+    let mut report = match approve(&mut delete, &mut view, &mut StdTerminal, policy, &mut notes)? {
+        Approval::Approved(plan) => return Ok(Asked::Approved(Box::new(Approved { delete, plan, notes }))),
+        Approval::Settled(plan) => view.gated(&delete, &plan.result)?,
+        Approval::Declined => Report::declined().with_gaps(&delete.session.snapshot.gaps),
+        Approval::Gone { shown } => {
+            let mut report = view.nothing_there(&delete)?;
+            if shown {
+                // The plan that was shown was not carried out, and the effects of the other delete are unknown.
+                let gone = "error: another client has deleted it since the plan was shown; check what is left";
+                report.notes.push(gone.to_owned());
+                report.exit = Exit::Failed;
             }
+            report
         }
     };
     report.notes.splice(..0, notes);
-    Ok(report)
+    Ok(Asked::Over(report))
+}
+
+impl Approved {
+    /// Deletes, follows the cascade, and reports the result. `observer` also gets the resources of whose lost watches a
+    /// note tells.
+    pub(super) fn carry_out(
+        self,
+        global: &GlobalArgs,
+        args: &DeleteArgs,
+        timeout: Option<Duration>,
+        observer: &mut dyn FnMut(&BTreeSet<String>, FollowEvent),
+    ) -> Result<Report, OperationError> {
+        let Approved { mut delete, plan, mut notes } = self;
+        let view = DeleteReport { global, args };
+        let mut report = view.carry_out(&mut delete, &plan.result, None, timeout, &mut notes, observer)?;
+        report.notes.splice(..0, notes);
+        Ok(report)
+    }
 }
 
 /// Prints a delete.
@@ -101,7 +157,12 @@ impl View<Delete> for DeleteReport<'_> {
     fn question(&self, delete: &Delete, plan: &DeletePlan) -> Question {
         let DeletePlan { result: PlanResult { plan, .. }, consent } = plan;
         let namespace = delete.session.namespace_of(&plan.request.targets);
-        question(&delete.session.snapshot, plan, *consent, namespace.as_deref(), delete.archived.is_some())
+        let mut question =
+            question(&delete.session.snapshot, plan, *consent, namespace.as_deref(), delete.archived.is_some());
+        if let Some(told) = hold::foretold(delete, plan) {
+            question.preface = format!("{} {told}", question.preface);
+        }
+        question
     }
 }
 
@@ -112,6 +173,14 @@ impl DeleteReport<'_> {
 
     fn printer(&self) -> Printer {
         printer(self.global, self.args.output, self.args.targets.all)
+    }
+
+    /// What precedes the result: an empty line below the plan, or the source of a picture.
+    fn source(&self, delete: &Delete, namespace: Option<&str>) -> Vec<u8> {
+        match self.is_document() {
+            true => heading(&delete.session.snapshot, namespace, &[], ""),
+            false => vec![b'\n'],
+        }
     }
 
     /// The plan in the printer's format.
@@ -131,16 +200,10 @@ impl DeleteReport<'_> {
     /// Calls this with a view of the plan.
     fn with_view<T>(&self, delete: &Delete, result: &PlanResult, then: impl FnOnce(PlanView<'_>) -> T) -> T {
         let snapshot = &delete.session.snapshot;
-        let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes: _ } = result;
-        let namespace = delete.session.namespace_of(&plan.request.targets);
+        let namespace = delete.session.namespace_of(&result.plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
         let kubectl = self.global.connection.kubectl();
-        let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref())
-            .with_unlisted_contents(unlisted_contents)
-            .with_kubectl(&kubectl)
-            .with_gates(gate_violations)
-            .with_kept(kept.as_ref());
-        then(view)
+        then(view_of(snapshot, &graph, result, namespace.as_deref(), &kubectl))
     }
 
     /// The report if none of the targets exists.
@@ -165,8 +228,10 @@ impl DeleteReport<'_> {
             archive: archive(delete),
             kubectl: &PLAIN,
             sweep: None,
+            drawn: None,
         };
-        let mut report = Report::of(self.printer().print(&view, below)?);
+        let source = || self.source(delete, None);
+        let mut report = Report::of(self.printer().print(&view, source)?);
         report.notes.push(nothing.to_owned());
         Ok(report)
     }
@@ -188,29 +253,26 @@ impl DeleteReport<'_> {
         &self,
         delete: &mut Delete,
         result: &PlanResult,
+        held: Option<&[HeldTarget]>,
         timeout: Option<Duration>,
         notes: &mut Vec<String>,
+        observer: &mut dyn FnMut(&BTreeSet<String>, FollowEvent),
     ) -> Result<Report, OperationError> {
         let plan = &result.plan;
         let namespace = delete.session.namespace_of(&plan.request.targets);
         let kubectl = self.global.connection.kubectl();
         let clock = SystemClock::start();
-        let how = CarryOut { wait: self.args.wait, timeout, kubectl: &kubectl, clock: &clock };
-        let verdict = self.with_view(delete, result, |view| VerdictJson::of(&view));
+        let how = CarryOut { wait: self.args.wait, timeout, kubectl: &kubectl, clock: &clock, held };
+        let (verdict, drawn) =
+            self.with_view(delete, result, |view| (VerdictJson::of(&view), self.printer().picture(&view)));
         // Following changes the ids that the plan has: what matters of the gaps is judged before.
         let known = delete.session.snapshot.gaps.clone();
         let mut gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, plan);
-        let begun = Instant::now();
         let resources = &delete.session.snapshot.resources;
         // The approval has noted these.
         let noted: BTreeSet<String> =
             delete.session.lost().iter().map(|lost| resources.get(lost.resource).full_name()).collect();
-        let mut progress = None;
-        let done = delete.carry_out(plan, &how, &mut |event| {
-            progress.get_or_insert_with(|| FollowReporter::new(begun).with_noted(noted.clone())).describe(event);
-        });
-        progress.into_iter().for_each(FollowReporter::end);
-        let done = done?;
+        let done = delete.carry_out(plan, &how, &mut |event| observer(&noted, event))?;
         notes.extend(done.unfinished.iter().cloned());
         let prevented = plan.obstacles.iter().map(|obstacle| obstacle.prevents.len()).sum();
         let view = DeletionView {
@@ -229,6 +291,7 @@ impl DeleteReport<'_> {
             archive: archive(delete),
             kubectl: &kubectl,
             sweep: None,
+            drawn: drawn.as_ref(),
         };
         let exit = match () {
             () if view.failed() => Exit::Failed,
@@ -236,7 +299,8 @@ impl DeleteReport<'_> {
             () => Exit::Fine,
         };
         gaps.extend(delete.session.snapshot.gaps.iter().filter(|gap| !known.contains(gap)).cloned());
-        Ok(Report { exit, ..Report::of(self.printer().print(&view, below)?).with_gaps(&gaps) })
+        let source = || self.source(delete, namespace.as_deref());
+        Ok(Report { exit, ..Report::of(self.printer().print(&view, source)?).with_gaps(&gaps) })
     }
 
     /// Reports what would happen, and with a server dry run whether the API server accepts it.
@@ -301,11 +365,6 @@ fn describe_tried(tried: &DependentsTried) -> Vec<String> {
         described.push(format!("{} that follow were not tried.", count(*untried, "delete", "deletes")));
     }
     described
-}
-
-/// An empty line below the plan.
-fn below() -> Vec<u8> {
-    vec![b'\n']
 }
 
 fn archive(delete: &Delete) -> Option<&Path> {

@@ -47,7 +47,8 @@ fn report(
         let more = format!(" Nothing was changed.{}", limited(limit));
         heading(snapshot, namespace.as_deref(), &args.source.from, &more)
     };
-    let out = printer(global, args.output, args.targets.all).print(&view, heading)?;
+    let printer = printer(global, args.output, args.targets.all);
+    let out = printer.with_commands(global.object_commands(&args.source)).print(&view, heading)?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
     if let Some(why) = refusal(session, plan) {
         report.notes.push(format!("error: without --dry-run, a sweep would refuse: {why}"));

@@ -22,6 +22,7 @@ use crate::{
         deletion::DeletionView,
         header::header,
         output::{Format, Output, TextOptions},
+        picture::{Picture, PictureOptions},
         plan::{PlanView, SweepView},
     },
     server::Propagation,
@@ -76,12 +77,14 @@ struct PassReport<'a> {
 struct PassDocument {
     document: Map<String, Value>,
     names: Option<String>,
+    picture: Option<Picture>,
 }
 
 impl PassDocument {
     /// # Errors
     /// The result can't be written as a JSON object.
-    fn with_result(mut self, result: &impl Serialize) -> Result<Self, OperationError> {
+    fn with_result(mut self, result: &impl Serialize, picture: Option<Picture>) -> Result<Self, OperationError> {
+        self.picture = picture.or(self.picture);
         self.document.insert("result".to_owned(), Value::Object(fields(result)?));
         Ok(self)
     }
@@ -95,6 +98,10 @@ impl Output for PassDocument {
     /// Does nothing: text is printed during the pass.
     fn write(&self, _options: &TextOptions<'_>, _out: &mut dyn io::Write) -> io::Result<()> {
         Ok(())
+    }
+
+    fn picture(&self, _options: &PictureOptions<'_>) -> Option<Picture> {
+        self.picture.clone()
     }
 
     fn other(&self, format: Format) -> Option<String> {
@@ -140,13 +147,39 @@ impl PassReport<'_> {
         printer(self.global, self.args.output, self.args.targets.all)
     }
 
+    /// The source of a picture.
+    fn source(&self, pass: &SweepPass) -> Vec<u8> {
+        heading(&pass.session.snapshot, namespace(&pass.session).as_deref(), &[], "")
+    }
+
+    /// The document of the prediction, and what `draw` makes of it.
+    fn document(
+        &self,
+        pass: &SweepPass,
+        plan: &Plan,
+        draw: fn(&Printer, &SweepView<'_>) -> Option<Picture>,
+    ) -> Result<PassDocument, OperationError> {
+        let snapshot = &pass.session.snapshot;
+        let graph = pass.rules.graph(snapshot);
+        let namespace = namespace(&pass.session);
+        let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
+        Ok(PassDocument {
+            document: fields(&view.document())?,
+            names: view.other(Format::Name),
+            picture: draw(&self.printer(), &view),
+        })
+    }
+
     fn nothing_to_do(&self, pass: &SweepPass, plan: &Plan) -> Result<Report, OperationError> {
         let mut report = Report::of(Vec::new()).with_gaps(&pass.session.snapshot.gaps);
         if self.is_document() {
             let nothing = json!({
                 "ended": "NothingToDo", "seconds": 0.0, "unexpected": [], "blockers": [], "unplanned": [], "failed": []
             });
-            report.data = self.printer().print(&document(pass, plan)?.with_result(&nothing)?, Vec::new)?;
+            report.data = self.printer().print(
+                &self.document(pass, plan, |printer, view| printer.drawn(view))?.with_result(&nothing, None)?,
+                || self.source(pass),
+            )?;
         }
         if stays_stuck(plan) {
             report.exit = Exit::BadNews;
@@ -157,7 +190,9 @@ impl PassReport<'_> {
     /// Carries out the pass, and reports the result.
     fn carry_out(&self, pass: &mut SweepPass, plan: &SweepPlan, order: &SweepConfig) -> Result<Report, OperationError> {
         let begun = Instant::now();
-        let document = document(pass, &plan.plan)?;
+        // What came of it is drawn, and folded, later.
+        let mut document = self.document(pass, &plan.plan, |printer, view| printer.picture(view))?;
+        let drawn = document.picture.take();
         let mut progress = FollowReporter::new(begun);
         // The sweep changes which objects have which ids.
         let namespace = namespace(&pass.session);
@@ -184,9 +219,13 @@ impl PassReport<'_> {
             archive: None,
             kubectl: &kubectl,
             sweep: Some(&failing),
+            drawn: drawn.as_ref(),
         };
         let out = match self.is_document() {
-            true => self.printer().print(&document.with_result(&view.result())?, Vec::new)?,
+            true => {
+                let (result, picture) = (fields(&view.result())?, self.printer().drawn(&view));
+                self.printer().print(&document.with_result(&result, picture)?, || self.source(pass))?
+            }
             // An empty line below the prediction.
             false => self.printer().print(&view, || vec![b'\n'])?,
         };
@@ -199,14 +238,6 @@ impl PassReport<'_> {
         };
         Ok(Report { exit, ..Report::of(out).with_gaps(&pass.session.snapshot.gaps) })
     }
-}
-
-fn document(pass: &SweepPass, plan: &Plan) -> Result<PassDocument, OperationError> {
-    let snapshot = &pass.session.snapshot;
-    let graph = pass.rules.graph(snapshot);
-    let namespace = namespace(&pass.session);
-    let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
-    Ok(PassDocument { document: fields(&view.document())?, names: view.other(Format::Name) })
 }
 
 /// The fields of a document.

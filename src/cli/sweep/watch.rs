@@ -24,7 +24,7 @@ use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
         follow::polled,
-        report::Report,
+        report::{Report, say},
     },
     SweepConfig, scope, serve, words,
 };
@@ -222,9 +222,4 @@ impl WatchObserver for SyncReporter {
         self.health.beat();
         self.metrics.set_objects(objects, only_named);
     }
-}
-
-fn say(line: &str) {
-    // Ignore errors: stderr may be closed.
-    let _ = writeln!(io::stderr(), "{}", visible(line));
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     io::{self, IsTerminal as _},
-    process::{Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -22,10 +22,13 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use crate::cluster::transport;
+use crate::{bounded, cluster::transport};
 
 /// The protocol's versions, as in client-go; v1alpha1 is gone since Kubernetes 1.24.
 const VERSIONS: [&str; 2] = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
+
+/// The most that a plugin may print, in bytes: a token and a certificate have a few thousand.
+const LARGEST_OUTPUT: u64 = 1 << 20;
 
 /// How long a failed run, or a credential that was rejected at once, stands: many requests are under way at once, and
 /// each would run the plugin.
@@ -165,9 +168,7 @@ impl Plugin {
             (None, None) => None,
             _ => return Err(" returned only one of clientCertificateData and clientKeyData".to_owned()),
         };
-        let expires = set(status.expiration_timestamp).map(|text| {
-            text.parse::<Timestamp>().map_err(|_| format!(" returned the expirationTimestamp {text:?}: not a time"))
-        });
+        let expires = set(status.expiration_timestamp).map(|text| time(&text));
         let authorization = token.as_deref().map(super::bearer).transpose();
         let client = match (&certificate, before) {
             (None, _) => None,
@@ -207,18 +208,20 @@ impl Plugin {
         let is_interactive = is_interactive(&self.interactive, io::stdin().is_terminal())?;
         let mut command = self.command(is_interactive)?;
         // A plugin may wait for a log-in in the browser.
-        let output = tokio::task::spawn_blocking(move || command.output())
+        let (status, printed) = tokio::task::spawn_blocking(move || output(command.spawn()?))
             .await
-            .map_err(|error| format!(" could not be run: {error}"))?;
-        let output = output.map_err(|error| {
-            let hint = self.exec.install_hint.as_deref().unwrap_or_default().trim();
-            format!(" cannot be run: {error}{}{hint}", if hint.is_empty() { "" } else { "\n" })
-        })?;
-        if !output.status.success() {
+            .map_err(|error| format!(" could not be run: {error}"))?
+            .map_err(|error| {
+                let hint = self.exec.install_hint.as_deref().unwrap_or_default().trim();
+                format!(" cannot be run: {error}{}{hint}", if hint.is_empty() { "" } else { "\n" })
+            })?;
+        let printed =
+            printed.map_err(|error| format!(" returned no ExecCredential: its output can't be read: {error}"))?;
+        if !status.success() {
             // What it says about that goes to standard error, as it says it.
-            return Err(format!(" failed ({})", output.status));
+            return Err(format!(" failed ({status})"));
         }
-        self.read(&output.stdout)
+        read(&printed, self.exec.api_version.as_deref().unwrap_or_default())
     }
 
     fn command(&self, is_interactive: bool) -> Result<Command, String> {
@@ -240,27 +243,42 @@ impl Plugin {
             .stderr(Stdio::inherit());
         Ok(command)
     }
+}
 
-    /// Reads what the plugin has printed. No message repeats any of it: it may be a token.
-    fn read(&self, printed: &[u8]) -> Result<Status, String> {
-        let text = String::from_utf8_lossy(printed);
-        let credential: Credential = match serde_json::from_str(&text) {
-            Ok(credential) => credential,
-            // client-go reads YAML, too.
-            Err(error) => serde_yaml::from_str(&text).map_err(|_| {
-                let place = format!("line {}, column {}", error.line(), error.column());
-                format!(" returned no ExecCredential: its output is neither JSON nor YAML of one ({place})")
-            })?,
-        };
-        if credential.kind.as_deref().is_some_and(|kind| kind != "ExecCredential") {
-            return Err(" returned no ExecCredential: its output is of another kind".to_owned());
-        }
-        let wanted = self.exec.api_version.as_deref().unwrap_or_default();
-        if let Some(returned) = credential.api_version.as_deref().filter(|returned| *returned != wanted) {
-            return Err(format!(" is configured for apiVersion {wanted}, and returned {returned:?}"));
-        }
-        credential.status.ok_or_else(|| " returned no credentials: its output has no status".to_owned())
+/// How a plugin ended, and what it has printed.
+fn output(mut plugin: Child) -> io::Result<(ExitStatus, io::Result<Vec<u8>>)> {
+    let printed = plugin.stdout.take().map_or_else(|| Ok(Vec::new()), |stdout| bounded::read(stdout, LARGEST_OUTPUT));
+    if printed.is_err() {
+        // It may go on for ever. Ignore errors: it may have ended.
+        let _ = plugin.kill();
     }
+    Ok((plugin.wait()?, printed))
+}
+
+/// Reads what a plugin of this version has printed. No message repeats any of it: it may be a token.
+fn read(printed: &[u8], wanted: &str) -> Result<Status, String> {
+    let text = String::from_utf8_lossy(printed);
+    let credential: Credential = match serde_json::from_str(&text) {
+        Ok(credential) => credential,
+        // client-go reads YAML, too.
+        Err(error) => serde_yaml::from_str(&text).map_err(|_| {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            format!(" returned no ExecCredential: its output is neither JSON nor YAML of one ({place})")
+        })?,
+    };
+    if credential.kind.as_deref().is_some_and(|kind| kind != "ExecCredential") {
+        return Err(" returned no ExecCredential: its output is of another kind".to_owned());
+    }
+    if let Some(returned) = credential.api_version.as_deref().filter(|returned| *returned != wanted) {
+        let returned = VERSIONS.iter().find(|version| **version == returned).unwrap_or(&"another one");
+        return Err(format!(" is configured for apiVersion {wanted}, and returned {returned}"));
+    }
+    credential.status.ok_or_else(|| " returned no credentials: its output has no status".to_owned())
+}
+
+/// When a credential expires. No message repeats what the plugin has printed.
+fn time(text: &str) -> Result<Timestamp, String> {
+    text.parse().map_err(|_| " returned an expirationTimestamp that is not a time".to_owned())
 }
 
 /// Whether the plugin may use standard input (client-go's `isInteractive`).
@@ -272,5 +290,46 @@ fn is_interactive(mode: &ExecInteractiveMode, is_terminal: bool) -> Result<bool,
         ExecInteractiveMode::Always => Err(" needs a terminal (interactiveMode: Always), and standard input is none: \
                                             log in on a terminal, or use a context that needs no terminal"
             .to_owned()),
+    }
+}
+
+// With programs that Windows lacks.
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    /// robustness input: a credential plugin that prints without end | once | it is ended, and an error says why
+    #[test]
+    fn output_without_end_ends_the_plugin() {
+        let run =
+            |program: &str, arg: &str| output(Command::new(program).arg(arg).stdout(Stdio::piped()).spawn().unwrap());
+        let (status, printed) = run("yes", "SECRET").unwrap();
+        assert!(!status.success());
+        assert_eq!(printed.unwrap_err().to_string(), "it is larger than 1Mi");
+        let (status, printed) = run("echo", "token").unwrap();
+        assert_eq!((status.success(), printed.unwrap()), (true, b"token\n".to_vec()));
+    }
+
+    /// What plugins may print by mistake.
+    const PRINTED: [&str; 7] = [
+        "SECRET",
+        r#"{"status": {"token": "SECRET""#,
+        r#"{"kind": "SECRET", "status": {}}"#,
+        r#"{"apiVersion": "SECRET", "status": {}}"#,
+        r#"{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "SECRET": 1}"#,
+        r#"{"status": {"token": ["SECRET"]}}"#,
+        "status:\n  token: {SECRET: [}",
+    ];
+
+    /// robustness secret: what a credential plugin prints that is no ExecCredential | {PRINTED} | no error repeats it
+    #[test]
+    fn no_error_repeats_what_a_plugin_printed() {
+        for printed in PRINTED {
+            let failed = read(printed.as_bytes(), VERSIONS[0]).err().unwrap();
+            assert!(failed.starts_with(' ') && !failed.contains("SECRET"), "{printed} {failed}");
+        }
+        assert_eq!(time("SECRET").unwrap_err(), " returned an expirationTimestamp that is not a time");
+        let failed = read(format!("apiVersion: {}\nstatus: {{}}", VERSIONS[1]).as_bytes(), VERSIONS[0]).err().unwrap();
+        assert_eq!(failed, format!(" is configured for apiVersion {}, and returned {}", VERSIONS[0], VERSIONS[1]));
     }
 }

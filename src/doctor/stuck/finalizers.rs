@@ -74,6 +74,10 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             continue;
         }
         let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
+        if known.is_some_and(|known| known.when == When::Asked) {
+            // A hold is no trouble, and has a finding of its own.
+            continue;
+        }
         if let Some(known) = known.filter(|known| known.when != When::Elsewhere) {
             // A finalizer that a built-in controller removes is no problem, unless that takes very long.
             let slow = case.projection.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);

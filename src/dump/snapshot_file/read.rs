@@ -33,11 +33,14 @@ pub(crate) fn read(path: &str, text: &str, api_version: &str) -> Result<Snapshot
     if api_version != API_VERSION {
         return Err(other(api_version.to_owned()));
     }
-    let header: Header = parse(path, text)?;
-    if header.kind != KIND {
-        return Err(other(format!("{api_version} {}", header.kind)));
+    // A file of another kind has other fields. Only then is it read again, for its kind alone.
+    let file: File = parse(path, text).map_err(|error| match parse::<Header>(path, text) {
+        Ok(header) if header.kind != KIND => other(format!("{api_version} {}", header.kind)),
+        _ => error,
+    })?;
+    if file.kind != KIND {
+        return Err(other(format!("{api_version} {}", file.kind)));
     }
-    let file: File = parse(path, text)?;
     restore(file).map_err(|message| DumpError::SnapshotBroken { path: path.to_owned(), message })
 }
 
@@ -67,6 +70,8 @@ struct Header {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
+    #[serde(default)]
+    kind: String,
     origin: Origin,
     #[serde(default)]
     server_version: String,

@@ -1,5 +1,7 @@
 //! All known finalizers: who removes them, and what their controllers do first.
 
+use crate::hold::{HOLD, UNCANCELLED};
+
 use super::{EffectKind, policies::Policy};
 
 /// A finalizer with a known controller.
@@ -23,7 +25,7 @@ impl KnownFinalizer {
     pub(crate) fn is_kubernetes_own(&self) -> bool {
         const OTHERS: [&str; 2] =
             ["service.kubernetes.io/load-balancer-cleanup", "external-provisioner.volume.kubernetes.io/finalizer"];
-        self.when != When::Elsewhere && !OTHERS.contains(&self.finalizer)
+        !matches!(self.when, When::Elsewhere | When::Asked) && !OTHERS.contains(&self.finalizer)
     }
 }
 
@@ -41,6 +43,8 @@ pub enum When {
     JobDoneWithPod,
     /// Its own work outside the graph, which can't be predicted.
     Elsewhere,
+    /// A person lets the object go.
+    Asked,
 }
 
 /// What a controller does outside the graph before it removes its finalizer.
@@ -174,6 +178,8 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         When::Unused,
         "kubernetes/kubernetes pkg/apis/scheduling/types.go",
     ),
+    protects(HOLD, &[], "kubectl gc (delete --hold=0s, or cancel)", When::Asked, "kubectl-gc src/hold/mod.rs"),
+    protects(UNCANCELLED, &[], "kubectl gc (delete --hold=0s, or cancel)", When::Asked, "kubectl-gc src/hold/mod.rs"),
     // Add-ons: whether their controllers run is judged by evidence (`add_ons`).
     protects(
         "snapshot.storage.kubernetes.io/*",

@@ -2,6 +2,8 @@
 
 mod admission_policies;
 mod read;
+mod read_reclaim;
+mod reclaim;
 mod running;
 mod selector;
 mod serving;
@@ -21,6 +23,13 @@ use super::{effects::PolicyFacts, object::ObjectId, pool::Pool, strings::Strings
 pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
 pub(crate) use read::{
     has_facts, holds_facts, is_read_annotation, keys_with_facts, may_have_facts, read_facts, read_whole, token,
+};
+pub(crate) use read_reclaim::{
+    BOOTSTRAP_TOKEN, RECLAIM_KINDS, TRACKING, holds_reclaim_facts, is_read_data, is_reclaim_kind, read_reclaim_facts,
+};
+pub use reclaim::{
+    ClaimUse, Expiration, JobEnd, JobHistory, JobTimes, OldTemplate, PodUse, ReclaimFacts, RequestFacts, RevisionFacts,
+    Rollout, SetHistory, Template, VolumeUse,
 };
 pub use running::{
     AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts,
@@ -105,6 +114,8 @@ pub struct Facts {
     len: usize,
     pool: Pool<Fact>,
     setters: FxHashMap<ObjectId, Box<[Setter]>>,
+    /// Read only for `reclaim`.
+    reclaim: FxHashMap<ObjectId, ReclaimFacts>,
     /// How often anything was learnt.
     learned: u64,
 }
@@ -157,6 +168,16 @@ impl Facts {
         self.setters.insert(object, setters.into());
     }
 
+    /// Records what decides when the cluster removes an object by itself.
+    pub(crate) fn insert_reclaim(&mut self, object: ObjectId, facts: ReclaimFacts) {
+        self.reclaim.insert(object, facts);
+    }
+
+    /// What decides when the cluster removes an object by itself; `None` if not read.
+    pub fn reclaim(&self, object: ObjectId) -> Option<&ReclaimFacts> {
+        self.reclaim.get(&object)
+    }
+
     /// Who set an object's finalizers; `None` if not read, empty if `managedFields` name no one.
     pub fn setters(&self, object: ObjectId) -> Option<&[Setter]> {
         self.setters.get(&object).map(|setters| &**setters)
@@ -166,6 +187,7 @@ impl Facts {
         let known = self.known.get_mut(object.index()).and_then(Option::take);
         self.len -= usize::from(known.is_some());
         self.setters.remove(&object);
+        self.reclaim.remove(&object);
     }
 
     /// Drops the facts that change without a change of metadata: liveness, readiness, availability and namespace
@@ -188,6 +210,7 @@ impl Facts {
     /// Drops all facts, because they may be outdated.
     pub fn clear(&mut self) {
         self.known.clear();
+        self.reclaim.clear();
         self.len = 0;
     }
 
@@ -369,6 +392,8 @@ impl Facts {
         self.learned = learned;
         let setters = std::mem::take(&mut self.setters).into_iter();
         self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
+        let reclaim = std::mem::take(&mut self.reclaim).into_iter();
+        self.reclaim = reclaim.filter_map(|(id, facts)| Some((to(id)?, facts))).collect();
     }
 
     /// Grows whenever facts are read.

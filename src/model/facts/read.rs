@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
-    NodeFacts, NotReady, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts,
-    TokenFacts, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    NodeFacts, NotReady, OldTemplate, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts,
+    SnapshotFacts, TokenFacts, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
 use crate::model::effects::{Policy, policies::is_policy_annotation};
 
@@ -96,8 +96,14 @@ pub(crate) fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(u
 
 /// Whether facts are read from an annotation.
 pub(crate) fn is_read_annotation(key: &str) -> bool {
-    const READ: [&str; 5] =
-        [PodFacts::DELETION_COST, VolumeDeleter::PROVISIONED_BY, VolumeDeleter::MIGRATED_TO, ACCOUNT_NAME, ACCOUNT_UID];
+    const READ: [&str; 6] = [
+        PodFacts::DELETION_COST,
+        VolumeDeleter::PROVISIONED_BY,
+        VolumeDeleter::MIGRATED_TO,
+        ACCOUNT_NAME,
+        ACCOUNT_UID,
+        OldTemplate::REVISION,
+    ];
     READ.contains(&key) || is_policy_annotation(key)
 }
 
@@ -282,11 +288,11 @@ impl Whole<'_> {
 }
 
 /// The value at a path of keys. To take a path apart each time would cost more than all else.
-fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, key| value.get(key))
 }
 
-fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+pub(super) fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     value.and_then(Value::as_array).into_iter().flatten()
 }
 

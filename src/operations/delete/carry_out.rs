@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     super::{LiveSession, clock::Clock, live::interrupted},
-    Delete,
+    Delete, HeldTarget,
 };
 
 /// How long to wait for the former owners of kept objects.
@@ -37,6 +37,8 @@ pub struct CarryOut<'a> {
     /// How to call kubectl for this cluster.
     pub kubectl: &'a Kubectl,
     pub clock: &'a dyn Clock,
+    /// The targets that are held: they are let go instead of deleted.
+    pub held: Option<&'a [HeldTarget]>,
 }
 
 impl Delete {
@@ -57,7 +59,11 @@ impl Delete {
         let course = PlanTracker::new(&session.snapshot, plan);
         session.hear_interrupts();
         let detached = session.run(async |connection, snapshot| cut(connection, snapshot, &plan.request.cuts).await)?;
-        let sent = session.delete(&plan.request.targets, &deletion, &mut |_| ());
+        let sent = match how.held {
+            Some(held) => self.let_go(held),
+            None => session.delete(&plan.request.targets, &deletion, &mut |_| ()),
+        };
+        let session = &mut self.session;
         // If an answer was lost, the delete may have been done: kept objects stay detached then.
         if !sent.iter().any(|sent| sent.answered.may_be_done()) {
             let left = session.run(async |connection, snapshot| put_back(connection, snapshot, &detached).await);

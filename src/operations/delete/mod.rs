@@ -4,6 +4,7 @@ mod archived;
 mod carry_out;
 mod checks;
 mod dry_run;
+mod held;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ pub use self::{
     archived::Archived,
     carry_out::{CarryOut, Done},
     dry_run::DependentsTried,
+    held::{HeldTarget, HoldConfig},
 };
 
 use super::{
@@ -45,6 +47,8 @@ pub struct DeleteConfig {
     pub allow_incomplete: AllowIncomplete,
     /// For more objects than this, the user must type their number.
     pub confirm_above: usize,
+    /// Whether the delete waits and can be taken back.
+    pub hold: Option<HoldConfig>,
 }
 
 /// A delete that is being approved.
@@ -137,6 +141,7 @@ impl Proposal for Delete {
     type Fingerprint = PlanFingerprint;
 
     fn plan(&mut self, notes: &mut Vec<String>) -> Result<Option<DeletePlan>, OperationError> {
+        self.plan_as_if_not_held();
         let targets = self.targets_now(notes)?;
         if let Some(archived) = &self.archived {
             archived.check(&self.session.snapshot, &targets)?;
@@ -166,6 +171,8 @@ impl Proposal for Delete {
         refuse_orphaning_in_vain(snapshot, plan)?;
         checks::complete(&self.session, plan, &self.config.allow_incomplete)?;
         notes.extend(checks::allowed(&self.session, &checks::requests(snapshot, &plan.request))?);
+        let told = self.check_hold(plan)?;
+        notes.extend(told.into_iter().filter(|told| !notes.contains(told)).collect::<Vec<_>>());
         Ok(())
     }
 

@@ -3,35 +3,10 @@
 use std::{fmt, io};
 
 use super::SelectorError;
-use crate::model::{UnknownType, type_names::did_you_mean};
-
-/// The position of an object in a manifest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The file; `-` for standard input.
-    pub file: String,
-    /// The number of the document, from 1.
-    pub document: usize,
-    /// The number of the list item, from 1; `None` outside lists.
-    pub item: Option<usize>,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(name_of(&self.file))?;
-        if self.document > 1 {
-            write!(f, ", document {}", self.document)?;
-        }
-        if let Some(item) = self.item {
-            write!(f, ", item {item}")?;
-        }
-        Ok(())
-    }
-}
-
-fn name_of(file: &str) -> &str {
-    if file == "-" { "standard input" } else { file }
-}
+use crate::{
+    apply::{Place, name_of},
+    model::{UnknownType, type_names::did_you_mean},
+};
 
 /// Why targets are invalid or were not found.
 #[derive(Debug, thiserror::Error)]

@@ -59,41 +59,67 @@ impl Entry {
 /// All objects in the values of `-f`, in order.
 pub(super) fn read(paths: &[String], recursive: bool) -> Result<Vec<Entry>, TargetError> {
     let mut entries = Vec::new();
+    each_text(paths, recursive, |shown, text| {
+        let found = objects(shown, &text)?;
+        let any = !found.is_empty();
+        entries.extend(found);
+        Ok(any)
+    })?;
+    Ok(entries)
+}
+
+/// Passes on the texts of the values of `-f`, in order. `take` says whether there is any object in one.
+///
+/// # Errors
+/// A text that can't be read, a value without any object, and the first error of `take`.
+pub(in crate::operations) fn each_text(
+    paths: &[String],
+    recursive: bool,
+    mut take: impl FnMut(&str, String) -> Result<bool, TargetError>,
+) -> Result<(), TargetError> {
     let mut stdin_read = false;
     for path in paths {
-        let before = entries.len();
+        let mut any = false;
         if path.starts_with("http://") || path.starts_with("https://") {
             let shown = url::without_password(path);
             let fetched = cluster::fetch(path).map_err(|why| TargetError::Url { url: shown.clone(), why })?;
-            entries.extend(objects(&shown, &text(&shown, fetched)?)?);
+            any |= take(&shown, text(&shown, fetched)?)?;
         } else if path == "-" {
             if std::mem::replace(&mut stdin_read, true) {
                 continue;
             }
             let bytes =
                 bounded::read(io::stdin().lock(), LARGEST_SETTING).map_err(|source| unreadable(path, source))?;
-            entries.extend(objects(path, &text(path, bytes)?)?);
+            any |= take(path, text(path, bytes)?)?;
         } else {
             for file in matching(path)? {
                 for file in files(&file, recursive)? {
                     let shown = file.display().to_string();
                     let bytes = bounded::read_setting(&file).map_err(|source| unreadable(&shown, source))?;
-                    entries.extend(objects(&shown, &text(&shown, bytes)?)?);
+                    any |= take(&shown, text(&shown, bytes)?)?;
                 }
             }
         }
-        if entries.len() == before {
+        if !any {
             return Err(TargetError::NoManifests { path: path.clone() });
         }
     }
-    Ok(entries)
+    Ok(())
+}
+
+/// The text that `kubectl kustomize` makes of a folder.
+///
+/// # Errors
+/// Why there is none.
+pub(in crate::operations) fn kustomized_text(folder: &str) -> Result<String, TargetError> {
+    let built = dump::kustomized(folder);
+    let built = built.map_err(|why| TargetError::Kustomize { folder: folder.to_owned(), why })?;
+    text(folder, built)
 }
 
 /// All objects that `kubectl kustomize` makes of a folder.
 pub(super) fn kustomized(folder: &str) -> Result<Vec<Entry>, TargetError> {
-    let built = dump::kustomized(folder);
-    let built = built.map_err(|why| TargetError::Kustomize { folder: folder.to_owned(), why })?;
-    let entries = objects(folder, &text(folder, built)?)?;
+    let entries = objects(folder, &kustomized_text(folder)?)?;
     if entries.is_empty() { Err(TargetError::NoManifests { path: folder.to_owned() }) } else { Ok(entries) }
 }
 
@@ -200,7 +226,7 @@ pub(super) fn objects(path: &str, text: &str) -> Result<Vec<Entry>, TargetError>
 
 /// The YAML reader of manifests takes hours for texts with a million open brackets. Where there may be as many, another
 /// reader, which has limits, is asked first.
-fn limit_depth(path: &str, text: &str) -> Result<(), TargetError> {
+pub(in crate::operations) fn limit_depth(path: &str, text: &str) -> Result<(), TargetError> {
     const OPEN: usize = 10_000;
     if text.bytes().filter(|byte| matches!(byte, b'[' | b'{')).take(OPEN).count() < OPEN {
         return Ok(());

@@ -12,7 +12,7 @@ mod fields;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod keep;
-mod manifest;
+pub(super) mod manifest;
 mod parse;
 mod resolve;
 mod selector;
@@ -20,12 +20,13 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-pub use error::{Hint, Missing, NoMatch, Place, TargetError, Why};
+pub use crate::apply::Place;
+pub use error::{Hint, Missing, NoMatch, TargetError, Why};
 pub use fields::FieldSelector;
 pub use keep::{KeepQuery, KeepTargets};
 pub use selector::{LabelSelector, SelectorError};
 
-use crate::model::{ResourceId, Resources};
+use crate::model::{Identity, ResourceId, Resources};
 
 /// The arguments that name targets, as typed.
 #[derive(Clone, Debug, Default)]
@@ -141,6 +142,18 @@ pub fn type_and_names(words: &[String]) -> Result<Vec<(String, String)>, TargetE
 }
 
 impl TargetQuery {
+    /// These objects, each in its own namespace. Their uids don't count.
+    pub fn of_objects(objects: &[Identity]) -> Self {
+        let entry = |object: &Identity| manifest::Entry {
+            place: Place::default(),
+            api_version: object.api_version.clone(),
+            kind: object.kind.clone(),
+            name: object.name.clone(),
+            namespace: Some(object.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+        };
+        TargetQuery { form: Form::Manifests(objects.iter().map(entry).collect()) }
+    }
+
     /// Resolves the types, before any list is read.
     pub fn with_types(self, resources: &Resources) -> Result<TypedQuery, TargetError> {
         let what = match self.form {

@@ -362,6 +362,11 @@ impl PlanTracker {
         })
     }
 
+    /// What came of each object of the plan so far, by its uid.
+    pub fn ends(&self) -> impl Iterator<Item = (&str, OutcomeKind)> {
+        self.objects.iter().map(|tracked| (tracked.identity.uid.as_str(), actual_outcome(tracked)))
+    }
+
     /// The terminating objects of the plan, in plan order.
     pub fn left(&self) -> impl Iterator<Item = &Identity> {
         let left = self.objects.iter().filter(|tracked| tracked.now.as_ref().is_some_and(|now| now.terminating));

@@ -1,6 +1,7 @@
 //! The result of a delete, as text and as a document.
 
 mod document;
+mod picture;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -17,6 +18,7 @@ use crate::{
     render::{
         go_quote::visible,
         output::{Format, Output, TextOptions},
+        picture::{Picture, PictureOptions},
         plan::VerdictJson,
     },
     server::Propagation,
@@ -56,6 +58,8 @@ pub struct DeletionView<'a> {
     pub kubectl: &'a Kubectl,
     /// For a sweep, which has no targets: the objects that could not be written or read, and why.
     pub sweep: Option<&'a [(Identity, String)]>,
+    /// The picture of the plan, not folded, if the result is drawn.
+    pub drawn: Option<&'a Picture>,
 }
 
 impl Output for DeletionView<'_> {
@@ -65,6 +69,10 @@ impl Output for DeletionView<'_> {
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         text::write(self, options, out)
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::picture(self, options))
     }
 
     fn other(&self, format: Format) -> Option<String> {

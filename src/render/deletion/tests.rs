@@ -36,6 +36,7 @@ fn followed(ended: Ended) -> Followed {
         collector_idle: None,
         progress: Progress { all: 7, arrived: 7, to_go: 6, gone: 6, terminating: 0, changed: 1 },
         otherwise: Vec::new(),
+        ends: std::collections::HashMap::new(),
         left: 0,
         blockers: Vec::new(),
         outside: Vec::new(),
@@ -76,6 +77,7 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
         archive: None,
         kubectl: &kubectl,
         sweep: None,
+        drawn: None,
     };
     let style = Style::default();
     let options = TextOptions {
@@ -255,6 +257,7 @@ fn an_archive_is_named() {
         archive: Some(Path::new("web.yaml")),
         kubectl: &PLAIN,
         sweep: None,
+        drawn: None,
     };
     let style = Style::default();
     let mut out = Vec::new();

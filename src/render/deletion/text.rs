@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::{
     act::{Answered, Ended, Followed, Sent},
     command_line::ShellCommand,
-    model::Identity,
+    model::{Identity, group_of},
     plan::{
         OutcomeKind,
         tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
@@ -18,7 +18,7 @@ use crate::{
         style::Tone,
     },
     simulate::State,
-    wording::{age, count, thousands},
+    wording::{count, duration, thousands},
 };
 
 use super::{DeletionView, surprises, went_all_the_same};
@@ -31,35 +31,51 @@ const MARGIN: usize = 2;
 pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (word, tone, sentence) = verdict(view);
     lines::write_sentence(word, tone, &sentence, options, out)?;
-    let not_done: Vec<Line> = view.sent.iter().filter_map(|sent| not_done(view, sent)).collect();
-    write_lines(&not_done, not_done.len(), options, out)?;
-    let failing = view.sweep.unwrap_or_default();
-    let failed = failing.iter().take(if options.wide { usize::MAX } else { NAMED });
-    let failed: Vec<Line> =
-        failed.map(|(object, why)| line(view, object, "FAILED", Tone::Error, vec![why.clone()])).collect();
-    write_lines(&failed, failing.len(), options, out)?;
-    let Some(followed) = view.followed else { return Ok(()) };
-    let most = if options.wide { usize::MAX } else { NAMED };
-    if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
-        let otherwise: Vec<Line> =
-            followed.otherwise.iter().take(most).map(|otherwise| otherwise_line(view, otherwise)).collect();
-        write_lines(&otherwise, followed.otherwise.len(), options, out)?;
+    for Group { lines, all } in groups(view, if options.wide { usize::MAX } else { NAMED }) {
+        let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
+        write_lines(&lines, all, options, out)?;
     }
-    let blockers: Vec<Line> = followed.blockers.iter().take(most).map(|blocker| blocker_line(view, blocker)).collect();
-    write_lines(&blockers, followed.blockers.len(), options, out)?;
-    let unlisted_contents: Vec<Line> =
-        followed.outside.iter().take(most).map(|outside| outside_line(view, outside)).collect();
-    write_lines(&unlisted_contents, followed.outside.len(), options, out)?;
-    if let Some(command) = next(view, followed) {
+    if let Some(command) = view.followed.and_then(|followed| next(view, followed)) {
         writeln!(out)?;
         writeln!(out, "{}{command}", options.style.paint(Tone::Strong, &format!("{:<10}", "Next")))?;
     }
     Ok(())
 }
 
-type Verdict = (&'static str, Tone, String);
+/// Lines of one sort.
+pub(super) struct Group<'a> {
+    pub lines: Vec<(&'a Identity, Line)>,
+    /// How many there would be if none were left out.
+    all: usize,
+}
 
-fn verdict(view: &DeletionView<'_>) -> Verdict {
+/// What differs from the plan, what blocks the remaining objects, and what else went, each with at most so many lines.
+pub(super) fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>> {
+    let not_done: Vec<_> = view.sent.iter().filter_map(|sent| Some((&sent.target, not_done(view, sent)?))).collect();
+    let failing = view.sweep.unwrap_or_default();
+    let failed =
+        |(object, why): &'a (Identity, String)| (object, line(view, object, "FAILED", Tone::Error, vec![why.clone()]));
+    let failed: Vec<_> = failing.iter().take(most).map(failed).collect();
+    let mut groups = vec![Group { all: not_done.len(), lines: not_done }, Group { all: failing.len(), lines: failed }];
+    let Some(followed) = view.followed else { return groups };
+    if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
+        let otherwise = followed.otherwise.iter().take(most);
+        let otherwise = otherwise.map(|otherwise| (&otherwise.object, otherwise_line(view, otherwise))).collect();
+        groups.push(Group { lines: otherwise, all: followed.otherwise.len() });
+    }
+    let blockers = followed.blockers.iter().take(most);
+    let blockers = blockers.map(|blocker| (&blocker.object, blocker_line(view, blocker))).collect();
+    groups.push(Group { lines: blockers, all: followed.blockers.len() });
+    let outside = followed.outside.iter().take(most);
+    let outside = outside.map(|outside| (&outside.object, outside_line(view, outside))).collect();
+    groups.push(Group { lines: outside, all: followed.outside.len() });
+    groups
+}
+
+pub(super) type Verdict = (&'static str, Tone, String);
+
+/// How it ended, in a word and a sentence.
+pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
     let failed = view.sent.iter().filter(|sent| sent.answered.failed()).count();
     if view.is_not_done() {
         return ("NOT DONE", Tone::Error, "nothing was deleted.".to_owned());
@@ -120,7 +136,7 @@ fn verdict(view: &DeletionView<'_>) -> Verdict {
                 "after {after}: {came}. The collector has not acted for {}: it does not run, its writes fail, or it \
                  has too much to do. kubectl gc doctor --probe shows which; kubectl gc sweep does its \
                  work.{part}{archived}",
-                age(idle.as_secs().try_into().unwrap_or(i64::MAX))
+                duration(idle)
             ),
         ),
         Ended::Stuck => (
@@ -285,12 +301,12 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
 }
 
 /// The command to run next if objects remain.
-fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
+pub(super) fn next(view: &DeletionView<'_>, followed: &Followed) -> Option<ShellCommand> {
     if followed.collector_idle.is_some() {
         return Some(view.kubectl.plugin("doctor").arg("--probe"));
     }
     let object = &followed.blockers.first()?.object;
-    let group = object.api_version.split_once('/').map_or("", |(group, _)| group);
+    let group = group_of(&object.api_version);
     let explain = view.kubectl.plugin("explain").object(&object.kind.to_lowercase(), group, &object.name)?;
     explain.in_namespace(&object.namespace)
 }

@@ -2,6 +2,7 @@
 
 mod codes;
 mod document;
+mod picture;
 mod remedies;
 mod subjects;
 mod text;
@@ -21,6 +22,7 @@ use crate::{
     render::{
         go_quote::visible,
         output::{Format, Output, TextOptions},
+        picture::{Picture, PictureOptions},
         plan::VerdictJson,
         words::full_name,
     },
@@ -30,6 +32,7 @@ use crate::{
 pub use codes::CodesView;
 pub use document::{DiagnosisDocument, FindingJson};
 
+pub(super) use picture::commands;
 pub(super) use text::{WIDTH, is_readable, set};
 
 /// A diagnosis with what is needed to print it.
@@ -70,6 +73,10 @@ impl Output for DoctorView<'_> {
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         text::write(self, options, out)
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::picture(self, options))
     }
 
     fn other(&self, format: Format) -> Option<String> {

@@ -11,7 +11,7 @@ use crate::{
 use super::DoctorView;
 
 /// Up to this many objects are all named. If there are more, the first ones are named as examples.
-const NAMED: usize = 3;
+pub(super) const NAMED: usize = 3;
 /// Up to this many kinds are counted separately.
 const KINDS: usize = 6;
 
@@ -46,7 +46,8 @@ impl DoctorView<'_> {
         listed(&names)
     }
 
-    fn kinds(&self, objects: &[ObjectId]) -> String {
+    /// How many objects of which kinds these are.
+    pub(super) fn kinds(&self, objects: &[ObjectId]) -> String {
         let mut kinds: Vec<_> = count_kinds(self.snapshot, objects.iter().copied()).into_iter().collect();
         kinds.sort_by_key(|(resource, number)| (Reverse(*number), *resource));
         let describe = if kinds.len() > KINDS { KINDS - 1 } else { kinds.len() };

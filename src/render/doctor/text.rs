@@ -51,7 +51,7 @@ pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut 
 
 impl DoctorView<'_> {
     /// The verdict if there are no findings. It claims nothing about what was not examined.
-    fn nothing_found(&self) -> String {
+    pub(super) fn nothing_found(&self) -> String {
         let unread = each_once(&self.snapshot.gaps).len();
         let hidden = || format!(" {} could not be read and may hide problems.", count(unread, "resource", "resources"));
         let gaps = if unread == 0 { String::new() } else { hidden() };
@@ -92,17 +92,35 @@ impl DoctorView<'_> {
         writeln!(out, "{}{plan}", " ".repeat(MARGIN))
     }
 
+    /// Writes one finding.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn write_finding(&self, finding: &Finding, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.write_one(
+            finding,
+            options.wide,
+            &Page { width: options.width.unwrap_or(WIDTH), style: options.style },
+            out,
+        )
+    }
+
+    /// The first line of a finding.
+    pub fn title(&self, finding: &Finding) -> String {
+        let subject = match self.subject(&finding.objects) {
+            nobody if nobody.is_empty() => nobody,
+            subject => format!(": {subject}"),
+        };
+        visible(&format!("{} {}{subject}", word(finding.severity), finding.code.name())).into_owned()
+    }
+
     fn write_one(&self, finding: &Finding, wide: bool, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         let tone = match finding.severity {
             Severity::Error => Tone::Error,
             Severity::Warning => Tone::Warning,
             Severity::Info => Tone::Quiet,
         };
-        let subject = match self.subject(&finding.objects) {
-            nobody if nobody.is_empty() => nobody,
-            subject => format!(": {subject}"),
-        };
-        page.write(&format!("{} {}{subject}", word(finding.severity), finding.code.name()), tone, 0, MARGIN, out)?;
+        page.write(&self.title(finding), tone, 0, MARGIN, out)?;
         if let Some(examples) = self.examples(&finding.objects).filter(|_| !wide) {
             page.write(&examples, Tone::Plain, MARGIN, MARGIN, out)?;
         }

@@ -2,6 +2,7 @@
 
 mod document;
 mod owners;
+mod picture;
 mod sections;
 mod text;
 mod words;
@@ -14,9 +15,11 @@ use crate::{
     command_line::ShellCommand,
     doctor::Explanation,
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot},
+    model::{ObjectId, Reference, Snapshot},
     render::{
+        lines::Line,
         output::{Output, TextOptions},
+        picture::{Picture, PictureOptions},
         plan::located,
     },
 };
@@ -41,9 +44,30 @@ impl Output for ExplainView<'_> {
         ExplanationDocument::of(self)
     }
 
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::picture(self, options))
+    }
+
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         text::write(self, options, out)
     }
+}
+
+/// A line of a tree of owners or blockers.
+struct TreeLine {
+    depth: u32,
+    subject: Subject,
+    /// It only says where another line is.
+    points: bool,
+    line: Line,
+}
+
+/// What a line is about.
+enum Subject {
+    Object(ObjectId),
+    /// The owner that a reference names; it need not exist.
+    Owner(Reference),
+    Several,
 }
 
 impl ExplainView<'_> {

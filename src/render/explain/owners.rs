@@ -13,7 +13,7 @@ use crate::{
     tree::ResolvedReference,
 };
 
-use super::{ExplainView, words};
+use super::{ExplainView, Subject, TreeLine, words};
 
 /// The levels of owners or blockers that are shown, unless the output is wide.
 pub(super) const DEEPEST: u32 = 8;
@@ -33,11 +33,17 @@ struct Row<'a> {
 }
 
 /// The lines of an object's owners.
-pub(super) fn lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Line> {
+pub(super) fn lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<TreeLine> {
     let rows = rows(view, explanation, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth));
     let word = rows.iter().map(|row| words::standing(row.link.standing).0.len()).max().unwrap_or(0);
-    rows.iter().zip(guides).map(|(row, guide)| line(view, explanation.object, row, guide, (word, wide))).collect()
+    let line = |(row, guide): (&Row<'_>, String)| TreeLine {
+        depth: row.depth,
+        subject: Subject::Owner(*row.reference),
+        points: row.above,
+        line: line(view, explanation.object, row, guide, (word, wide)),
+    };
+    rows.iter().zip(guides).map(line).collect()
 }
 
 fn rows<'a>(view: &ExplainView<'a>, explanation: &'a Explanation, wide: bool) -> Vec<Row<'a>> {

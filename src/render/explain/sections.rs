@@ -17,6 +17,7 @@ use crate::{
     render::{
         doctor::{WIDTH, all_remedies, is_readable, set, word},
         output::TextOptions,
+        picture::{Section, section},
         style::Tone,
         words::plural,
     },
@@ -60,25 +61,7 @@ pub(super) fn write(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sections = [
-        ("Finalizers", finalizers(view, explanation)),
-        ("Dependents", dependents(view, explanation)),
-        ("Waiting", waiting(view, explanation)),
-        ("Because", causes(view, explanation)),
-        ("Next", vec![next(explanation).into()]),
-        ("Finally", end(view, explanation).into_iter().map(Said::from).collect()),
-        ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
-        (
-            "Findings",
-            explanation
-                .findings
-                .iter()
-                .flat_map(|finding| finding_told(view, explanation, finding, options.wide))
-                .collect(),
-        ),
-        ("Rules", if options.wide { rules(explanation) } else { Vec::new() }),
-    ];
-    for (heading, said) in sections {
+    for (heading, said) in sections(view, explanation, options.wide) {
         for (index, Said { text, command }) in said.iter().enumerate() {
             let room = options.width.unwrap_or(WIDTH).saturating_sub(INDENT);
             for (part, line) in if *command { vec![text.clone()] } else { set(text, room) }.iter().enumerate() {
@@ -89,6 +72,31 @@ pub(super) fn write(
         }
     }
     Ok(())
+}
+
+/// The sections as a picture shows them.
+pub(super) fn of_picture(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Section> {
+    let lines = |said: Vec<Said>| said.into_iter().map(|said| said.text.trim().to_owned()).collect();
+    let sections = sections(view, explanation, wide).into_iter();
+    sections.filter_map(|(label, said)| section(label, lines(said))).collect()
+}
+
+fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<(&'static str, Vec<Said>)> {
+    let sections = [
+        ("Finalizers", finalizers(view, explanation)),
+        ("Dependents", dependents(view, explanation)),
+        ("Waiting", waiting(view, explanation)),
+        ("Because", causes(view, explanation)),
+        ("Next", vec![next(explanation).into()]),
+        ("Finally", end(view, explanation).into_iter().map(Said::from).collect()),
+        ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
+        (
+            "Findings",
+            explanation.findings.iter().flat_map(|finding| finding_told(view, explanation, finding, wide)).collect(),
+        ),
+        ("Rules", if wide { rules(explanation) } else { Vec::new() }),
+    ];
+    sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
 }
 
 fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {

@@ -23,11 +23,14 @@ use crate::{
 };
 
 use super::{
-    ExplainView,
+    ExplainView, Subject, TreeLine,
     owners::{self, DEEPEST},
     sections, words,
 };
 
+/// The headings of the trees.
+pub(super) const WAITS_FOR: &str = "Waits for";
+pub(super) const OWNED_BY: &str = "Owned by";
 /// The indent of a tree.
 const MARGIN: usize = 2;
 /// At most this many blockers are shown below each line, unless the output is wide.
@@ -54,27 +57,33 @@ impl ExplainView<'_> {
             }
         }
         writeln!(out)?;
-        // The finalizers of an object that waits for no other are described below, unless it only takes time.
-        let takes_time = explanation.causes.is_empty() && explanation.waits.iter().any(|line| !line.held_by.is_empty());
-        let waits = explanation.waits.len() > 1 || takes_time;
-        if waits {
-            write_tree("Waits for", &waiting_lines(self, explanation, options.wide), options, out)?;
+        if tells_waits(explanation) {
+            write_tree(WAITS_FOR, waiting_lines(self, explanation, options.wide), options, out)?;
         }
         if !explanation.references.is_empty() {
-            write_tree("Owned by", &owners::lines(self, explanation, options.wide), options, out)?;
+            write_tree(OWNED_BY, owners::lines(self, explanation, options.wide), options, out)?;
         }
         sections::write(self, explanation, options, out)
     }
 }
 
-fn write_tree(heading: &str, lines: &[Line], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Whether there is a tree of what the object waits for. The finalizers of one that waits for no other are described
+/// below, unless it only takes time.
+pub(super) fn tells_waits(explanation: &Explanation) -> bool {
+    let takes_time = explanation.causes.is_empty() && explanation.waits.iter().any(|line| !line.held_by.is_empty());
+    explanation.waits.len() > 1 || takes_time
+}
+
+fn write_tree(heading: &str, lines: Vec<TreeLine>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let lines: Vec<Line> = lines.into_iter().map(|line| line.line).collect();
     writeln!(out, "{}", options.style.paint(Tone::Strong, heading))?;
     let width = options.width.map(|width| width.saturating_sub(MARGIN));
-    lines::write(lines, lines::aligned(lines, width), MARGIN, options.width, options.style, out)?;
+    lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
     writeln!(out)
 }
 
-fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Line> {
+/// The lines of what an object waits for.
+pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<TreeLine> {
     let causes = explanation.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
     let rows = folded(&explanation.waits, wide);
@@ -101,6 +110,16 @@ fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) 
                     .collect(),
             }
         }
+    };
+    let subject = |row: &Row<'_>| match row {
+        Row::More(..) => Subject::Several,
+        Row::Line(waiting) => Subject::Object(waiting.object),
+    };
+    let line = |(row, guide): (&Row<'_>, String)| TreeLine {
+        depth: row.depth(),
+        subject: subject(row),
+        points: matches!(row, Row::Line(waiting) if waiting.above),
+        line: line((row, guide)),
     };
     rows.iter().zip(guides).map(line).collect()
 }

@@ -8,6 +8,7 @@ use crate::{
     plan::OutcomeKind,
     render::{
         output::{Format, Output, TextOptions},
+        picture::{Picture, PictureOptions},
         style::Tone,
         words::wrapped,
     },
@@ -18,7 +19,7 @@ use super::{
     PlanView,
     document::PlanDocument,
     forest::{Row, rows},
-    names_of_deleted, sections, text, verdict,
+    names_of_deleted, picture, sections, text, verdict,
 };
 
 /// A plan with up to this many lines is shown in full: it fits a screen.
@@ -44,6 +45,10 @@ impl Output for BriefView<'_> {
 
     fn other(&self, format: Format) -> Option<String> {
         (format == Format::Name).then(|| names_of_deleted(&self.0))
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::of_plan(&self.0, options))
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -9,6 +9,7 @@ mod gates;
 mod keep;
 mod names;
 mod obstacles;
+mod picture;
 mod radius;
 mod sections;
 mod set_claims;
@@ -29,6 +30,7 @@ pub use verdict::VerdictJson;
 
 pub(super) use because::{Because, because};
 pub(super) use names::located;
+pub(super) use side_effects::outside;
 
 use std::io::{self, Write};
 
@@ -42,6 +44,7 @@ use crate::{
     plan::{GateViolation, Kept, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
     render::{
         output::{Format, Output, TextOptions},
+        picture::{Picture, PictureOptions},
         words::full_name,
     },
     server::Propagation,
@@ -56,6 +59,8 @@ pub struct PlanView<'a> {
     pub plan: &'a Plan,
     /// The results of the other policies.
     pub instead: &'a [(Propagation, Summary)],
+    /// The whole plans of the other policies, if a picture shows them.
+    others: Vec<PlanView<'a>>,
     /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
     /// How printed commands call kubectl.
@@ -93,6 +98,7 @@ impl<'a> PlanView<'a> {
             graph,
             plan,
             instead,
+            others: Vec::new(),
             namespace,
             kubectl: &PLAIN,
             unlisted_contents: &[],
@@ -108,6 +114,11 @@ impl<'a> PlanView<'a> {
     /// Adds what deleted Namespaces contain in addition to the listed objects.
     pub fn with_unlisted_contents(self, unlisted_contents: &'a [UnlistedContents]) -> Self {
         PlanView { unlisted_contents, ..self }
+    }
+
+    /// Adds the plans of the other policies.
+    pub fn with_others(self, others: Vec<PlanView<'a>>) -> Self {
+        PlanView { others, ..self }
     }
 
     /// The verdict on the plan.
@@ -164,6 +175,10 @@ impl Output for PlanView<'_> {
 
     fn other(&self, format: Format) -> Option<String> {
         (format == Format::Name).then(|| names_of_deleted(self))
+    }
+
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::of_plan(self, options))
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {

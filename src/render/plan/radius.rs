@@ -10,6 +10,7 @@ use crate::{
         go_quote::visible,
         lines::{self, Line},
         output::{Format, Output, TextOptions},
+        picture::{Picture, PictureOptions},
         style::Tone,
         words::full_name,
     },
@@ -18,7 +19,10 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{document::SummaryJson, names::located, sections::in_short, text::MARGIN};
+use super::{document::SummaryJson, names::located, picture, sections::in_short, text::MARGIN};
+
+/// What is said if there are no roots.
+const NOTHING: &str = "There is nothing to delete.";
 
 /// What deleting each of several roots would do.
 #[derive(Debug)]
@@ -82,7 +86,25 @@ impl<'a> BlastRadius<'a> {
         BlastRadius { snapshot, propagation, rows, total, namespace }
     }
 
-    fn line(&self, row: &Radius) -> Line {
+    /// What the rows are.
+    fn heading(&self) -> String {
+        let roots = if self.total == 1 { "the only root".to_owned() } else { format!("each of {} roots", self.total) };
+        format!("Result of deleting {roots} (policy {})", self.propagation.name().to_lowercase())
+    }
+
+    /// What the picture shows.
+    pub(super) fn title(&self) -> String {
+        if self.rows.is_empty() { NOTHING.to_owned() } else { self.heading() }
+    }
+
+    /// How many rows there are no lines for.
+    pub(super) fn left_out(&self) -> Option<String> {
+        let more = self.total - self.rows.len();
+        (more > 0).then(|| format!("… {more} more with smaller effects (--all shows them)"))
+    }
+
+    /// The line of a root.
+    pub(super) fn line(&self, row: &Radius) -> Line {
         let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
         let mut remarks = vec![(tone, in_short(row.summary))];
         if let Some(obstacle) = row.obstacle {
@@ -128,19 +150,19 @@ impl Output for BlastRadius<'_> {
         (format == Format::Name).then(names)
     }
 
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::of_radius(self, options))
+    }
+
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         if self.rows.is_empty() {
-            return writeln!(out, "There is nothing to delete.");
+            return writeln!(out, "{NOTHING}");
         }
-        let roots = if self.total == 1 { "the only root".to_owned() } else { format!("each of {} roots", self.total) };
-        writeln!(out, "Result of deleting {roots} (policy {}):", self.propagation.name().to_lowercase())?;
+        writeln!(out, "{}:", self.heading())?;
         writeln!(out)?;
         let lines: Vec<Line> = self.rows.iter().map(|row| self.line(row)).collect();
         let width = options.width.map(|width| width.saturating_sub(MARGIN));
         lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
-        if self.rows.len() < self.total {
-            writeln!(out, "  … {} more with smaller effects (--all shows them)", self.total - self.rows.len())?;
-        }
-        Ok(())
+        self.left_out().map_or(Ok(()), |more| writeln!(out, "  {more}"))
     }
 }

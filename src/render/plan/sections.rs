@@ -8,7 +8,13 @@ use crate::{
     command_line::{ShellCommand, object_word},
     model::{ObjectId, Symbol, gaps::each_once},
     plan::{NoteKind, Summary},
-    render::{go_quote::visible, output::TextOptions, style::Tone, words::wrapped},
+    render::{
+        go_quote::visible,
+        output::TextOptions,
+        picture::{Section, section},
+        style::Tone,
+        words::wrapped,
+    },
     server::Propagation,
     simulate::{Assumption, BlockedBy, converter, foreign_spec_finalizers},
     wording::{count, named, thousands},
@@ -72,6 +78,18 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
         }
     }
     Ok(())
+}
+
+/// The sections as a picture shows them.
+pub(super) fn of_picture(view: &PlanView<'_>, fold: bool) -> Vec<Section> {
+    let line = |Said { text, command, .. }: Said| match command {
+        true => text,
+        // A hanging text begins with a padded column.
+        false => visible(&text).split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "),
+    };
+    let lines = |said: Vec<Said>| said.into_iter().map(line);
+    let sections = sections(view, fold).into_iter();
+    sections.filter_map(|(label, said)| section(label, lines(said).collect())).collect()
 }
 
 fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {

@@ -66,7 +66,7 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 }
 
 /// All effects outside the graph, the worst first; objects with the same effect share a line.
-pub(super) fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
+pub(in crate::render) fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
     let mut groups: Vec<(ResourceId, &str, Vec<&OutsideEffect>)> = Vec::new();
     let mut known: FxHashMap<(ResourceId, EffectKind, &str, &str), usize> = FxHashMap::default();
     let later = view.plan.effects_later.iter().map(|effect| (effect, "; once its namespace has no pods"));

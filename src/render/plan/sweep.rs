@@ -9,6 +9,7 @@ use crate::{
     plan::{NoteKind, Outcome, OutcomeKind, VerdictResult},
     render::{
         output::{Format, Output, TextOptions},
+        picture::{Picture, PictureOptions},
         style::Tone,
     },
     simulate::{Cause, State},
@@ -19,7 +20,7 @@ use super::{
     PlanView,
     document::SweepDocument,
     names::by_kind,
-    names_of_deleted, text,
+    names_of_deleted, picture, text,
     verdict::{VerdictText, losses_first, recreated, root_causes, uncertain, until, waiting_word},
 };
 
@@ -36,9 +37,18 @@ impl Output for SweepView<'_> {
         (format == Format::Name).then(|| names_of_deleted(&self.0))
     }
 
+    fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
+        Some(picture::of_sweep(&self.0, self.verdict(), options))
+    }
+
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let verdict = verdict(&self.0).after(losses_first(&self.0, &self.0.verdict(), VerdictResult::Unsure));
-        text::write_below(&self.0, verdict, options, out)
+        text::write_below(&self.0, self.verdict(), options, out)
+    }
+}
+
+impl SweepView<'_> {
+    fn verdict(&self) -> VerdictText {
+        verdict(&self.0).after(losses_first(&self.0, &self.0.verdict(), VerdictResult::Unsure))
     }
 }
 

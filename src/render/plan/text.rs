@@ -94,7 +94,8 @@ fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<(Tone, String)
     remarks
 }
 
-fn row_name(view: &PlanView<'_>, row: &Row<'_>, above: Option<ObjectId>) -> String {
+/// `Kind/name`, or `… 12 more Pods`.
+pub(super) fn row_name(view: &PlanView<'_>, row: &Row<'_>, above: Option<ObjectId>) -> String {
     if row.more == 0 {
         return name(view, row.object, above);
     }

@@ -155,7 +155,7 @@ pub(super) fn write(
 }
 
 /// The word for a result; gates and obstacles have lines of their own.
-fn word(result: VerdictResult) -> &'static str {
+pub(super) fn word(result: VerdictResult) -> &'static str {
     match result {
         VerdictResult::Refused => "REFUSED",
         VerdictResult::Stuck => "STUCK",

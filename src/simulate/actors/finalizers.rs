@@ -64,7 +64,7 @@ impl World<'_, '_> {
         let resource = self.context.snapshot.resources.get(self.context.snapshot.object(object).resource);
         let text = |finalizer: &Symbol| self.context.snapshot.text(*finalizer);
         let of_kind = |known: &&KnownFinalizer| {
-            known.when != When::Elsewhere
+            !matches!(known.when, When::Elsewhere | When::Asked)
                 && stored
                     .finalizers
                     .iter()
@@ -101,7 +101,7 @@ impl World<'_, '_> {
                 }
             }
             When::JobDoneWithPod => self.job_is_done_with(object, terminating),
-            When::Elsewhere => None,
+            When::Elsewhere | When::Asked => None,
         }
     }
 

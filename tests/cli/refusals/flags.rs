@@ -90,6 +90,34 @@ fn what_can_not_be_kept() {
     assert!(ran.err.lines().skip(1).all(|line| line.starts_with("--keep: Pod/")), "{ran}");
 }
 
+/// What can't be held is known before a cluster is asked.
+#[test]
+fn a_hold_that_makes_no_sense() {
+    for (args, error) in [
+        (
+            &["--hold=5m", "--cascade=foreground"][..],
+            "--hold can't be used with --cascade=foreground: the collector would begin with the dependents",
+        ),
+        (
+            &["--hold=5m", "--propagation=orphan"],
+            "--hold can't be used with --cascade=orphan: the collector would free the dependents at once",
+        ),
+        (&["--hold=soon"], "--hold=soon is not a duration: give one as in kubectl (30s, 5m), or 0 for no limit"),
+    ] {
+        assert_eq!(describe(&gc(&[&["delete", "deploy/web"], args].concat())), error, "{args:?}");
+    }
+    for args in [
+        &["delete", "deploy/web", "--hold=5m", "--keep=pods"][..],
+        &["delete", "deploy/web", "--hold-namespace=shop"],
+        &["cancel"],
+        &["cancel", "deploy/web", "-o", "wide"],
+    ] {
+        let ran = gc(args);
+        assert!(ran.code == 1 && ran.out.is_empty() && ran.err.starts_with("error: "), "{args:?}: {ran}");
+    }
+    assert_eq!(describe(&gc(&["cancel", "deploy/web"])), NO_CLUSTER);
+}
+
 /// The error if there is no cluster.
 const NO_CLUSTER: &str = "no kubeconfig: looked for /nonexistent/home/.kube/config, and this is not inside a pod; set \
     KUBECONFIG or give --kubeconfig";
@@ -243,9 +271,9 @@ fn values_that_are_none() {
     for (args, error) in [
         (&["tree", "-o", "xml"][..], "invalid value 'xml' for '--output <FORMAT>'"),
         (&["explain", "pod/x", "-o", "name"], "invalid value 'name' for '--output <FORMAT>'"),
-        (&["plan", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
-        (&["sweep", "--dry-run", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
-        (&["doctor", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
+        (&["plan", "-o", "png"], "invalid value 'png' for '--output <FORMAT>'"),
+        (&["sweep", "--dry-run", "-o", "remedies"], "invalid value 'remedies' for '--output <FORMAT>'"),
+        (&["resources", "-o", "dot"], "invalid value 'dot' for '--output <FORMAT>'"),
         (&["doctor", "--fail-on=info"], "invalid value 'info' for '--fail-on <SEVERITY>'"),
         (&["sweep", "--dry-run", "--propagation=orphan"], "unexpected argument '--propagation' found"),
         (&["plan", "--propagation=sideways"], "invalid value 'sideways' for '--propagation <POLICY>'"),

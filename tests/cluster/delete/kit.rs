@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Cluster, owner_reference, shared};
+use crate::harness::{Cluster, conforms, owner_reference, shared};
 
 /// A namespace with a ConfigMap `root`, and dependents of it named `leaf-0` and so on.
 pub struct Family {
@@ -68,16 +68,6 @@ pub fn config_map(namespace: &str, name: &str, owners: &[&Value]) -> Value {
 /// Checks a document against its schema.
 #[track_caller]
 pub fn checked(document: Value) -> Value {
-    let schema = |file: &str| -> Value {
-        let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-    };
-    let registry =
-        jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap().prepare().unwrap();
-    let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
-    let validator = options.build(&schema("deletion")).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{document:#}");
+    conforms("deletion", &document);
     document
 }

@@ -19,7 +19,7 @@ const THREADS: usize = 32;
 const FAMILY: usize = 10;
 
 /// Fills a cluster with families, spread over several namespaces.
-fn fill(cluster: &Cluster, objects: usize) {
+pub fn fill(cluster: &Cluster, objects: usize) {
     let namespaces: Vec<String> = (0..objects.div_ceil(5000)).map(|_| cluster.namespace("healthy")).collect();
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {

@@ -158,6 +158,13 @@ impl Cluster {
         Ok(program.args(&self.options.controller_manager))
     }
 
+    /// The lines of the controller manager's log with this text; none if it doesn't run.
+    pub fn log_of_controllers(&self, text: &str) -> Vec<String> {
+        let running = self.controllers.lock().unwrap();
+        let log = running.as_ref().map(|controllers| controllers.process().log()).unwrap_or_default();
+        log.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
+    }
+
     /// Waits until the collector is idle: its queues stay empty, and it processes nothing, for some time. It may also
     /// try again and again what fails each time, so that on a slow machine its queues are never seen empty for long:
     /// then it is idle if no object changes for long.

@@ -20,6 +20,11 @@ pub struct Listed {
 }
 
 impl Listed {
+    /// The kind of its objects.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
     /// The list's path for a namespace; for cluster-scoped kinds, the whole list's path.
     pub fn path_in(&self, namespace: &str) -> String {
         let Some([base, plural]) = &self.namespaced_path else { return self.path.clone() };

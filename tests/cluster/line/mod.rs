@@ -2,6 +2,7 @@
 
 mod discovery;
 mod ends;
+mod going_on;
 mod scene;
 mod seeded;
 mod watches;

@@ -141,6 +141,15 @@ impl<'c> Scene<'c> {
         Ok(ran)
     }
 
+    /// Starts a command that goes on over the faulty line. Its errors go to a file.
+    pub fn watching(&self, args: &[&str], errors: &Path) -> Result<Watching, String> {
+        self.spoil();
+        let errors = std::fs::File::create(errors).map_err(|error| error.to_string())?;
+        let mut command = self.trial.cluster.gc_command(self.proxy.kubeconfig());
+        command.args(args).args(["-n", &self.trial.namespace, TIMEOUT]).stderr(errors);
+        Ok(Watching::of(&mut command))
+    }
+
     /// Starts `sweep --watch` over the faulty line.
     pub fn sweeping(&self) -> SweepSettings {
         self.spoil();
@@ -173,16 +182,27 @@ impl<'c> Scene<'c> {
         Ok(ran)
     }
 
-    /// An error unless every object but these is as it was.
+    /// An error unless every object but these is as it was, and there is no new one.
     pub fn untouched_but(&self, names: &[&str], ran: &Ran) -> Result<BTreeMap<String, Value>, String> {
         let now = self.now();
+        self.unchanged_but(names, &now, ran)?;
+        let new: Vec<&String> = self.newcomers(&now).collect();
+        check(new.is_empty(), &format!("{new:?} came from nowhere"), ran)?;
+        Ok(now)
+    }
+
+    /// An error unless every object but these is now as it was.
+    pub fn unchanged_but(&self, names: &[&str], now: &BTreeMap<String, Value>, ran: &Ran) -> Result<(), String> {
         for (name, object) in &self.before {
             let same = now.get(name).is_some_and(|after| after["metadata"] == object["metadata"]);
             check(same || names.contains(&name.as_str()), &format!("{name} was touched"), ran)?;
         }
-        let new: Vec<&String> = now.keys().filter(|name| !self.before.contains_key(*name)).collect();
-        check(new.is_empty(), &format!("{new:?} came from nowhere"), ran)?;
-        Ok(now)
+        Ok(())
+    }
+
+    /// The names of the objects that were not there at the beginning.
+    pub fn newcomers<'n>(&self, now: &'n BTreeMap<String, Value>) -> impl Iterator<Item = &'n String> {
+        now.keys().filter(|name| !self.before.contains_key(*name))
     }
 
     /// The uids of the objects at the beginning.

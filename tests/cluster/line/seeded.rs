@@ -16,37 +16,40 @@ use std::{
 use kubectl_gc::archive::Archive;
 use serde_json::Value;
 
-use super::scene::{OWNED, SWEPT, Scene, check};
+use super::{
+    going_on,
+    scene::{OWNED, SWEPT, Scene, check},
+};
 use crate::{
     harness::{Ran, Retry, poll, shared, uid},
     sweep::{seat::SweepSettings, uncollected},
 };
 
 /// How many seeds each tier tries.
-const SOME: u64 = 28;
-const MANY: u64 = 224;
+const SOME: u64 = 34;
+const MANY: u64 = 272;
 /// Commands that run at once: most of them wait.
 const AT_ONCE: usize = 10;
 
 /// How long others may disturb a command, and how long after the last fault it may still heed a `Retry-After`: the
 /// longest is a minute.
-const PATIENCE: Duration = Duration::from_mins(3);
-/// How long `sweep --watch` works under faults.
-const WHILE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_mins(3);
+/// How long commands that go on work under faults.
+pub(super) const WHILE: Duration = Duration::from_secs(10);
 
 /// One command, and what has to be so afterwards. Ok: whether the faults prevented it.
 type Try = fn(u64) -> (Vec<String>, Result<Came, String>);
 
 /// What came of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Came {
+pub(super) enum Came {
     /// It did all, and learned all.
     Whole,
     /// It said that something is missing, or failed.
     Less,
 }
 
-const COMMANDS: [(&str, Try); 14] = [
+const COMMANDS: [(&str, Try); 17] = [
     ("tree", |seed| reading(seed, tree)),
     ("plan", |seed| reading(seed, |scene| same(scene, &["plan", "cm/owner", "-o", "json"], plan, goes_too))),
     ("doctor", |seed| {
@@ -61,6 +64,9 @@ const COMMANDS: [(&str, Try); 14] = [
     ("archive", |seed| reading(seed, archive)),
     ("resources", |seed| reading(seed, |scene| same(scene, &["resources", "-o", "json"], served, |_, _| false))),
     ("watch", |seed| on(Scene::build(shared(), seed, false), watch)),
+    ("tree --watch", |seed| on(Scene::build(uncollected(), seed, true), going_on::tree_watch)),
+    ("doctor --watch", |seed| on(Scene::build(uncollected(), seed, true), going_on::doctor_watch)),
+    ("doctor --probe", |seed| on(Scene::build(uncollected(), seed, true), probe)),
     ("delete", |seed| deleting(seed, &[])),
     ("delete --archive", |seed| deleting(seed, &["--archive"])),
     ("delete --keep", |seed| deleting(seed, &["--keep", "cm/block"])),
@@ -77,21 +83,25 @@ const COMMANDS: [(&str, Try); 14] = [
 ///   absent that is there, no success and no complete document that isn't one, no half file
 #[test]
 fn commands_stand_a_faulty_line() {
-    commands_stand(0..SOME);
+    commands_stand(&COMMANDS, 0..SOME);
 }
 
-/// `SEEDS` seeds, from `SEED` on.
+/// `SEEDS` seeds, from `SEED` on; of `COMMAND` alone, if that is set.
 #[test]
-#[ignore = "long: 224 seeds"]
+#[ignore = "long: 272 seeds"]
 fn commands_stand_a_faulty_line_for_long() {
     let number = |name: &str| env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
     let first = number("SEED").unwrap_or(1000);
-    commands_stand(first..first + number("SEEDS").unwrap_or(MANY));
+    let only = env::var("COMMAND").ok();
+    let is_tried = |(name, _): &(&str, Try)| only.as_deref().is_none_or(|only| only == *name);
+    let commands: Vec<(&str, Try)> = COMMANDS.into_iter().filter(is_tried).collect();
+    assert!(!commands.is_empty(), "COMMAND={only:?} is none of them");
+    commands_stand(&commands, first..first + number("SEEDS").unwrap_or(MANY));
 }
 
 /// Tries each seed with one of the commands.
 #[track_caller]
-fn commands_stand(seeds: Range<u64>) {
+fn commands_stand(commands: &[(&'static str, Try)], seeds: Range<u64>) {
     let (next, struck, wrong) = (AtomicU64::new(seeds.start), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let came = Mutex::new(BTreeMap::<&str, [usize; 2]>::new());
     thread::scope(|scope| {
@@ -102,13 +112,13 @@ fn commands_stand(seeds: Range<u64>) {
                     if seed >= seeds.end {
                         return;
                     }
-                    let (name, command) = COMMANDS[seed as usize % COMMANDS.len()];
+                    let (name, command) = commands[seed as usize % commands.len()];
                     let (faults, verdict) = command(seed);
                     struck.fetch_add(faults.len(), Ordering::Relaxed);
                     match verdict {
                         Ok(ended) => came.lock().unwrap().entry(name).or_default()[ended as usize] += 1,
                         Err(why) => {
-                            let why = format!("SEED={seed} ({name})\n{}\n{why}", faults.join("\n"));
+                            let why = format!("SEED={seed} COMMAND={name:?}\n{}\n{why}", faults.join("\n"));
                             eprintln!("{why}\n");
                             wrong.lock().unwrap().push(why);
                         }
@@ -147,7 +157,7 @@ fn document(ran: &Ran) -> Option<Value> {
 }
 
 /// The document of a command that says that it is complete; none if it doesn't, or if the command failed.
-fn complete(ran: &Ran) -> Result<Option<Value>, String> {
+pub(super) fn complete(ran: &Ran) -> Result<Option<Value>, String> {
     let Some(document) = document(ran) else {
         check(ran.code == Some(1) && !ran.stderr.is_empty(), "neither a document nor an error", ran)?;
         return Ok(None);
@@ -172,7 +182,7 @@ fn tree(scene: &Scene<'_>) -> Result<Came, String> {
     Ok(if whole.is_some() { Came::Whole } else { Came::Less })
 }
 
-fn tree_is_true(scene: &Scene<'_>, document: &Value, ran: &Ran) -> Result<(), String> {
+pub(super) fn tree_is_true(scene: &Scene<'_>, document: &Value, ran: &Ran) -> Result<(), String> {
     let there = scene.uids();
     if document["complete"] == true && !scene.faults.are_stale() {
         let nodes = document["nodes"].as_array().into_iter().flatten();
@@ -249,7 +259,7 @@ fn goes_too(said: &BTreeMap<String, Value>, right: &BTreeMap<String, Value>) -> 
 }
 
 /// The codes of the findings, with the uids of objects in this namespace.
-fn findings(document: &Value, namespace: &str) -> Vec<(String, String)> {
+pub(super) fn findings(document: &Value, namespace: &str) -> Vec<(String, String)> {
     let findings = document["findings"].as_array().into_iter().flatten();
     let mut found: Vec<(String, String)> = findings
         .flat_map(|finding| {
@@ -262,8 +272,20 @@ fn findings(document: &Value, namespace: &str) -> Vec<(String, String)> {
     found
 }
 
+/// No collector runs here, and none is said to. What the probe could not remove is named.
+fn probe(scene: &Scene<'_>) -> Result<Came, String> {
+    let ran = scene.faulty(&["doctor", "--probe", "-o", "json"])?;
+    let runs = document(&ran).map(|document| document["collectorRuns"].clone());
+    check(runs != Some(Value::Bool(true)), "a collector that does not run is seen", &ran)?;
+    let now = scene.now();
+    let unsaid: Vec<&String> = scene.newcomers(&now).filter(|name| !ran.stderr.contains(*name)).collect();
+    check(unsaid.is_empty(), &format!("it does not say that it left {unsaid:?}"), &ran)?;
+    scene.unchanged_but(&[], &now, &ran)?;
+    Ok(if runs == Some(Value::Bool(false)) { Came::Whole } else { Came::Less })
+}
+
 /// Whether everything that is found is so.
-fn are_found_too(said: &[(String, String)], right: &[(String, String)]) -> bool {
+pub(super) fn are_found_too(said: &[(String, String)], right: &[(String, String)]) -> bool {
     said.iter().all(|finding| right.contains(finding))
 }
 

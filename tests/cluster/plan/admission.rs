@@ -5,11 +5,8 @@ use std::{collections::BTreeSet, time::Duration};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{
-    obstacles::{checked_plan, family},
-    trial::Trial,
-};
-use crate::harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options, needs};
+use super::{obstacles::family, trial::Trial};
+use crate::harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms, needs};
 
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -145,7 +142,7 @@ fn what_policies_may_refuse_or_change_is_not_certain() {
         let ran = cluster.gc(&["plan", "widget/owner", "-o", "json", "-n", &trial.namespace, &policy]);
         // What may be refused is an assumption: no reason to fail.
         ran.expect(0);
-        checked_plan(&ran.json());
+        conforms("plan", &ran.json());
         ran.json()
     };
     let is_young = |plan: &Value| plan["assumes"].to_string().contains("the collector already watches");

@@ -6,12 +6,12 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{
-    obstacles::{backend, checked_plan, jars_behind},
+    obstacles::{backend, jars_behind},
     trial::Trial,
 };
 use crate::{
     doctor::paste,
-    harness::{COLLECTOR, Cluster, NAMESPACES, Options, needs},
+    harness::{COLLECTOR, Cluster, NAMESPACES, Options, conforms, needs},
 };
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -51,7 +51,7 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
     let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{place}")]);
     ran.expect(2);
     let plan = ran.json();
-    checked_plan(&plan);
+    conforms("plan", &plan);
     let [obstacle] = plan["obstacles"].as_array().expect("obstacles").as_slice() else { panic!("{plan:#}") };
     assert_eq!((&obstacle["obstacle"], &obstacle["takenDown"]), (&json!("api-unavailable"), &json!(true)));
     assert_eq!(obstacle["prevents"][0]["name"], place, "{obstacle:#}");

@@ -10,7 +10,7 @@ use super::trial::{Case, Prediction, Trial, all_come_true_by, predict};
 use crate::{
     delete::kit::checked,
     doctor::{definition, kit::lease, paste},
-    harness::{ADMIN, COLLECTOR, Cluster, KINDS, NAMESPACES, Options},
+    harness::{ADMIN, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms},
 };
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -143,7 +143,7 @@ fn webhooks_that_cannot_be_asked() {
             (!prevents.is_empty()).then(|| ("webhook-unreachable".to_owned(), prevents)).into_iter().collect();
         let row = format!("{resources:?} {operation} {policy} {target}");
         assert_eq!(prevented(prediction), expected, "{row}: {:#}", prediction.plan);
-        checked_plan(&prediction.plan);
+        conforms("plan", &prediction.plan);
     }
     for unhooked in &predicted[ROWS.len()..ROWS.len() + 2] {
         assert_eq!(prevented(unhooked), [], "{:#}", unhooked.plan);
@@ -179,15 +179,6 @@ fn metadata(object: &Value) -> Value {
         Some(namespace) => json!({"name": object["name"], "namespace": namespace}),
         None => json!({"name": object["name"]}),
     }
-}
-
-pub(super) fn checked_plan(plan: &Value) {
-    let path = format!("{}/docs/schema/plan.json", env!("CARGO_MANIFEST_DIR"));
-    let schema: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(plan).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{plan:#}");
 }
 
 /// S7: the controller manager's Lease is old.
@@ -314,7 +305,7 @@ fn policies_that_refuse() {
         let expected: Vec<(String, BTreeSet<String>)> =
             (!prevents.is_empty()).then(|| ("policy-refuses".to_owned(), prevents)).into_iter().collect();
         assert_eq!(prevented(prediction), expected, "{operation} {policy} {target}: {:#}", prediction.plan);
-        checked_plan(&prediction.plan);
+        conforms("plan", &prediction.plan);
         let allows = format!("the policy ValidatingAdmissionPolicy/{namespace} allows these deletes and changes");
         let assumes = prediction.plan["assumes"].as_array().cloned().unwrap_or_default();
         assert!(!assumes.contains(&json!(allows)), "{assumes:?}");
@@ -409,7 +400,7 @@ fn an_api_that_a_delete_takes_down() {
         let ran = cluster.gc(&["plan", "-o", "json", "-n", &apis, target]);
         assert_eq!(ran.code, Some(code), "{}{}", ran.stdout, ran.stderr);
         let plan = ran.json();
-        checked_plan(&plan);
+        conforms("plan", &plan);
         plan
     };
     let taken = plan("svc/jars", 0);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{sweep, uncollected};
 use crate::{
-    harness::{ADMIN, CountingProxy, Fault, Ran, Request, VIEWER, shared},
+    harness::{ADMIN, CountingProxy, Fault, Ran, Request, VIEWER, conforms, shared},
     plan::{
         compare::compare,
         draft::{HOLD, blocking},
@@ -41,17 +41,7 @@ fn swept(trial: &Trial<'_>, code: i32, more: &[&str]) -> Value {
 /// Checks a document against its schema, and returns it.
 #[track_caller]
 pub(super) fn checked(document: Value) -> Value {
-    let schema = |file: &str| -> Value {
-        let path = format!("{}/docs/schema/{file}.json", env!("CARGO_MANIFEST_DIR"));
-        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-    };
-    let registry = jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", schema("plan")).unwrap();
-    let registry = registry.add("urn:kubectl-gc:v1:deletion", schema("deletion")).unwrap().prepare().unwrap();
-    let options = jsonschema::options().with_draft(jsonschema::Draft::Draft202012).with_registry(&registry);
-    let validator = options.build(&schema("sweep")).unwrap();
-    let errors: Vec<String> =
-        validator.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{document:#}");
+    conforms("sweep", &document);
     document
 }
 

@@ -7,7 +7,7 @@ const NANO: i128 = 1_000_000_000;
 const DIGITS: usize = 60;
 
 /// A text as a number of billionths, rounded away from zero; `None` if it is no quantity.
-pub(super) fn quantity(text: &str) -> Option<i128> {
+pub(crate) fn quantity(text: &str) -> Option<i128> {
     let (negative, rest) = match text.as_bytes().first()? {
         b'-' => (true, &text[1..]),
         b'+' => (false, &text[1..]),

@@ -1,0 +1,157 @@
+//! What the API server, or kubectl before it, does with an object of a file.
+
+use crate::model::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
+
+use super::manifest::{FileReference, ManifestObject};
+
+/// What `kubectl apply` does with an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It doesn't exist: it is created, with a new uid (R1.48).
+    Created,
+    /// It exists: its owner references change.
+    Patched,
+    /// It exists: its owner references stay as they are.
+    Unchanged,
+    /// It is neither created nor changed.
+    Refused(Refusal),
+    /// That could not be found out.
+    Unknown(Unread),
+}
+
+impl Arrival {
+    /// The name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Arrival::Created => "Created",
+            Arrival::Patched => "Patched",
+            Arrival::Unchanged => "Unchanged",
+            Arrival::Refused(_) => "Refused",
+            Arrival::Unknown(_) => "Unknown",
+        }
+    }
+}
+
+/// Why an object is refused. Refusals for what else is in it, such as its `spec`, are not predicted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("no kind {kind} is served in {api_version}")]
+    UnservedKind { api_version: String, kind: String },
+    #[error("its kind is served only once {definition} of this file is: apply the file again then")]
+    DefinedByFile { definition: String },
+    #[error("there is no namespace {0}")]
+    NoNamespace(String),
+    #[error("there is no namespace {0} before it in the file: apply the file again, and it is created")]
+    NamespaceLater(String),
+    #[error("namespace {0} is being deleted: nothing can be created in it")]
+    NamespaceTerminating(String),
+    #[error("{0}")]
+    Malformed(String),
+    #[error("it has neither a name nor a generateName")]
+    NoName,
+    /// R1.31
+    #[error("its owner reference {number} has no {field}")]
+    Missing { number: usize, field: &'static str },
+    /// R1.31
+    #[error("its owner reference {number} has the apiVersion {api_version:?}, which names no version")]
+    NoVersion { number: usize, api_version: String },
+    /// R1.32
+    #[error("{0} of its owner references say controller: true, and only one may")]
+    Controllers(usize),
+    /// R1.33
+    #[error("its owner reference {0} names an Event, which may not be an owner")]
+    EventOwner(usize),
+    /// R1.34
+    #[error("it has both finalizers of the collector, foregroundDeletion and orphan")]
+    BothFinalizers,
+    #[error("it is being deleted, and the finalizer {0} can't be added any more")]
+    NewFinalizer(String),
+    /// R1.50
+    #[error("it exists with another uid than the file says: remove metadata.uid from the file")]
+    OtherUid,
+    /// R1.50
+    #[error("it has changed since the file was written: remove metadata.resourceVersion from the file")]
+    OtherVersion,
+}
+
+impl Refusal {
+    /// The reason in one word; its meaning never changes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Refusal::UnservedKind { .. } => "unserved-kind",
+            Refusal::DefinedByFile { .. } => "defined-by-file",
+            Refusal::NoNamespace(_) => "no-namespace",
+            Refusal::NamespaceLater(_) => "namespace-later",
+            Refusal::NamespaceTerminating(_) => "namespace-terminating",
+            Refusal::Malformed(_) => "malformed",
+            Refusal::NoName => "no-name",
+            Refusal::Missing { .. } | Refusal::NoVersion { .. } => "invalid-reference",
+            Refusal::Controllers(_) => "several-controllers",
+            Refusal::EventOwner(_) => "event-owner",
+            Refusal::BothFinalizers => "both-finalizers",
+            Refusal::NewFinalizer(_) => "new-finalizer",
+            Refusal::OtherUid => "other-uid",
+            Refusal::OtherVersion => "other-version",
+        }
+    }
+}
+
+/// What of an object could not be found out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unread {
+    #[error("discovery does not say what {0} serves")]
+    Kind(String),
+    #[error("whether namespace {0} exists was not read")]
+    Namespace(String),
+    #[error("whether it exists was not read")]
+    Existence,
+    #[error("it exists, and which of its owner references were applied before was not read")]
+    LastApplied,
+    #[error("the file has it more than once")]
+    Twice,
+}
+
+/// Why the API server refuses these metadata in any cluster (§1.11).
+pub(super) fn invalid(object: &ManifestObject) -> Option<Refusal> {
+    if let Some(what) = &object.malformed {
+        return Some(Refusal::Malformed(format!("its metadata is malformed: {what}")));
+    }
+    if object.name.is_empty() && object.generate_name.is_empty() {
+        return Some(Refusal::NoName);
+    }
+    let has = |finalizer: &str| object.finalizers.iter().flatten().any(|own| own == finalizer);
+    if has(FOREGROUND_FINALIZER) && has(ORPHAN_FINALIZER) {
+        return Some(Refusal::BothFinalizers);
+    }
+    invalid_references(object.written())
+}
+
+/// The same of a list of references.
+pub(super) fn invalid_references(references: &[FileReference]) -> Option<Refusal> {
+    for (index, reference) in references.iter().enumerate() {
+        let number = index + 1;
+        let FileReference { api_version, kind, name, uid, .. } = reference;
+        let fields = [("apiVersion", api_version), ("kind", kind), ("name", name), ("uid", uid)];
+        if let Some((field, _)) = fields.into_iter().find(|(_, value)| value.is_empty()) {
+            return Some(Refusal::Missing { number, field });
+        }
+        let version = match api_version.split('/').collect::<Vec<_>>()[..] {
+            [version] | [_, version] => version,
+            _ => "",
+        };
+        if version.is_empty() {
+            return Some(Refusal::NoVersion { number, api_version: api_version.clone() });
+        }
+        if matches!(api_version.as_str(), "v1" | "/v1") && kind == "Event" {
+            return Some(Refusal::EventOwner(number));
+        }
+    }
+    // Equal references count once (R1.35).
+    let mut controllers: Vec<&FileReference> = Vec::new();
+    for reference in references.iter().filter(|reference| reference.controller == Some(true)) {
+        if !controllers.contains(&reference) {
+            controllers.push(reference);
+        }
+    }
+    (controllers.len() > 1).then_some(Refusal::Controllers(controllers.len()))
+}

@@ -1,0 +1,221 @@
+//! The fate of each object of a file, and what it comes to.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    graph::OwnerGraph,
+    model::ObjectId,
+    plan::{Outcome, OutcomeKind, Plan, Uncertainty},
+};
+
+use super::{
+    arrival::Arrival,
+    manifest::ManifestObject,
+    scene::{Placed, Scene},
+    standing::Standing,
+};
+
+/// What becomes of an object of the file right after the apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fate {
+    /// The collector deletes it, and it is gone.
+    Collected,
+    /// It is deleted, and stays Terminating.
+    Terminating,
+    /// It stays for now. It goes once an owner that is being deleted is gone, or once the kind of an owner is served.
+    GoesLater,
+    /// kubectl or the API server refuses it.
+    Refused,
+    /// It could not be found out.
+    Unknown,
+    /// It stays, and the collector removes some of its owner references.
+    Stripped,
+    /// It stays as it is.
+    Kept,
+}
+
+impl Fate {
+    /// All of them, the worst first.
+    pub const ALL: [Fate; 7] =
+        [Fate::Collected, Fate::Terminating, Fate::GoesLater, Fate::Refused, Fate::Unknown, Fate::Stripped, Fate::Kept];
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Collected => "Collected",
+            Fate::Terminating => "Terminating",
+            Fate::GoesLater => "GoesLater",
+            Fate::Refused => "Refused",
+            Fate::Unknown => "Unknown",
+            Fate::Stripped => "Stripped",
+            Fate::Kept => "Kept",
+        }
+    }
+
+    /// Whether the object is gone, or will be.
+    pub fn is_loss(self) -> bool {
+        matches!(self, Fate::Collected | Fate::Terminating | Fate::GoesLater)
+    }
+}
+
+/// One object of the file.
+#[derive(Clone, Debug)]
+pub struct FileObject {
+    pub placed: Placed,
+    pub fate: Fate,
+    /// Why its fate is not certain; `None` if it is.
+    pub uncertain: Option<Uncertainty>,
+    /// Where each reference of the file leads.
+    pub standings: Vec<Standing>,
+}
+
+/// The worst that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApplyResult {
+    /// Objects are collected.
+    Collects,
+    /// Objects are refused.
+    Refused,
+    /// Something is not certain.
+    Unsure,
+    /// Objects lose owner references.
+    Strips,
+    /// Every object stays as the file says.
+    Keeps,
+}
+
+impl ApplyResult {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            ApplyResult::Collects => "collects",
+            ApplyResult::Refused => "refused",
+            ApplyResult::Unsure => "unsure",
+            ApplyResult::Strips => "strips",
+            ApplyResult::Keeps => "keeps",
+        }
+    }
+}
+
+/// How many objects of the file have which fate, and how many others go with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ApplyCounts {
+    pub objects: usize,
+    pub collected: usize,
+    pub terminating: usize,
+    pub goes_later: usize,
+    pub refused: usize,
+    pub unknown: usize,
+    pub stripped: usize,
+    pub kept: usize,
+    /// How many objects of the cluster, which the file doesn't have, are deleted.
+    pub others: usize,
+}
+
+impl ApplyCounts {
+    /// How many objects of the file are gone, or will be.
+    pub fn lost(&self) -> usize {
+        self.collected + self.terminating + self.goes_later
+    }
+}
+
+/// What the collector does once a file is applied.
+#[derive(Clone, Debug)]
+pub struct ApplyPlan {
+    pub scene: Scene,
+    /// What the collector does, of all objects.
+    pub plan: Plan,
+    /// In the order of the file.
+    pub objects: Vec<FileObject>,
+    /// The place of each outcome.
+    by_object: FxHashMap<ObjectId, usize>,
+}
+
+impl ApplyPlan {
+    /// The fates of the objects of a file, in a scene that was played.
+    pub fn of(scene: Scene, graph: &OwnerGraph, plan: Plan, objects: &[ManifestObject]) -> Self {
+        let by_object: FxHashMap<ObjectId, usize> =
+            plan.outcomes.iter().enumerate().map(|(index, outcome)| (outcome.object, index)).collect();
+        let of_object = |(index, placed): (usize, &Placed)| {
+            let standing = |written| Standing::of(&scene, graph, written, &placed.namespace);
+            let standings: Vec<Standing> = objects[index].written().iter().map(standing).collect();
+            let outcome = placed.object.and_then(|object| Some(&plan.outcomes[*by_object.get(&object)?]));
+            let (fate, uncertain) = fate(&scene, placed, outcome, graph);
+            FileObject { placed: placed.clone(), fate, uncertain, standings }
+        };
+        let objects = scene.placed.iter().enumerate().map(of_object).collect();
+        ApplyPlan { scene, plan, objects, by_object }
+    }
+
+    /// What happens to an object; `None` if nothing does.
+    pub fn outcome(&self, object: ObjectId) -> Option<&Outcome> {
+        Some(&self.plan.outcomes[*self.by_object.get(&object)?])
+    }
+
+    /// Objects of the cluster that the file doesn't have, and that change.
+    pub fn others(&self) -> impl Iterator<Item = &Outcome> {
+        let own: FxHashSet<_> = self.objects.iter().filter_map(|object| object.placed.object).collect();
+        self.plan.outcomes.iter().filter(move |outcome| !own.contains(&outcome.object))
+    }
+
+    pub fn counts(&self) -> ApplyCounts {
+        let count = |fate: Fate| self.objects.iter().filter(|object| object.fate == fate).count();
+        ApplyCounts {
+            objects: self.objects.len(),
+            collected: count(Fate::Collected),
+            terminating: count(Fate::Terminating),
+            goes_later: count(Fate::GoesLater),
+            refused: count(Fate::Refused),
+            unknown: count(Fate::Unknown),
+            stripped: count(Fate::Stripped),
+            kept: count(Fate::Kept),
+            others: self.others().filter(|outcome| outcome.kind.removes()).count(),
+        }
+    }
+
+    /// The worst that happens.
+    pub fn result(&self) -> ApplyResult {
+        let counts = self.counts();
+        if counts.lost() + counts.others > 0 {
+            ApplyResult::Collects
+        } else if counts.refused > 0 {
+            ApplyResult::Refused
+        } else if !self.certain() {
+            ApplyResult::Unsure
+        } else if counts.stripped > 0 {
+            ApplyResult::Strips
+        } else {
+            ApplyResult::Keeps
+        }
+    }
+
+    /// Whether every fate is certain.
+    pub fn certain(&self) -> bool {
+        let unsure = |object: &FileObject| object.fate == Fate::Unknown || object.uncertain.is_some();
+        !self.objects.iter().any(unsure) && self.others().all(|outcome| outcome.uncertain.is_none())
+    }
+}
+
+fn fate(scene: &Scene, placed: &Placed, outcome: Option<&Outcome>, graph: &OwnerGraph) -> (Fate, Option<Uncertainty>) {
+    match placed.arrival {
+        Arrival::Refused(_) => return (Fate::Refused, None),
+        Arrival::Unknown(_) => return (Fate::Unknown, Some(Uncertainty::Gap)),
+        Arrival::Created | Arrival::Patched | Arrival::Unchanged => {}
+    }
+    let Some(object) = placed.object else { return (Fate::Unknown, Some(Uncertainty::Gap)) };
+    if let Some(outcome) = outcome {
+        let fate = match outcome.kind {
+            OutcomeKind::Deleted => Fate::Collected,
+            OutcomeKind::Terminating => Fate::Terminating,
+            OutcomeKind::Orphaned | OutcomeKind::Detached => Fate::Stripped,
+            OutcomeKind::Unchanged if outcome.is_open() => Fate::Unknown,
+            OutcomeKind::Unblocked | OutcomeKind::Unchanged => Fate::Kept,
+        };
+        let unread = (fate == Fate::Terminating && placed.unread_finalizers).then_some(Uncertainty::Gap);
+        return (fate, outcome.uncertain.or(unread));
+    }
+    if scene.snapshot.object(object).terminating() {
+        return (Fate::Terminating, placed.unread_finalizers.then_some(Uncertainty::Gap));
+    }
+    (if scene.goes_later(graph, object) { Fate::GoesLater } else { Fate::Kept }, None)
+}

@@ -1,0 +1,226 @@
+//! `kubectl gc plan --apply`: what the collector would delete at once if a file were applied.
+
+use crate::{
+    apply::{ApplyPlan, Arrival, ManifestObject, Mend, Mending, Standing, mends},
+    command_line::{Kubectl, ShellCommand},
+    graph::OwnerGraph,
+    model::{Mapping, Resources},
+    operations::{
+        Opening, OperationError, ReadScope, Session, TargetConfig,
+        apply::{FileFormat, ManifestFile, fixed, predict_apply},
+        targets::TargetError,
+    },
+    render::{
+        apply::{ApplyView, mended, refused},
+        output::Format,
+    },
+    wording::count,
+};
+
+use super::{
+    args::{GlobalArgs, PlanArgs, SourceArgs},
+    doctor::same,
+    exit::Exit,
+    plan::printer,
+    report::{Report, heading},
+};
+
+/// The namespace of objects in a dump that name none, as in a kubeconfig that names none.
+const DEFAULT_NAMESPACE: &str = "default";
+
+/// Predicts an apply, or prints the file with its owner references mended.
+pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
+    check(args)?;
+    let files = read(args)?;
+    let source = global.source(&args.source)?;
+    let everything = TargetConfig::scope(None);
+    let opening = global.opening_for(&source, &everything, ReadScope::Diagnosis)?;
+    let objects: Vec<ManifestObject> =
+        files.iter().flat_map(ManifestFile::objects).map(|found| found.object.clone()).collect();
+    let explicit = global.connection.namespace();
+    check_namespaces(&objects, opening.resources(), explicit)?;
+    let namespace = explicit.map(str::to_owned);
+    let namespace = namespace.unwrap_or_else(|| match &opening {
+        Opening::Cluster(discovered) => discovered.namespace(),
+        Opening::Dump(_) => DEFAULT_NAMESPACE.to_owned(),
+    });
+    let mut session = opening.read(&everything, ReadScope::Diagnosis)?;
+    let apply = predict_apply(&mut session, &objects, &namespace, args.assume.assume());
+    let done =
+        Done { global, args, files, objects: objects.iter().collect(), namespace, mendings: mends(&apply, &objects) };
+    if args.apply.fix { done.fix(&apply) } else { done.tell(&session, &apply) }
+}
+
+/// What clap can't check.
+fn check(args: &PlanArgs) -> Result<(), OperationError> {
+    let usage = |why: &str| Err(OperationError::Usage(why.to_owned()));
+    if !args.targets.names_manifests() {
+        return usage("--apply needs a file: -f FILE, a folder, -f - or -k FOLDER");
+    }
+    if args.source.from.iter().any(|from| from == "-") && args.targets.filenames.iter().any(|file| file == "-") {
+        return usage("standard input cannot be both --from and -f: use a file for one of them");
+    }
+    match (args.apply.fix, args.output) {
+        (true, None | Some(Format::Yaml | Format::Json)) => Ok(()),
+        (true, Some(_)) => usage("--fix prints a file: -o yaml or -o json"),
+        (false, Some(format)) if format.draws() => {
+            usage(&format!("--apply has no pictures: -o {} shows deletes only", format.name()))
+        }
+        (false, _) => Ok(()),
+    }
+}
+
+fn read(args: &PlanArgs) -> Result<Vec<ManifestFile>, OperationError> {
+    Ok(match &args.targets.kustomize {
+        Some(folder) => ManifestFile::kustomized(folder)?,
+        None => ManifestFile::read(&args.targets.filenames, args.targets.recursive)?,
+    })
+}
+
+/// As in kubectl, no object may be in another namespace than `-n` says.
+fn check_namespaces(
+    objects: &[ManifestObject],
+    resources: &Resources,
+    explicit: Option<&str>,
+) -> Result<(), OperationError> {
+    let Some(explicit) = explicit else { return Ok(()) };
+    let namespaced = |object: &ManifestObject| match resources.map(&object.api_version, &object.kind) {
+        Mapping::Served(resource) => resources.get(resource).namespaced,
+        _ => true,
+    };
+    let is_elsewhere =
+        |object: &&ManifestObject| !object.namespace.is_empty() && object.namespace != explicit && namespaced(object);
+    match objects.iter().find(is_elsewhere) {
+        Some(object) => Err(TargetError::OtherNamespace {
+            place: object.place.clone(),
+            name: object.name.clone(),
+            own: object.namespace.clone(),
+            explicit: explicit.to_owned(),
+        }
+        .into()),
+        None => Ok(()),
+    }
+}
+
+/// A prediction that was made.
+struct Done<'a> {
+    global: &'a GlobalArgs,
+    args: &'a PlanArgs,
+    files: Vec<ManifestFile>,
+    objects: Vec<&'a ManifestObject>,
+    /// Where objects without a namespace go.
+    namespace: String,
+    mendings: Vec<Mending>,
+}
+
+impl Done<'_> {
+    fn view<'v>(&'v self, apply: &'v ApplyPlan, graph: &'v OwnerGraph, fix: &'v ShellCommand) -> ApplyView<'v> {
+        ApplyView { apply, objects: &self.objects, mendings: &self.mendings, graph, namespace: &self.namespace, fix }
+    }
+
+    /// The command that prints the mended file.
+    fn fix_command(&self, source: &SourceArgs) -> ShellCommand {
+        same("plan", self.global, &self.args.targets, source, false).flags(&["--apply", "--fix"])
+    }
+
+    /// Prints what would happen.
+    fn tell(&self, session: &Session, apply: &ApplyPlan) -> Result<Report, OperationError> {
+        let snapshot = &session.snapshot;
+        let graph = OwnerGraph::new(&apply.scene.snapshot);
+        let fix = self.fix_command(&self.args.source);
+        let view = self.view(apply, &graph, &fix);
+        let from = &self.args.source.from;
+        let heading = || heading(snapshot, None, from, " Nothing was changed.");
+        let out = printer(self.global, self.args.output, false).print(&view, heading)?;
+        let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+        report.notes.extend(self.about_namespace(from));
+        if self.is_bad(apply) {
+            report.exit = Exit::BadNews;
+        }
+        Ok(report)
+    }
+
+    /// Whether anything is lost or refused; with `--fail-on=unsure`, also whether anything is unknown.
+    fn is_bad(&self, apply: &ApplyPlan) -> bool {
+        let counts = apply.counts();
+        let unsure = self.args.gates.fails_if_unsure() && !apply.certain();
+        counts.lost() + counts.others + counts.refused > 0 || unsure
+    }
+
+    /// Prints the mended file. Everything else goes to standard error.
+    fn fix(&self, apply: &ApplyPlan) -> Result<Report, OperationError> {
+        let all_json = self.files.iter().all(|file| file.json);
+        let format = match self.args.output {
+            Some(Format::Json) => FileFormat::Json,
+            Some(_) => FileFormat::Yaml,
+            None if all_json => FileFormat::Json,
+            None => FileFormat::Yaml,
+        };
+        let fixed = fixed(&self.files, &self.mendings, format);
+        let graph = OwnerGraph::new(&apply.scene.snapshot);
+        let fix = self.fix_command(&self.args.source);
+        let view = self.view(apply, &graph, &fix);
+        let mut report = Report::of(fixed.text);
+        report.notes.extend(mended(&view));
+        report.notes.extend(fixed.notes);
+        report.notes.extend(self.about_namespace(&self.args.source.from));
+        let is_for_now = |mend: &&Mend| **mend == Mend::RemoveForNow;
+        let later = self.mendings.iter().flat_map(|mending| &mending.references).filter(is_for_now).count();
+        if later > 0 {
+            report.notes.push(format!(
+                "{} removed for now, because the file creates the owners. Apply the mended file, then put them back \
+                 from the original file: {}",
+                count(later, "reference was", "references were"),
+                self.second_step()
+            ));
+        }
+        let refused = refused(&view, apply);
+        let unknown: Vec<String> = unread(&view, apply);
+        if !refused.is_empty() || !unknown.is_empty() {
+            report.exit = Exit::BadNews;
+        }
+        report.notes.extend(refused);
+        report.notes.extend(unknown);
+        Ok(report)
+    }
+
+    /// The command that puts back the references to owners that the file creates.
+    fn second_step(&self) -> ShellCommand {
+        let kubectl: Kubectl = self.global.connection.kubectl();
+        let mut apply = kubectl.verb("apply");
+        if let Some(namespace) = self.global.connection.namespace() {
+            apply = apply.option("-n", namespace);
+        }
+        let live = SourceArgs::default();
+        self.fix_command(&live).syntax("|").command(apply.args(["-f", "-"]))
+    }
+
+    /// A dump doesn't say which namespace a kubeconfig would choose.
+    fn about_namespace(&self, from: &[String]) -> Option<String> {
+        let assumed = !from.is_empty() && self.global.connection.namespace().is_none();
+        let without = |object: &&&ManifestObject| object.namespace.is_empty();
+        (assumed && self.objects.iter().any(|object| without(&object))).then(|| {
+            format!(
+                "note: objects without a namespace are taken to go into namespace {}; -n chooses another",
+                self.namespace
+            )
+        })
+    }
+}
+
+/// What could not be mended because it could not be read, one line for each object.
+fn unread(view: &ApplyView<'_>, apply: &ApplyPlan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (object, written) in apply.objects.iter().zip(view.objects) {
+        let unread = object.standings.contains(&Standing::Unread);
+        if let Arrival::Unknown(why) = &object.placed.arrival {
+            lines.push(format!("{}: unknown: {why}.", written.short_name()));
+        } else if unread {
+            lines.push(format!(
+                "{}: references whose owners could not be read were left as they are.",
+                written.short_name()
+            ));
+        }
+    }
+    lines
+}

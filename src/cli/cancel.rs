@@ -1,0 +1,113 @@
+//! `kubectl gc cancel`
+
+use crate::{
+    command_line::Kubectl,
+    model::Identity,
+    operations::{
+        ClusterConfig, OperationError,
+        cancel::{Cancel, CancelConfig},
+        hold::{HoldOutcome, HoldResult},
+        question::{Answer, Question, Terminal as _},
+    },
+    render::{header::header, hold::HoldView},
+    wording::count,
+};
+
+use super::{
+    args::{CancelArgs, GlobalArgs},
+    exit::Exit,
+    output::Printer,
+    prompt::StdTerminal,
+    report::{Report, heading},
+};
+
+/// Finds the holds, asks, and takes them back.
+pub(super) fn run(global: &GlobalArgs, args: &CancelArgs) -> Result<Report, OperationError> {
+    let mut cancel = Cancel::open(&global.cluster()?, config(global, args))?;
+    let notes = cancel.check()?;
+    let results = match args.dry_run {
+        true => cancel.foresee(),
+        false if !args.yes && !confirmed(&cancel)? => return Ok(Report::declined()),
+        false => cancel.carry_out(|_| ()),
+    };
+    let more = if args.dry_run { " Nothing was changed." } else { "" };
+    let printer = Printer::new(global, args.output);
+    let mut report = report(&cancel, &results, &printer, more, &global.connection.kubectl())?;
+    report.notes.splice(..0, notes);
+    Ok(report)
+}
+
+/// What the arguments ask for.
+pub(super) fn config(global: &GlobalArgs, args: &CancelArgs) -> CancelConfig {
+    CancelConfig {
+        targets: args.targets.clone(),
+        namespace: global.connection.namespace().map(str::to_owned),
+        hold_namespace: args.hold_namespace.clone(),
+        use_existing: args.use_existing,
+        allow_incomplete: args.allow_incomplete,
+    }
+}
+
+/// Takes back what was just held, with the user's consent.
+pub(super) fn take_back(
+    cluster: &ClusterConfig,
+    held: &[HoldResult],
+    printer: &Printer,
+    kubectl: &Kubectl,
+) -> Result<Report, OperationError> {
+    let mut all = Vec::new();
+    let mut last = None;
+    // Each is found by its Secret, in whichever namespace that is.
+    for one in held {
+        let (namespace, name) = one.secret.clone();
+        let targets = vec![format!("secrets/{name}")];
+        let config = CancelConfig { targets, namespace: Some(namespace), ..CancelConfig::default() };
+        let mut cancel = Cancel::open(cluster, config)?;
+        cancel.check()?;
+        all.extend(cancel.carry_out(|_| ()));
+        last = Some(cancel);
+    }
+    match last {
+        Some(cancel) => report(&cancel, &all, printer, "", kubectl),
+        None => Ok(Report::of("")),
+    }
+}
+
+fn confirmed(cancel: &Cancel) -> Result<bool, OperationError> {
+    if !StdTerminal.can_ask() {
+        return Err(OperationError::NoTerminal);
+    }
+    let objects = cancel.objects();
+    let names: Vec<String> = objects.iter().map(Identity::placed).collect();
+    let kept = count(cancel.kept(), "dependent", "dependents");
+    let preface = header(&cancel.session.snapshot, cancel.session.namespace.as_deref(), &[]);
+    let prompt = format!("Take back the delete of {}, and keep {kept}? [y/N]", names.join(", "));
+    let question = Question { preface, prompt, ..Question::default() };
+    Ok(question.judge(&StdTerminal.ask(&question.preface, &question.prompt)) == Answer::Yes)
+}
+
+fn report(
+    cancel: &Cancel,
+    results: &[HoldResult],
+    printer: &Printer,
+    more: &str,
+    kubectl: &Kubectl,
+) -> Result<Report, OperationError> {
+    let snapshot = &cancel.session.snapshot;
+    let gaps = cancel.gaps();
+    let view = HoldView { results, gaps: &gaps, server: snapshot.resources.server(), kubectl };
+    let namespace = cancel.session.namespace.as_deref();
+    let data = printer.print(&view, || heading(snapshot, namespace, &[], more))?;
+    Ok(Report { exit: exit(results), ..Report::of(data).with_gaps(&gaps) })
+}
+
+/// How holds ended.
+pub(super) fn exit(results: &[HoldResult]) -> Exit {
+    let is_bad = |result: &HoldResult| {
+        matches!(
+            result.outcome,
+            HoldOutcome::Failed(_) | HoldOutcome::GoneOn | HoldOutcome::DeletedAgain | HoldOutcome::ByOthers
+        )
+    };
+    if results.iter().any(is_bad) { Exit::BadNews } else { Exit::Fine }
+}

@@ -1,0 +1,350 @@
+//! `kubectl gc delete --hold`: holds the targets, waits, and lets them go, unless they are taken back.
+
+use std::{
+    io::IsTerminal as _,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    act::Seen,
+    hold::meanwhile,
+    operations::{
+        OperationError, TargetConfig,
+        approve::Proposal as _,
+        delete::{Archived, Delete, HeldTarget},
+        fingerprint::PlanFingerprint,
+        hold::{HoldOutcome, HoldResult},
+        question::Terminal as _,
+        targets::TargetQuery,
+    },
+    plan::Plan,
+    render::{
+        header::header,
+        hold::{HoldView, cancel_command, let_go_command},
+    },
+    wording::{count, duration},
+};
+
+use super::{
+    super::{
+        args::{DeleteArgs, GlobalArgs},
+        cancel,
+        exit::Exit,
+        follow::FollowReporter,
+        output::Printer,
+        progress::{TICK, spinner},
+        prompt::StdTerminal,
+        report::{Report, describe_error, say},
+    },
+    Approved, DeleteReport,
+};
+
+/// How often to look whether somebody has taken a target back or let it go.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Why the wait has ended.
+enum Waited {
+    TimeUp,
+    /// Leave everything as it is.
+    Leave,
+    TakeBack,
+    /// This became of the targets without us.
+    Others(Vec<Seen>),
+}
+
+/// What to do after an interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interrupted {
+    /// Ctrl-C.
+    Asks,
+    /// Somebody ends this process.
+    Ends,
+}
+
+impl Approved {
+    /// Holds the targets, waits until the time is up, and lets them go.
+    pub(super) fn hold(
+        self,
+        global: &GlobalArgs,
+        args: &DeleteArgs,
+        timeout: Option<Duration>,
+    ) -> Result<Report, OperationError> {
+        let Approved { mut delete, plan, mut notes } = self;
+        let Some(config) = delete.config.hold.clone() else { return Ok(Report::of("")) };
+        let begun = Instant::now();
+        let until = jiff::Timestamp::now().checked_add(jiff::SignedDuration::try_from(config.time).unwrap_or_default());
+        let until = until.unwrap_or(jiff::Timestamp::MAX);
+        let shown = jiff::Timestamp::from_second(until.as_second()).unwrap_or(until).to_string();
+        // What is to be known beforehand, is told beforehand, and only then.
+        let told = std::mem::take(&mut notes);
+        told.iter().for_each(|note| say(note));
+        // From now on, an interrupt doesn't end the process.
+        let mut interrupts = Interrupts::hear(&delete)?;
+        // While it waits, the snapshot changes, and the plan's ids mean nothing any more.
+        let before = Before { fingerprint: delete.fingerprint(&plan), objects: goes(&plan.result.plan) };
+        let held = delete.hold(&plan.result.plan, shown)?;
+        drop(plan);
+        let waits: Vec<HoldResult> = held.iter().map(HeldTarget::waits).collect();
+        let kubectl = global.connection.kubectl();
+        let printer = Printer::new(global, args.output.filter(|format| !format.is_text() && !format.draws()));
+        let view = DeleteReport { global, args };
+        let left = |delete: &Delete, results: &[HoldResult]| -> Result<Report, OperationError> {
+            let snapshot = &delete.session.snapshot;
+            let gaps = &snapshot.gaps;
+            let view = HoldView { results, gaps, server: snapshot.resources.server(), kubectl: &kubectl };
+            // The plan above has said which cluster it is.
+            let data = printer.print(&view, || b"\n".to_vec())?;
+            Ok(Report { exit: cancel::exit(results), ..Report::of(data) })
+        };
+        let with_notes = |mut report: Report, mut notes: Vec<String>| {
+            notes.retain(|note| !told.contains(note));
+            report.notes.splice(..0, notes);
+            Ok(report)
+        };
+        if !args.wait {
+            return with_notes(left(&delete, &waits)?, notes);
+        }
+        if !config.time.is_zero() {
+            for one in &waits {
+                tell(one, &kubectl);
+            }
+        }
+        match wait(&mut delete, &held, begun, config.time, &mut interrupts)? {
+            Waited::TimeUp => {}
+            Waited::Leave => return with_notes(left(&delete, &waits)?, notes),
+            Waited::TakeBack => {
+                drop(delete);
+                return with_notes(cancel::take_back(&global.cluster()?, &waits, &printer, &kubectl)?, notes);
+            }
+            Waited::Others(seen) => return with_notes(left(&delete, &by_others(waits, &seen))?, notes),
+        }
+        // Minutes have passed: everything is read again, and planned again.
+        let again = || renewed(global, delete, &held, &before, &mut notes);
+        let (mut delete, result) = match again() {
+            Ok(renewed) => renewed,
+            Err(why) => {
+                say(&format!("error: {}", describe_error(&why)));
+                for one in &waits {
+                    tell(one, &kubectl);
+                }
+                return with_notes(
+                    Report { exit: Exit::Failed, ..Report::of("") },
+                    vec!["Nothing was let go: everything is held.".to_owned()],
+                );
+            }
+        };
+        let mut progress = None;
+        let report = view.carry_out(&mut delete, &result, Some(&held), timeout, &mut notes, &mut |noted, event| {
+            let new = || FollowReporter::new(Instant::now()).with_noted(noted.clone());
+            progress.get_or_insert_with(new).describe(event);
+        });
+        progress.into_iter().for_each(FollowReporter::end);
+        with_notes(report?, notes)
+    }
+}
+
+/// What a question says of a hold: `Held for 10m. …`
+pub(super) fn foretold(delete: &Delete, plan: &Plan) -> Option<String> {
+    let config = delete.config.hold.as_ref()?;
+    if config.time.as_secs() == 0 {
+        return None;
+    }
+    let mut told = vec![format!("It is held for {}, and can be taken back until then.", duration(config.time))];
+    let snapshot = &delete.session.snapshot;
+    for target in &plan.request.targets {
+        let resource = snapshot.resources.get(snapshot.object(*target).resource);
+        let sentence = meanwhile(&resource.group, &resource.kind).to_owned();
+        if !told.contains(&sentence) {
+            told.push(sentence);
+        }
+    }
+    Some(told.join(" "))
+}
+
+/// Says that an object is held, and how that ends.
+fn tell(one: &HoldResult, kubectl: &crate::command_line::Kubectl) {
+    let HoldOutcome::Held { until } = &one.outcome else { return };
+    let commands = [
+        ("delete it now", let_go_command(kubectl, &one.object)),
+        ("take it back", cancel_command(kubectl, &one.object)),
+    ];
+    let commands = commands.into_iter().filter_map(|(what, command)| Some(format!("To {what}: {}", command?)));
+    say(&format!("{} is held until {until}.", one.object.placed()));
+    commands.for_each(|line| say(&line));
+}
+
+/// What became of targets that somebody else has taken back or let go.
+fn by_others(waits: Vec<HoldResult>, seen: &[Seen]) -> Vec<HoldResult> {
+    let outcome = |one: &HoldResult, seen: &Seen| match seen {
+        Seen::Held => one.outcome.clone(),
+        Seen::TakenBack => HoldOutcome::ByOthers,
+        Seen::LetGo => HoldOutcome::GoneOn,
+    };
+    let results = waits.into_iter().zip(seen);
+    results.map(|(one, seen)| HoldResult { outcome: outcome(&one, seen), ..one }).collect()
+}
+
+/// Waits until the time is up, somebody interferes, or the user decides.
+fn wait(
+    delete: &mut Delete,
+    held: &[HeldTarget],
+    begun: Instant,
+    time: Duration,
+    interrupts: &mut Interrupts,
+) -> Result<Waited, OperationError> {
+    let bar = std::io::stderr().is_terminal().then(|| spinner("{spinner} {msg}"));
+    let ended = loop {
+        // Who can't be asked is looked at again: nothing is let go by mistake before it is read.
+        if let Ok(seen) = delete.look(held)
+            && seen.iter().any(|seen| *seen != Seen::Held)
+        {
+            break Waited::Others(seen);
+        }
+        let left = time.saturating_sub(begun.elapsed());
+        if left.is_zero() {
+            break Waited::TimeUp;
+        }
+        if let Some(bar) = &bar {
+            bar.set_message(format!(
+                "{} held; the delete goes on in {}. Ctrl-C asks",
+                count(held.len(), "object", "objects"),
+                duration(left)
+            ));
+        }
+        let interrupted = delete.wait_a_moment(left.min(LOOK), interrupts.next());
+        match interrupted {
+            None => {}
+            Some(Interrupted::Asks) if StdTerminal.can_ask() => {
+                if let Some(bar) = &bar {
+                    bar.disable_steady_tick();
+                    bar.finish_and_clear();
+                }
+                match ask(delete, held) {
+                    Some(waited) => return Ok(waited),
+                    None => {
+                        if let Some(bar) = &bar {
+                            bar.reset();
+                            bar.enable_steady_tick(TICK);
+                        }
+                    }
+                }
+            }
+            Some(_) => break Waited::Leave,
+        }
+    };
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    Ok(ended)
+}
+
+/// Asks what to do; `None`: to wait on.
+fn ask(delete: &Delete, held: &[HeldTarget]) -> Option<Waited> {
+    let preface = header(&delete.session.snapshot, None, &[]);
+    let what = match held {
+        [one] => one.identity.placed(),
+        many => count(many.len(), "object", "objects"),
+    };
+    let prompt = format!(
+        "{what} held: t takes the delete back, l leaves it held and ends, d deletes now, anything else waits on"
+    );
+    match StdTerminal.ask(&preface, &prompt).trim() {
+        "t" => Some(Waited::TakeBack),
+        "l" => Some(Waited::Leave),
+        "d" => Some(Waited::TimeUp),
+        _ => None,
+    }
+}
+
+/// What was approved, without ids.
+struct Before {
+    fingerprint: PlanFingerprint,
+    /// How many objects it deletes.
+    objects: usize,
+}
+
+/// The delete of the same objects, read and planned again. Its archive, if there is one, gets what has come since.
+///
+/// # Errors
+/// Why it must not go on.
+fn renewed(
+    global: &GlobalArgs,
+    delete: Delete,
+    held: &[HeldTarget],
+    before: &Before,
+    notes: &mut Vec<String>,
+) -> Result<(Delete, crate::operations::predict::PlanResult), OperationError> {
+    let archive = delete.archived.as_ref().map(Archived::path).map(std::path::Path::to_owned);
+    let config = crate::operations::delete::DeleteConfig { archive, ..delete.config.clone() };
+    // Its connection ends here, and its watches.
+    drop(delete);
+    let identities: Vec<_> = held.iter().map(|one| one.identity.clone()).collect();
+    let targets = TargetConfig {
+        query: Some(TargetQuery::of_objects(&identities)),
+        ignore_not_found: true,
+        ..TargetConfig::default()
+    };
+    let mut delete = Delete::open(&global.cluster()?, &targets, config)?;
+    let Some(plan) = delete.plan(notes)? else {
+        return Err(OperationError::NotHeld(vec!["it is gone already".to_owned()]));
+    };
+    if delete.is_settled(&plan) {
+        return Err(OperationError::NotHeld(vec!["a gate stops this delete by now".to_owned()]));
+    }
+    delete.check(&plan, notes)?;
+    delete.complete_archive(&plan)?;
+    if delete.fingerprint(&plan) != before.fingerprint {
+        notes.push(format!(
+            "The cluster has changed while it was held: {} deleted now, {} when it was planned.",
+            count(goes(&plan.result.plan), "object is", "objects are"),
+            before.objects
+        ));
+    }
+    Ok((delete, plan.result))
+}
+
+/// How many objects a plan deletes.
+fn goes(plan: &Plan) -> usize {
+    plan.summary.deleted + plan.summary.terminating
+}
+
+/// Ctrl-C, and SIGTERM.
+struct Interrupts {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Interrupts {
+    /// From now on, they don't end the process.
+    fn hear(delete: &Delete) -> Result<Self, OperationError> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            delete.session.run(async |_, _| {
+                let interrupt = signal(SignalKind::interrupt()).map_err(OperationError::Runtime)?;
+                let terminate = signal(SignalKind::terminate()).map_err(OperationError::Runtime)?;
+                Ok(Interrupts { interrupt, terminate })
+            })
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = delete;
+            Ok(Interrupts {})
+        }
+    }
+
+    async fn next(&mut self) -> Interrupted {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = self.interrupt.recv() => Interrupted::Asks,
+            _ = self.terminate.recv() => Interrupted::Ends,
+        }
+        #[cfg(not(unix))]
+        {
+            drop(tokio::signal::ctrl_c().await);
+            Interrupted::Asks
+        }
+    }
+}

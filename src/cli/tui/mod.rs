@@ -1,0 +1,222 @@
+//! `kubectl gc tui`, and `-i` of tree, plan and doctor: keys and news in, effects out. [`crate::tui`] decides.
+
+mod clipboard;
+mod deleting;
+mod progress;
+mod screen;
+mod worker;
+
+use std::{
+    io::{IsTerminal as _, stdin, stdout},
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, TryRecvError, channel},
+    },
+    time::{Duration, Instant},
+};
+
+use crate::{
+    model::Identity,
+    operations::{OperationError, SourceConfig},
+    server::Propagation,
+    tui::{Effect, News, Scene, Start, State},
+};
+
+use self::{deleting::Deleting, progress::OffScreen, screen::Screen, worker::Worker};
+
+use super::{
+    args::{GlobalArgs, SourceArgs, TargetArgs, TuiArgs},
+    colour,
+    flags::propagation_of,
+    report::Report,
+};
+
+/// How long to wait for a key before looking for news.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// How often ages and statuses are brought up to date.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What the threads beside the screen say.
+enum Message {
+    /// The source is read: the first scene, and the targets in it.
+    Ready(Box<Scene>, Vec<Identity>),
+    Failed(OperationError),
+    News(News),
+    /// A delete is over.
+    Deleted(Box<Report>),
+    /// A thread has panicked: what it said is on standard error.
+    Broken,
+}
+
+/// Opens the screen.
+pub(super) fn run(global: &GlobalArgs, args: &TuiArgs) -> Result<Report, OperationError> {
+    let policy = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+    open(global, &args.targets, &args.source, policy, Start::Forest)
+}
+
+/// Opens the screen at this place.
+pub(super) fn open(
+    global: &GlobalArgs,
+    targets: &TargetArgs,
+    source: &SourceArgs,
+    policy: Propagation,
+    start: Start,
+) -> Result<Report, OperationError> {
+    require_terminal(source)?;
+    let (news, messages) = channel();
+    let mut targets = targets.clone();
+    // As with tree: a TYPE alone means all of its objects.
+    targets.type_alone = true;
+    let (mut source_config, target_config) = global.configuration(source, &targets)?;
+    if let SourceConfig::Cluster(cluster) = &mut source_config {
+        let before = cluster.progress.take();
+        cluster.progress = Some(Arc::new(OffScreen::new(before, news.clone())));
+    }
+    let (requests, effects) = channel();
+    let worker = Worker {
+        global: global.clone(),
+        targets: targets.clone(),
+        from: source.clone(),
+        source: source_config,
+        wanted: target_config,
+        colours: colour::wanted(global.color, &stdout()),
+        news: news.clone(),
+    };
+    worker.start(effects);
+    // Reading may ask for credentials, and fail: that belongs on the ordinary screen.
+    let (scene, named) = loop {
+        match messages.recv() {
+            Ok(Message::Ready(scene, named)) => break (scene, named),
+            Ok(Message::Failed(error)) => return Err(error),
+            Ok(Message::Broken) | Err(_) => return Err(broken()),
+            Ok(_) => {}
+        }
+    };
+    let screen = Screen::enter().map_err(OperationError::Print)?;
+    let size = screen.size().map_err(OperationError::Print)?;
+    let state = State::new(scene, policy, size, now(), colour::wanted(global.color, &stdout()));
+    let mut session = Running { global, screen, state, requests, news, messages, ended: Report::of(Vec::new()) };
+    let effects = session.state.start(start, &named);
+    session.run(effects)
+}
+
+/// # Errors
+/// There is no terminal to draw on, or to read keys from.
+fn require_terminal(source: &SourceArgs) -> Result<(), OperationError> {
+    let why = match () {
+        () if source.from.iter().any(|from| from == "-") => {
+            "standard input brings the keys, so it cannot be --from, too: write the dump into a file"
+        }
+        () if !stdin().is_terminal() || !stdout().is_terminal() => {
+            "this needs a terminal on standard input and output; tree, plan and doctor without -i print text for pipes \
+             and files"
+        }
+        () if std::env::var_os("TERM").is_some_and(|term| term == "dumb") => {
+            "a terminal with TERM=dumb cannot show this: use tree, plan and doctor without -i"
+        }
+        () => return Ok(()),
+    };
+    Err(OperationError::Usage(why.to_owned()))
+}
+
+/// A thread ended without a word.
+fn broken() -> OperationError {
+    OperationError::Print(std::io::Error::other("the reading of the source has ended unexpectedly: please report this"))
+}
+
+fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}
+
+/// The screen while it is open.
+struct Running<'a> {
+    global: &'a GlobalArgs,
+    screen: Screen,
+    state: State,
+    requests: Sender<Effect>,
+    news: Sender<Message>,
+    messages: Receiver<Message>,
+    /// What came of deletes, to be printed at the end.
+    ended: Report,
+}
+
+impl Running<'_> {
+    fn run(mut self, effects: Vec<Effect>) -> Result<Report, OperationError> {
+        if self.carry_out(effects)? {
+            return Ok(self.ended);
+        }
+        let mut ticked = Instant::now();
+        loop {
+            self.screen.draw(&self.state).map_err(OperationError::Print)?;
+            let mut effects = match self.screen.next(BETWEEN_LOOKS).map_err(OperationError::Print)? {
+                screen::Input::Key(key) => self.state.key(key),
+                screen::Input::Resized(size) => self.state.resized(size),
+                screen::Input::Redraw => {
+                    self.screen.forget().map_err(OperationError::Print)?;
+                    Vec::new()
+                }
+                screen::Input::Nothing => Vec::new(),
+            };
+            loop {
+                match self.messages.try_recv() {
+                    Ok(Message::News(news)) => effects.extend(self.state.news(news)),
+                    Ok(Message::Deleted(report)) => effects.extend(self.deleted(*report)),
+                    Ok(Message::Broken) | Err(TryRecvError::Disconnected) => return Err(broken()),
+                    Ok(Message::Ready(..) | Message::Failed(_)) => {}
+                    Err(TryRecvError::Empty) => break,
+                }
+            }
+            if ticked.elapsed() >= TICK {
+                ticked = Instant::now();
+                effects.extend(self.state.tick(now()));
+            }
+            if self.carry_out(effects)? {
+                return Ok(self.ended);
+            }
+        }
+    }
+
+    /// Returns whether to leave.
+    fn carry_out(&mut self, effects: Vec<Effect>) -> Result<bool, OperationError> {
+        for effect in effects {
+            match effect {
+                Effect::Leave => return Ok(true),
+                Effect::Copy(text) => clipboard::copy(&text).map_err(OperationError::Print)?,
+                Effect::Delete { targets, propagation } => self.delete(&targets, propagation)?,
+                // If the worker has ended, its message comes next.
+                other => drop(self.requests.send(other)),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Asks on the ordinary screen, and deletes beside this one.
+    fn delete(&mut self, targets: &[Identity], propagation: Propagation) -> Result<(), OperationError> {
+        self.screen.leave();
+        let asked = Deleting::ask(self.global, targets, propagation, &self.news);
+        match asked {
+            Ok(Some(deleting)) => {
+                self.state.begins_to_delete();
+                deleting.start(self.news.clone());
+            }
+            Ok(None) => deleting::wait_for_enter(),
+            Err(error) => {
+                deleting::tell(&error);
+                deleting::wait_for_enter();
+            }
+        }
+        self.screen.reenter().map_err(OperationError::Print)?;
+        let size = self.screen.size().map_err(OperationError::Print)?;
+        let effects = self.state.resized(size);
+        effects.into_iter().for_each(|effect| drop(self.requests.send(effect)));
+        Ok(())
+    }
+
+    fn deleted(&mut self, report: Report) -> Vec<Effect> {
+        let lines = deleting::lines(&report);
+        self.ended.data.extend_from_slice(&report.data);
+        self.ended.notes.extend(report.notes);
+        self.ended.exit = report.exit;
+        self.state.news(News::Deleted(lines))
+    }
+}

@@ -1,0 +1,207 @@
+//! The terminal: entered, drawn on, and left as it was found, also after a panic or a signal.
+
+use std::{
+    io::{self, Stdout, Write as _, stdout},
+    sync::{
+        Mutex, Once,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use ratatui::{
+    Terminal,
+    backend::CrosstermBackend,
+    crossterm::{
+        cursor::{Hide, Show},
+        event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers},
+        execute,
+        terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode},
+    },
+};
+
+use crate::tui::{Key, State, draw};
+
+/// Whether the screen is open.
+static OPEN: AtomicBool = AtomicBool::new(false);
+/// Held while something is drawn, so that nothing is drawn after a signal has restored the terminal.
+static DRAWING: Mutex<()> = Mutex::new(());
+static PREPARED: Once = Once::new();
+
+/// Whether the terminal shows the screen, and not what was on it before.
+pub(super) fn is_open() -> bool {
+    OPEN.load(Ordering::SeqCst)
+}
+
+/// What comes from the terminal.
+pub(super) enum Input {
+    Key(Key),
+    Resized((u16, u16)),
+    /// Ctrl-L: everything is to be drawn again.
+    Redraw,
+    Nothing,
+}
+
+/// The screen. Dropped, it leaves the terminal as it was.
+pub(super) struct Screen(Terminal<CrosstermBackend<Stdout>>);
+
+impl Screen {
+    pub(super) fn enter() -> io::Result<Self> {
+        PREPARED.call_once(|| {
+            let told = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                restore();
+                told(panic);
+            }));
+            restore_on_signals();
+        });
+        open()?;
+        Ok(Screen(Terminal::new(CrosstermBackend::new(stdout()))?))
+    }
+
+    /// Shows what was on the terminal before.
+    pub(super) fn leave(&self) {
+        restore();
+        forget_keys();
+    }
+
+    pub(super) fn reenter(&mut self) -> io::Result<()> {
+        forget_keys();
+        open()?;
+        while event::poll(Duration::ZERO)? {
+            event::read()?;
+        }
+        self.forget()
+    }
+
+    /// Forgets what was drawn: next time, everything is.
+    pub(super) fn forget(&mut self) -> io::Result<()> {
+        self.0.clear()
+    }
+
+    pub(super) fn size(&self) -> io::Result<(u16, u16)> {
+        self.0.size().map(|size| (size.width, size.height))
+    }
+
+    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+        let drawing = DRAWING.lock();
+        self.0.draw(|frame| {
+            draw(state, frame.buffer_mut());
+        })?;
+        drop(drawing);
+        Ok(())
+    }
+
+    /// Waits for a key, but no longer than this.
+    pub(super) fn next(&self, at_most: Duration) -> io::Result<Input> {
+        if !event::poll(at_most)? {
+            return Ok(Input::Nothing);
+        }
+        Ok(match event::read()? {
+            // For the tests: a program that panics must leave the terminal as it was, too.
+            Event::Key(key) if cfg!(debug_assertions) && key.code == KeyCode::Insert && may_panic() => {
+                panic!("Insert, with {MAY_PANIC} set")
+            }
+            Event::Key(key) if key.kind != KeyEventKind::Release => input(key),
+            Event::Resize(width, height) => Input::Resized((width, height)),
+            _ => Input::Nothing,
+        })
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// The variable that lets tests have a panic.
+const MAY_PANIC: &str = "KUBECTL_GC_TEST_PANIC";
+
+fn may_panic() -> bool {
+    std::env::var_os(MAY_PANIC).is_some()
+}
+
+fn input(KeyEvent { code, modifiers, .. }: KeyEvent) -> Input {
+    if modifiers.contains(KeyModifiers::ALT) {
+        return Input::Nothing;
+    }
+    Input::Key(match code {
+        KeyCode::Char('l') if modifiers.contains(KeyModifiers::CONTROL) => return Input::Redraw,
+        KeyCode::Char(character) if modifiers.contains(KeyModifiers::CONTROL) => Key::Ctrl(character),
+        KeyCode::Char(character) => Key::Char(character),
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Esc,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::Backspace => Key::Backspace,
+        _ => return Input::Nothing,
+    })
+}
+
+fn open() -> io::Result<()> {
+    enable_raw_mode()?;
+    OPEN.store(true, Ordering::SeqCst);
+    execute!(stdout(), EnterAlternateScreen, Hide)
+}
+
+/// Leaves the terminal as it was found. Does nothing a second time.
+fn restore() {
+    if OPEN.swap(false, Ordering::SeqCst) {
+        // Ignore errors: the terminal may be gone.
+        let _ = execute!(stdout(), Show, LeaveAlternateScreen);
+        let _ = stdout().flush();
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Drops what was typed before a question is asked: it was not meant for it.
+fn forget_keys() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+/// Restores the terminal at a signal that ends the process, with the code that shells expect.
+fn restore_on_signals() {
+    std::thread::spawn(|| {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let Some(signal) = runtime.block_on(ended()) else { return };
+        // What is being drawn is finished first, if it isn't stuck.
+        let _drawing = (0..100).find_map(|_| match DRAWING.try_lock() {
+            Ok(drawing) => Some(drawing),
+            Err(_) => {
+                std::thread::sleep(Duration::from_millis(10));
+                None
+            }
+        });
+        restore();
+        std::process::exit(128 + signal);
+    });
+}
+
+/// The number of the signal that ends the process; `None` if signals can't be heard.
+#[cfg(unix)]
+async fn ended() -> Option<i32> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let [interrupt, terminate, hangup] = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let (mut interrupted, mut terminated, mut hung_up) =
+        (signal(interrupt).ok()?, signal(terminate).ok()?, signal(hangup).ok()?);
+    let kind = tokio::select! {
+        _ = interrupted.recv() => interrupt,
+        _ = terminated.recv() => terminate,
+        _ = hung_up.recv() => hangup,
+    };
+    Some(kind.as_raw_value())
+}
+
+#[cfg(not(unix))]
+async fn ended() -> Option<i32> {
+    tokio::signal::ctrl_c().await.ok().map(|()| 2)
+}

@@ -1,0 +1,137 @@
+//! A line on a terminal that says how far long work is, once it has taken a second.
+
+use std::{
+    io::{self, IsTerminal},
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use indicatif::ProgressBar;
+
+use super::progress::bar;
+use crate::{
+    progress::{self, Show, Work},
+    wording::thousands,
+};
+
+/// How long work may take before it is told of.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a line stays as it is.
+const BETWEEN: Duration = Duration::from_millis(200);
+
+/// Shows from now on how far long work is, if standard error is a terminal.
+pub(super) fn show() {
+    if io::stderr().is_terminal() {
+        progress::show(Box::<WorkLine>::default());
+    }
+}
+
+#[derive(Default)]
+struct WorkLine(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// What is being done, and since when.
+    work: Option<(Work, Instant)>,
+    /// The last work, and how long it took. A simulation is repeated until nothing is missing.
+    before: Option<(Work, Duration)>,
+    bar: Option<ProgressBar>,
+    is_drawing: bool,
+}
+
+impl Show for WorkLine {
+    fn begins(&self, work: Work) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.work = Some((work, Instant::now()));
+        if !state.is_drawing {
+            state.is_drawing = true;
+            let shared = self.0.clone();
+            thread::spawn(move || shared.draw());
+        }
+        self.0.changed.notify_all();
+    }
+
+    fn ends(&self, work: Work) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let took = state.work.take().map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        state.before = Some((work, took + state.took_before(work)));
+        if let Some(bar) = state.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl State {
+    /// How long the same work took just before.
+    fn took_before(&self, work: Work) -> Duration {
+        self.before.filter(|(before, _)| *before == work).map_or(Duration::ZERO, |(_, took)| took)
+    }
+}
+
+impl Shared {
+    /// Draws for as long as the process runs. It draws while it holds the lock, so nothing is drawn after the end.
+    fn draw(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let Some((work, since)) = state.work else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            if since.elapsed() + state.took_before(work) >= PATIENCE {
+                let (done, of) = progress::so_far();
+                state.bar.get_or_insert_with(|| bar("{msg}", 0)).set_message(line(work, done, of));
+            }
+            state = self.changed.wait_timeout(state, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// How far it is, in words; `of` is 0 if nobody knows.
+fn line(work: Work, done: u64, of: u64) -> String {
+    let many = |number: u64| thousands(usize::try_from(number).unwrap_or(usize::MAX));
+    let megabytes = |bytes: u64| many(bytes.div_ceil(1_000_000));
+    match (work, of) {
+        (Work::Reading, 0) => format!("Reading files: {} MB", megabytes(done)),
+        (Work::Reading, of) => format!("Reading files: {} of {} MB", megabytes(done), megabytes(of)),
+        (Work::Simulating, 0) => format!("Simulating events: {} steps", many(done)),
+        (Work::Simulating, of) => format!("Simulating orders of events: {} of at most {} steps", many(done), many(of)),
+        (Work::LookingAgain, _) => format!("Looking whether it lasts: {done} s"),
+        (Work::Archiving, 0) => format!("Archiving: {} objects", many(done)),
+        (Work::Archiving, of) => format!("Archiving: {} of {} objects", many(done), many(of)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_how_far_work_is() {
+        assert_eq!(line(Work::Reading, 1_500_000, 604_000_000), "Reading files: 2 of 604 MB");
+        assert_eq!(line(Work::Reading, 1, 0), "Reading files: 1 MB");
+        assert_eq!(line(Work::Simulating, 1_024, 0), "Simulating events: 1,024 steps");
+        let orders = "Simulating orders of events: 1,024 of at most 5,000,000 steps";
+        assert_eq!(line(Work::Simulating, 1_024, 5_000_000), orders);
+        assert_eq!(line(Work::Archiving, 12, 1_200), "Archiving: 12 of 1,200 objects");
+    }
+
+    #[test]
+    fn work_that_is_repeated_is_one() {
+        let shown = WorkLine::default();
+        let took = |work| shown.0.state.lock().unwrap().took_before(work);
+        for _ in 0..2 {
+            shown.begins(Work::Simulating);
+            thread::sleep(Duration::from_millis(2));
+            shown.ends(Work::Simulating);
+        }
+        assert!(took(Work::Simulating) >= Duration::from_millis(4));
+        assert_eq!(took(Work::Reading), Duration::ZERO);
+    }
+}

@@ -1,0 +1,142 @@
+//! Deletes that wait (`delete --hold`), and what is left of them.
+
+use crate::{
+    command_line::{ShellCommand, object_word},
+    hold::{HOLD, Held, LABEL, UNCANCELLED},
+    model::{Object, ObjectId, Snapshot, Symbol},
+    wording::{age, count},
+};
+
+use super::{
+    Code, Finding, Remedy,
+    case::{Case, FindingsBuilder},
+};
+
+/// Finds held objects, and Secrets of holds without a held object.
+pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
+    let snapshot = case.snapshot();
+    let in_scope = |id: ObjectId| !case.fresh.contains(&id) && case.limit.asks_about(snapshot, id);
+    for (id, object) in snapshot.objects() {
+        if let Some(held) = held(snapshot, object).filter(|_| in_scope(id)) {
+            let guards = match held {
+                Held::Waits => Vec::new(),
+                Held::BeingTakenBack => guards(case, object.namespace),
+            };
+            findings.explained.extend(guards.iter().copied().chain([id]));
+            findings.findings.push(finding(case, id, held, guards));
+        }
+    }
+    let Some(secrets) = snapshot.resources.by_group_kind("", "Secret") else { return };
+    for (id, object) in snapshot.objects().filter(|(_, object)| object.resource == secrets) {
+        let Some(uid) = snapshot.label(id, LABEL) else { continue };
+        let of = snapshot.strings.find(uid).and_then(|uid| snapshot.by_uid(uid));
+        let is_held = of.is_some_and(|of| held(snapshot, snapshot.object(of)).is_some());
+        if !is_held && in_scope(id) && !object.terminating() {
+            let guards = if of.is_none() { guards(case, object.namespace) } else { Vec::new() };
+            findings.explained.extend(guards.iter().copied());
+            findings.findings.push(left_over(case, id, of, guards));
+        }
+    }
+}
+
+/// What the finalizers of an object say, if it is Terminating.
+fn held(snapshot: &Snapshot, object: &Object) -> Option<Held> {
+    let finalizers = object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer));
+    object.terminating().then(|| Held::of(finalizers)).flatten()
+}
+
+/// The objects of a namespace, or of all, that look like dependents with a guard: they are their own owners, without
+/// blocking.
+fn guards(case: &Case<'_>, namespace: Symbol) -> Vec<ObjectId> {
+    let is_here = |object: &Object| namespace.is_empty() || object.namespace == namespace;
+    let is_guard = |object: &Object| {
+        object.owners.iter().any(|owner| owner.uid == object.uid && owner.block_owner_deletion != Some(true))
+    };
+    let objects = case.snapshot().objects().filter(|(_, object)| is_here(object) && is_guard(object));
+    objects.map(|(id, _)| id).collect()
+}
+
+fn finding(case: &Case<'_>, id: ObjectId, held: Held, guards: Vec<ObjectId>) -> Finding {
+    let snapshot = case.snapshot();
+    let below = case.graph().dependents(id.into()).len();
+    let stays = match below {
+        0 => "it stays".to_owned(),
+        below => format!("it and its {} stay", count(below, "dependent", "dependents")),
+    };
+    let since = case.terminating_for(id).map(|seconds| format!(" for {}", age(seconds))).unwrap_or_default();
+    let finalizers: Vec<Symbol> =
+        [HOLD, UNCANCELLED].into_iter().filter_map(|finalizer| snapshot.strings.find(finalizer)).collect();
+    let (message, consequence, remedies) = match held {
+        Held::Waits => (
+            format!("Terminating{since}, held by kubectl gc delete --hold."),
+            format!("Nothing is deleted until somebody lets it go: {stays}, and it can be taken back."),
+            vec![
+                Remedy::new("take the delete back", plugin(case, "cancel", id, &[])).deciding(true),
+                Remedy::new("delete it now", plugin(case, "delete", id, &["--hold=0s"])).deciding(true),
+                Remedy::new(
+                    "delete it now, without this plugin; its Secret stays",
+                    case.commands().remove_finalizers(id, &finalizers),
+                )
+                .deciding(true),
+            ],
+        ),
+        Held::BeingTakenBack => (
+            format!("Terminating{since}. Its delete is being taken back, and that is not done."),
+            "It can't be deleted, and its dependents may be their own owners, until the rest is done.".to_owned(),
+            vec![Remedy::new("take the rest back", plugin(case, "cancel", id, &[]))],
+        ),
+    };
+    about(case, id, guards, [message, consequence], remedies)
+}
+
+/// The Secret of a hold whose object isn't held: a run was interrupted.
+fn left_over(case: &Case<'_>, id: ObjectId, of: Option<ObjectId>, guards: Vec<ObjectId>) -> Finding {
+    let (message, consequence, what) = match of {
+        Some(of) => (
+            format!("The record of a hold of {}, which is not held.", case.name(of, Some(id))),
+            "It was not deleted, or its delete went on: nothing waits.".to_owned(),
+            "remove what is left of the hold",
+        ),
+        None => (
+            "The record of a hold whose object was not found.".to_owned(),
+            "Its delete went on, or it is being taken back and that is not done: its dependents may be their own \
+             owners until then."
+                .to_owned(),
+            "take the rest back, or remove the Secret if nothing can be taken back",
+        ),
+    };
+    let remedy = Remedy::new(what, plugin(case, "cancel", id, &[]));
+    about(case, id, of.into_iter().chain(guards).collect(), [message, consequence], vec![remedy])
+}
+
+/// A finding about one object, or its Secret.
+fn about(
+    case: &Case<'_>,
+    id: ObjectId,
+    related: Vec<ObjectId>,
+    [message, consequence]: [String; 2],
+    remedies: Vec<Remedy>,
+) -> Finding {
+    let snapshot = case.snapshot();
+    Finding {
+        code: Code::HeldDeletion,
+        severity: Code::HeldDeletion.severity(),
+        cause: snapshot.text(snapshot.object(id).uid).to_owned(),
+        objects: vec![id],
+        references: Vec::new(),
+        related,
+        message,
+        consequence,
+        remedies,
+    }
+}
+
+/// A command of this plugin about an object.
+fn plugin(case: &Case<'_>, verb: &'static str, id: ObjectId, flags: &[&str]) -> Option<ShellCommand> {
+    let snapshot = case.snapshot();
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let word = object_word(&resource.plural, &resource.group, snapshot.text(object.name))?;
+    let command = case.kubectl.plugin(verb).arg(word).in_namespace(snapshot.text(object.namespace))?;
+    Some(command.args(flags.iter().copied()))
+}

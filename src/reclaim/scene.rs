@@ -1,0 +1,176 @@
+//! The objects by kind, and what is known of them.
+
+use rustc_hash::FxHashMap;
+
+use crate::{
+    model::{
+        Coordinate, Gap, Object, ObjectId, Presence, Reference, ResourceId, Snapshot, Symbol,
+        facts::{LabelSelector, PodFacts, RECLAIM_KINDS, ReclaimFacts},
+    },
+    wording::count,
+};
+
+use super::Settings;
+
+/// A snapshot as the sorts see it.
+pub(super) struct Scene<'a> {
+    pub snapshot: &'a Snapshot,
+    pub settings: &'a Settings,
+    /// In Unix seconds.
+    pub now: i64,
+    by_kind: FxHashMap<(&'static str, &'static str), Vec<ObjectId>>,
+    /// The pods that mention a claim, by its namespace and name.
+    by_claim: FxHashMap<(Symbol, &'a str), Vec<ObjectId>>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot, settings: &'a Settings, now: i64) -> Self {
+        let kinds: FxHashMap<ResourceId, (&'static str, &'static str)> = RECLAIM_KINDS
+            .into_iter()
+            .filter_map(|(group, kind)| Some((snapshot.resources.by_group_kind(group, kind)?, (group, kind))))
+            .map(|(id, kind)| (snapshot.resources.picked(id), kind))
+            .collect();
+        let mut by_kind: FxHashMap<_, Vec<ObjectId>> = FxHashMap::default();
+        let mut by_claim: FxHashMap<_, Vec<ObjectId>> = FxHashMap::default();
+        for (id, object) in snapshot.objects() {
+            let Some(kind) = kinds.get(&object.resource) else { continue };
+            by_kind.entry(*kind).or_default().push(id);
+            for claim in snapshot.facts.pod(id).iter().flat_map(|pod| &pod.claims) {
+                by_claim.entry((object.namespace, claim.as_str())).or_default().push(id);
+            }
+        }
+        Scene { snapshot, settings, now, by_kind, by_claim }
+    }
+
+    /// The objects of a kind, in the order of the snapshot.
+    pub(super) fn of(&self, group: &'static str, kind: &'static str) -> &[ObjectId] {
+        self.by_kind.get(&(group, kind)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(super) fn object(&self, id: ObjectId) -> &'a Object {
+        self.snapshot.object(id)
+    }
+
+    pub(super) fn name(&self, id: ObjectId) -> &'a str {
+        self.snapshot.text(self.object(id).name)
+    }
+
+    pub(super) fn created(&self, id: ObjectId) -> i64 {
+        self.object(id).created.get().unwrap_or(i64::MIN)
+    }
+
+    pub(super) fn facts(&self, id: ObjectId) -> Option<&'a ReclaimFacts> {
+        self.snapshot.facts.reclaim(id)
+    }
+
+    pub(super) fn pod(&self, id: ObjectId) -> Option<&'a PodFacts> {
+        self.snapshot.facts.pod(id)
+    }
+
+    /// `Kind/name`.
+    pub(super) fn short(&self, id: ObjectId) -> String {
+        self.snapshot.short_name(id)
+    }
+
+    /// The objects of a kind by their namespace.
+    pub(super) fn by_namespace(&self, group: &'static str, kind: &'static str) -> FxHashMap<Symbol, Vec<ObjectId>> {
+        let mut by_namespace: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+        for id in self.of(group, kind) {
+            by_namespace.entry(self.object(*id).namespace).or_default().push(*id);
+        }
+        by_namespace
+    }
+
+    /// Whether a workload takes an object for its own: it controls it, or nobody does and it would adopt it; and its
+    /// selector matches (`CREF:ClaimObject`).
+    pub(super) fn claims(&self, workload: ObjectId, selector: &LabelSelector, id: ObjectId) -> bool {
+        let object = self.object(id);
+        let is_own = match Reference::controller_of(&object.owners) {
+            Some(controller) => controller.uid == self.object(workload).uid,
+            None => !object.terminating(),
+        };
+        is_own && selector.matches(|key| self.snapshot.label(id, key))
+    }
+
+    /// The selector of a workload; `None` if it isn't known, or selects everything.
+    pub(super) fn selector(&self, workload: ObjectId) -> Option<&'a LabelSelector> {
+        self.snapshot.facts.workload(workload)?.selector.as_ref()
+    }
+
+    /// The scheduled pods that mention a claim (§9.5).
+    pub(super) fn pods_with_claim(&self, claim: ObjectId) -> Vec<ObjectId> {
+        let object = self.object(claim);
+        let pods = self.by_claim.get(&(object.namespace, self.snapshot.text(object.name)));
+        let is_scheduled = |id: &&ObjectId| self.pod(**id).is_some_and(|pod| pod.node.is_some());
+        pods.into_iter().flatten().filter(is_scheduled).copied().collect()
+    }
+
+    /// Whether any pod mentions a claim, scheduled or not.
+    pub(super) fn is_mentioned(&self, claim: ObjectId) -> bool {
+        let object = self.object(claim);
+        self.by_claim.contains_key(&(object.namespace, self.snapshot.text(object.name)))
+    }
+
+    /// The claim that a volume names, in whatever state.
+    pub(super) fn claim_of(&self, volume: ObjectId) -> Presence {
+        let named = self.snapshot.facts.volume(volume).and_then(|volume| volume.claim.as_deref());
+        let Some((namespace, name)) = named.and_then(|claim| claim.split_once('/')) else { return Presence::Unknown };
+        self.look_up("", "PersistentVolumeClaim", namespace, name)
+    }
+
+    /// The claim that a volume is bound to.
+    pub(super) fn bound_claim(&self, volume: ObjectId) -> Option<ObjectId> {
+        let is_bound =
+            self.snapshot.facts.volume(volume).is_some_and(|volume| volume.phase.as_deref() == Some("Bound"));
+        let Presence::Present(claim) = self.claim_of(volume) else { return None };
+        is_bound.then_some(claim)
+    }
+
+    /// The resource of a kind, in its picked version.
+    pub(super) fn resource(&self, group: &str, kind: &str) -> Option<ResourceId> {
+        self.snapshot.resources.by_group_kind(group, kind).map(|id| self.snapshot.resources.picked(id))
+    }
+
+    /// The object of this name, if it is known to exist or not to.
+    pub(super) fn look_up(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Presence {
+        let Some(resource) = self.resource(group, kind) else { return Presence::Unknown };
+        let strings = &self.snapshot.strings;
+        match (strings.find(namespace), strings.find(name)) {
+            (Some(namespace), Some(name)) => self.snapshot.look_up(Coordinate { resource, namespace, name }),
+            // Nothing that was read has such a name.
+            (namespace, _) if self.snapshot.covers(resource, namespace) => Presence::Absent,
+            _ => Presence::Unknown,
+        }
+    }
+
+    /// Whether all objects of a kind are known.
+    pub(super) fn is_listed(&self, group: &str, kind: &str) -> bool {
+        self.resource(group, kind).is_some_and(|resource| self.snapshot.covers(resource, None))
+    }
+
+    /// Objects without the facts that decide: of these, nothing is said.
+    pub(super) fn gaps(&self) -> Vec<Gap> {
+        const KINDS: [(&str, &str); 10] = [
+            ("", "PersistentVolume"),
+            ("", "Pod"),
+            ("apps", "ControllerRevision"),
+            ("apps", "DaemonSet"),
+            ("apps", "Deployment"),
+            ("apps", "ReplicaSet"),
+            ("apps", "StatefulSet"),
+            ("batch", "CronJob"),
+            ("batch", "Job"),
+            ("certificates.k8s.io", "CertificateSigningRequest"),
+        ];
+        let mut gaps = Vec::new();
+        for (group, kind) in KINDS {
+            let bare = self.of(group, kind).iter().filter(|id| self.facts(**id).is_none()).count();
+            if let (1.., Some(resource)) = (bare, self.resource(group, kind)) {
+                let why = format!("only metadata is known of {}", count(bare, "object", "objects"));
+                let resource = self.snapshot.resources.get(resource).full_name();
+                gaps.push(Gap { resource, namespace: None, reason: why.as_str().into() });
+            }
+        }
+        gaps
+    }
+}

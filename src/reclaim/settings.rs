@@ -1,0 +1,56 @@
+//! What nobody can read of the controllers: their flags, and whether they run. A flag of the command says it.
+
+use super::Removal;
+use crate::model::Rule;
+
+const DAY: i64 = 86_400;
+
+/// Settings of kube-controller-manager; `None`: not given, so that Kubernetes' default is assumed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `--terminated-pod-gc-threshold`: 0 or less turns it off.
+    pub terminated_pod_gc_threshold: Option<i64>,
+    /// `--legacy-service-account-token-clean-up-period`, in seconds.
+    pub legacy_token_clean_up_period: Option<i64>,
+}
+
+impl Settings {
+    pub(super) fn threshold(&self) -> i64 {
+        self.terminated_pod_gc_threshold.unwrap_or(12_500)
+    }
+
+    pub(super) fn clean_up_period(&self) -> i64 {
+        self.legacy_token_clean_up_period.unwrap_or(365 * DAY)
+    }
+
+    /// What is assumed for these removals.
+    pub(super) fn assumptions(&self, removals: &[Removal]) -> Vec<Assumption> {
+        let cites = |rule: Rule| removals.iter().any(|removal| removal.reasons.iter().any(|one| one.rule == rule));
+        let mut all = vec![Assumption {
+            text: "kube-controller-manager runs, with its default --controllers".to_owned(),
+            flag: None,
+        }];
+        if cites(Rule::R12_14) {
+            let text = "the token-cleaner-controller runs, which is off by default (kubeadm turns it on)";
+            all.push(Assumption { text: text.to_owned(), flag: None });
+        }
+        if self.terminated_pod_gc_threshold.is_none() {
+            let text = format!("--terminated-pod-gc-threshold={} (the default)", self.threshold());
+            all.push(Assumption { text, flag: Some("--terminated-pod-gc-threshold") });
+        }
+        if self.legacy_token_clean_up_period.is_none() {
+            let text = "--legacy-service-account-token-clean-up-period=8760h (the default)";
+            let flag = Some("--legacy-service-account-token-clean-up-period");
+            all.push(Assumption { text: text.to_owned(), flag });
+        }
+        all
+    }
+}
+
+/// What was assumed, because it can't be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    pub text: String,
+    /// The flag of the command that says otherwise.
+    pub flag: Option<&'static str>,
+}

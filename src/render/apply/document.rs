@@ -1,0 +1,253 @@
+//! `kind: ApplyPlan` (see `docs/schema`).
+
+use serde::Serialize;
+
+use crate::{
+    apply::{ApplyCounts, Fate, FileReference, Mend},
+    document::{Head, ObjectJson, ReferenceJson},
+    model::Rule,
+    plan::Outcome,
+    render::plan::{PlanView, because, outside},
+    server::Propagation,
+};
+
+use super::{
+    ApplyView,
+    words::{describe, why},
+};
+
+/// A prediction as JSON or YAML.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ApplyDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    verdict: VerdictJson,
+    objects: Vec<FileObjectJson<'a>>,
+    others: Vec<OtherJson<'a>>,
+    outside: Vec<String>,
+    summary: SummaryJson,
+    assumes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct VerdictJson {
+    result: &'static str,
+    sentence: String,
+    certain: bool,
+}
+
+/// An object of the file.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FileObjectJson<'a> {
+    place: PlaceJson<'a>,
+    object: NamedJson<'a>,
+    arrival: &'static str,
+    fate: &'static str,
+    certain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertain_because: Option<&'static str>,
+    because: BecauseJson,
+    references: Vec<FileReferenceJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<AfterJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held_by: Vec<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct PlaceJson<'a> {
+    file: &'a str,
+    document: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<usize>,
+}
+
+/// An object of the file; only one that exists has a uid.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NamedJson<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    namespace: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    generate_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct BecauseJson {
+    reason: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<Rule>,
+}
+
+/// An object that stays.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AfterJson<'a> {
+    owner_references: Vec<ReferenceJson<'a>>,
+}
+
+/// A reference of the file, where it leads, and what mends it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FileReferenceJson<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    uid: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    controller: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    block_owner_deletion: Option<bool>,
+    standing: &'static str,
+    message: String,
+    rule: Rule,
+    mend: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_uid: Option<&'a str>,
+}
+
+/// An object of the cluster that the file doesn't have.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OtherJson<'a> {
+    object: ObjectJson<'a>,
+    outcome: &'static str,
+    certain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertain_because: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<BecauseJson>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SummaryJson {
+    objects: usize,
+    collected: usize,
+    terminating: usize,
+    goes_later: usize,
+    refused: usize,
+    unknown: usize,
+    stripped: usize,
+    kept: usize,
+    others: usize,
+}
+
+impl<'a> ApplyDocument<'a> {
+    pub(super) fn of(view: &ApplyView<'a>) -> Self {
+        let apply = view.apply;
+        let snapshot = &apply.scene.snapshot;
+        let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
+        let ApplyCounts { objects, collected, terminating, goes_later, refused, unknown, stripped, kept, others } =
+            apply.counts();
+        ApplyDocument {
+            head: Head::new("ApplyPlan", &snapshot.gaps, snapshot.resources.server()),
+            verdict: VerdictJson { result: apply.result().name(), sentence: view.verdict(), certain: apply.certain() },
+            objects: (0..view.objects.len()).map(|index| FileObjectJson::of(view, index)).collect(),
+            others: apply.others().map(|outcome| OtherJson::of(view, outcome)).collect(),
+            outside: outside(&plan, false),
+            summary: SummaryJson {
+                objects,
+                collected,
+                terminating,
+                goes_later,
+                refused,
+                unknown,
+                stripped,
+                kept,
+                others,
+            },
+            assumes: apply.plan.assumptions.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+impl<'a> FileObjectJson<'a> {
+    fn of(view: &ApplyView<'a>, index: usize) -> Self {
+        let found = view.objects[index];
+        let object = &view.apply.objects[index];
+        let snapshot = &view.apply.scene.snapshot;
+        let existing = object.placed.object.filter(|object| !view.apply.scene.is_new(*object));
+        let why = why(view, index);
+        let outcome = object.placed.object.and_then(|object| view.apply.outcome(object));
+        let references = found.written().iter().enumerate();
+        FileObjectJson {
+            place: PlaceJson { file: &found.place.file, document: found.place.document, item: found.place.item },
+            object: NamedJson {
+                api_version: &found.api_version,
+                kind: &found.kind,
+                namespace: &object.placed.namespace,
+                name: &found.name,
+                generate_name: if found.name.is_empty() { &found.generate_name } else { "" },
+                uid: existing.map(|existing| snapshot.text(snapshot.object(existing).uid)),
+            },
+            arrival: object.placed.arrival.name(),
+            fate: object.fate.name(),
+            certain: object.uncertain.is_none(),
+            uncertain_because: object.uncertain.map(|uncertain| uncertain.name()),
+            because: BecauseJson { reason: why.reason, message: why.message, rule: why.rule },
+            references: references.map(|(place, written)| FileReferenceJson::of(view, index, place, written)).collect(),
+            after: after(view, index, outcome),
+            held_by: outcome
+                .map_or_else(Vec::new, |outcome| outcome.held_by.iter().map(|holder| holder.name(snapshot)).collect()),
+        }
+    }
+}
+
+/// The references of an object that stays, once the collector has removed some.
+fn after<'a>(view: &ApplyView<'a>, index: usize, outcome: Option<&Outcome>) -> Option<AfterJson<'a>> {
+    let object = &view.apply.objects[index];
+    let snapshot = &view.apply.scene.snapshot;
+    let stays = matches!(object.fate, Fate::Kept | Fate::Stripped | Fate::GoesLater);
+    let stored = object.placed.object.filter(|_| stays).map(|object| snapshot.object(object))?;
+    let owners = outcome.and_then(|outcome| outcome.after.as_ref()).map_or(&*stored.owners, |after| &after.owners);
+    Some(AfterJson { owner_references: owners.iter().map(|owner| ReferenceJson::of(snapshot, owner)).collect() })
+}
+
+impl<'a> FileReferenceJson<'a> {
+    fn of(view: &ApplyView<'a>, index: usize, place: usize, written: &'a FileReference) -> Self {
+        let standing = &view.apply.objects[index].standings[place];
+        let mend = &view.mendings[index].references[place];
+        let FileReference { api_version, kind, name, uid, controller, block_owner_deletion } = written;
+        FileReferenceJson {
+            api_version,
+            kind,
+            name,
+            uid,
+            controller: *controller,
+            block_owner_deletion: *block_owner_deletion,
+            standing: standing.name(),
+            message: describe(written, standing),
+            rule: standing.rule(),
+            mend: mend.name(),
+            new_uid: match mend {
+                Mend::SetUid(uid) => Some(uid),
+                _ => None,
+            },
+        }
+    }
+}
+
+impl<'a> OtherJson<'a> {
+    fn of(view: &ApplyView<'a>, outcome: &Outcome) -> Self {
+        let snapshot = &view.apply.scene.snapshot;
+        let told = outcome.because.as_ref();
+        let told = told.map(|cause| because(snapshot, outcome.object, cause, Propagation::Background));
+        OtherJson {
+            object: ObjectJson::of(snapshot, outcome.object),
+            outcome: outcome.kind.name(),
+            certain: outcome.uncertain.is_none(),
+            uncertain_because: outcome.uncertain.map(|uncertain| uncertain.name()),
+            because: told.map(|told| BecauseJson { reason: told.reason, message: told.message, rule: None }),
+        }
+    }
+}

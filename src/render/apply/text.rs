@@ -1,0 +1,113 @@
+//! The text: the verdict, a line for each object of the file, and what else there is to say.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::{
+    plan::OutcomeKind,
+    render::{
+        doctor::set,
+        output::TextOptions,
+        plan::{PlanView, because, located, outside},
+        style::Tone,
+        table::{Column, lines},
+    },
+    server::Propagation,
+};
+
+use super::{
+    ApplyView,
+    words::{why, word},
+};
+
+/// The width of the labels, in columns.
+const INDENT: usize = 10;
+/// At most this many other objects are named.
+const OTHERS: usize = 20;
+
+pub(super) fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let style = options.style;
+    let tone = match view.apply.result().name() {
+        "collects" | "refused" => Tone::Error,
+        "keeps" => Tone::Good,
+        _ => Tone::Warning,
+    };
+    for line in set(&view.verdict(), options.width.unwrap_or(usize::MAX)) {
+        writeln!(out, "{}", style.paint(tone, &line))?;
+    }
+    writeln!(out)?;
+    let mut columns = vec![Column::name("OBJECT"), Column::text("FATE")];
+    columns.extend(options.wide.then_some([Column::text("APPLY"), Column::text("IN")]).into_iter().flatten());
+    columns.push(Column::text("WHY"));
+    let rows: Vec<Vec<String>> = (0..view.objects.len()).map(|index| row(view, index, options.wide)).collect();
+    for (number, line) in lines(&columns, rows, options.width).iter().enumerate() {
+        let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(view.fate(index)).1);
+        writeln!(out, "{}", style.paint(tone, line))?;
+    }
+    sections(view, options, out)
+}
+
+fn row(view: &ApplyView<'_>, index: usize, wide: bool) -> Vec<String> {
+    let why = why(view, index);
+    let mut cells = vec![view.name(index), word(view.fate(index)).0.to_owned()];
+    if wide {
+        cells.push(view.apply.objects[index].placed.arrival.name().to_lowercase());
+        cells.push(view.objects[index].place.to_string());
+    }
+    let unsure = match view.apply.objects[index].uncertain {
+        Some(why) => format!(" (not certain: {})", why.name()),
+        None => String::new(),
+    };
+    cells.push(format!("{}{unsure}", why.message));
+    cells
+}
+
+fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let apply = view.apply;
+    let snapshot = &apply.scene.snapshot;
+    writeln!(out)?;
+    let mut others: Vec<String> = Vec::new();
+    for outcome in apply.others() {
+        let what = match outcome.kind {
+            OutcomeKind::Deleted => "deleted",
+            OutcomeKind::Terminating => "stays Terminating",
+            OutcomeKind::Unchanged => "unknown",
+            _ => "kept",
+        };
+        let told = outcome.because.as_ref();
+        let told = told.map(|cause| because(snapshot, outcome.object, cause, Propagation::Background).message);
+        let why = told.map(|why| format!(": {why}")).unwrap_or_default();
+        others.push(format!("{} {what}{why}", located(snapshot, outcome.object, Some(view.namespace))));
+    }
+    if others.len() > OTHERS && options.fold {
+        let more = others.len() - OTHERS;
+        others.truncate(OTHERS);
+        others.push(format!("and {more} more; -o wide shows them"));
+    }
+    let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
+    let mut assumes: Vec<String> = apply.plan.assumptions.iter().map(ToString::to_string).collect();
+    assumes.insert(0, "kubectl apply sends the objects in the order of the file".to_owned());
+    section("Also", &others, options, out)?;
+    section("Outside", &outside(&plan, options.fold), options, out)?;
+    section("Assumes", &assumes, options, out)?;
+    let unknown = "what the API server says of fields other than metadata, what webhooks and policies do, and what \
+        controllers adopt or create";
+    section("Unknown", &[unknown.to_owned()], options, out)?;
+    if view.mends_anything() {
+        writeln!(out, "{}{}{}", options.style.paint(Tone::Strong, "Next"), " ".repeat(INDENT - 4), view.fix)?;
+    }
+    Ok(())
+}
+
+/// Writes a label and the lines beside it.
+fn section(label: &str, texts: &[String], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let room = options.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+    let lines = texts.iter().flat_map(|text| set(text, room));
+    for (number, line) in lines.enumerate() {
+        let label = if number == 0 { label } else { "" };
+        let padding = " ".repeat(INDENT.saturating_sub(label.width()));
+        writeln!(out, "{}{padding}{line}", options.style.paint(Tone::Strong, label))?;
+    }
+    Ok(())
+}

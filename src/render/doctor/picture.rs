@@ -1,0 +1,133 @@
+//! A diagnosis as a picture: each finding, and below it the objects that it affects.
+
+use crate::{
+    doctor::{Finding, Remedy},
+    graph::OwnerGraph,
+    model::{ObjectId, effects::Severity},
+    render::picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
+    wording::{count, thousands},
+};
+
+use super::{DoctorView, IfDeleted, subjects::NAMED, word};
+
+/// Draws the findings. With `fold`, only the objects that the text names have rows.
+pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Picture {
+    let graph = OwnerGraph::new(view.snapshot);
+    let mut objects = Objects::new(view.snapshot, &graph, options.commands);
+    let mut rows = Vec::new();
+    for finding in &view.diagnosis.findings {
+        let at = rows.len();
+        rows.push(row_of_finding(view, finding));
+        let (most, related) = if options.fold { (NAMED, &[][..]) } else { (usize::MAX, finding.related.as_slice()) };
+        let fate = of_severity(finding.severity);
+        let mut add = |id: &ObjectId, fate: Fate, word: &str, detail: String, more: usize| {
+            let title = match more {
+                0 => format!("{}{}", view.snapshot.short_name(*id), view.place(&[*id])),
+                more => format!("… {} more", thousands(more)),
+            };
+            let (object, parent) = (Some(objects.add(*id)), Some(at));
+            let (story, commands) = (Vec::new(), Vec::new());
+            rows.push(Row {
+                object,
+                title,
+                parent,
+                fate,
+                word: word.to_owned(),
+                detail,
+                points: false,
+                more,
+                story,
+                commands,
+            });
+        };
+        let named = if finding.objects.len() > most { &finding.objects[..most] } else { &finding.objects };
+        named.iter().for_each(|id| add(id, fate, "", String::new(), 0));
+        if let Some(first) = finding.objects.get(named.len()) {
+            add(first, fate, "", view.kinds(&finding.objects[named.len()..]), finding.objects.len() - named.len());
+        }
+        related.iter().for_each(|id| add(id, Fate::Stays, "related", String::new(), 0));
+    }
+    let of = match (view.targets, view.namespace) {
+        (Some(targets), _) => count(targets, "target", "targets"),
+        (None, Some(namespace)) => format!("namespace {namespace}"),
+        (None, None) => "all objects".to_owned(),
+    };
+    let (objects, links) = objects.finish();
+    let views = vec![View { name: String::new(), verdict: Some(verdict(view)), rows, sections: if_deleted(view) }];
+    Picture {
+        kind: "Diagnosis",
+        title: format!("Diagnosis: {of}"),
+        source: String::new(),
+        objects,
+        links,
+        views,
+        shown: 0,
+    }
+}
+
+/// The first line of the text: how many findings there are, or what was examined if there is none.
+fn verdict(view: &DoctorView<'_>) -> Verdict {
+    let worst = view.diagnosis.findings.iter().map(|finding| finding.severity).min();
+    match worst {
+        Some(worst) => {
+            let (fate, word) = (of_severity(worst), word(worst).to_owned());
+            Verdict { fate, word, sentence: format!("{}.", view.counts()) }
+        }
+        None => {
+            let unknown = view.snapshot.is_empty();
+            let fate = if unknown { Fate::Unsure } else { Fate::Stays };
+            let said = view.nothing_found();
+            let said = said.strip_prefix("UNKNOWN: ").unwrap_or(&said).to_owned();
+            Verdict { fate, word: if unknown { "UNKNOWN" } else { "OK" }.to_owned(), sentence: said }
+        }
+    }
+}
+
+fn row_of_finding(view: &DoctorView<'_>, finding: &Finding) -> Row {
+    let about = match view.subject(&finding.objects) {
+        nobody if nobody.is_empty() => nobody,
+        subject => format!(": {subject}"),
+    };
+    Row {
+        object: None,
+        title: format!("{}{about}", finding.code.name()),
+        parent: None,
+        fate: of_severity(finding.severity),
+        word: word(finding.severity).to_owned(),
+        detail: finding.message.clone(),
+        points: false,
+        more: 0,
+        story: story(finding),
+        commands: finding.remedies.iter().flat_map(commands).collect(),
+    }
+}
+
+/// What follows from a finding, and what mends it. The commands stand below what they do.
+fn story(finding: &Finding) -> Vec<Section> {
+    let then = section("Then", vec![finding.consequence.clone()]);
+    let remedy = |(index, remedy): (usize, &Remedy)| {
+        let what = std::iter::once(remedy.what.clone()).chain(commands(remedy));
+        section(if index == 0 { "Do" } else { "Or" }, what.collect())
+    };
+    then.into_iter().chain(finding.remedies.iter().enumerate().filter_map(remedy)).collect()
+}
+
+/// The commands of a remedy, one per line.
+pub(in crate::render) fn commands(remedy: &Remedy) -> impl Iterator<Item = String> {
+    remedy.commands.iter().map(ToString::to_string)
+}
+
+/// What no finding says: nothing is wrong before the delete.
+fn if_deleted(view: &DoctorView<'_>) -> Vec<Section> {
+    let Some(IfDeleted { verdict, plan }) = view.if_deleted else { return Vec::new() };
+    section("If deleted", vec![verdict.message().to_owned(), plan.to_string()]).into_iter().collect()
+}
+
+/// How a severity is drawn.
+fn of_severity(severity: Severity) -> Fate {
+    match severity {
+        Severity::Error => Fate::Error,
+        Severity::Warning => Fate::Warning,
+        Severity::Info => Fate::Note,
+    }
+}

@@ -1,0 +1,97 @@
+//! Explanations as a picture: each object, and below it what it waits for and who owns it.
+
+use crate::{
+    render::{
+        doctor::commands,
+        picture::{Fate, Levels, Objects, Picture, PictureOptions, Row, Section, Verdict, View, row_of},
+        plan::located,
+    },
+    wording::count,
+};
+
+use super::{ExplainView, Subject, TreeLine, owners, sections, text, words};
+
+/// Draws the explanations. With `fold`, only so many blockers and owners have rows as the text has lines.
+pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> Picture {
+    let mut objects = Objects::new(view.snapshot, view.graph, options.commands);
+    let mut rows: Vec<Row> = Vec::new();
+    let mut all_sections = Vec::new();
+    let several = view.explanations.len() > 1;
+    for explanation in view.explanations {
+        let (word, tone, sentence) = words::verdict(view, explanation, options.now);
+        let fate = Fate::of_word(word, tone);
+        let at = rows.len();
+        let name = view.name(explanation.object);
+        let sections: Vec<Section> = sections::of_picture(view, explanation, !options.fold);
+        rows.push(Row {
+            object: Some(objects.add(explanation.object)),
+            title: name.clone(),
+            parent: None,
+            fate,
+            word: word.to_owned(),
+            detail: sentence,
+            points: false,
+            more: 0,
+            story: sections.clone(),
+            commands: explanation.findings.iter().flat_map(|found| found.remedies.iter().flat_map(commands)).collect(),
+        });
+        let of = |section: Section| Section { label: format!("{name}: {}", section.label), ..section };
+        all_sections.extend(sections.into_iter().map(|section| if several { of(section) } else { section }));
+        let mut tree = |heading: &str, lines: Vec<TreeLine>| {
+            let top = rows.len();
+            rows.push(heading_of(heading, at));
+            let mut levels = Levels::default();
+            for TreeLine { depth, subject, points, line } in lines {
+                let object = match subject {
+                    Subject::Object(id) => Some(objects.add(id)),
+                    Subject::Owner(reference) => objects.add_owner(&reference),
+                    Subject::Several => None,
+                };
+                let parent = levels.parent(rows.len(), depth).or(Some(top));
+                rows.push(Row { object, parent, points, ..row_of(&line) });
+            }
+        };
+        if text::tells_waits(explanation) {
+            tree(text::WAITS_FOR, text::waiting_lines(view, explanation, !options.fold));
+        }
+        if !explanation.references.is_empty() {
+            tree(text::OWNED_BY, owners::lines(view, explanation, !options.fold));
+        }
+    }
+    let verdict = match view.explanations {
+        [one] => {
+            let (word, tone, sentence) = words::verdict(view, one, options.now);
+            Some(Verdict { fate: Fate::of_word(word, tone), word: word.to_owned(), sentence })
+        }
+        _ => None,
+    };
+    let title = match view.explanations {
+        [one] => located(view.snapshot, one.object, None),
+        many => count(many.len(), "target", "targets"),
+    };
+    let (objects, links) = objects.finish();
+    Picture {
+        kind: "Explanation",
+        title: format!("Explanation: {title}"),
+        source: String::new(),
+        objects,
+        links,
+        views: vec![View { name: String::new(), verdict, rows, sections: all_sections }],
+        shown: 0,
+    }
+}
+
+fn heading_of(heading: &str, parent: usize) -> Row {
+    Row {
+        object: None,
+        title: heading.to_owned(),
+        parent: Some(parent),
+        fate: Fate::Stays,
+        word: String::new(),
+        detail: String::new(),
+        points: false,
+        more: 0,
+        story: Vec::new(),
+        commands: Vec::new(),
+    }
+}

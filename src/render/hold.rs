@@ -1,0 +1,237 @@
+//! Deletes that wait, or were taken back: as text and as a document.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::{
+    command_line::{Kubectl, ShellCommand},
+    document::{Head, ObjectJson},
+    model::{Gap, Identity, ServerVersion, group_of},
+    operations::hold::{HoldOutcome, HoldResult},
+    wording::count,
+};
+
+use super::{
+    go_quote::visible,
+    output::{Output, TextOptions},
+    words::wrapped,
+};
+
+/// Holds, and what came of them.
+#[derive(Clone, Copy, Debug)]
+pub struct HoldView<'a> {
+    pub results: &'a [HoldResult],
+    pub gaps: &'a [Gap],
+    pub server: Option<&'a ServerVersion>,
+    /// How to call kubectl for this cluster.
+    pub kubectl: &'a Kubectl,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct HoldDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    objects: Vec<HoldJson<'a>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HoldJson<'a> {
+    object: ObjectJson<'a>,
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<&'a str>,
+    secret: SecretJson<'a>,
+    dependents: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_uid: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    because: Option<String>,
+    notes: &'a [String],
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct SecretJson<'a> {
+    namespace: &'a str,
+    name: &'a str,
+}
+
+impl Output for HoldView<'_> {
+    fn document(&self) -> impl Serialize {
+        HoldDocument {
+            head: Head::new("Hold", self.gaps, self.server),
+            objects: self.results.iter().map(HoldJson::of).collect(),
+        }
+    }
+
+    fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let width = options.width.unwrap_or(usize::MAX);
+        for result in self.results {
+            for line in wrapped(visible(&sentence(result)).split(' '), width) {
+                writeln!(out, "{line}")?;
+            }
+            for note in &result.notes {
+                writeln!(out, "  {}", visible(note))?;
+            }
+        }
+        for (what, command) in self.commands() {
+            writeln!(out, "{what}: {command}")?;
+        }
+        Ok(())
+    }
+}
+
+impl HoldView<'_> {
+    /// The commands for what is left to decide or to do.
+    fn commands(&self) -> Vec<(&'static str, ShellCommand)> {
+        let of = |wanted: fn(&HoldOutcome) -> bool| -> Vec<&Identity> {
+            self.results.iter().filter(|result| wanted(&result.outcome)).map(|result| &result.object).collect()
+        };
+        let waits = of(|outcome| matches!(outcome, HoldOutcome::Held { .. }));
+        let failed = of(|outcome| matches!(outcome, HoldOutcome::Failed(_)));
+        let mut commands = Vec::new();
+        for object in waits {
+            commands.extend(let_go_command(self.kubectl, object).map(|command| ("Delete it now", command)));
+            commands.extend(cancel_command(self.kubectl, object).map(|command| ("Take it back", command)));
+        }
+        for object in failed {
+            commands.extend(cancel_command(self.kubectl, object).map(|command| ("Run this again", command)));
+        }
+        commands
+    }
+}
+
+/// The command that lets a held object go.
+pub fn let_go_command(kubectl: &Kubectl, object: &Identity) -> Option<ShellCommand> {
+    let command = kubectl.plugin("delete").arg(word(object)?);
+    Some(command.in_namespace(&object.namespace)?.arg("--hold=0s"))
+}
+
+/// The command that takes the delete of an object back.
+pub fn cancel_command(kubectl: &Kubectl, object: &Identity) -> Option<ShellCommand> {
+    kubectl.plugin("cancel").arg(word(object)?).in_namespace(&object.namespace)
+}
+
+/// `kind.group/name`
+fn word(object: &Identity) -> Option<String> {
+    let group = group_of(&object.api_version);
+    crate::command_line::object_word(&object.kind.to_lowercase(), group, &object.name)
+}
+
+impl<'a> HoldJson<'a> {
+    fn of(result: &'a HoldResult) -> Self {
+        let (until, because) = match &result.outcome {
+            HoldOutcome::Held { until } => (Some(until.as_str()), None),
+            HoldOutcome::Failed(why) => (None, Some(why.to_string())),
+            _ => (None, None),
+        };
+        HoldJson {
+            object: ObjectJson::named(&result.object),
+            outcome: match result.outcome {
+                HoldOutcome::Held { .. } => "Held",
+                HoldOutcome::TakenBack => "TakenBack",
+                HoldOutcome::WouldBeTakenBack => "WouldBeTakenBack",
+                HoldOutcome::NotDeleted => "NotDeleted",
+                HoldOutcome::GoneOn => "GoneOn",
+                HoldOutcome::DeletedAgain => "DeletedAgain",
+                HoldOutcome::ByOthers => "ByOthers",
+                HoldOutcome::Failed(_) => "Failed",
+            },
+            until,
+            secret: SecretJson { namespace: &result.secret.0, name: &result.secret.1 },
+            dependents: result.dependents,
+            current_uid: result.new_uid.as_deref(),
+            because,
+            notes: &result.notes,
+        }
+    }
+}
+
+/// What came of one, in a sentence.
+fn sentence(result: &HoldResult) -> String {
+    let name = result.object.placed();
+    let below = count(result.dependents, "dependent", "dependents");
+    match &result.outcome {
+        HoldOutcome::Held { until } => format!(
+            "{name} is held until {until}: it is Terminating, and {} until it is let go.",
+            match result.dependents {
+                0 => "stays".to_owned(),
+                1 => "it and its dependent stay".to_owned(),
+                many => format!("it and its {many} dependents stay"),
+            }
+        ),
+        HoldOutcome::TakenBack => match result.dependents {
+            0 => format!("{name} is back, with a new uid."),
+            1 => format!("{name} is back, with a new uid; its dependent has a reference to it again."),
+            many => format!("{name} is back, with a new uid; its {many} dependents have references to it again."),
+        },
+        HoldOutcome::WouldBeTakenBack => {
+            format!("{name} would be created again, with a new uid, and {below} would get references to it.")
+        }
+        HoldOutcome::NotDeleted => format!("{name} had not been deleted yet: it is as it was."),
+        HoldOutcome::GoneOn => format!("The delete of {name} has gone on: it can no longer be taken back."),
+        HoldOutcome::DeletedAgain => {
+            format!("{name} had been taken back, and was deleted again since: nothing is left to take back.")
+        }
+        HoldOutcome::ByOthers => format!("The delete of {name} was taken back by another client."),
+        HoldOutcome::Failed(why) => format!("{name} is not taken back yet: {why}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        act::HoldFailure,
+        command_line::PLAIN,
+        render::{style::Style, template::TemplateOptions},
+    };
+
+    fn result(outcome: HoldOutcome, dependents: usize) -> HoldResult {
+        let object = Identity {
+            api_version: "apps/v1".to_owned(),
+            kind: "Deployment".to_owned(),
+            namespace: "shop".to_owned(),
+            name: "web".to_owned(),
+            uid: "u-1".to_owned(),
+        };
+        let secret = ("shop".to_owned(), "kubectl-gc-hold-u-1".to_owned());
+        HoldResult { object, outcome, secret, new_uid: None, dependents, notes: Vec::new() }
+    }
+
+    fn text(results: &[HoldResult]) -> String {
+        let view = HoldView { results, gaps: &[], server: None, kubectl: &PLAIN };
+        let options = TextOptions {
+            width: None,
+            fold: true,
+            wide: false,
+            now: None,
+            templates: TemplateOptions::default(),
+            style: &Style::default(),
+        };
+        let mut out = Vec::new();
+        view.write(&options, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn what_waits_comes_with_both_commands() {
+        let until = "2026-01-02T03:04:05Z".to_owned();
+        assert_eq!(
+            text(&[result(HoldOutcome::Held { until }, 1)]),
+            "Deployment/web in namespace shop is held until 2026-01-02T03:04:05Z: it is Terminating, and it and its \
+             dependent stay until it is let go.\n\
+             Delete it now: kubectl gc delete deployment.apps/web -n shop --hold=0s\n\
+             Take it back: kubectl gc cancel deployment.apps/web -n shop\n"
+        );
+        assert_eq!(
+            text(&[result(HoldOutcome::TakenBack, 2)]),
+            "Deployment/web in namespace shop is back, with a new uid; its 2 dependents have references to it again.\n"
+        );
+        assert!(
+            text(&[result(HoldOutcome::Failed(HoldFailure::Unstable), 2)])
+                .ends_with("Run this again: kubectl gc cancel deployment.apps/web -n shop\n")
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! `-o dot`: a picture for Graphviz.
+
+use crate::render::go_quote::quoted;
+
+use super::{
+    Fate, Picture, Row, Section, View,
+    graph::{Edge, Graph},
+    legend::{look, occurring},
+    lines::{broken, cut},
+};
+
+/// The width of labels, in columns.
+const WIDTH: usize = 44;
+/// Longer texts are cut: Graphviz reads labels of up to 16,384 bytes.
+const LONGEST: usize = 600;
+
+/// The picture in the DOT language.
+pub(super) fn write(picture: &Picture, view: &View) -> String {
+    let graph = Graph::of(picture, view);
+    let mut out = String::from("digraph {\n");
+    out += &format!("  label={};\n", label(&heading(picture, view)));
+    out += "  labelloc=t; labeljust=l; rankdir=LR; newrank=true; fontname=\"Helvetica\";\n";
+    out += "  node [fontname=\"Helvetica\" fontsize=11 style=filled fontcolor=\"#1f2328\"];\n";
+    out += "  edge [fontname=\"Helvetica\" fontsize=9 color=\"#6e7781\" fontcolor=\"#6e7781\"];\n";
+    for (index, row) in &graph.nodes {
+        out += &format!("  n{index} [label={} {}];\n", label(&lines_of(row)), attributes(row.fate));
+    }
+    for edge in &graph.edges {
+        out += &format!("  n{} -> n{}{};\n", edge.from, edge.to, attributes_of_edge(edge));
+    }
+    let fates = occurring(view);
+    if !fates.is_empty() {
+        out += "  subgraph cluster_legend {\n    label=\"Legend\"; color=\"#6e7781\";\n";
+        for fate in fates {
+            let look = look(fate);
+            out += &format!(
+                "    legend_{} [label={} {}];\n",
+                look.class,
+                label(&[look.meaning.to_owned()]),
+                attributes(fate)
+            );
+        }
+        out += "  }\n";
+    }
+    out + "}\n"
+}
+
+/// What stands above the picture.
+fn heading(picture: &Picture, view: &View) -> Vec<String> {
+    let mut lines = vec![picture.title.clone(), picture.source.clone()];
+    lines.extend(view.verdict.iter().map(|verdict| format!("{}: {}", verdict.word, verdict.sentence)));
+    let said = |section: &Section| format!("{}: {}", section.label, section.lines.join("; "));
+    lines.extend(view.sections.iter().map(said));
+    let lines = lines.iter().filter(|line| !line.is_empty());
+    lines.flat_map(|line| broken(&cut(line, LONGEST), 3 * WIDTH)).collect()
+}
+
+fn lines_of(row: &Row) -> Vec<String> {
+    let mut lines = broken(&row.title, WIDTH);
+    let rest = [row.word.as_str(), row.detail.as_str()].into_iter().filter(|text| !text.is_empty());
+    lines.extend(broken(&cut(&rest.collect::<Vec<_>>().join(": "), LONGEST), WIDTH));
+    lines
+}
+
+/// Lines that start at the left, quoted: Graphviz reads backslashes and HTML entities in labels.
+fn label(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| quoted(line).replace('&', "&amp;")).collect();
+    let inner = lines.iter().map(|line| line[1..line.len() - 1].to_owned() + "\\l");
+    format!("\"{}\"", inner.collect::<String>())
+}
+
+fn attributes(fate: Fate) -> String {
+    let (shape, style) = match fate {
+        Fate::Stays => ("box", "filled"),
+        Fate::Deleted => ("box", "filled,diagonals"),
+        Fate::Kept => ("box", "filled,rounded"),
+        Fate::Waits => ("hexagon", "filled"),
+        Fate::Stuck => ("doubleoctagon", "filled"),
+        Fate::Unsure => ("parallelogram", "filled"),
+        Fate::Absent => ("box", "dashed"),
+        Fate::Error => ("octagon", "filled"),
+        Fate::Warning => ("house", "filled"),
+        Fate::Note => ("note", "filled"),
+    };
+    let look = look(fate);
+    format!("shape={shape} style={style:?} color={:?} fillcolor={:?}", look.light, look.fill)
+}
+
+fn attributes_of_edge(edge: &Edge<'_>) -> String {
+    let mut attributes: Vec<String> = Vec::new();
+    match edge.link {
+        None => attributes.push("style=dotted".to_owned()),
+        Some(link) if !link.invalid.is_empty() => {
+            let red = look(Fate::Error).light;
+            attributes.push(format!("style=dashed color={red:?} fontcolor={red:?}"));
+            attributes.push(format!("label={}", label(&broken(&cut(&link.invalid, LONGEST), WIDTH))));
+        }
+        Some(link) if link.closes_cycle => attributes.push("style=bold label=\"cycle\"".to_owned()),
+        Some(_) => {}
+    }
+    if !edge.places {
+        attributes.push("constraint=false".to_owned());
+    }
+    if attributes.is_empty() { String::new() } else { format!(" [{}]", attributes.join(" ")) }
+}

@@ -1,0 +1,223 @@
+//! What a picture shows of an answer: objects, their owner references, and what becomes of each object. Every format
+//! that draws (`html`, `svg`, `mermaid`, `dot`) is made of it, so that all say the same as the text.
+
+mod build;
+mod commands;
+mod dot;
+mod fate;
+mod fold;
+mod graph;
+mod html;
+mod legend;
+mod lines;
+mod markup;
+mod mermaid;
+mod objects;
+mod svg;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::render::{go_quote::visible, output::Format};
+
+pub(in crate::render) use self::{
+    build::{Levels, remarks_of, row_of, section},
+    fold::{Folds, folded},
+    objects::{Objects, of_identity},
+};
+pub use self::{commands::ObjectCommands, fate::Fate};
+
+/// How to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct PictureOptions<'a> {
+    /// Whether similar objects are folded, as in a text.
+    pub fold: bool,
+    /// The current time in Unix seconds, for ages.
+    pub now: Option<i64>,
+    /// The commands that show an object.
+    pub commands: &'a ObjectCommands,
+}
+
+/// The picture of one answer. Indices are places in its own lists.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Picture {
+    /// The kind of the JSON document that says the same: `Plan`, `Tree`, …
+    pub kind: &'static str,
+    /// What was asked: `Plan: delete deployment/web, foreground`.
+    pub title: String,
+    /// Where the data is from, as the text's first line says it.
+    pub source: String,
+    /// Every object of the views once; then their owners that have no row: outside of the views, or missing.
+    pub objects: Vec<Object>,
+    /// The owner references between them.
+    pub links: Vec<Link>,
+    /// One, or one for each propagation policy.
+    pub views: Vec<View>,
+    /// The view that was asked for.
+    pub shown: usize,
+}
+
+/// An object, or an owner that doesn't exist (a virtual node).
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Object {
+    pub api_version: String,
+    pub kind: String,
+    /// Empty for cluster-scoped objects.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    pub name: String,
+    pub uid: String,
+    /// `metadata.creationTimestamp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub terminating: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub finalizers: Vec<String>,
+    /// No object with this uid was read.
+    #[serde(rename = "virtual", skip_serializing_if = "is_false")]
+    pub is_virtual: bool,
+    /// Commands that show it, whatever becomes of it: those of all its rows.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+/// An owner reference.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Link {
+    /// The object that holds the reference.
+    pub dependent: usize,
+    pub owner: usize,
+    #[serde(skip_serializing_if = "is_false")]
+    pub controller: bool,
+    /// `blockOwnerDeletion`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub blocks: bool,
+    /// Why the collector doesn't follow it, in a few words; empty if it does.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub invalid: String,
+    /// It closes a cycle of owners.
+    #[serde(skip_serializing_if = "is_false")]
+    pub closes_cycle: bool,
+}
+
+/// What becomes of the objects, under one policy.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct View {
+    /// The propagation policy; empty if there is none.
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// In the order of the text's lines: each comes after the row that it stands below.
+    pub rows: Vec<Row>,
+    /// What the text says below the objects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<Section>,
+}
+
+/// The first line of a text.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    pub fate: Fate,
+    /// `STUCK`.
+    pub word: String,
+    pub sentence: String,
+}
+
+/// A line of the text: an object, a heading, objects that are folded into one line, or a finding.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Row {
+    /// The object; `None` for a finding or a heading. Of a line that stands for several, the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<usize>,
+    /// `Deployment/web`, `… 12 more Pods`, or the title of a finding.
+    pub title: String,
+    /// The row that it stands below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<usize>,
+    pub fate: Fate,
+    /// What becomes of it, in the words of the text: `deleted`. May be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub word: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// It only says where the row of its object is: `see above`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub points: bool,
+    /// How many objects the row stands for; 0 if it shows one.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more: usize,
+    /// What else is known of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub story: Vec<Section>,
+    /// Commands that mend it. Those that show its object are in [`Object::commands`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+/// Lines below a label: `Outside`, `Assumes`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Section {
+    pub label: String,
+    pub lines: Vec<String>,
+}
+
+/// A picture in a format that draws; empty in any other.
+pub fn written(picture: &Picture, format: Format) -> String {
+    let view = picture.views.get(picture.shown);
+    match (format, view) {
+        (Format::Html, _) => html::write(picture),
+        (Format::Svg, Some(view)) => svg::write(picture, view),
+        (Format::Mermaid, Some(view)) => mermaid::write(picture, view),
+        (Format::Dot, Some(view)) => dot::write(picture, view),
+        _ => String::new(),
+    }
+}
+
+impl Picture {
+    /// The same with all texts escaped that would hide something, or change what stands beside them.
+    #[must_use]
+    pub fn made_visible(mut self) -> Self {
+        let mut texts: Vec<&mut String> = vec![&mut self.title, &mut self.source];
+        for object in &mut self.objects {
+            let Object { api_version, kind, namespace, name, uid, finalizers, .. } = object;
+            texts.extend([api_version, kind, namespace, name, uid]);
+            texts.extend(finalizers);
+        }
+        texts.extend(self.links.iter_mut().map(|link| &mut link.invalid));
+        for view in &mut self.views {
+            texts.extend(view.verdict.iter_mut().map(|verdict| &mut verdict.sentence));
+            for row in &mut view.rows {
+                texts.extend([&mut row.title, &mut row.word, &mut row.detail]);
+                texts.extend(row.story.iter_mut().flat_map(Section::texts));
+            }
+            texts.extend(view.sections.iter_mut().flat_map(Section::texts));
+        }
+        for text in texts {
+            if let Cow::Owned(escaped) = visible(text) {
+                *text = escaped;
+            }
+        }
+        self
+    }
+}
+
+impl Section {
+    fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        std::iter::once(&mut self.label).chain(&mut self.lines)
+    }
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_zero(value: &usize) -> bool {
+    *value == 0
+}

@@ -1,0 +1,159 @@
+//! Plans, sweeps and blast radii as pictures.
+
+use crate::{
+    graph::OwnerGraph,
+    model::ObjectId,
+    plan::{Outcome, Radius, VerdictResult},
+    render::picture::{
+        Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View,
+        row_of, section,
+    },
+    simulate::{BlockedBy, State},
+};
+
+use super::{
+    BlastRadius, PlanView,
+    because::{Because, because},
+    details::Word,
+    forest::rows,
+    gates::describe as describe_gate,
+    names::{located, name},
+    obstacles::{describe as describe_obstacle, word as obstacle_word},
+    sections, side_effects,
+    text::row_name,
+    verdict::{self, VerdictText},
+};
+
+/// At most this many objects that one waits for are named.
+const MOST_NAMED: usize = 50;
+
+/// The picture of a plan. In a page, the other policies have views of their own.
+pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Picture {
+    let policy = |view: &PlanView<'_>| view.plan.request.propagation.name().to_lowercase();
+    let mut objects = Objects::new(view.snapshot, view.graph, options.commands);
+    let views = std::iter::once(view).chain(&view.others);
+    let draw = |view: &PlanView<'_>| {
+        let verdict = verdict::describe(view, &view.verdict());
+        drawn(view, policy(view), verdict, options.fold, &mut objects)
+    };
+    let views: Vec<View> = views.map(draw).collect();
+    let title = format!("Plan: delete {}, {}", targets(view), policy(view));
+    let (objects, links) = objects.finish();
+    Picture { kind: "Plan", title, source: String::new(), objects, links, views, shown: 0 }
+}
+
+/// The picture of a sweep, which has another verdict.
+pub(super) fn of_sweep(view: &PlanView<'_>, verdict: VerdictText, options: &PictureOptions<'_>) -> Picture {
+    let mut objects = Objects::new(view.snapshot, view.graph, options.commands);
+    let views = vec![drawn(view, String::new(), verdict, options.fold, &mut objects)];
+    let (objects, links) = objects.finish();
+    Picture { kind: "Sweep", title: "Sweep".to_owned(), source: String::new(), objects, links, views, shown: 0 }
+}
+
+/// The picture of what deleting each of several roots would do.
+pub(super) fn of_radius(radius: &BlastRadius<'_>, options: &PictureOptions<'_>) -> Picture {
+    let graph = OwnerGraph::new(radius.snapshot);
+    let mut objects = Objects::new(radius.snapshot, &graph, options.commands);
+    let draw = |row: &Radius| PictureRow {
+        object: Some(objects.add(row.object)),
+        fate: of_result(row.verdict),
+        word: verdict::word(row.verdict).to_owned(),
+        ..row_of(&radius.line(row))
+    };
+    let rows = radius.rows.iter().map(draw).collect();
+    let sections = section("More", radius.left_out().into_iter().collect()).into_iter().collect();
+    let views = vec![View { name: String::new(), verdict: None, rows, sections }];
+    let (objects, links) = objects.finish();
+    Picture { kind: "BlastRadius", title: radius.title(), source: String::new(), objects, links, views, shown: 0 }
+}
+
+fn targets(view: &PlanView<'_>) -> String {
+    match view.plan.request.targets.as_slice() {
+        [one] => located(view.snapshot, *one, None),
+        many => format!("{} targets", many.len()),
+    }
+}
+
+fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, objects: &mut Objects<'_>) -> View {
+    let mut levels = Levels::default();
+    let mut above: Vec<ObjectId> = Vec::new();
+    let mut drawn = Vec::new();
+    for (index, row) in rows(view, fold).into_iter().enumerate() {
+        above.truncate(row.depth as usize);
+        let title = row_name(view, &row, above.last().copied());
+        above.push(row.object);
+        let parent = levels.parent(index, row.depth);
+        let story = if row.more == 0 { story(view, row.outcome) } else { Vec::new() };
+        drawn.push(PictureRow {
+            object: Some(objects.add(row.object)),
+            title,
+            parent,
+            fate: of_word(row.word),
+            word: row.word.text().to_owned(),
+            detail: row.detail,
+            points: false,
+            more: row.more,
+            story,
+            commands: Vec::new(),
+        });
+    }
+    let sections = obstructions(view).into_iter().chain(sections::of_picture(view, fold)).collect();
+    View { name, verdict: Some(of_verdict(&verdict)), rows: drawn, sections }
+}
+
+fn of_word(word: Word) -> Fate {
+    match word {
+        Word::Stuck => Fate::Stuck,
+        Word::Unclear | Word::Waits => Fate::Waits,
+        Word::Gone => Fate::Deleted,
+        Word::Stays => Fate::Kept,
+        Word::Unsure => Fate::Unsure,
+    }
+}
+
+fn of_result(result: VerdictResult) -> Fate {
+    match result {
+        VerdictResult::Refused | VerdictResult::DataLoss => Fate::Error,
+        VerdictResult::Stuck => Fate::Stuck,
+        VerdictResult::Depends | VerdictResult::Waits => Fate::Waits,
+        VerdictResult::Unsure => Fate::Unsure,
+        VerdictResult::External => Fate::Warning,
+        VerdictResult::Deletes => Fate::Deleted,
+        VerdictResult::Nothing => Fate::Stays,
+    }
+}
+
+fn of_verdict(VerdictText { word, tone, sentence, .. }: &VerdictText) -> PictureVerdict {
+    PictureVerdict {
+        fate: Fate::of_word(word, *tone),
+        word: (*word).to_owned(),
+        sentence: sentence.iter().map(|run| run.text.as_str()).collect(),
+    }
+}
+
+/// The violated gates and the obstacles, which the text says before its verdict.
+fn obstructions(view: &PlanView<'_>) -> Vec<Section> {
+    let gates = view.gates.iter().map(|violation| ("GATE", describe_gate(view.snapshot, violation)));
+    let obstacles = view.plan.obstacles.iter();
+    let obstacles = obstacles.map(|obstacle| (obstacle_word(obstacle), describe_obstacle(view, obstacle)));
+    gates.chain(obstacles).filter_map(|(label, line)| section(label, vec![line])).collect()
+}
+
+/// What the line of an object has no room for.
+fn story(view: &PlanView<'_>, outcome: &Outcome) -> Vec<Section> {
+    let cause = outcome.because.as_ref();
+    let because = cause.map(|cause| because(view.snapshot, outcome.object, cause, view.plan.request.propagation));
+    let because = because.map(|Because { message, .. }| message);
+    let effects = view.effects_of(outcome.object).map(|effect| effect.message.to_string()).collect();
+    let state = outcome.state.unwrap_or(State::Stuck);
+    let describe = |holder: &BlockedBy| holder.describe(view.snapshot, outcome.object, state, &view.plan.controllers);
+    let mut waits: Vec<String> = outcome.held_by.iter().map(describe).collect();
+    let objects = outcome.waits_for.iter().take(MOST_NAMED);
+    waits.extend(objects.map(|object| name(view, *object, Some(outcome.object))));
+    let more = outcome.waits_for.len().saturating_sub(MOST_NAMED);
+    waits.extend((more > 0).then(|| format!("… {more} more")));
+    let afterwards = outcome.afterwards.iter().map(|after| side_effects::describe(view.snapshot, *after).1).collect();
+    let sections =
+        [("Because", because.into_iter().collect()), ("Outside", effects), ("Waits for", waits), ("But", afterwards)];
+    sections.into_iter().filter_map(|(label, lines)| section(label, lines)).collect()
+}

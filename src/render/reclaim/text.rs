@@ -1,0 +1,186 @@
+//! A table of what goes, one of what stays, and what was assumed.
+
+use std::io::{self, Write};
+
+use crate::{
+    model::ObjectId,
+    reclaim::{Removal, When},
+    render::{
+        go_quote::visible,
+        output::TextOptions,
+        style::Tone,
+        table::{Column, lines},
+        words::wrapped,
+    },
+    wording::{age, count},
+};
+
+use super::{ReclaimView, document::time};
+
+pub(super) fn write(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let removals = view.removals();
+    writeln!(out, "{}", options.style.paint(Tone::Strong, &summary(view, &removals)))?;
+    if !removals.is_empty() {
+        writeln!(out)?;
+        table(view, &removals, options, out)?;
+    }
+    if view.never {
+        stays(view, options, out)?;
+    }
+    let mut notes = Vec::new();
+    match view.without_time() {
+        0 => {}
+        without => notes.push(format!(
+            "{} on events that have no time: see them without --within.",
+            count(without, "more object goes", "more objects go")
+        )),
+    }
+    match view.beside_namespace() {
+        0 => {}
+        beside => {
+            notes.push(format!("{} without a namespace: -A shows them.", count(beside, "object goes", "objects go")))
+        }
+    }
+    let assumed: Vec<&str> = view.forecast.assumptions.iter().map(|assumption| assumption.text.as_str()).collect();
+    notes.push(format!("Assumed: {}.", assumed.join("; ")));
+    writeln!(out)?;
+    for note in notes {
+        let note = visible(&note).into_owned();
+        for line in wrapped(note.split(' '), options.width.unwrap_or(usize::MAX)) {
+            writeln!(out, "{}", options.style.paint(Tone::Quiet, &line))?;
+        }
+    }
+    Ok(())
+}
+
+fn summary(view: &ReclaimView<'_>, removals: &[&Removal]) -> String {
+    let within = view.within.map(|within| format!(" within {}", age(within))).unwrap_or_default();
+    if removals.is_empty() {
+        return format!("Nothing goes by itself{within}.");
+    }
+    let takes: usize = removals.iter().map(|removal| removal.takes.len()).sum();
+    let with = if takes == 0 { String::new() } else { format!(", with {}", count(takes, "dependent", "dependents")) };
+    let bytes: u64 = removals.iter().map(|removal| removal.bytes).sum();
+    let bytes = if bytes == 0 { String::new() } else { format!(", {} of storage", size(bytes)) };
+    let goes = count(removals.len(), "object goes by itself", "objects go by themselves");
+    format!("{goes}{within}{with}{bytes}.")
+}
+
+/// In the largest unit that leaves a number of at most three digits before the point.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "Ki", "Mi", "Gi", "Ti"];
+    let power = (0..UNITS.len() - 1).find(|power| bytes >> (10 * (power + 1)) == 0).unwrap_or(UNITS.len() - 1);
+    match power {
+        0 => format!("{bytes} bytes"),
+        power => {
+            let tenths = (bytes >> (10 * (power - 1))) * 10 / 1024;
+            let rest = if tenths.is_multiple_of(10) { String::new() } else { format!(".{}", tenths % 10) };
+            format!("{}{rest}{}", tenths / 10, UNITS[power])
+        }
+    }
+}
+
+fn table(
+    view: &ReclaimView<'_>,
+    removals: &[&Removal],
+    options: &TextOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut columns = vec![Column::text("WHEN")];
+    columns.extend(options.wide.then_some(Column::text("FROM")));
+    columns.push(Column::name("OBJECT"));
+    columns.push(Column::number("WITH"));
+    columns.extend(options.wide.then_some([Column::text("RULE"), Column::text("CONTROLLER")]).into_iter().flatten());
+    columns.push(Column::name("WHY"));
+    let rows = removals.iter().map(|removal| {
+        let reason = removal.reason();
+        let mut cells = vec![when(&reason.when, view.now)];
+        if options.wide {
+            cells.push(reason.when.earliest(view.now).map_or_else(|| "-".to_owned(), time));
+        }
+        cells.push(name(view, removal.object));
+        cells.push(removal.takes.len().to_string());
+        if options.wide {
+            cells.extend([reason.rule.id().to_owned(), reason.controller.clone().into_owned()]);
+        }
+        cells.push(why(view, removal));
+        cells
+    });
+    for line in lines(&columns, rows.collect(), options.width.filter(|_| !options.wide)) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+fn stays(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let stays = view.stays();
+    writeln!(out)?;
+    let summary = match stays.len() {
+        0 => "Nothing stays that one might expect to go.".to_owned(),
+        number => format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay")),
+    };
+    writeln!(out, "{}", options.style.paint(Tone::Strong, &summary))?;
+    if stays.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let mut columns = vec![Column::name("OBJECT")];
+    columns.extend(options.wide.then_some(Column::text("RULE")));
+    columns.push(Column::name("WHY"));
+    let rows = stays.iter().map(|stays| {
+        let mut cells = vec![name(view, stays.object)];
+        cells.extend(options.wide.then(|| stays.rule.id().to_owned()));
+        cells.push(stays.why.clone());
+        cells
+    });
+    for line in lines(&columns, rows.collect(), options.width.filter(|_| !options.wide)) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
+/// `Kind/name`, with the namespace if several are in view.
+fn name(view: &ReclaimView<'_>, id: ObjectId) -> String {
+    let namespace = view.snapshot.text(view.snapshot.object(id).namespace);
+    let short = view.snapshot.short_name(id);
+    if namespace.is_empty() || view.namespace == Some(namespace) { short } else { format!("{namespace}/{short}") }
+}
+
+/// `at once`, `in 12m`, `within 20s`, `in 3h to 4h`.
+fn when(when: &When, now: i64) -> String {
+    match (when.earliest(now), when.latest(now)) {
+        (Some(from), Some(until)) if until == now && from == now => "at once".to_owned(),
+        (Some(from), Some(until)) if from == now => format!("within {}", age(until - now)),
+        (Some(from), Some(until)) if from == until => format!("in {}", age(from - now)),
+        (Some(from), Some(until)) => format!("in {} to {}", age(from - now), age(until - now)),
+        _ => "later".to_owned(),
+    }
+}
+
+fn why(view: &ReclaimView<'_>, removal: &Removal) -> String {
+    let reason = removal.reason();
+    let mut why = reason.why.clone();
+    if let When::Once { event, .. } = &reason.when {
+        why.push_str(&format!("; once {event}"));
+    }
+    for held in &removal.held {
+        why.push_str(&format!("; the finalizer {} then holds it", held.finalizer));
+        if let Some(by) = held.by {
+            why.push_str(&format!(", which {by} removes"));
+        }
+        if let Some(first) = held.for_objects.first() {
+            let more = held.for_objects.len() - 1;
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            why.push_str(&format!(" once {}{more} is gone", view.snapshot.short_name(*first)));
+        }
+    }
+    if let Some(first) = removal.held_dependents.first() {
+        let more = removal.held_dependents.len() - 1;
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        why.push_str(&format!("; a finalizer then holds {}{more}", view.snapshot.short_name(*first)));
+    }
+    if let Some(doubt) = removal.doubt() {
+        why.push_str(&format!("; not certain: {doubt}"));
+    }
+    why
+}

@@ -1,0 +1,168 @@
+//! The examples of `docs/commands/` that need a cluster show what is printed on one. `UPDATE_PAGES=1 cargo test --test
+//! cluster page` writes what is printed into the pages.
+
+use std::{
+    cell::Cell,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use regex::Regex;
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options, WORKLOADS, Watching},
+    pages::{Fill, check, filled, first_lines, head, read},
+};
+
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The namespace of the examples, and that into which one of them restores.
+const TEAM: &str = "team";
+const COPY: &str = "team-copy";
+
+/// The ConfigMap with a finalizer.
+const SETTINGS: &str = "/api/v1/namespaces/team/configmaps/settings";
+
+/// A cluster of one's own, on which nothing else happens, and a folder for the files of the examples.
+struct Stage {
+    cluster: Cluster,
+    folder: PathBuf,
+    /// The exit code of the last command.
+    code: Cell<Option<i32>>,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let cluster = Cluster::start(&Options::default());
+        cluster.start_controllers(&[&[COLLECTOR, NAMESPACES], WORKLOADS].concat());
+        let folder = cluster.folder().join("pages");
+        fs::create_dir_all(&folder).expect("a folder");
+        for name in [TEAM, COPY] {
+            cluster.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}));
+        }
+        Self { cluster, folder, code: Cell::default() }
+    }
+
+    /// Makes everything in `examples/team.yaml` that isn't there, and waits until the Pods are there.
+    fn furnish(&self) {
+        let settings = || self.cluster.get(SETTINGS);
+        if settings().is_some_and(|it| it["metadata"]["deletionTimestamp"].is_string()) {
+            self.release();
+            self.cluster.wait_until("the ConfigMap is gone", PATIENCE, || settings().is_none());
+        }
+        for document in serde_yaml::Deserializer::from_str(&read(Path::new("examples/team.yaml"))) {
+            let mut object = Value::deserialize(document).expect("an object");
+            object["metadata"]["namespace"] = json!(TEAM);
+            if self.cluster.get(&self.cluster.path_of(&object)).is_none() {
+                self.cluster.create(object);
+            }
+        }
+        let pods = ["db-0", "db-1"].map(|pod| format!("/api/v1/namespaces/{TEAM}/pods/{pod}"));
+        self.cluster
+            .wait_until("both Pods are there", PATIENCE, || pods.iter().all(|pod| self.cluster.get(pod).is_some()));
+        self.cluster.settled();
+    }
+
+    /// Does the work of the controller that has put the finalizer on the ConfigMap.
+    fn release(&self) {
+        self.cluster.patch(SETTINGS, &json!({"metadata": {"finalizers": null}}));
+    }
+
+    /// What a command prints on a terminal, as a page shows it.
+    fn run(&self, command: &str) -> String {
+        if command == "echo $?" {
+            return self.code.get().map(|code| format!("{code}\n")).expect("a command was run before");
+        }
+        let (line, lines) = head(command);
+        let line = line.strip_prefix("kubectl gc ").expect("our own command");
+        let mut program = self.cluster.gc_command(&self.cluster.kubeconfig(ADMIN));
+        program.args(line.split(' ')).current_dir(&self.folder);
+        let printed = if line.starts_with("watch ") { self.watched(&mut program) } else { self.printed(&mut program) };
+        first_lines(&as_on_the_page(&printed), lines)
+    }
+
+    fn printed(&self, program: &mut Command) -> String {
+        let output = program.output().expect("the program runs");
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8")).concat();
+        self.code.set(output.status.code());
+        assert!(matches!(output.status.code(), Some(0 | 2)), "{program:?}: {text}");
+        text
+    }
+
+    /// What `watch` prints while the ConfigMap is deleted, and goes in the end.
+    fn watched(&self, program: &mut Command) -> String {
+        let watching = Watching::of(program);
+        let mut lines = watching.until(" Watching ");
+        self.cluster.delete(SETTINGS, None, None);
+        lines.extend(watching.until("is being deleted"));
+        self.release();
+        lines.extend(watching.rest());
+        lines.join("\n") + "\n"
+    }
+}
+
+/// Whether the objects must be there before a command.
+type NeedsObjects = fn(&str) -> bool;
+
+/// The pages, in the order in which their commands are run.
+const SCENES: [(&str, NeedsObjects); 6] = [
+    ("cancel", |command| command.contains("gc delete")),
+    ("delete", |_| true),
+    // The delete before it has left an archive, and nothing of what is in it.
+    ("restore", |_| false),
+    ("archive", |command| command.contains("gc archive")),
+    ("snapshot", |command| command.contains("gc snapshot")),
+    ("watch", |_| true),
+];
+
+#[test]
+fn the_pages_show_what_a_cluster_answers() {
+    let stage = Stage::new();
+    for (name, needs_objects) in SCENES {
+        let page = Path::new("docs/commands").join(format!("{name}.md"));
+        let expected = filled(&read(&page), Fill::All, |command, _| {
+            if command != "echo $?" && needs_objects(command) {
+                let archive = stage.folder.join("db.yaml");
+                if archive.exists() {
+                    fs::remove_file(archive).expect("a file of this test");
+                }
+                stage.furnish();
+            }
+            Some(stage.run(command))
+        });
+        check(&page, &expected, "cluster");
+    }
+}
+
+/// What differs from run to run is replaced here, and nowhere else: the port, uids, times, how long it took, and how
+/// much there is of what the example is not about. What only reports progress is left out; a terminal overwrites it.
+pub fn as_on_the_page(text: &str) -> String {
+    let mut page = text.to_owned();
+    for (pattern, instead) in [
+        (r"(?m)^\d+ of \d+ deleted.*\n", ""),
+        (r"\b127\.0\.0\.1:\d+", "127.0.0.1:6443"),
+        (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "5a1f0c1e-7d0b-4c55-9a57-3f0a4b8f2d10"),
+        (r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-01-31T14:02:09Z"),
+        (r"\b\d\d:\d\d:\d\d\b", "14:02:09"),
+        (r"\bafter \d+(\.\d+)?s\b", "after 0.6s"),
+        (r"\b\d+(\.\d+)?s after\b", "0.3s after"),
+        (r"\([\d,]+ bytes\)", "(5,301 bytes)"),
+        (r"Wrote \d+ objects of \d+ kinds", "Wrote 195 objects of 17 kinds"),
+        (r"Watching \d+ resources", "Watching 32 resources"),
+    ] {
+        page = Regex::new(pattern).expect("a pattern").replace_all(&page, instead).into_owned();
+    }
+    page
+}
+
+#[test]
+fn only_what_differs_from_run_to_run_is_replaced() {
+    let told = "Context test (127.0.0.1:41234), namespace team.\n3 of 4 deleted, after 2s\n09:58:01 DONE: as planned, \
+                after 12.3s: 30s\n";
+    let page = "Context test (127.0.0.1:6443), namespace team.\n14:02:09 DONE: as planned, after 0.6s: 30s\n";
+    assert_eq!(as_on_the_page(told), page);
+}

@@ -1,0 +1,102 @@
+//! Pictures of what came of a delete and of a sweep: they show what is so in the cluster then, also in a browser.
+
+use std::{collections::BTreeMap, thread};
+
+use serde_json::{Value, json};
+
+use crate::{
+    chromium::opened,
+    delete::kit::{Family, config_map},
+    plan::trial::Trial,
+    sweep::uncollected,
+};
+
+/// What a page knows.
+#[track_caller]
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once("id=\"picture\">").expect("a picture");
+    let (data, _) = rest.split_once("</script>").expect("its end");
+    serde_json::from_str(data).expect("JSON")
+}
+
+/// The word beside each object, by name.
+fn words(picture: &Value) -> BTreeMap<&str, &str> {
+    let rows = picture["views"][0]["rows"].as_array().expect("rows").iter();
+    let name = |row: &Value| picture["objects"][row["object"].as_u64()? as usize]["name"].as_str();
+    rows.filter_map(|row| Some((name(row)?, row["word"].as_str()?))).collect()
+}
+
+/// Checks that the page shows this verdict and these words in a browser.
+#[track_caller]
+fn shows(page: &str, verdict: &str, words: &BTreeMap<&str, &str>) {
+    // Only what the script has made: the document that it reads has all of it, too.
+    let seen = opened(page);
+    let seen = seen
+        .rsplit_once("</script>")
+        .map_or(seen.as_str(), |(before, after)| if before.contains("role=\"tree\"") { before } else { after });
+    let seen = seen.split("<script").map(|part| part.split_once("</script>").map_or(part, |(_, rest)| rest));
+    let seen: String = seen.collect();
+    assert!(seen.contains(verdict), "{verdict:?} is not shown:\n{seen}");
+    for (name, word) in words {
+        assert!(seen.contains(name) && seen.contains(word), "{name}: {word:?} is not shown:\n{seen}");
+    }
+}
+
+#[test]
+fn of_a_delete_as_planned() {
+    let family = Family::of("pictured", 2);
+    let ran = family.cluster.gc(&family.args(&["--yes", "-o", "html", "--cascade=foreground"]));
+    let page = ran.expect(0);
+    let picture = data(page);
+    assert_eq!((&picture["kind"], &picture["views"][0]["verdict"]["word"]), (&json!("Deletion"), &json!("DONE")));
+    let words = words(&picture);
+    assert_eq!(words, BTreeMap::from([("leaf-0", "deleted"), ("leaf-1", "deleted"), ("root", "deleted")]));
+    assert!(family.there().is_empty());
+    shows(page, "DONE", &words);
+}
+
+/// What is stuck is so in every format.
+#[test]
+fn of_a_delete_that_is_stuck() {
+    thread::scope(|scope| {
+        for format in ["html", "svg", "mermaid", "dot"] {
+            scope.spawn(move || stuck(format));
+        }
+    });
+}
+
+fn stuck(format: &str) {
+    let family = Family::of(&format!("pictured-{format}"), 1);
+    let mut held = config_map(&family.namespace, "held", &[&family.root]);
+    held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
+    family.cluster.create(held);
+    let args = family.args(&["--yes", "--cascade=foreground", "--timeout=60s", "-o", format]);
+    let ran = family.cluster.gc(&args);
+    let drawn = ran.expect(2);
+    assert_eq!(family.there(), ["held", "root"]);
+    if format == "html" {
+        let picture = data(drawn);
+        let words = words(&picture);
+        let right = BTreeMap::from([("held", "STUCK"), ("leaf-0", "deleted"), ("root", "Terminating")]);
+        assert_eq!(words, right);
+        shows(drawn, "STUCK", &words);
+    } else {
+        assert!(drawn.contains("leaf-0") && drawn.contains("held") && drawn.contains("STUCK"), "{drawn}");
+    }
+}
+
+#[test]
+fn of_a_pass_of_a_sweep() {
+    let trial = Trial::on(uncollected(), "pictured-sweep", "Background");
+    let gone = trial.gone("gone");
+    trial.config_map("left").owned_by(&gone).create();
+    trial.config_map("other").create();
+    let ran = trial.cluster.gc(&["sweep", "-n", &trial.namespace, "--yes", "-o", "html"]);
+    let page = ran.expect(0);
+    let picture = data(page);
+    let words = words(&picture);
+    assert_eq!((&picture["kind"], words.get("left"), words.get("other")), (&json!("Sweep"), Some(&"deleted"), None));
+    let left = format!("/api/v1/namespaces/{}/configmaps/left", trial.namespace);
+    assert!(trial.cluster.get(&left).is_none());
+    shows(page, "DONE", &words);
+}

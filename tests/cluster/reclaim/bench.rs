@@ -1,0 +1,317 @@
+//! Plays seeds on one cluster: writes objects to etcd, predicts, starts the controllers, and looks.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    expect::{Expected, SLACK, expected, text},
+    make::{FOREIGN, Making, controlled_by, time},
+    sorts::{self, PERIOD_HOURS},
+};
+use crate::harness::{Cluster, Listed, Options};
+
+/// All that remove something, and those whose work they wait for. Not those that act on Nodes which nobody renews.
+const CONTROLLERS: [&str; 17] = [
+    "certificatesigningrequest-cleaner-controller",
+    "cronjob-controller",
+    "daemonset-controller",
+    "deployment-controller",
+    "garbage-collector-controller",
+    "job-controller",
+    "legacy-serviceaccount-token-cleaner-controller",
+    "namespace-controller",
+    "persistentvolume-binder-controller",
+    "persistentvolume-protection-controller",
+    "persistentvolumeclaim-protection-controller",
+    "pod-garbage-collector-controller",
+    "replicaset-controller",
+    "replicationcontroller-controller",
+    "statefulset-controller",
+    "token-cleaner-controller",
+    "ttl-after-finished-controller",
+];
+/// The ConfigMap that says since when uses of tokens are recorded.
+const TRACKING: &str = "/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking";
+/// Objects that are written at the same time.
+const AT_ONCE: usize = 6;
+/// Clocks of servers and of this test are the same; timestamps have no fractions.
+const ROUNDED: i64 = 1;
+/// The pod garbage collector's look, a controller's start, and a busy machine. Only what stays takes so long.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}
+
+/// What was seen of the cluster: by uid, whether an object is terminating.
+type Seen = BTreeMap<String, bool>;
+
+struct Bench {
+    cluster: Cluster,
+    kinds: Vec<Listed>,
+    /// By uid, as it was stored.
+    objects: BTreeMap<String, Value>,
+    expected: BTreeMap<String, Expected>,
+}
+
+/// Plays these seeds side by side. Once all has gone that must, looks so much longer.
+pub fn play(seeds: &[u64], longer: Duration) {
+    let begun = Instant::now();
+    let made: Vec<Making> = seeds.iter().map(|seed| sorts::objects(*seed, now())).collect();
+    let ended = made.iter().flat_map(|making| &making.objects).filter(|object| has_ended(object)).count();
+    // Some Pods are above it, and some are not.
+    let threshold = (ended * 2 / 3).max(1);
+    let (threshold, period) = (threshold.to_string(), format!("{PERIOD_HOURS}h"));
+    let options = Options {
+        controller_manager: vec![
+            // So that no controller looks before its caches are filled: the cleaner of requests looks once an hour.
+            "--controller-start-interval=1500ms".to_owned(),
+            format!("--terminated-pod-gc-threshold={threshold}"),
+            format!("--legacy-service-account-token-clean-up-period={period}"),
+        ],
+        ..Options::default()
+    };
+    let cluster = Cluster::start(&options);
+    let objects = build(&cluster, &made);
+    let stored = begun.elapsed();
+    let document = cluster.gc(&[
+        "reclaim",
+        "-A",
+        "--never",
+        "-o",
+        "json",
+        "--terminated-pod-gc-threshold",
+        &threshold,
+        "--legacy-service-account-token-clean-up-period",
+        &period,
+    ]);
+    document.expect(0);
+    let document = document.json();
+    assert_eq!(document["complete"], true, "{}", document["gaps"]);
+    let foreign = |uid: &str| objects.get(uid).is_some_and(|object| finalizers(object).any(|one| one == FOREIGN));
+    let expected = expected(&document, foreign);
+    let kinds: BTreeSet<&str> = objects.values().map(|object| text(&object["kind"])).collect();
+    let kinds = cluster.listed().into_iter().filter(|kind| kinds.contains(kind.kind())).collect();
+    let bench = Bench { cluster, kinds, objects, expected };
+    let figures = bench.look_on(longer);
+    println!(
+        "{} seeds: {} objects stored in {} s; {figures}; {} s",
+        seeds.len(),
+        bench.objects.len(),
+        stored.as_secs(),
+        begun.elapsed().as_secs()
+    );
+}
+
+fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
+    object["metadata"]["finalizers"].as_array().into_iter().flatten().map(text)
+}
+
+fn has_ended(object: &Value) -> bool {
+    object["kind"] == "Pod" && matches!(text(&object["status"]["phase"]), "Succeeded" | "Failed")
+}
+
+/// Writes all objects to etcd. Returns them by uid, as the API server reads them.
+fn build(cluster: &Cluster, made: &[Making]) -> BTreeMap<String, Value> {
+    cluster.wait_until("the ConfigMap of tracked tokens", Duration::from_secs(60), || cluster.get(TRACKING).is_some());
+    let since = jiff::Timestamp::from_second(now() - 30 * 86_400).expect("a time").to_string();
+    cluster.patch(TRACKING, &json!({"data": {"since": &since[..10]}}));
+    let namespace = |name: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    if cluster.get("/api/v1/namespaces/kube-node-lease").is_none() {
+        cluster.create(namespace("kube-node-lease"));
+    }
+    made.iter().for_each(|making| drop(cluster.create(namespace(&making.namespace))));
+    let objects = put(cluster, made.iter().flat_map(|making| &making.objects).cloned().collect());
+    let is_set = |object: &&Value| matches!(text(&object["kind"]), "StatefulSet" | "DaemonSet");
+    let seeds: BTreeMap<&str, &Making> = made.iter().map(|making| (making.namespace.as_str(), making)).collect();
+    let sets = objects.values().filter(is_set);
+    let revisions = sets.flat_map(|set| revisions(seeds[text(&set["metadata"]["namespace"])], set));
+    let revisions = put(cluster, revisions.collect());
+    objects.into_iter().chain(revisions).collect()
+}
+
+/// Writes objects to etcd, kind by kind and many at once, and reads them.
+fn put(cluster: &Cluster, objects: Vec<Value>) -> BTreeMap<String, Value> {
+    let mut by_kind: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for object in objects {
+        by_kind.entry(text(&object["kind"]).to_owned()).or_default().push(object);
+    }
+    let mut stored = BTreeMap::new();
+    for objects in by_kind.values() {
+        let Some((last, others)) = objects.split_last() else { continue };
+        // All keys of a kind have one beginning.
+        let key = cluster.etcd_key(last);
+        let place = |object: &Value| match object["metadata"]["namespace"].as_str() {
+            Some(namespace) => format!("{namespace}/{}", text(&object["metadata"]["name"])),
+            None => text(&object["metadata"]["name"]).to_owned(),
+        };
+        let beginning = key.strip_suffix(&place(last)).unwrap_or_else(|| panic!("{key}"));
+        let all = |objects: &[Value]| {
+            objects.iter().for_each(|object| {
+                cluster.etcd_put(&format!("{beginning}{}", place(object)), object.to_string().as_bytes());
+            });
+        };
+        thread::scope(|scope| {
+            others
+                .chunks(others.len().div_ceil(AT_ONCE).max(1))
+                .for_each(|objects| drop(scope.spawn(move || all(objects))));
+        });
+        // Once the last is read, so are all.
+        cluster.store(last);
+        let collection = cluster.collection_of(last);
+        let base = collection.split("/namespaces/").next().unwrap_or_default();
+        let list = match last["metadata"]["namespace"].is_string() {
+            true => format!("{base}/{}", collection.rsplit('/').next().unwrap_or_default()),
+            false => collection,
+        };
+        let wanted: BTreeSet<&str> = objects.iter().map(|object| text(&object["metadata"]["uid"])).collect();
+        for mut object in cluster.list(&list) {
+            if wanted.contains(text(&object["metadata"]["uid"])) {
+                object["apiVersion"] = last["apiVersion"].clone();
+                object["kind"] = last["kind"].clone();
+                stored.insert(text(&object["metadata"]["uid"]).to_owned(), object);
+            }
+        }
+        assert!(wanted.iter().all(|uid| stored.contains_key(*uid)), "{list}: not all were stored");
+    }
+    stored
+}
+
+/// The revisions of a StatefulSet or DaemonSet, as its annotations want them: old ones, and those of its template.
+fn revisions(making: &Making, set: &Value) -> Vec<Value> {
+    let name = text(&set["metadata"]["name"]);
+    let wanted = |key: &str| text(&set["metadata"]["annotations"][key]).parse::<i64>().expect("a number");
+    let (old, copies) = (wanted("test/revisions"), wanted("test/copies"));
+    let number = text(&set["metadata"]["uid"]).get(9..13).and_then(|part| i64::from_str_radix(part, 16).ok());
+    let number = number.expect("a number in the uid");
+    let revision = |version: i64, of: i64| {
+        let mut template = set["spec"]["template"].clone();
+        if of != 9 {
+            template["spec"]["containers"][0]["image"] = json!(format!("registry.example.com/app:{of}"));
+        }
+        template["$patch"] = json!("replace");
+        let uid = format!("{:08x}-{number:04x}-4000-8000-0000000000{version:02}", making.seed);
+        json!({"apiVersion": "apps/v1", "kind": "ControllerRevision",
+            "metadata": {"name": format!("{name}-v{version}"), "namespace": making.namespace, "uid": uid,
+                "creationTimestamp": time(making.now - 1_000 + version),
+                "labels": {"app": name, "controller-revision-hash": format!("v{version}")},
+                "ownerReferences": controlled_by(set)},
+            "data": sorted(&json!({"spec": {"template": template}})), "revision": version})
+    };
+    let old = (1..=old).map(|version| revision(version, version));
+    old.chain((0..copies).map(|copy| revision(20 + copy, 9))).collect()
+}
+
+/// With sorted keys, as the controllers write it: they compare bytes.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort();
+            Value::Object(keys.into_iter().map(|key| (key.clone(), sorted(&map[key]))).collect::<Map<_, _>>())
+        }
+        Value::Array(all) => Value::Array(all.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+impl Bench {
+    /// Starts the controllers, and compares what goes with what is predicted.
+    fn look_on(&self, longer: Duration) -> String {
+        let before = self.look();
+        // An API server looks for old Leases when it begins, and then once an hour.
+        self.cluster.kill_api_server();
+        self.cluster.start_api_server_again();
+        self.cluster.start_controllers(&CONTROLLERS);
+        let (begun, started) = (now(), Instant::now());
+        let mut went: BTreeMap<String, (i64, bool)> = BTreeMap::new();
+        let mut quiet_since: Option<Instant> = None;
+        let mut wrong: BTreeSet<String> = BTreeSet::new();
+        loop {
+            let seen = self.look();
+            let at = now();
+            for (uid, was_terminating) in &before {
+                let gone = !seen.contains_key(uid);
+                let changed = gone || seen.get(uid).is_some_and(|is| *is && !was_terminating);
+                if changed && went.get(uid).is_none_or(|(_, was_gone)| gone && !was_gone) {
+                    wrong.extend(self.judge_end(uid, at, gone, &went));
+                    went.insert(uid.clone(), (at, gone));
+                }
+            }
+            let left = self.left(begun, at, &before, &went);
+            if left.is_empty() {
+                let since = *quiet_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= longer.min(Duration::from_secs(4)) && started.elapsed() >= longer {
+                    break;
+                }
+            } else {
+                quiet_since = None;
+            }
+            if started.elapsed() > PATIENCE.max(longer + Duration::from_secs(u64::try_from(SLACK).unwrap_or(0))) {
+                wrong.extend(left);
+                break;
+            }
+            thread::sleep(Duration::from_millis(500));
+        }
+        let wrong: Vec<String> = wrong.into_iter().collect();
+        assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+        let uncertain = self.expected.values().filter(|expected| !expected.certain).count();
+        format!("{} predicted ({uncertain} not certain), {} went", self.expected.len(), went.len())
+    }
+
+    /// What is wrong with an end that was seen at this time.
+    fn judge_end(&self, uid: &str, at: i64, gone: bool, went: &BTreeMap<String, (i64, bool)>) -> Option<String> {
+        let name = self.name(uid);
+        let how = if gone { "is gone" } else { "is terminating" };
+        let Some(expected) = self.expected.get(uid) else {
+            return Some(format!("{name} {how}, which was not predicted: {}", self.objects[uid]));
+        };
+        if gone && expected.ends == Some(false) {
+            return Some(format!("{name} is gone, though something was to hold it: {}", expected.told));
+        }
+        if expected.earliest.is_some_and(|earliest| at + ROUNDED < earliest) {
+            return Some(format!("{name} {how} too early, at {at}: {}", expected.told));
+        }
+        // It may have ended in the same look.
+        let early = expected.after.iter().find(|other| !went.contains_key(*other) && self.look().contains_key(*other));
+        early.map(|other| format!("{name} {how} before {}: {}", self.name(other), expected.told))
+    }
+
+    /// What must have gone by now, and hasn't.
+    fn left(&self, begun: i64, at: i64, before: &Seen, went: &BTreeMap<String, (i64, bool)>) -> Vec<String> {
+        let is_over = |uid: &String, ends: Option<bool>| match went.get(uid) {
+            Some((_, gone)) => *gone || ends != Some(true),
+            // It was terminating before.
+            None => ends != Some(true) && before.get(uid) == Some(&true),
+        };
+        let logged = |uid: &str| {
+            let name = text(&self.objects[uid]["metadata"]["name"]);
+            self.cluster.log_of_controllers(name).join("\n  ")
+        };
+        let due = self.expected.iter().filter(|(uid, expected)| {
+            let is_free = expected.after.iter().all(|other| went.get(other).is_some_and(|(_, gone)| *gone));
+            let is_due = expected.must(begun).is_some_and(|must| must <= at);
+            before.contains_key(*uid) && is_due && is_free && !is_over(uid, expected.ends)
+        });
+        due.map(|(uid, expected)| format!("{} is still there: {}\n  {}", self.name(uid), expected.told, logged(uid)))
+            .collect()
+    }
+
+    fn name(&self, uid: &str) -> String {
+        let Some(object) = self.objects.get(uid) else { return uid.to_owned() };
+        format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]))
+    }
+
+    /// The objects that were stored, as they are now.
+    fn look(&self) -> Seen {
+        let all = self.cluster.objects_of(&self.kinds);
+        let metadata = all.iter().map(|object| &object["metadata"]);
+        let known = metadata.filter(|metadata| self.objects.contains_key(text(&metadata["uid"])));
+        known.map(|metadata| (text(&metadata["uid"]).to_owned(), metadata["deletionTimestamp"].is_string())).collect()
+    }
+}

@@ -1,0 +1,53 @@
+//! The screen on a real cluster: a delete from it asks as the command does, and its cascade is seen as it happens.
+
+use serde_json::json;
+
+use crate::{
+    harness::{ADMIN, uid},
+    plan::trial::Trial,
+    tmux::Tmux,
+};
+
+#[test]
+fn a_delete_from_the_screen_asks_and_is_seen() {
+    let trial = Trial::new("tui", "Background");
+    let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
+    let owner = trial.config_map("owner").create();
+    trial.config_map("leaf").owned_by(&owner).create();
+    let held = trial.config_map("held").owned_by(&owner).finalizer("acme.io/held").create();
+    trial.config_map("other").create();
+    cluster.seen_by_collector(&[uid(&owner), uid(&held)]);
+    let tmux = Tmux::of(80, 24, cluster.folder());
+    tmux.starts(&format!("tui -n {ns} --kubeconfig {}", cluster.kubeconfig(ADMIN).display()));
+    tmux.until("? help");
+    tmux.until("live");
+    // What appears is shown without a key.
+    trial.config_map("newcomer").create();
+    tmux.until("ConfigMap/newcomer");
+    tmux.press(&["/", "owner", "Enter", "Home", "Space"]);
+    tmux.until("1 marked");
+    // Whoever does not say yes changes nothing, and is back on the screen.
+    tmux.press(&["d"]);
+    tmux.until("Type the name, held");
+    tmux.types("no");
+    tmux.until("Nothing was changed");
+    tmux.press(&["Enter"]);
+    tmux.until("? help");
+    assert!(
+        cluster.get(&cluster.path_of(&owner)).is_some_and(|owner| owner["metadata"]["deletionTimestamp"].is_null())
+    );
+    // What was typed too early answers no question.
+    tmux.press(&["d"]);
+    tmux.until("Type the name, held");
+    tmux.types("held");
+    let shown = tmux.until("Terminating");
+    assert!(shown.contains("ConfigMap/held"), "{shown}");
+    tmux.until_it("the rest to go", |shown| !shown.contains("ConfigMap/leaf") && shown.contains("ConfigMap/other"));
+    cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
+    tmux.until("What came of the delete");
+    tmux.press(&["q"]);
+    tmux.until_it("it to go", |shown| !shown.contains("ConfigMap/held") && shown.contains("ConfigMap/other"));
+    tmux.press(&["q"]);
+    tmux.is_restored(0);
+    assert!(cluster.get(&cluster.path_of(&owner)).is_none());
+}

@@ -1,0 +1,64 @@
+//! The template of `-o html` runs its own script and style, and nothing else. `npm test` in the folder `web` compares
+//! it with its sources, and tries it in a browser.
+
+use std::fs;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use ring::digest::{SHA256, digest};
+
+fn template() -> String {
+    fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/render/html/page.html")).unwrap()
+}
+
+/// What stands between a tag that occurs once, and its end.
+fn inside<'a>(page: &'a str, begin: &str, end: &str) -> &'a str {
+    assert_eq!(page.matches(begin).count(), 1, "{begin}");
+    page.split_once(begin).unwrap().1.split_once(end).unwrap().0
+}
+
+fn source(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(digest(&SHA256, text.as_bytes())))
+}
+
+#[test]
+fn its_policy_allows_its_own_script_and_style_only() {
+    let page = template();
+    let script = source(inside(&page, "<script>", "</script>"));
+    let style = source(inside(&page, "<style>", "</style>"));
+    let policy = format!(
+        "default-src 'none'; script-src {script}; style-src {style}; base-uri 'none'; form-action 'none'; \
+         require-trusted-types-for 'script'; trusted-types 'none'"
+    );
+    assert_eq!(inside(&page, "<meta http-equiv=\"Content-Security-Policy\" content=\"", "\">"), policy);
+    // The policy stands before all that it must hold for.
+    assert!(page.find("Content-Security-Policy").unwrap() < page.find("<title>").unwrap());
+}
+
+#[test]
+fn it_has_one_place_for_the_title_and_one_for_the_picture() {
+    let page = template();
+    assert_eq!(inside(&page, "<title>", "</title>"), "{{TITLE}}");
+    assert_eq!(inside(&page, "<script type=\"application/json\" id=\"picture\">", "</script>"), "{{PICTURE}}");
+    assert_eq!(page.matches("{{").count(), 2);
+}
+
+#[test]
+fn it_names_no_other_place_and_makes_no_markup_of_text() {
+    let page = template();
+    // The names of XML's namespaces look like addresses.
+    let names = page.match_indices("://").filter(|(at, _)| !page[at + 3..].starts_with("www.w3.org/"));
+    assert_eq!(names.map(|(at, _)| &page[at.saturating_sub(20)..at + 20]).collect::<Vec<_>>(), [""; 0]);
+    for word in ["@import", "url(", "insertAdjacentHTML", "document.write", "new Function", "eval("] {
+        let markers = if word == "url(" { page.matches("url(#").count() } else { 0 };
+        assert_eq!(page.matches(word).count(), markers, "{word}");
+    }
+}
+
+#[test]
+fn it_carries_the_licences_of_its_parts() {
+    let page = template();
+    let licences = inside(&page, "<script>/*\n", "\n*/");
+    for part in ["d3-hierarchy", "d3-zoom", "Permission to use, copy, modify", "Redistributions in binary form"] {
+        assert!(licences.contains(part), "{part}");
+    }
+}

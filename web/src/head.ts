@@ -1,0 +1,56 @@
+// What was asked, what comes of it, and the policies to compare.
+import type { App } from './app.ts';
+import { fill, h } from './dom.ts';
+import { shape } from './shapes.ts';
+import type { State } from './state.ts';
+import { count, grouped } from './visible.ts';
+
+export class Head {
+  readonly element: HTMLElement;
+  readonly #app: App;
+  readonly #verdict = h('div', { class: 'verdict', role: 'status', 'aria-label': 'Verdict' });
+  readonly #changes = h('p', { class: 'changes' });
+  readonly #choices = new Map<string, HTMLInputElement>();
+
+  constructor(app: App) {
+    this.#app = app;
+    const { title, source, views } = app.picture;
+    const policies = views.length < 2 ? null : h(
+      'fieldset', { class: 'policies-choice' },
+      h('legend', {}, 'Propagation policy'),
+      ...views.map((view) => {
+        const input = h('input', { type: 'radio', name: 'policy', value: view.name });
+        input.addEventListener('change', () => app.go({ view: view.name }));
+        this.#choices.set(view.name, input);
+        return h('label', {}, input, h('span', {}, view.name));
+      }),
+    );
+    this.element = h(
+      'header', { class: 'head' },
+      h('div', { class: 'asked' }, h('h1', {}, h('bdi', {}, title)), h('p', { class: 'quiet' }, h('bdi', {}, source))),
+      this.#verdict,
+      policies && h('div', { class: 'policies-line' }, policies, this.#changes),
+    );
+  }
+
+  show(before: State | undefined): void {
+    const { view, difference } = this.#app;
+    const choice = this.#choices.get(view.name);
+    if (choice) choice.checked = true;
+    if (before && before.view === this.#app.state.view) return;
+    const { verdict } = view;
+    this.#verdict.hidden = !verdict;
+    this.#verdict.className = `verdict fate-${verdict?.fate ?? 'stays'}`;
+    // The live region tells the sentence when the policy changes.
+    fill(this.#verdict, ...(verdict ? [
+      shape(verdict.fate), h('p', {}, h('strong', {}, verdict.word), verdict.word ? ' ' : '', verdict.sentence),
+    ] : []));
+    const changed = difference?.was.size ?? 0;
+    fill(this.#changes, difference
+      ? changed === 0 ? `All objects end as with ${difference.from}.`
+        : `${count(changed, 'object ends', 'objects end')} differently than with ${difference.from}` +
+          (difference.outside === 0 ? ': marked “was”.' : `; ${grouped(difference.outside)} of them ` +
+            `${difference.outside === 1 ? 'is' : 'are'} outside of this plan.`)
+      : null);
+  }
+}

@@ -1,0 +1,557 @@
+// The page in Chromium: every feature, by mouse and by keyboard, and nothing that it must not do.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test, type TestContext } from 'node:test';
+import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
+import type { Picture } from '../src/picture.ts';
+import { visible } from '../src/visible.ts';
+import { html, launch, open } from './page.ts';
+import { chain, cycle, empty, findings, HOSTILE, hostile, many, shared, shop, siblings } from './pictures.ts';
+
+const POD = '10000000-0000-4000-8000-000000000006';
+const STUCK_LINES = ['Deployment/web', 'ReplicaSet/web-6d5f8c7b94', 'Pod/web-6d5f8c7b94-x2lqp'];
+
+let browser: Browser;
+before(async () => { browser = await launch(); });
+after(async () => { await browser.close(); });
+
+/** A test of one page, which must not complain and must not ask for anything. */
+function pageTest(name: string, picture: () => Picture | string, run: (page: Page, t: TestContext) => Promise<void>,
+  options: BrowserContextOptions = {}, hash = ''): void {
+  test(name, async (t) => {
+    const { page, complaints, close } = await open(browser, picture(), options, hash);
+    try {
+      await run(page, t);
+      assert.deepEqual(complaints, []);
+      assert.ok(await elements(page) < MOST_ELEMENTS, `${await elements(page)} elements`);
+    } finally {
+      await close();
+    }
+  });
+}
+
+/** However large the picture is, the document stays small. */
+const MOST_ELEMENTS = 8000;
+const elements = (page: Page): Promise<number> => page.evaluate(() => document.querySelectorAll('*').length);
+const lines = (page: Page, list = 'tree'): Promise<string[]> =>
+  page.$$eval(`#${list} .lines [role=row]`, (rows, list) => rows.map(
+    (row) => row.querySelector(list === 'tree' ? '.title' : '.name')!.textContent ?? ''), list);
+const text = (page: Page, selector: string): Promise<string> => page.locator(selector).innerText();
+const hash = (page: Page): Promise<string> => page.evaluate(() => decodeURIComponent(location.hash));
+const active = (page: Page): Promise<string> => page.evaluate(() => {
+  const list = document.activeElement;
+  const line = document.getElementById(list?.getAttribute('aria-activedescendant') ?? '');
+  return line?.querySelector('.title, .name')?.textContent ?? `not a line: ${list?.id}`;
+});
+const line = (page: Page, title: string) => 
+  page.locator('#tree .lines [role=row]').filter({ has: page.locator('.title', { hasText: title }) }).first();
+
+/** Waits until a list has settled on what is expected. */
+async function expectLines(page: Page, wanted: string[], list = 'tree'): Promise<void> {
+  const end = Date.now() + 10_000;
+  let found = await lines(page, list);
+  while (Date.now() < end && found.join() !== wanted.join()) {
+    await page.waitForTimeout(20);
+    found = await lines(page, list);
+  }
+  assert.deepEqual(found, wanted);
+}
+
+pageTest('the verdict, the tree and the sections of the text', shop, async (page) => {
+  assert.match(await text(page, '.verdict'), /^STUCK 7 of 8 objects are deleted/);
+  assert.deepEqual(await lines(page), shop().views[0]!.rows.map((row) => row.title));
+  assert.match(await line(page, 'x2lqp').innerText(), /STUCK\s+finalizer acme.io\/drain/);
+  assert.match(await text(page, 'aside'), /Outside[^]*Assumes[^]*But[^]*Next/);
+  assert.match(await page.title(), /^Plan: delete deployment\/web/);
+});
+
+pageTest('the mouse opens, closes and selects', shop, async (page) => {
+  await line(page, 'ReplicaSet/web-6d').locator('.twisty').click();
+  assert.equal((await lines(page)).length, 6);
+  assert.match(await line(page, 'ReplicaSet/web-6d').innerText(), /\+3[^]*stuck below/);
+  await line(page, 'ReplicaSet/web-6d').locator('.twisty').click();
+  await line(page, 'x2lqp').click();
+  const story = await text(page, 'aside');
+  for (const part of [
+    /^Pod\/web-6d5f8c7b94-x2lqp/, /STUCK finalizer/, /Under each policy/, /orphan\s+outside/, /Waits for/, /Commands/,
+    /Owners \(1\)\s+ReplicaSet\/web-6d5f8c7b94 -n shop\s*its controller, blocking/, /acme\.io\/drain/,
+    new RegExp(POD), /2026-11-20 17:30:04 UTC/,
+  ]) assert.match(story, part);
+  await page.click('aside .link');
+  assert.match(await text(page, 'aside'), /^ReplicaSet\/web-6d5f8c7b94[^]*Dependents \(3\)/);
+  await page.click('aside .close');
+  assert.match(await text(page, 'aside'), /^All in all/);
+  await page.click('text=Collapse all');
+  assert.deepEqual(await lines(page), ['Deployment/web']);
+  await page.click('text=Expand all');
+  assert.equal((await lines(page)).length, 9);
+});
+
+pageTest('the keyboard walks the tree', shop, async (page) => {
+  await page.focus('#tree');
+  const press = async (...keys: string[]): Promise<string> => {
+    for (const key of keys) await page.keyboard.press(key);
+    return active(page);
+  };
+  assert.equal(await press('ArrowDown', 'ArrowDown'), 'ConfigMap/shop-settings');
+  assert.equal(await press('End'), 'ReplicaSet/web-7f4d9b8c6d');
+  assert.equal(await press('ArrowLeft'), 'Deployment/web');
+  assert.equal(await press('ArrowRight'), 'ConfigMap/web-dashboard -n elsewhere');
+  assert.equal(await press('p'), 'Pod/web-6d5f8c7b94-x2lqp');
+  assert.equal(await press('ArrowLeft', 'ArrowLeft'), 'ReplicaSet/web-6d5f8c7b94');
+  assert.equal((await lines(page)).length, 6);
+  assert.equal(await press('*'), 'ReplicaSet/web-6d5f8c7b94');
+  assert.equal((await lines(page)).length, 9);
+  assert.equal(await press('ArrowDown', 'Enter'), 'Pod/web-6d5f8c7b94-x2lqp');
+  assert.match(await text(page, 'aside'), /^Pod\/web-6d5f8c7b94-x2lqp/);
+  assert.equal(await line(page, 'x2lqp').getAttribute('aria-selected'), 'true');
+  assert.equal(await press('PageUp'), 'Deployment/web');
+  await page.keyboard.press('Escape');
+  assert.match(await text(page, 'aside'), /^All in all/);
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'tree');
+  await page.keyboard.press('/');
+  assert.equal(await page.evaluate(() => document.activeElement?.id), 'search');
+});
+
+pageTest('Tab goes through everything and out again', shop, async (page) => {
+  const seen: string[] = [];
+  for (let step = 0; step < 40; step++) {
+    await page.keyboard.press('Tab');
+    const at = await page.evaluate(() => {
+      const { activeElement: element } = document;
+      if (!element || element === document.body) return 'out';
+      return element.id || element.getAttribute('aria-label') || element.textContent || element.tagName;
+    });
+    if (at === 'out' && seen.length > 0) break;
+    seen.push(at);
+  }
+  assert.ok(seen.length < 40, seen.join(', '));
+  for (const stop of ['search', 'tree', 'tab-tree', 'Expand all']) assert.ok(seen.includes(stop), `${stop}: ${seen.join()}`);
+});
+
+pageTest('another policy changes verdict, lines and marks', shop, async (page) => {
+  await page.click('label:has-text("foreground")');
+  assert.match(await text(page, '.verdict'), /5 of 8 objects are deleted/);
+  assert.equal(await text(page, '.changes'), '2 objects end differently than with background: marked “was”.');
+  assert.match(await line(page, 'Deployment/web').innerText(), /was: deleted[^]*STUCK\s+waits for/);
+  await page.keyboard.press('ArrowRight');
+  assert.match(await text(page, '.verdict'), /^1 object is deleted/);
+  assert.match(await text(page, '.changes'), /8 objects end differently than with foreground; 3 of them are outside/);
+  assert.equal((await lines(page)).length, 6);
+  assert.equal(await hash(page), '#view=orphan');
+  await page.goBack();
+  assert.match(await text(page, '.verdict'), /5 of 8/);
+});
+
+pageTest('search, and filters by state, kind and namespace', shop, async (page) => {
+  await page.fill('#search', 'x2lqp stuck');
+  await expectLines(page, STUCK_LINES);
+  assert.equal(await text(page, '.found'), '1 of 9 lines');
+  assert.equal(await hash(page), '#search=x2lqp+stuck');
+  await page.keyboard.press('Escape');
+  await expectLines(page, shop().views[0]!.rows.map((row) => row.title));
+  await page.click('.chip:has-text("1 stuck")');
+  await expectLines(page, STUCK_LINES);
+  assert.equal(await page.getAttribute('.chip:has-text("1 stuck")', 'aria-pressed'), 'true');
+  await page.click('.chip:has-text("1 kept")');
+  await expectLines(page, ['Deployment/web', 'ConfigMap/shop-settings', ...STUCK_LINES.slice(1)]);
+  await page.click('.clear');
+  await page.selectOption('[aria-label="Filter by kind"]', 'ConfigMap');
+  await page.selectOption('[aria-label="Filter by namespace"]', '=elsewhere');
+  await expectLines(page, ['Deployment/web', 'ConfigMap/web-dashboard -n elsewhere']);
+  await page.fill('#search', 'nothing like this');
+  await expectLines(page, []);
+  assert.match(await text(page, '.nothing'), /Nothing matches/);
+  await page.click('#tab-drawing');
+  await page.click('#tab-table');
+  await page.click('.clear');
+  assert.equal((await lines(page, 'table')).length, 9);
+});
+
+pageTest('the table sorts, also beside the tree', shop, async (page) => {
+  await page.click('#tab-table');
+  const sorted = async (head: string): Promise<string[]> => {
+    await page.click(`#table .headers button:has-text("${head}")`);
+    return lines(page, 'table');
+  };
+  const names = shop().views[0]!.rows.map((row) => shop().objects[row.object!]!.name);
+  assert.deepEqual(await sorted('Name'), [...names].sort());
+  assert.equal(await page.getAttribute('#table [role=columnheader].name', 'aria-sort'), 'ascending');
+  assert.deepEqual(await sorted('Name'), [...names].sort().reverse());
+  assert.deepEqual(await sorted('Name'), names);
+  assert.equal((await sorted('State'))[0], 'web-6d5f8c7b94-x2lqp');
+  assert.equal((await sorted('Created'))[0], 'web');
+  assert.equal((await sorted('Namespace'))[0], 'web-dashboard');
+  assert.equal((await sorted('Kind'))[0], 'web-dashboard');
+  // What has no detail comes last, in both directions.
+  assert.equal((await sorted('Detail'))[0], 'web-6d5f8c7b94-8kqzn');
+  assert.equal((await sorted('Detail'))[0], 'shop-settings');
+  assert.equal(await hash(page), '#show=table&sort=-detail');
+  await page.click('#tab-tree');
+  await page.check('text=Table beside');
+  assert.equal((await lines(page, 'table')).length, 9);
+  await page.click('#table .lines [role=row]:has-text("x2lqp")');
+  assert.equal(await line(page, 'x2lqp').getAttribute('aria-selected'), 'true');
+  await page.focus('#table');
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  assert.match(await text(page, 'aside'), /^ConfigMap\/shop-settings/);
+});
+
+pageTest('the drawing: lines, folding, zoom, selection', shop, async (page) => {
+  await page.click('#tab-drawing');
+  const nodes = (): Promise<number> => page.locator('#drawing .node').count();
+  const transform = (): Promise<string | null> => page.getAttribute('#drawing .canvas > g', 'transform');
+  const overlaps = await page.$$eval('#drawing .node', (nodes) => nodes.filter((node) =>
+    node.querySelector('.icon')!.getBoundingClientRect().right > node.querySelector('.name')!.getBoundingClientRect().left));
+  assert.equal(overlaps.length, 0, 'a shape stands beside its text');
+  // Nine lines, and two owners outside of them.
+  assert.equal(await nodes(), 11);
+  assert.equal(await page.locator('.edge-invalid').count(), 2, 'one in the drawing, one in the legend');
+  assert.equal(await page.locator('.canvas .edge-blocks').count(), 7);
+  assert.match(await text(page, '.lines-legend'), /owner reference[^]*blocks[^]*invalid/);
+  await page.click('.node:has-text("web-6d5f8c7b94"):has-text("ReplicaSet") .toggle');
+  assert.equal(await nodes(), 8);
+  await page.click('.node:has-text("ReplicaSet") .toggle:has-text("+3")');
+  assert.equal(await nodes(), 11);
+  await page.click('.node:has-text("x2lqp")');
+  assert.match(await text(page, 'aside'), /^Pod\/web-6d5f8c7b94-x2lqp/);
+  const moves = [
+    () => page.click('[aria-label="Zoom in"]'), () => page.click('[aria-label="Zoom out"]'),
+    () => page.click('[aria-label="Zoom out"]'), () => page.click('text=Fit'), () => page.click('text=1:1'),
+    () => page.keyboard.press('0'), () => page.keyboard.press('+'), () => page.keyboard.press('-'),
+    () => page.keyboard.press('Shift+ArrowRight'),
+  ];
+  for (const [at, move] of moves.entries()) {
+    if (at === 5) await page.focus('#drawing');
+    const was = await transform();
+    await move();
+    assert.notEqual(await transform(), was, `move ${at}`);
+  }
+  await page.mouse.move(400, 500);
+  let was = await transform();
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction((was) => document.querySelector('.canvas > g')!.getAttribute('transform') !== was, was);
+  was = await transform();
+  await page.mouse.down();
+  await page.mouse.move(450, 520);
+  await page.mouse.up();
+  assert.notEqual(await transform(), was);
+  await page.focus('#drawing');
+  for (const key of ['Home', 'ArrowRight', 'ArrowRight', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  assert.match(await text(page, 'aside'), /ConfigMap\/shop-settings/);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press(' ');
+  assert.ok(await nodes() < 11);
+});
+
+pageTest('a link keeps what is shown, and back and forward work', shop, async (page) => {
+  assert.match(await text(page, '.verdict'), /5 of 8/);
+  assert.match(await text(page, 'aside'), /^Pod\/web-6d5f8c7b94-x2lqp/);
+  assert.equal(await page.getAttribute('#tab-drawing', 'aria-selected'), 'true');
+  assert.equal(await page.inputValue('#search'), 'pod');
+  assert.equal(await page.getAttribute('.chip:has-text("stuck")', 'aria-pressed'), 'true');
+  await page.click('#tab-tree');
+  await line(page, 'Deployment/web').click();
+  await page.goBack();
+  assert.match(await text(page, 'aside'), /^Pod\//);
+  await page.goBack();
+  assert.equal(await page.getAttribute('#tab-drawing', 'aria-selected'), 'true');
+  await page.goForward();
+  await page.goForward();
+  assert.match(await text(page, 'aside'), /^Deployment\/web/);
+  await page.evaluate(() => { location.hash = '#at=no-such-uid&view=none&show=table'; });
+  await page.waitForSelector('#table:not([hidden])');
+  assert.match(await text(page, 'aside'), /^All in all/);
+}, {}, `#view=foreground&show=drawing&at=${POD}&search=pod&state=stuck`);
+
+pageTest('a command is copied as it is', shop, async (page) => {
+  const command = shop().views[0]!.rows[5]!.commands![1]!;
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.click(`[aria-label=${JSON.stringify(`Copy: ${command}`)}]`);
+  await page.waitForFunction((wanted) => navigator.clipboard.readText().then((text) => text === wanted), command);
+  assert.match(await text(page, 'aside'), /Copied\./);
+}, {}, `#at=${POD}`);
+
+pageTest('a command can be copied where the clipboard is closed', shop, async (page) => {
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true });
+    document.execCommand = () => false;
+  });
+  await page.click('.command button >> nth=0');
+  await page.waitForSelector('text=Selected: press Ctrl+C');
+  assert.equal(await page.evaluate(() => getSelection()!.toString()), shop().views[0]!.rows[5]!.commands![0]);
+}, {}, `#at=${POD}`);
+
+pageTest('findings with their remedies', findings, async (page) => {
+  assert.equal((await lines(page)).length, 7);
+  assert.match(await text(page, '.fates'), /1 error[^]*1 warning[^]*1 waits[^]*1 note[^]*2 deleted[^]*1 absent/);
+  await line(page, 'owner-other-namespace').click();
+  assert.match(await text(page, 'aside'), /^owner-other-namespace[^]*Then[^]*kubectl delete[^]*Objects \(1\)/);
+  assert.equal(await page.locator('.command').count(), 1, 'a command is told once, where it belongs');
+  assert.equal(await hash(page), '#at=row-0');
+  await line(page, 'Deployment/web').click();
+  assert.match(await text(page, 'aside'), /No object with this uid was read/);
+  await page.click('#tab-drawing');
+  assert.equal(await page.locator('.node').count(), 8);
+  await page.click('.node:has-text("api"):has-text("outside")');
+  assert.match(await text(page, 'aside'), /^Deployment\/api[^]*outside/);
+});
+
+pageTest('nothing at all', empty, async (page) => {
+  assert.deepEqual(await lines(page), []);
+  assert.equal(await text(page, '.nothing'), 'No objects.');
+  for (const tab of ['drawing', 'table', 'tree']) {
+    await page.click(`#tab-${tab}`);
+    await page.focus(`#${tab}`);
+    for (const key of ['ArrowDown', 'End', 'Enter', ' ', 'ArrowRight', 'a', '*', '0', '+']) await page.keyboard.press(key);
+  }
+  await page.fill('#search', 'x');
+  await page.waitForTimeout(150);
+});
+
+pageTest('cycles of owners', cycle, async (page) => {
+  assert.equal((await lines(page)).length, 4);
+  await page.click('#tab-table');
+  assert.equal((await lines(page, 'table')).length, 3);
+  await page.click('#tab-drawing');
+  assert.equal(await page.locator('.node').count(), 3);
+  assert.equal(await page.locator('.canvas .edge-cycle').count(), 2);
+});
+
+pageTest('an object with two owners is drawn once, with all below it', shared, async (page) => {
+  assert.equal(await page.locator('.node').count(), 5);
+  assert.equal(await page.locator('.canvas .edge-plain').count(), 4);
+  assert.equal(await page.locator('.note').isVisible(), false);
+  await page.click('.node:has(.name:text-is("b")) .toggle');
+  // Its own row is closed: the line that points to it stands for it.
+  assert.equal(await page.locator('.node').count(), 4);
+  await page.click('#tab-table');
+  assert.deepEqual(await lines(page, 'table'), ['a', 'b', 'shared', 'below', 'c']);
+}, {}, '#show=drawing');
+
+pageTest('hostile texts are shown, and do nothing', hostile, async (page) => {
+  const rows = hostile().views[0]!.rows;
+  await page.click('#tab-table');
+  for (const [at, name] of HOSTILE.entries()) {
+    const rows = page.locator('#table .lines [role=row]');
+    await rows.nth(at).click();
+    assert.equal(await page.locator('aside h2').textContent(), visible(`${name}/${name}`));
+    assert.equal(await hash(page), `#show=table&at=object-${at}`);
+  }
+  await page.selectOption('[aria-label="Filter by kind"]', HOSTILE[0]!);
+  assert.equal(await text(page, '.found'), `1 of ${rows.length} lines`);
+  for (const tab of ['drawing', 'table', 'tree']) await page.click(`#tab-${tab}`);
+  await page.check(`input[type=radio] >> nth=1`);
+  const odd = await page.evaluate(() => ({
+    scripts: document.querySelectorAll('body script').length,
+    foreign: document.querySelectorAll('img, iframe, object, embed, link, a, form, [onerror], [onload]').length,
+    hidden: /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(document.getElementById('page')!.textContent ?? ''),
+    title: document.title,
+  }));
+  assert.deepEqual({ ...odd, title: '' }, { scripts: 2, foreign: 0, hidden: false, title: '' });
+  assert.match(odd.title, /^<script>document\.title="owned"<\/script>/);
+});
+
+/** Does something in the page, and says how many milliseconds the page computed until it was drawn. */
+async function timed(page: Page, devtools: CDPSession, act: string): Promise<number> {
+  const busy = async (): Promise<number> =>
+    (await devtools.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
+  const before = await busy();
+  await page.evaluate((act) => new Promise<void>((done) => {
+    (0, eval)(act);
+    requestAnimationFrame(() => setTimeout(done));
+  }), act);
+  return Math.round(await busy() - before);
+}
+
+for (const size of [5000, 100_000]) {
+  test(`${size} objects: everything answers, and the document stays small`, async (t) => {
+    const { page, complaints, close } = await open(browser, many(size), { bypassCSP: true });
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const loaded = await page.evaluate(() => {
+      const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+      return Math.round(navigation!.loadEventEnd);
+    });
+    t.diagnostic(`${size}: shown after ${loaded} ms`);
+    const click = (selector: string): string => `document.querySelector(${JSON.stringify(selector)}).click()`;
+    const key = (list: string, key: string): string =>
+      `document.getElementById('${list}').dispatchEvent(new KeyboardEvent('keydown', {key: '${key}', bubbles: true}))`;
+    const change = (selector: string, value: string): string =>
+      `{ const e = document.querySelector(${JSON.stringify(selector)}); e.value = ${JSON.stringify(value)};` +
+      " e.dispatchEvent(new Event('change')); }";
+    const steps: [string, string][] = [
+      ['select', click('#tree .lines [role=row]:nth-child(3)')],
+      ['collapse all', click('.folding button:nth-child(2)')],
+      ['expand all', click('.folding button:nth-child(1)')],
+      ['to the end', key('tree', 'End')],
+      ['another policy', click('input[value=foreground]')],
+      ['only what is stuck', click('.chip[data-fate=stuck]')],
+      ['no filter', click('.clear')],
+      ['one kind', change('[aria-label="Filter by kind"]', 'ReplicaSet')],
+      ['no filter', click('.clear')],
+      ['one namespace', change('[aria-label="Filter by namespace"]', '=team-7')],
+      ['no filter', click('.clear')],
+      ['search', "location.hash = '#search=app-21-5b9c6fd4c8-1'"],
+      ['no filter', click('.clear')],
+      ['table', click('#tab-table')],
+      ['sort by name', click('#table .headers .name button')],
+      ['descending', click('#table .headers .name button')],
+      ['to the end', key('table', 'End')],
+      ['tree', click('#tab-tree')],
+      ['drawing', click('#tab-drawing')],
+      ['collapse all', click('.folding button:nth-child(2)')],
+      ['open in the drawing', click('.toggle')],
+      ['select in the drawing', click('.node:nth-child(3)').replace('.click()', ".dispatchEvent(new MouseEvent('click', {bubbles: true}))")],
+    ].map(([name, act]) => [name!, name === 'open in the drawing'
+      ? act!.replace('.click()', ".dispatchEvent(new MouseEvent('click', {bubbles: true}))") : act!]);
+    const took: string[] = [];
+    for (const [name, act] of steps) {
+      took.push(`${name} ${await timed(page, devtools, act)}`);
+      assert.ok(await elements(page) < MOST_ELEMENTS, `${name}: ${await elements(page)} elements`);
+      const drawn = await page.locator('.line').count();
+      assert.ok(drawn < 150, `${name}: ${drawn} lines`);
+    }
+    t.diagnostic(`${size}: ms of the page's thread: ${took.join(', ')}`);
+    assert.ok(await page.locator('.node').count() <= 460);
+    assert.match(await text(page, '.found'), new RegExp(`${String(size).replace(/000$/, ',000')} lines`));
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}
+
+pageTest('100,000 owners in a chain', () => chain(100_000), async (page) => {
+  assert.ok((await lines(page)).length < 100);
+  await page.fill('#search', 'link-99999');
+  await page.waitForFunction(() => /^1 of/.test(document.querySelector('.found')?.textContent ?? ''), undefined,
+    { timeout: 60_000 });
+  await page.focus('#tree');
+  await page.keyboard.press('End');
+  assert.equal(await active(page), 'ConfigMap/link-99999');
+  assert.match(await line(page, 'link-99999').innerText(), /level 100,000/);
+  await page.keyboard.press('Enter');
+  await page.click('#tab-drawing');
+  assert.ok(await page.locator('.node.selected').count() === 1);
+  await page.click('#tab-tree');
+  await page.click('.clear');
+  await page.click('text=Expand all');
+  await page.click('text=Collapse all');
+  assert.equal((await lines(page)).length, 1);
+});
+
+pageTest('100,000 similar siblings', () => siblings(100_000), async (page) => {
+  assert.deepEqual((await lines(page)).slice(-2), ['… 99,991 more of kind Pod', 'Pod/import-99999']);
+  await page.click('#tree [role=row]:has-text("99,991 more")');
+  assert.ok((await lines(page)).length < 100);
+  await page.click('#tab-drawing');
+  assert.ok(await page.locator('.node').count() <= 400);
+  assert.match(await text(page, '.note'), /The drawing shows 400 of 100,002 open lines/);
+  await page.click('#tab-table');
+  await page.focus('#table');
+  await page.keyboard.press('End');
+  assert.equal(await active(page), 'import-99999');
+});
+
+test('on paper: the verdict, every line, the sections, and no buttons', async () => {
+  const { page, complaints, close } = await open(browser, shop());
+  await page.evaluate(() => { (globalThis as { print?: unknown }).print = undefined; });
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  const paper = await text(page, 'body');
+  assert.match(paper, /STUCK 7 of 8[^]*Propagation policy: background[^]*Outside[^]*Assumes[^]*Next/);
+  for (const row of shop().views[0]!.rows) assert.ok(paper.includes(row.title), row.title);
+  assert.equal(await page.locator('button:visible, input:visible, select:visible').count(), 0);
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  assert.equal(await page.locator('#sheet').count(), 0);
+  await page.emulateMedia({ media: 'screen' });
+  const pdf = await page.pdf({ format: 'A4' });
+  assert.ok(pdf.length > 10_000);
+  await page.click('.chip:has-text("1 stuck")');
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.match(await page.locator('#sheet').textContent() ?? '', /Only what matches: state stuck: 1 of 9 lines\./);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('on paper: the remedies of findings, and what is too much', async () => {
+  const { page, close } = await open(browser, findings());
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.match(await page.locator('#sheet').textContent() ?? '', /The collector will delete it\.[^]*kubectl delete/);
+  await close();
+  const large = await open(browser, siblings(10_005));
+  await large.page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.match(await large.page.locator('#sheet').textContent() ?? '', /6 more lines are not printed/);
+  await large.close();
+});
+
+for (const [name, options, hash] of [
+  ['dark, filtered', { colorScheme: 'dark' }, `at=${POD.replace(/6$/, '1')}&search=6d5f8c7b94`],
+  ['light, filtered', { colorScheme: 'light' }, `at=${POD.replace(/6$/, '1')}&search=6d5f8c7b94`],
+  ['dark', { colorScheme: 'dark' }, ''], ['light', { colorScheme: 'light' }, ''],
+  ['a phone', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }, ''],
+] as const) {
+  for (const tab of ['tree', 'drawing', 'table']) {
+    test(`accessible: ${tab}, ${name}`, async () => {
+      const { page, complaints, close } = await open(browser, shop(), { ...options, bypassCSP: true },
+        `#show=${tab}&${hash || `at=${POD}&view=foreground`}`);
+      await page.evaluate(readFileSync('node_modules/axe-core/axe.min.js', 'utf8'));
+      const found = await page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: unknown[] }> } };
+        return (await axe.run()).violations.map((violation) => {
+          const { id, nodes } = violation as { id: string; nodes: { html: string; failureSummary: string }[] };
+          return `${id}: ${nodes.slice(0, 3).map((node) => `${node.html.slice(0, 200)} ${node.failureSummary}`).join(' | ')}`;
+        });
+      });
+      assert.deepEqual(found, []);
+      assert.deepEqual(complaints, []);
+      await close();
+    });
+  }
+}
+
+pageTest('a phone shows all of it', shop, async (page) => {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `${wide} pixels`);
+  await line(page, 'x2lqp').tap();
+  assert.ok(await page.locator('aside .command').first().isVisible());
+  await page.tap('aside .close');
+  await page.tap('#tab-table');
+  assert.equal((await lines(page, 'table')).length, 9);
+}, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+test('without JavaScript the page says what to do', async () => {
+  const { page, complaints, close } = await open(browser, shop(), { javaScriptEnabled: false });
+  assert.match(await text(page, 'body'), /draws its picture with JavaScript/);
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+test('a picture that cannot be read is told, not shown half', async () => {
+  const { page, close } = await open(browser, html(shop()).replace('{"kind"', '{"kind'));
+  assert.match(await text(page, 'body'), /This page can't show its picture/);
+  await close();
+});
+
+test('the page may run its own script only', async () => {
+  const { page, complaints, close } = await open(browser, shop());
+  const failures: string[] = [];
+  page.on('requestfailed', (request) => failures.push(request.failure()?.errorText ?? ''));
+  page.on('requestfinished', (request) => failures.push(`asked: ${request.url()}`));
+  await page.evaluate(() => {
+    const script = document.createElement('script');
+    script.append('document.title = "owned"');
+    document.body.append(script);
+    const image = document.createElement('img');
+    image.src = 'https://example.invalid/x.png';
+    document.body.append(image);
+    void fetch('https://example.invalid/').catch(() => 0);
+  }).catch(() => 0);
+  await page.waitForTimeout(200);
+  assert.notEqual(await page.title(), 'owned');
+  // The browser tells of the image, which it did not ask for.
+  assert.deepEqual(failures.filter((failure) => failure !== 'csp'), []);
+  assert.ok(complaints.some((complaint) => complaint.includes('Content Security Policy')), complaints.join('\n'));
+  await assert.rejects(page.evaluate(() => { document.body.innerHTML = '<b>x</b>'; }), /TrustedHTML/);
+  await close();
+});

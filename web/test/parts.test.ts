@@ -1,0 +1,161 @@
+// The parts of the page that need no browser.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { difference } from '../src/difference.ts';
+import { Searcher } from '../src/filter.ts';
+import { Forest } from '../src/forest.ts';
+import { read, START, write, type State } from '../src/state.ts';
+import { grouped, visible } from '../src/visible.ts';
+import { chain, findings, HOSTILE, many, object, picture, shop, siblings } from './pictures.ts';
+
+const titles = (forest: Forest): string[] => Array.from(forest.visible(), (node) => forest.title(node));
+
+test('what does not print is escaped as in Go', () => {
+  const cases: [string, string][] = [
+    ['web-1', 'web-1'], ['a b', 'a b'], ['a\u00a0b', 'a\\u00a0b'], ['\u202e', '\\u202e'], ['\0', '\\x00'],
+    ['\x1b[31m', '\\x1b[31m'], ['\n\t\r', '\\n\\t\\r'], ['\x7f', '\\x7f'], ['\u{e0001}', '\\U000e0001'],
+    ['\ud800', '\\ud800'], ['字 é 😀', '字 é 😀'], ['\\n', '\\n'], ['\ufeff', '\\ufeff'], ['\u2028', '\\u2028'],
+  ];
+  for (const [text, wanted] of cases) assert.equal(visible(text), wanted);
+  for (const text of HOSTILE) assert.doesNotMatch(visible(text), /[\p{C}\p{Zl}\p{Zp}]/u);
+});
+
+test('numbers are grouped', () => {
+  assert.deepEqual([0, 999, 1000, 12_345_678].map(grouped), ['0', '999', '1,000', '12,345,678']);
+});
+
+test('a link keeps the state, and a broken link harms nothing', () => {
+  const state: State = {
+    view: 'fore ground&x=1', tab: 'drawing', beside: true, at: '10-20', search: 'a b#%&=+', fates: new Set(['stuck', 'kept']),
+    kind: 'Pod', namespace: '', sort: 'name', down: true,
+  };
+  assert.deepEqual(read(`#${write(state)}`), state);
+  assert.deepEqual(read(''), START);
+  assert.equal(write(START), '');
+  for (const hash of ['#%', '#at', '#&&&=', '#show=x&sort=-x&state=x', '#namespace', `#${HOSTILE.join('&')}`]) {
+    const { tab, sort, fates } = read(hash);
+    assert.deepEqual([tab, sort, fates.size], ['tree', '', 0], hash);
+  }
+});
+
+test('lines stand in the order of the rows, below their owners', () => {
+  const forest = new Forest(shop(), shop().views[0]!);
+  assert.deepEqual(titles(forest), shop().views[0]!.rows.map((row) => row.title));
+  assert.deepEqual(Array.from(forest.visible(), (node) => forest.level[node]), [1, 2, 2, 2, 2, 3, 3, 3, 2]);
+  forest.setOpen(4, false);
+  assert.equal(titles(forest).length, 6);
+  assert.equal(forest.trouble(4), 'stuck');
+  assert.equal(forest.below[4], 3);
+  assert.equal(forest.trouble(3), undefined);
+  forest.setAllOpen(false);
+  assert.deepEqual(titles(forest), ['Deployment/web']);
+  forest.reveal(5);
+  assert.equal(titles(forest).length, 9);
+});
+
+test('many similar siblings are folded, others are not', () => {
+  const forest = new Forest(siblings(5000), siblings(5000).views[0]!);
+  const lines = titles(forest);
+  assert.equal(lines.length, 1 + 8 + 1 + 1);
+  assert.equal(lines[9], '… 4,991 more of kind Pod');
+  assert.equal(lines[10], 'Pod/import-4999');
+  const fold = forest.visible()[9]!;
+  assert.ok(forest.isFold(fold));
+  forest.setOpen(fold, true);
+  assert.equal(titles(forest).length, 5002);
+  assert.equal(forest.level[forest.visible()[10]!], 3);
+  forest.setAllOpen(true);
+  assert.equal(titles(forest).length, 11, 'folds stay closed when all is expanded');
+});
+
+test('twelve similar siblings are shown, thirteen are folded', () => {
+  // The last one is stuck.
+  assert.equal(titles(new Forest(siblings(13), siblings(13).views[0]!)).length, 14);
+  assert.equal(titles(new Forest(siblings(14), siblings(14).views[0]!)).length, 1 + 8 + 1 + 1);
+});
+
+test('a chain of 100,000 owners is walked without recursion', () => {
+  const long = chain(100_000);
+  const forest = new Forest(long, long.views[0]!);
+  assert.ok(forest.visible().length <= 400);
+  assert.equal(forest.level[99_999], 100_000);
+  assert.equal(forest.below[0], 99_999);
+  forest.reveal(99_999);
+  assert.equal(forest.visible().length, 100_000);
+  assert.equal(forest.keep((row) => row === 99_999).matches, 1);
+});
+
+test('a large forest is open only as far as there is room', () => {
+  const large = many(100_000);
+  const forest = new Forest(large, large.views[0]!);
+  assert.ok(forest.visible().length <= 400, String(forest.visible().length));
+});
+
+test('a row that names an impossible owner is a root', () => {
+  const objects = [object(1, 'Pod', 'a'), object(2, 'Pod', 'b')];
+  for (const parent of [0, 1, 7, -1]) {
+    const rows = objects.map((_, at) => ({ object: at, title: `r${at}`, fate: 'stays' as const, ...(at === 0 ? { parent } : {}) }));
+    const forest = new Forest(picture({ objects }), { name: '', rows });
+    assert.deepEqual(titles(forest), ['r0', 'r1'], String(parent));
+  }
+});
+
+test('a filter keeps what matches and what that stands below', () => {
+  const plan = shop();
+  const forest = new Forest(plan, plan.views[0]!);
+  const searcher = new Searcher(plan);
+  const find = (filter: Partial<State>): string[] => {
+    const shown = forest.keep(searcher.matcher({ ...START, ...filter }, forest.rows));
+    return Array.from(forest.visible(shown), (node) => (shown.keep[node]! & 1 ? '' : '^') + forest.title(node));
+  };
+  const stuck = ['^Deployment/web', '^ReplicaSet/web-6d5f8c7b94', 'Pod/web-6d5f8c7b94-x2lqp'];
+  assert.deepEqual(find({ fates: new Set(['stuck']) }), stuck);
+  assert.deepEqual(find({ search: 'POD drain' }), stuck);
+  assert.deepEqual(find({ search: '10000000-0000-4000-8000-000000000006' }), stuck);
+  assert.deepEqual(find({ kind: 'ConfigMap', namespace: 'elsewhere' }),
+    ['^Deployment/web', 'ConfigMap/web-dashboard -n elsewhere']);
+  assert.deepEqual(find({ search: 'web kept' }), ['^Deployment/web', 'ConfigMap/shop-settings']);
+  assert.deepEqual(find({ namespace: '' }), []);
+  assert.deepEqual(find({ search: '.*' }), []);
+});
+
+test('findings are lines without objects', () => {
+  const diagnosis = findings();
+  const forest = new Forest(diagnosis, diagnosis.views[0]!);
+  assert.equal(titles(forest).length, 7);
+  assert.equal(forest.rowOf(0), 1);
+  assert.equal(forest.rowOf(4), -1);
+  assert.equal(forest.objectIndex(0), undefined);
+});
+
+test('a line that stands for several objects is none of them', () => {
+  const objects = [object(1, 'Pod', 'a'), object(2, 'Pod', 'b')];
+  const rows = [
+    { object: 0, title: '… 2 more Pods', more: 2, fate: 'deleted' as const },
+    { object: 0, title: 'Pod/a', fate: 'kept' as const },
+    { object: 1, title: '… 5 more Pods', more: 5, fate: 'deleted' as const },
+  ];
+  const forest = new Forest(picture({ objects }), { name: '', rows });
+  assert.equal(forest.objectIndex(0), undefined);
+  assert.equal(forest.rowOf(0), 1);
+  assert.equal(forest.rowOf(1), 2);
+});
+
+test('another policy says what it changes', () => {
+  const plan = shop();
+  const [background, foreground, orphan] = plan.views.map((view) => new Forest(plan, view));
+  const changes = difference(background!, foreground!, 'background', plan.objects.length);
+  assert.deepEqual([...changes.was], [[0, 'deleted'], [4, 'deleted']]);
+  assert.equal(changes.outside, 0);
+  assert.equal(difference(foreground!, orphan!, 'foreground', plan.objects.length).outside, 3);
+  assert.equal(difference(orphan!, orphan!, 'orphan', plan.objects.length).was.size, 0);
+});
+
+test('a row that points elsewhere is not the row of its object', () => {
+  const objects = [object(1, 'Pod', 'a')];
+  const rows = [
+    { object: 0, title: 'Pod/a', points: true, fate: 'stays' as const },
+    { object: 0, title: 'Pod/a', fate: 'stays' as const },
+  ];
+  assert.equal(new Forest(picture({ objects }), { name: '', rows }).rowOf(0), 1);
+});

@@ -1,0 +1,282 @@
+// Pictures to try the page with. Each is what `kubectl gc -o html` could write.
+import type { Fate, KubeObject, Link, Picture, Row, Section, View } from '../src/picture.ts';
+
+const uid = (number: number): string => `10000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const CREATED = '2026-11-02T09:00:00Z';
+
+export function picture(part: Partial<Picture>): Picture {
+  return {
+    kind: 'Plan', title: 'Plan: delete', source: 'Dump test.yaml.', objects: [], links: [], views: [], shown: 0, ...part,
+  };
+}
+
+export function object(number: number, kind: string, name: string, more: Partial<KubeObject> = {}): KubeObject {
+  return { apiVersion: 'v1', kind, namespace: 'shop', name, uid: uid(number), created: CREATED, ...more };
+}
+
+type Ending = [fate: Fate, word: string, detail?: string];
+
+/** The example shop: what a delete of its Deployment web does, with each policy. */
+export function shop(): Picture {
+  const objects: KubeObject[] = [
+    object(1, 'Deployment', 'web', { apiVersion: 'apps/v1', created: '2026-10-01T08:15:00Z' }),
+    object(2, 'ConfigMap', 'web-dashboard', { namespace: 'elsewhere' }),
+    object(3, 'ConfigMap', 'shop-settings'),
+    object(4, 'ReplicaSet', 'web-5b9c6fd4c8', { apiVersion: 'apps/v1', created: '2026-10-01T08:15:01Z' }),
+    object(5, 'ReplicaSet', 'web-6d5f8c7b94', { apiVersion: 'apps/v1', created: '2026-11-20T17:30:00Z' }),
+    object(6, 'Pod', 'web-6d5f8c7b94-x2lqp', { finalizers: ['acme.io/drain'], created: '2026-11-20T17:30:04Z' }),
+    object(7, 'Pod', 'web-6d5f8c7b94-8kqzn', { created: '2026-11-20T17:30:02Z' }),
+    object(8, 'Pod', 'web-6d5f8c7b94-tm4vd', { created: '2026-11-20T17:30:03Z' }),
+    object(9, 'ReplicaSet', 'web-7f4d9b8c6d', { apiVersion: 'apps/v1' }),
+    object(10, 'Deployment', 'api', { apiVersion: 'apps/v1' }),
+    object(11, 'Shop', 'main', { apiVersion: 'acme.io/v1', created: '2026-09-12T10:00:00Z' }),
+  ];
+  const controls = { controller: true, blocks: true };
+  const links: Link[] = [
+    { dependent: 0, owner: 10, ...controls },
+    { dependent: 1, owner: 0, invalid: 'invalid: owner in another namespace' },
+    { dependent: 2, owner: 9 },
+    { dependent: 2, owner: 0 },
+    { dependent: 3, owner: 0, ...controls },
+    { dependent: 4, owner: 0, ...controls },
+    { dependent: 5, owner: 4, ...controls },
+    { dependent: 6, owner: 4, ...controls },
+    { dependent: 7, owner: 4, ...controls },
+    { dependent: 8, owner: 0, ...controls },
+  ];
+  const parents = [undefined, 0, 0, 0, 0, 4, 4, 4, 0];
+  const drain: Section[] = [{ label: 'Waits for', lines: ['finalizer acme.io/drain: no controller is known for it'] }];
+  const rows = (endings: Ending[]): Row[] => endings.map(([fate, word, detail], at) => ({
+    object: at, title: `${objects[at]!.kind}/${objects[at]!.name}${at === 1 ? ' -n elsewhere' : ''}`, fate, word,
+    ...(parents[at] === undefined ? {} : { parent: parents[at]! }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(at === 5 ? {
+      story: drain,
+      commands: [
+        'kubectl get pods/web-6d5f8c7b94-x2lqp -n shop -o yaml',
+        'kubectl patch pods/web-6d5f8c7b94-x2lqp -n shop --type=json ' +
+          '-p \'[{"op":"remove","path":"/metadata/finalizers/0"}]\'',
+      ],
+    } : {}),
+  }));
+  const sections: Section[] = [
+    { label: 'Outside', lines: [
+      'Pod/web-6d5f8c7b94-x2lqp: effect unknown: the controller that removes acme.io/drain may also change something ' +
+      'outside the cluster'] },
+    { label: 'Assumes', lines: ['the kubelets on nodes worker-1 and worker-2 end their pods after their grace period'] },
+    { label: 'But', lines: ['Shop/main is not deleted and may recreate 1 of these'] },
+    { label: 'Next', lines: [
+      'check that the controller that removes acme.io/drain is running (Pod/web-6d5f8c7b94-x2lqp has this ' +
+      'finalizer), then plan again'] },
+  ];
+  const gone: Ending = ['deleted', 'deleted'];
+  const grace: Ending = ['deleted', 'deleted', 'after its grace period, 30s'];
+  const stuck: Ending = ['stuck', 'STUCK', 'finalizer acme.io/drain'];
+  const shared: Ending = ['kept', 'kept', 'still owned by Deployment/api; reference to Deployment/web removed'];
+  const stray: Ending = ['deleted', 'deleted', 'owner in another namespace: treated as gone'];
+  const waits = (what: string): Ending => ['stuck', 'STUCK', `waits for ${what}`];
+  const freed: Ending = ['kept', 'kept', 'no owner left'];
+  return picture({
+    title: 'Plan: delete deployment/web, background', source: 'Dump examples/shop.yaml, namespace shop.', objects, links,
+    views: [
+      {
+        name: 'background', sections,
+        verdict: { fate: 'stuck', word: 'STUCK', sentence: '7 of 8 objects are deleted, 1 stays Terminating because of ' +
+          'the finalizer acme.io/drain. 1 survives with changed owner references.' },
+        rows: rows([gone, stray, shared, gone, gone, stuck, grace, grace, gone]),
+      },
+      {
+        name: 'foreground', sections,
+        verdict: { fate: 'stuck', word: 'STUCK', sentence: '5 of 8 objects are deleted, 3 stay Terminating because of ' +
+          'the finalizer acme.io/drain. 1 survives with fewer owners.' },
+        rows: rows([waits('ReplicaSet/web-6d5f8c7b94'), stray, shared, gone, waits('Pod/web-6d5f8c7b94-x2lqp'), stuck,
+          grace, grace, gone]),
+      },
+      {
+        name: 'orphan',
+        verdict: { fate: 'deleted', word: '', sentence: '1 object is deleted. 4 survive without an owner, 1 with fewer ' +
+          'owners.' },
+        // Nothing below what is freed is touched: it has no row.
+        rows: rows([gone, freed, shared, freed, freed, freed, freed, freed, freed])
+          .filter((row) => row.parent !== 4),
+      },
+    ],
+  });
+}
+
+/** A large cluster: Deployments with ReplicaSets and Pods, two policies. */
+export function many(size: number): Picture {
+  const objects: KubeObject[] = [];
+  const links: Link[] = [];
+  const parents: (number | undefined)[] = [];
+  const put = (kind: string, name: string, parent: number | undefined, more: Partial<KubeObject> = {}): number => {
+    const at = objects.length;
+    const seconds = String(at % 60).padStart(2, '0');
+    objects.push(object(at, kind, name, {
+      namespace: `team-${Math.floor(at / 200) % 25}`, created: `2026-11-${String(1 + (at % 28)).padStart(2, '0')}T10:00:${seconds}Z`,
+      ...more,
+    }));
+    parents.push(parent);
+    if (parent !== undefined) links.push({ dependent: at, owner: parent, controller: true, blocks: true });
+    return at;
+  };
+  const shopObject = put('Shop', 'main', undefined, { apiVersion: 'acme.io/v1' });
+  while (objects.length < size) {
+    const name = `app-${objects.length}`;
+    const deployment = put('Deployment', name, shopObject, { apiVersion: 'apps/v1' });
+    const replicas = put('ReplicaSet', `${name}-5b9c6fd4c8`, deployment, { apiVersion: 'apps/v1' });
+    for (let pod = 0; pod < 18 && objects.length < size; pod++) put('Pod', `${name}-5b9c6fd4c8-${pod}`, replicas);
+  }
+  const view = (name: string, ends: (at: number) => [Fate, string]): View => ({
+    name,
+    verdict: { fate: 'stuck', word: 'STUCK', sentence: `${size} objects: some stay Terminating.` },
+    rows: objects.map((object, at) => {
+      const [fate, word] = ends(at);
+      return {
+        object: at, title: `${object.kind}/${object.name}`, fate, word, detail: `line ${at}`,
+        ...(parents[at] === undefined ? {} : { parent: parents[at]! }),
+        story: [{ label: 'Story', lines: [`of object ${at}`] }],
+        commands: [`kubectl get ${object.kind.toLowerCase()}s/${object.name} -n ${object.namespace}`],
+      };
+    }),
+  });
+  return picture({
+    title: `Plan: delete shop/main, ${size} objects`, objects, links,
+    views: [
+      view('background', (at) => (at % 1000 === 999 ? ['stuck', 'STUCK'] : ['deleted', 'deleted'])),
+      view('foreground', (at) => (at % 500 === 499 ? ['stuck', 'STUCK'] : ['deleted', 'deleted'])),
+    ],
+  });
+}
+
+/** Each object owns the next one. */
+export function chain(size: number): Picture {
+  const objects = Array.from({ length: size }, (_, at) => object(at, 'ConfigMap', `link-${at}`));
+  return picture({
+    title: `Tree: ${size} owners in a chain`, kind: 'Tree', objects,
+    links: objects.slice(1).map((_, at) => ({ dependent: at + 1, owner: at })),
+    views: [{ name: '', rows: objects.map((object, at) => ({
+      object: at, title: `ConfigMap/${object.name}`, fate: 'stays' as const, ...(at > 0 ? { parent: at - 1 } : {}),
+    })) }],
+  });
+}
+
+/** One owner with very many similar dependents. */
+export function siblings(size: number): Picture {
+  const objects = [object(0, 'Job', 'import'), ...Array.from({ length: size }, (_, at) => object(at + 1, 'Pod', `import-${at}`))];
+  return picture({
+    title: `Plan: ${size} siblings`, objects,
+    links: objects.slice(1).map((_, at) => ({ dependent: at + 1, owner: 0, controller: true })),
+    views: [{ name: '', rows: objects.map((object, at) => ({
+      object: at, title: `${object.kind}/${object.name}`, fate: at === size ? 'stuck' as const : 'deleted' as const,
+      word: at === size ? 'STUCK' : 'deleted', ...(at > 0 ? { parent: 0 } : {}),
+    })) }],
+  });
+}
+
+/** Owners that own each other, and one that owns itself. */
+export function cycle(): Picture {
+  const objects = [object(1, 'Secret', 'key'), object(2, 'Secret', 'certificate'), object(3, 'ConfigMap', 'self')];
+  return picture({
+    title: 'Tree: a cycle', kind: 'Tree', objects,
+    links: [
+      { dependent: 1, owner: 0 }, { dependent: 0, owner: 1, closesCycle: true },
+      { dependent: 2, owner: 2, closesCycle: true },
+    ],
+    views: [{ name: '', rows: [
+      { object: 0, title: 'Secret/key', fate: 'stays' },
+      { object: 1, title: 'Secret/certificate', fate: 'stays', parent: 0 },
+      { object: 0, title: 'Secret/key', fate: 'stays', parent: 1, detail: 'closes a cycle, see above', points: true },
+      { object: 2, title: 'ConfigMap/self', fate: 'stays', detail: 'owns itself' },
+    ] }],
+  });
+}
+
+export const HOSTILE = [
+  '<script>document.title="owned"</script>', '</script><img src=x onerror=alert(1)>', '"><svg onload=alert(1)>',
+  'javascript:alert(1)', '{{PICTURE}}', '\u202egnp.exe', 'a\u0000b\u001b[31mred\u0007', 'line\nbreak\ttab',
+  '\u200bnothing\u2066', '&lt;b&gt;&amp;', "'; --`${document.title}`", '$& $1 $$', 'é́́́́́', '字'.repeat(60), 'x'.repeat(5000),
+  '__proto__', 'constructor', '-1', '\ud800lone', '\u2028\u2029',
+];
+
+/** Names that would do harm if they were taken for anything but text. */
+export function hostile(): Picture {
+  const objects = HOSTILE.map((name, at) => object(at, name, name, {
+    apiVersion: name, namespace: name, uid: name, created: name, finalizers: [name, name],
+  }));
+  const sections = [{ label: HOSTILE[0]!, lines: HOSTILE }];
+  return picture({
+    kind: HOSTILE[0]!, title: HOSTILE.join(' '), source: HOSTILE.slice(0, 8).join(' '), objects,
+    links: objects.map((_, at) => ({ dependent: at, owner: (at + 1) % objects.length, invalid: HOSTILE[at]!, blocks: true })),
+    views: HOSTILE.slice(0, 3).map((name) => ({
+      name, sections, verdict: { fate: 'unsure' as const, word: name, sentence: HOSTILE.join(' ') },
+      rows: objects.map((object, at) => ({
+        object: at, title: `${object.kind}/${object.name}`, fate: 'unsure' as const, word: object.name,
+        detail: object.name, story: sections, commands: HOSTILE, ...(at % 3 > 0 ? { parent: at - 1 } : {}),
+      })),
+    })),
+  });
+}
+
+/** An object with two owners: its row stands deep, and a line higher up points to it. */
+export function shared(): Picture {
+  const objects = ['a', 'b', 'c', 'shared', 'below'].map((name, at) => object(at, 'ConfigMap', name));
+  const rows: Row[] = [
+    { object: 0, title: 'ConfigMap/a', fate: 'stays' },
+    { object: 1, title: 'ConfigMap/b', fate: 'stays', parent: 0 },
+    { object: 3, title: 'ConfigMap/shared', fate: 'stays', parent: 1 },
+    { object: 4, title: 'ConfigMap/below', fate: 'stays', parent: 2 },
+    { object: 2, title: 'ConfigMap/c', fate: 'stays' },
+    { object: 3, title: 'ConfigMap/shared', fate: 'stays', parent: 4, detail: 'see above', points: true },
+  ];
+  return picture({
+    title: 'Tree: two owners', kind: 'Tree', objects, views: [{ name: '', rows }],
+    links: [
+      { dependent: 1, owner: 0 }, { dependent: 3, owner: 1 }, { dependent: 3, owner: 2 }, { dependent: 4, owner: 3 },
+    ],
+  });
+}
+
+/** Findings of the doctor: lines that are no objects, with objects below them. */
+export function findings(): Picture {
+  const objects = [
+    object(1, 'ConfigMap', 'api-dashboard', { namespace: 'elsewhere' }),
+    object(2, 'ReplicaSet', 'web-6d5f8c7b94', { apiVersion: 'apps/v1' }),
+    object(3, 'Deployment', 'web', { apiVersion: 'apps/v1', virtual: true }),
+    object(4, 'CronJob', 'backup', { apiVersion: 'batch/v1', terminating: true, finalizers: ['foregroundDeletion'] }),
+    object(5, 'Deployment', 'api', { apiVersion: 'apps/v1' }),
+  ];
+  return picture({
+    kind: 'Diagnosis', title: 'Doctor', source: 'Dump examples/leftovers.yaml, all namespaces. Read: 21 objects of 10 kinds.',
+    objects,
+    links: [
+      { dependent: 0, owner: 4, invalid: 'owner in another namespace' }, { dependent: 1, owner: 2, controller: true },
+    ],
+    views: [{
+      name: '', verdict: { fate: 'error', word: '', sentence: '1 error, 1 warning, 1 note.' },
+      rows: [
+        { title: 'owner-other-namespace', fate: 'error', word: 'ERROR',
+          detail: 'The owner Deployment/api in namespace shop is in another namespace; owners must be in the same ' +
+            'namespace or cluster-scoped.',
+          story: [
+            { label: 'Then', lines: ['The collector will delete it.'] },
+            { label: 'Do', lines: [
+              'delete it, as the collector would',
+              'kubectl delete configmaps/api-dashboard -n elsewhere --cascade=background'] },
+          ],
+          commands: ['kubectl delete configmaps/api-dashboard -n elsewhere --cascade=background'] },
+        { object: 0, title: 'ConfigMap/api-dashboard -n elsewhere', fate: 'deleted', word: '', parent: 0 },
+        { title: 'owner-absent', fate: 'warning', word: 'WARNING',
+          detail: 'The owner apps/v1 Deployment/web no longer exists in namespace shop.' },
+        { object: 1, title: 'ReplicaSet/web-6d5f8c7b94', fate: 'deleted', word: '', parent: 2 },
+        { object: 2, title: 'Deployment/web', fate: 'absent', word: 'does not exist', parent: 2 },
+        { title: 'deletion-in-progress', fate: 'note', word: 'NOTE', detail: 'Terminating for 0s. It waits for a Job.' },
+        { object: 3, title: 'CronJob/backup', fate: 'waits', word: '', parent: 5 },
+      ],
+    }],
+  });
+}
+
+export function empty(): Picture {
+  return picture({ title: 'Tree of nothing', kind: 'Tree', views: [{ name: '', rows: [] }] });
+}
