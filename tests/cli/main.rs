@@ -12,7 +12,6 @@ mod findings;
 mod hostile;
 mod inputs;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod instructions;
 mod obstacles;
 mod page;
 #[path = "../pages/mod.rs"]

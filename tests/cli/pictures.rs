@@ -140,6 +140,7 @@ fn a_page_has_no_markup_from_names() {
 }
 
 #[test]
+#[ignore = "long: Graphviz draws it"]
 fn graphviz_reads_dot() {
     for (name, args) in COMMANDS {
         let svg = read_by("dot", &["-Tsvg"], &drawn(args, "dot"));
@@ -152,6 +153,7 @@ fn graphviz_reads_dot() {
 }
 
 #[test]
+#[ignore = "long: librsvg draws it"]
 fn librsvg_reads_svg() {
     for (name, args) in COMMANDS {
         let svg = drawn(args, "svg");
@@ -189,6 +191,7 @@ fn large(deployments: usize, pods: usize) -> String {
 }
 
 #[test]
+#[ignore = "long: Mermaid draws it in Chromium"]
 fn mermaid_draws_what_it_gets() {
     let mut pictures: Vec<(String, String)> = Vec::new();
     for (name, args) in COMMANDS {

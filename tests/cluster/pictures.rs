@@ -1,4 +1,4 @@
-//! Pictures of what came of a delete and of a sweep: they show what is so in the cluster then, also in a browser.
+//! Pictures of what came of a delete and of a sweep: they show what is so in the cluster then.
 
 use std::{collections::BTreeMap, thread};
 
@@ -44,6 +44,10 @@ fn shows(page: &str, verdict: &str, words: &BTreeMap<&str, &str>) {
 
 #[test]
 fn of_a_delete_as_planned() {
+    planned();
+}
+
+fn planned() -> String {
     let family = Family::of("pictured", 2);
     let ran = family.cluster.gc(&family.args(&["--yes", "-o", "html", "--cascade=foreground"]));
     let page = ran.expect(0);
@@ -52,7 +56,7 @@ fn of_a_delete_as_planned() {
     let words = words(&picture);
     assert_eq!(words, BTreeMap::from([("leaf-0", "deleted"), ("leaf-1", "deleted"), ("root", "deleted")]));
     assert!(family.there().is_empty());
-    shows(page, "DONE", &words);
+    page.to_owned()
 }
 
 /// What is stuck is so in every format.
@@ -60,12 +64,12 @@ fn of_a_delete_as_planned() {
 fn of_a_delete_that_is_stuck() {
     thread::scope(|scope| {
         for format in ["html", "svg", "mermaid", "dot"] {
-            scope.spawn(move || stuck(format));
+            scope.spawn(move || drop(stuck(format)));
         }
     });
 }
 
-fn stuck(format: &str) {
+fn stuck(format: &str) -> String {
     let family = Family::of(&format!("pictured-{format}"), 1);
     let mut held = config_map(&family.namespace, "held", &[&family.root]);
     held["metadata"]["finalizers"] = json!(["acme.io/hold"]);
@@ -79,14 +83,18 @@ fn stuck(format: &str) {
         let words = words(&picture);
         let right = BTreeMap::from([("held", "STUCK"), ("leaf-0", "deleted"), ("root", "Terminating")]);
         assert_eq!(words, right);
-        shows(drawn, "STUCK", &words);
     } else {
         assert!(drawn.contains("leaf-0") && drawn.contains("held") && drawn.contains("STUCK"), "{drawn}");
     }
+    drawn.to_owned()
 }
 
 #[test]
 fn of_a_pass_of_a_sweep() {
+    swept();
+}
+
+fn swept() -> String {
     let trial = Trial::on(uncollected(), "pictured-sweep", "Background");
     let gone = trial.gone("gone");
     trial.config_map("left").owned_by(&gone).create();
@@ -98,5 +106,13 @@ fn of_a_pass_of_a_sweep() {
     assert_eq!((&picture["kind"], words.get("left"), words.get("other")), (&json!("Sweep"), Some(&"deleted"), None));
     let left = format!("/api/v1/namespaces/{}/configmaps/left", trial.namespace);
     assert!(trial.cluster.get(&left).is_none());
-    shows(page, "DONE", &words);
+    page.to_owned()
+}
+
+#[test]
+#[ignore = "long: opens pages in Chromium"]
+fn a_browser_shows_what_came_of_it() {
+    for (page, verdict) in [(planned(), "DONE"), (stuck("html"), "STUCK"), (swept(), "DONE")] {
+        shows(&page, verdict, &words(&data(&page)));
+    }
 }

@@ -1,7 +1,7 @@
 //! The template of `-o html` runs its own script and style, and nothing else. `npm test` in the folder `web` compares
 //! it with its sources, and tries it in a browser.
 
-use std::fs;
+use std::{fs, process::Command};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ring::digest::{SHA256, digest};
@@ -60,5 +60,16 @@ fn it_carries_the_licences_of_its_parts() {
     let licences = inside(&page, "<script>/*\n", "\n*/");
     for part in ["d3-hierarchy", "d3-zoom", "Permission to use, copy, modify", "Redistributions in binary form"] {
         assert!(licences.contains(part), "{part}");
+    }
+}
+
+/// Its types, that it is what its sources make, and every feature in a browser.
+#[test]
+#[ignore = "long: installs packages and drives Chromium"]
+fn its_sources_pass_their_own_tests() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/web");
+    for args in [&["ci", "--ignore-scripts", "--no-audit", "--no-fund"][..], &["test"]] {
+        let ran = Command::new("npm").args(args).current_dir(folder).status().expect("npm runs");
+        assert!(ran.success(), "npm {}", args.join(" "));
     }
 }

@@ -244,6 +244,7 @@ fn lost(cluster: &Cluster, name: &str) -> Value {
 /// Whether the plugin says until when, or only the server's 401 does.
 /// kubectl credential: plugins: an expired certificate is fetched anew | same
 #[test]
+#[ignore = "long: waits until certificates end"]
 fn a_sweep_outlives_its_certificates() {
     let cluster = &world().cluster;
     let sweeps = [true, false].map(|told| {

@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::harness::{COLLECTOR, Cluster, Options, owner_reference, shared};
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn the_collector_can_be_off_and_on_again() {
     let cluster = Cluster::start(&Options::default());
     let config_map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
@@ -35,6 +36,7 @@ fn the_collector_can_be_off_and_on_again() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn the_collector_watches_the_kinds_of_the_shared_cluster() {
     let cluster = shared();
     let namespace = cluster.namespace("kinds");

@@ -14,6 +14,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn keys_are_written_read_and_deleted() {
     let cluster = shared();
     let key = format!("/test/{}", cluster.unique("key"));
@@ -28,6 +29,7 @@ fn keys_are_written_read_and_deleted() {
 
 /// The etcd key under which the API server stores objects.
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn the_key_of_an_object_is_known() {
     let cluster = shared();
     let namespace = cluster.namespace("keys");
@@ -84,6 +86,7 @@ fn impossible() -> Value {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn what_the_server_would_refuse_is_stored() {
     let cluster = shared();
     let namespace = cluster.namespace("stored");
@@ -107,6 +110,7 @@ fn what_the_server_would_refuse_is_stored() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn what_is_stored_anew_stays_the_same_object() {
     let cluster = shared();
     let namespace = cluster.namespace("stored");
@@ -134,6 +138,7 @@ fn named(api_version: &str, kind: &str, name: &str) -> Value {
 /// An object that can't be decoded makes lists of its kind fail. Only the decoder's message says why; it names the key
 /// only if decryption failed.
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn what_is_spoiled_spoils_the_lists() {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);

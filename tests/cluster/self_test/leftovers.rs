@@ -15,8 +15,8 @@ use crate::harness::{COLLECTOR, Cluster, Options, wait_until};
 /// The environment variable with the file where the process to be killed reports what it has started.
 const REPORT: &str = "KUBECTL_GC_TEST_REPORT";
 
-/// Longer than the supervisors give the servers to end.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Longer than the supervisors give the servers to end, on a busy machine, too.
+const PATIENCE: Duration = Duration::from_mins(3);
 
 /// What the process to be killed does.
 fn hold_a_cluster(report: &Path) {
@@ -32,6 +32,7 @@ fn hold_a_cluster(report: &Path) {
 
 /// Starts this test in another process, which starts a cluster and waits to be killed.
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn nothing_outlives_a_killed_test_run() {
     if let Some(report) = env::var_os(REPORT) {
         return hold_a_cluster(Path::new(&report));
@@ -39,12 +40,12 @@ fn nothing_outlives_a_killed_test_run() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report");
     let mut victim = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "self_test::leftovers::nothing_outlives_a_killed_test_run"])
+        .args(["--ignored", "--exact", "self_test::leftovers::nothing_outlives_a_killed_test_run"])
         .env(REPORT, &report)
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    wait_until("another process to start a cluster", Duration::from_mins(2), || {
+    wait_until("another process to start a cluster", Duration::from_mins(5), || {
         assert!(victim.try_wait().unwrap().is_none(), "it ended by itself");
         report.exists()
     });
@@ -61,6 +62,7 @@ fn nothing_outlives_a_killed_test_run() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn nothing_outlives_a_cluster_that_is_dropped() {
     let cluster = Cluster::start(&Options::default());
     let (pids, folder) = (cluster.pids(), cluster.folder().to_owned());

@@ -15,6 +15,7 @@ fn get(proxy: &CountingProxy, target: &str, accept: &str) -> Result<(u16, String
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn requests_and_bytes_are_counted() {
     let cluster = shared();
     let proxy = CountingProxy::start(cluster);
@@ -32,6 +33,7 @@ fn requests_and_bytes_are_counted() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn requests_fail_as_a_test_wants() {
     let proxy = CountingProxy::start(shared());
     let secrets = "/api/v1/secrets";
@@ -48,6 +50,7 @@ fn requests_fail_as_a_test_wants() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn answers_are_spoilt_as_a_test_wants() {
     let cluster = shared();
     let proxy = CountingProxy::start(cluster);
@@ -77,6 +80,7 @@ fn answers_are_spoilt_as_a_test_wants() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn pages_are_as_small_as_a_test_wants() {
     let proxy = CountingProxy::start(shared());
     proxy.with(|_| Some(Fault::Pages(1)));
@@ -86,6 +90,7 @@ fn pages_are_as_small_as_a_test_wants() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn discovery_can_answer_like_an_old_server() {
     let proxy = CountingProxy::start(shared());
     assert!(get(&proxy, "/apis", AGGREGATED).unwrap().1.contains("APIGroupDiscoveryList"));

@@ -27,6 +27,7 @@ fn deployment(namespace: &str) -> Value {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn the_server_reports_the_version_it_was_built_from() {
     let version = shared().get("/version").unwrap();
     let git_version = version["gitVersion"].as_str().unwrap();
@@ -46,6 +47,7 @@ fn the_server_reports_the_version_it_was_built_from() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn workloads_get_their_dependents_and_lose_them_with_the_owner() {
     let cluster = shared();
     let namespace = cluster.namespace("workloads");
@@ -70,6 +72,7 @@ fn workloads_get_their_dependents_and_lose_them_with_the_owner() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn namespaces_are_emptied() {
     let cluster = shared();
     let namespace = cluster.namespace("doomed");
@@ -80,6 +83,7 @@ fn namespaces_are_emptied() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn users_may_do_what_they_are_allowed_to() {
     let cluster = shared();
     let namespace = cluster.namespace("seen");
@@ -96,6 +100,7 @@ fn users_may_do_what_they_are_allowed_to() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn objects_are_written_patched_and_deleted() {
     let cluster = shared();
     let namespace = cluster.namespace("objects");
@@ -118,11 +123,13 @@ fn objects_are_written_patched_and_deleted() {
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn the_binary_runs_against_the_cluster() {
     assert!(shared().gc(&["--help"]).code.is_some());
 }
 
 #[test]
+#[ignore = "long: is about the tests themselves"]
 fn a_server_that_does_not_start_says_why() {
     let options = Options { api_server: vec!["--no-such-flag".to_owned()], ..Options::default() };
     let panic = panic::catch_unwind(|| Cluster::start(&options)).err().expect("it cannot start");
