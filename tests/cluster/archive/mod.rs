@@ -11,10 +11,7 @@ use kubectl_gc::archive::Archive;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{Cluster, Ran, Retry, poll};
-
-/// Other tests change the same cluster, so a list may be missing for a moment.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+use crate::harness::{Cluster, Ran};
 
 /// A folder to write to.
 struct Folder(TempDir);
@@ -37,21 +34,11 @@ impl Folder {
     }
 }
 
-/// Repeats a command until changes by other tests no longer disturb it.
-#[track_caller]
-fn undisturbed(run: impl Fn() -> Ran) -> Ran {
-    let ran = poll(PATIENCE, || {
-        let ran = run();
-        if ran.stderr.contains("not served any more") { Err(Retry::Later(ran.stderr)) } else { Ok(ran) }
-    });
-    ran.unwrap_or_else(|describe| panic!("{describe}"))
-}
-
 /// Archives these targets in a namespace.
 #[track_caller]
 fn archive(cluster: &Cluster, namespace: &str, args: &[&str], file: &Path) -> Ran {
     let file = file.to_str().expect("a readable name");
-    undisturbed(|| cluster.gc(&[&["archive", "-n", namespace], args, &[file]].concat()))
+    cluster.gc(&[&["archive", "-n", namespace], args, &[file]].concat())
 }
 
 /// The objects in an archive, in its order.

@@ -3,12 +3,11 @@
 use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt as _};
 
 use kubectl_gc::archive::Archive;
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::{Folder, archive, names, objects, same, sorted, undisturbed};
+use super::{Folder, archive, names, objects, same, sorted};
 use crate::{
-    harness::{Cluster, uid},
+    harness::{Cluster, example_shop, uid},
     plan::trial::Trial,
     sweep::uncollected,
 };
@@ -16,43 +15,24 @@ use crate::{
 /// The namespace in the example files.
 const NAMESPACE: &str = "shop";
 
-/// The objects in the example file.
-fn example() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop.yaml");
-    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let documents =
-        serde_yaml::Deserializer::from_str(&text).map(|document| Value::deserialize(document).expect("an object"));
-    documents.filter(|document| !document.is_null()).collect()
-}
-
-/// Creates the example's objects in this namespace, and its CRD. Replaces the uids in references with those of the real
-/// owners.
+/// Creates the example's objects in this namespace. Replaces the uids in references with those of the real owners.
 fn open_shop(cluster: &Cluster, namespace: &str) {
     let mut uids: HashMap<String, String> = HashMap::new();
-    for mut object in example() {
-        let in_shop = object["metadata"]["namespace"] == NAMESPACE;
-        let definition = object["kind"] == "CustomResourceDefinition";
-        if !in_shop && !definition {
+    for mut object in example_shop() {
+        if object["metadata"]["namespace"] != NAMESPACE {
             continue;
         }
         let old = uid(&object).to_owned();
         for field in ["uid", "resourceVersion", "creationTimestamp"] {
             object["metadata"].as_object_mut().unwrap().remove(field);
         }
-        if in_shop {
-            object["metadata"]["namespace"] = json!(namespace);
-        }
+        object["metadata"]["namespace"] = json!(namespace);
         let owners = object["metadata"].get_mut("ownerReferences").and_then(Value::as_array_mut);
         for owner in owners.into_iter().flatten() {
             owner["uid"] = json!(uids[owner["uid"].as_str().unwrap()]);
         }
         complete(&mut object);
-        let created = if definition {
-            cluster.apply_yaml(&serde_json::to_string(&object).unwrap()).remove(0)
-        } else {
-            cluster.create(&object)
-        };
-        uids.insert(old, uid(&created).to_owned());
+        uids.insert(old, uid(&cluster.create(&object)).to_owned());
     }
 }
 
@@ -78,7 +58,7 @@ fn complete(object: &mut Value) {
 
 /// The objects that the plan says are deleted, sorted.
 fn predicted(cluster: &Cluster, namespace: &str, args: &[&str]) -> Vec<String> {
-    let ran = undisturbed(|| cluster.gc(&[&["plan", "-o", "json", "-n", namespace], args].concat()));
+    let ran = cluster.gc(&[&["plan", "-o", "json", "-n", namespace], args].concat());
     let plan = ran.json();
     let outcomes = plan["outcomes"].as_array().expect("outcomes").iter();
     let goes = outcomes.filter(|outcome| outcome["outcome"] == "Deleted" || outcome["outcome"] == "Terminating");

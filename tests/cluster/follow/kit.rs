@@ -26,7 +26,6 @@ pub struct Carried<'t> {
     targets: Vec<&'t Value>,
     assume: Assume,
     timeout: Option<Duration>,
-    called_off: Option<Duration>,
     kubeconfig: std::path::PathBuf,
 }
 
@@ -42,7 +41,7 @@ impl<'t> Carried<'t> {
     /// Deletes these targets, with the trial's policy.
     pub fn new(trial: &'t Trial<'t>, targets: Vec<&'t Value>) -> Self {
         let kubeconfig = trial.cluster.kubeconfig(crate::harness::ADMIN);
-        Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), called_off: None, kubeconfig }
+        Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), kubeconfig }
     }
 
     /// Connects through this kubeconfig file, for instance to a proxy.
@@ -60,12 +59,6 @@ impl<'t> Carried<'t> {
     /// Stops following after this time.
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
-        self
-    }
-
-    /// Calls off following after this time.
-    pub fn called_off_after(mut self, time: Duration) -> Self {
-        self.called_off = Some(time);
         self
     }
 
@@ -136,13 +129,7 @@ impl<'t> Carried<'t> {
             let heed_obstacles = true;
             let following =
                 Following { connection: &connection, watches: &watches, assume, heed_obstacles, timeout, patience };
-            let called_off = async {
-                match self.called_off {
-                    Some(time) => tokio::time::sleep(time).await,
-                    None => future::pending().await,
-                }
-            };
-            let followed = follow(following, &mut snapshot, course, &sent, called_off, &mut describe).await;
+            let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut describe).await;
             if matches!(followed.ended, Ended::AsPlanned | Ended::Otherwise | Ended::Stuck) {
                 tokio::task::block_in_place(|| self.trial.cluster.settled());
                 let named: Vec<ObjectId> = uids.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();

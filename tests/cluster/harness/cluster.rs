@@ -26,11 +26,15 @@ use super::{
 /// Generous, so that no test fails because the machine is busy.
 const START: Duration = Duration::from_mins(5);
 
+/// API groups whose objects change what the API serves, admits or lets through.
+const CHANGES_THE_API: [&str; 4] =
+    ["admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io"];
+
 /// Another process can take a free port before it is used; hardly this many times in a row.
 pub const ATTEMPTS: usize = 5;
 
 /// The cluster that all tests share, with the kinds of [`fixtures`], the collector, and the controllers of workloads,
-/// namespaces and claims, and the pod garbage collector.
+/// namespaces and claims, and the pod garbage collector. See [`Cluster::share`] for what a test may do there.
 #[track_caller]
 pub fn shared() -> &'static Cluster {
     // Keeps a failure: it wouldn't go away, only cost time in every test.
@@ -38,11 +42,11 @@ pub fn shared() -> &'static Cluster {
         let cluster = Cluster::try_start(&Options::default())?;
         // Before the controllers start, because the collector refreshes discovery only every 30 seconds.
         cluster.apply_yaml(fixtures::KINDS);
+        cluster.age_kinds();
         let others =
             [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION, controllers::POD_GC];
         cluster.try_start_controllers(&[&others, controllers::WORKLOADS].concat())?;
-        cluster.kinds_grow_old();
-        Ok(cluster)
+        Ok(cluster.share())
     });
     match &*SHARED {
         Ok(cluster) => cluster,
@@ -74,6 +78,7 @@ pub struct Cluster {
     pub(super) options: Options,
     pub(super) resources: Resources,
     pub(super) counter: AtomicUsize,
+    is_shared: bool,
     folder: Folder,
 }
 
@@ -117,8 +122,27 @@ impl Cluster {
             options: options.clone(),
             resources: Resources::default(),
             counter: AtomicUsize::new(0),
+            is_shared: false,
             folder,
         })
+    }
+
+    /// From now on, tests share this cluster: each writes to the namespaces that it has made, and to cluster-scoped
+    /// objects named after them. What would disturb the others is refused, see [`Cluster::may_write`].
+    #[must_use]
+    pub fn share(mut self) -> Self {
+        self.is_shared = true;
+        self
+    }
+
+    /// Panics if tests share this cluster, and a write to this path or key of etcd would change what the API serves or
+    /// admits: the lists and writes of other tests would fail.
+    #[track_caller]
+    pub(super) fn may_write(&self, path: &str) {
+        let disturbing = CHANGES_THE_API.iter().find(|group| path.contains(*group));
+        if let Some(group) = disturbing.filter(|_| self.is_shared) {
+            panic!("tests share this cluster, and {path} is of {group}: start a cluster for this test alone");
+        }
     }
 
     /// A kubeconfig file for one of the users [`ADMIN`], `VIEWER` and `NOBODY`; its only context is `test`.
@@ -143,6 +167,7 @@ impl Cluster {
     /// Kills the API server with SIGKILL.
     #[track_caller]
     pub fn kill_api_server(&self) {
+        assert!(!self.is_shared, "tests share this cluster: start one for this test alone");
         let server = self.api_server.lock().unwrap();
         let pid = server.pid().and_then(|pid| Pid::from_raw(pid.cast_signed())).expect("the API server runs");
         kill_process(pid, Signal::KILL).expect("it can be killed");

@@ -186,6 +186,15 @@ impl Cluster {
         idle(&self.collector(), is_of_queue, None);
     }
 
+    /// How often items of this controller's queue have failed, and were put into it again.
+    #[track_caller]
+    pub fn retries_of(&self, queue: &str) -> u64 {
+        let metrics = text(&self.collector(), "/metrics").unwrap_or_else(|error| panic!("{error}"));
+        let line = format!("workqueue_retries_total{{name=\"{queue}\"}} ");
+        let count = metrics.lines().find_map(|metric| metric.strip_prefix(&line));
+        count.map_or(0, |count| count.parse().unwrap_or_else(|error| panic!("{line}{count}: {error}")))
+    }
+
     /// The part of the collector's graph around these objects, or all of it, in DOT. An edge points from a dependent to
     /// its owner. The collector leaves out objects that have neither owners nor dependents.
     #[track_caller]
@@ -225,6 +234,19 @@ impl Cluster {
         self.wait_until("the collector to forget a probe", START, || {
             !self.collector_graph(&[uid(object)]).contains(uid(&probe))
         });
+    }
+
+    /// Makes every CRD an hour old, so that plans are certain (R2.5). For CRDs that are there before the collector
+    /// starts: it watches their kinds from its start, whatever their age.
+    #[track_caller]
+    pub fn age_kinds(&self) {
+        let hour_ago = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+        for mut definition in self.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions") {
+            definition["apiVersion"] = json!("apiextensions.k8s.io/v1");
+            definition["kind"] = json!("CustomResourceDefinition");
+            definition["metadata"]["creationTimestamp"] = json!(hour_ago.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+            self.store(&definition);
+        }
     }
 
     /// Waits until every CRD is so old that the collector certainly watches its kind, so that plans are certain (R2.5).

@@ -48,6 +48,7 @@ impl Cluster {
     /// sees the write a moment later.
     #[track_caller]
     pub fn etcd_put(&self, key: &str, value: &[u8]) -> u64 {
+        self.may_write(key);
         let answer = self.ask_etcd("put", json!({"key": encode(key), "value": encode(value)}));
         let revision = answer["header"]["revision"].as_str().and_then(|revision| revision.parse().ok());
         revision.unwrap_or_else(|| panic!("a put without a revision: {answer}"))
@@ -56,6 +57,7 @@ impl Cluster {
     /// Deletes a key from etcd. The API server sees that a moment later.
     #[track_caller]
     pub fn etcd_delete(&self, key: &str) {
+        self.may_write(key);
         self.ask_etcd("deleterange", json!({"key": encode(key)}));
     }
 

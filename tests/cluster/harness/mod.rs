@@ -32,7 +32,7 @@ pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, POD_GC, WORKLOADS
 pub use credentials::{ADMIN, NOBODY, VIEWER};
 pub use etcd::LOST_KEY;
 pub use everything::Listed;
-pub use fixtures::KINDS;
+pub use fixtures::{KINDS, example_shop};
 pub use go_build::{VERSION, build, say, versions};
 pub use objects::{owner_reference, resource_version, uid};
 pub use proxy::{CountingProxy, Fault, Faults, Line, Request, Spoilt, old_discovery};

@@ -141,7 +141,7 @@ impl Cluster {
         if let Some(grace) = grace {
             options["gracePeriodSeconds"] = json!(grace);
         }
-        found(&self.api.ask(&Method::DELETE, path, Some((JSON, &options))), "DELETE", path)
+        found(&self.ask(&Method::DELETE, path, Some((JSON, &options))), "DELETE", path)
     }
 
     /// Updates an object with a JSON merge patch.
@@ -153,6 +153,9 @@ impl Cluster {
     /// Sends any request as admin, and returns any response.
     #[track_caller]
     pub fn ask(&self, method: &Method, path: &str, body: Option<(&str, &Value)>) -> Answer {
+        if *method != Method::GET {
+            self.may_write(path);
+        }
         self.api.ask(method, path, body)
     }
 
@@ -234,7 +237,7 @@ impl Cluster {
     #[track_caller]
     fn write(&self, method: &Method, path: &str, content_type: &str, body: &Value) -> Value {
         let verdict = poll(SERVED, || {
-            let answer = self.api.ask(method, path, Some((content_type, body)));
+            let answer = self.ask(method, path, Some((content_type, body)));
             match answer.is_success() {
                 true => Ok(answer.json()),
                 false if not_served_yet(&answer) => Err(Retry::Later(answer.text())),

@@ -3,7 +3,7 @@
 mod picture;
 mod writers;
 
-use std::{path::Path, sync::Mutex, thread, time::Duration};
+use std::{path::Path, sync::Mutex};
 
 use kubectl_gc::{cluster::MonitorId, model::Resource};
 use proptest::{
@@ -13,7 +13,10 @@ use proptest::{
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use self::{picture::Followed, writers::Writers};
+use self::{
+    picture::{Followed, PATIENCE},
+    writers::Writers,
+};
 use crate::{
     harness::{ADMIN, Cluster, CountingProxy, Fault, NOBODY, Options, Request},
     plan::definitions::jars_that_cannot_be_converted,
@@ -88,29 +91,31 @@ fn nothing_is_lost_and_nothing_is_made_up() {
     let straight = Followed::start(&kubeconfig, &resource);
     let spoiled = Followed::start(proxy.kubeconfig(), &resource);
     straight.wait_until("the first list", |picture| picture.lists.contains_key(&CONFIG_MAPS));
+    let cut =
+        || proxy.requests().iter().filter(|request| request.query.contains("watch=true") && !request.finished).count();
+    // Enough has to happen each time, or the test proves nothing.
+    let much_happens = || {
+        let before = [&straight, &spoiled].map(|followed| followed.look(|picture| picture.events));
+        let (lists, cut_before) = (spoiled.look(|picture| picture.begun), cut());
+        straight.wait_until("events", |picture| picture.events > before[0] + 100);
+        spoiled.wait_until("events and lists", |picture| picture.events > before[1] + 100 && picture.begun > lists);
+        cluster.wait_until("watches to be cut", PATIENCE, || cut() > cut_before + 7);
+    };
     let written = writers.write_while(|| {
         for _ in 0..2 {
-            thread::sleep(Duration::from_secs(6));
+            much_happens();
             cluster.kill_api_server();
             straight.wait_until("it to be noticed", |picture| !picture.failing.is_empty());
             cluster.start_api_server_again();
         }
-        thread::sleep(Duration::from_secs(6));
+        much_happens();
     });
     proxy.without();
     for followed in [&straight, &spoiled] {
         followed.is_all_there_is(&cluster, CONFIG_MAPS, "/api/v1/configmaps");
         followed.wait_until("nothing to fail any more", |picture| picture.failing.is_empty());
     }
-    let cut =
-        proxy.requests().iter().filter(|request| request.query.contains("watch=true") && !request.finished).count();
-    let describe = |followed: &Followed| followed.look(|p| (p.begun, p.lists[&CONFIG_MAPS], p.recovered, p.events));
-    let (of_straight, of_spoiled) = (describe(&straight), describe(&spoiled));
-    println!("{written} writes, {cut} watches cut; begun, lists, recovered, events: {of_straight:?}, {of_spoiled:?}");
-    // Enough must have happened, or the test proves nothing.
-    assert!(written > 500 && cut > 20, "{written} {cut}");
-    assert!(of_spoiled.0 > of_spoiled.1 && of_spoiled.1 > 2 && of_spoiled.3 > 200, "{of_spoiled:?}");
-    assert!(of_straight.3 > 200, "{of_straight:?}");
+    println!("{written} writes, {} watches cut", cut());
 }
 
 /// Follows all deletable resources, one of which can't be read; then all of them as a user who may read nothing.

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// After an outage the pauses between retries may be long.
-const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Monitored resources; dropping this ends the monitors.
 pub struct Followed {

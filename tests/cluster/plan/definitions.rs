@@ -197,7 +197,8 @@ fn a_definition_whose_instances_cannot_be_converted_stays() {
     cluster.delete(&in_namespace, Some("Background"), None);
     // The server tells the namespace controller to retry later, and the controller does so for minutes before it
     // reports anything.
-    std::thread::sleep(Duration::from_secs(12));
+    cluster
+        .wait_until("the namespace controller to fail", Duration::from_mins(2), || cluster.retries_of("namespace") > 0);
     assert!(cluster.get(&in_namespace).is_some(), "it stays");
     cluster.delete(path, Some("Background"), None);
     wait_until("the clean-up to fail", Duration::from_secs(40), || {

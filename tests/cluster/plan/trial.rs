@@ -198,8 +198,7 @@ pub fn predict<'c>(cases: Vec<Case<'c>>) -> Vec<Prediction<'c>> {
     cases.into_iter().zip(plans).map(predicted).collect()
 }
 
-/// Runs `plan`. Another test may remove its kind meanwhile; that is a gap, and `plan` runs again. So it does while a
-/// kind is too young for the plan to be certain.
+/// Runs `plan`; again while a kind is too young for the plan to be certain.
 #[track_caller]
 fn plan(cluster: &Cluster, args: &[String]) -> Value {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -211,11 +210,10 @@ fn plan(cluster: &Cluster, args: &[String]) -> Value {
         let prevents = |obstacle: &Value| obstacle["prevents"].as_array().is_some_and(|prevents| !prevents.is_empty());
         let prevented = plan["obstacles"].as_array().into_iter().flatten().any(prevents);
         ran.expect(if stuck || prevented { 2 } else { 0 });
-        let young = plan["assumes"].to_string().contains("the collector already watches");
-        match plan["complete"] == true {
-            true if young => Err(Retry::Later(plan["assumes"].to_string())),
-            true => Ok(plan),
-            false => Err(Retry::Later(plan["gaps"].to_string())),
+        assert_eq!(plan["complete"], true, "{}", plan["gaps"]);
+        match plan["assumes"].to_string() {
+            young if young.contains("the collector already watches") => Err(Retry::Later(young)),
+            _ => Ok(plan),
         }
     });
     plan.unwrap_or_else(|why| panic!("kubectl gc {}: {why}", args.join(" ")))

@@ -1,16 +1,13 @@
 //! The example shop: restored to a cluster that never had it, deleted, and restored again.
 
-use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use super::kit::{Archives, coordinate, describe, live, merge, outcomes, quiet, remove, restore, tree};
+use super::kit::{Archives, coordinate, describe, live, merge, outcomes, remove, restore, tree};
+use crate::harness::{Cluster, Options, example_shop};
 
 /// The objects of `examples/shop.yaml`, with the spec fields that an API server requires.
 fn shop() -> Vec<Value> {
-    let text = include_str!("../../../examples/shop.yaml");
-    let objects = serde_yaml::Deserializer::from_str(text)
-        .map(|document| Value::deserialize(document).expect("the example is YAML"));
-    objects.filter(|object| !object.is_null()).map(completed).collect()
+    example_shop().into_iter().map(completed).collect()
 }
 
 fn completed(mut object: Value) -> Value {
@@ -42,7 +39,8 @@ fn is(object: &Value, kinds: &[&str]) -> bool {
 
 #[test]
 fn a_shop_comes_back_as_it_was() {
-    let cluster = quiet();
+    // Its definition comes and goes.
+    let cluster = &Cluster::start(&Options::default());
     let archives = Archives::new();
     let all = shop();
     let ran = restore(cluster, &archives.write("example", &all), &["--all"]);

@@ -58,8 +58,8 @@ fn world() -> &'static Cluster {
                 })
             })
         });
+        cluster.age_kinds();
         cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
-        cluster.kinds_grow_old();
         cluster
     });
     &WORLD

@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{
-        ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, owner_reference, poll,
+        ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, example_shop,
+        owner_reference, poll,
     },
     plan::{
         compare::compare,
@@ -34,9 +35,14 @@ fn without_collector() -> Cluster {
     cluster
 }
 
-/// The shared cluster without a collector, for tests that leave each other's objects alone.
+/// The shared cluster without a collector, which also serves the kind of the example shop.
 pub fn uncollected() -> &'static Cluster {
-    static CLUSTER: LazyLock<Cluster> = LazyLock::new(without_collector);
+    static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
+        let cluster = without_collector();
+        let definitions = example_shop().into_iter().filter(|object| object["kind"] == "CustomResourceDefinition");
+        definitions.for_each(|definition| drop(cluster.apply_yaml(&definition.to_string())));
+        cluster.share()
+    });
     &CLUSTER
 }
 

@@ -10,7 +10,7 @@ use std::{
 use http::Method;
 use serde_json::{Value, json};
 
-use super::{sweep, uncollected};
+use super::{sweep, uncollected, without_collector};
 use crate::{
     harness::{ADMIN, CountingProxy, Fault, Ran, Request, VIEWER, conforms, shared},
     plan::{
@@ -240,7 +240,8 @@ fn what_gets_stuck_is_told() {
 /// If a webhook or a policy refuses a write, the pass reports it with the object, and ends by itself.
 #[test]
 fn what_is_refused_is_told() {
-    let trial = Trial::on(uncollected(), "refused", "Background");
+    let cluster = &without_collector();
+    let trial = Trial::on(cluster, "refused", "Background");
     lost(&trial, 2);
     let solid = trial.config_map("solid").create();
     trial.config_map("kept").owned_by(&trial.gone("gone-too")).owned_by(&solid).create();

@@ -9,11 +9,18 @@ mod targets;
 
 use serde_json::Value;
 
-use crate::{harness::Ran, plan::trial::Trial};
+use crate::{
+    harness::{Cluster, Ran, shared},
+    plan::trial::Trial,
+};
 
 /// An owner and a blocking dependent.
 fn family(prefix: &str) -> (Trial<'static>, Value) {
-    let trial = Trial::new(prefix, "Foreground");
+    family_on(shared(), prefix)
+}
+
+fn family_on<'c>(cluster: &'c Cluster, prefix: &str) -> (Trial<'c>, Value) {
+    let trial = Trial::on(cluster, prefix, "Foreground");
     let owner = trial.widget("owner").create();
     let dependent = trial.config_map("dependent").blocking(&owner).create();
     (trial, dependent)

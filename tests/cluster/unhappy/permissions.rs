@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{certain, family, gaps, refused};
+use super::{certain, family, family_on, gaps, refused};
 use crate::{
-    harness::{Api, NOBODY, VIEWER},
+    harness::{Api, COLLECTOR, Cluster, KINDS, NOBODY, Options, VIEWER},
     plan::trial::Trial,
 };
 
@@ -89,9 +89,12 @@ fn who_sees_a_namespace_gets_plans_of_it() {
 /// R9.33. A policy that the user can't see refuses what the collector deletes: the plan was not certain of it.
 #[test]
 fn a_policy_that_may_not_be_read_may_refuse() {
-    let (trial, dependent) = family("viewer-policy");
+    let cluster = &Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    cluster.age_kinds();
+    cluster.start_controllers(&[COLLECTOR]);
+    let (trial, dependent) = family_on(cluster, "viewer-policy");
     show(&trial);
-    let cluster = trial.cluster;
     let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["DELETE"]});
     trial.policy(
         "ValidatingAdmissionPolicy",
