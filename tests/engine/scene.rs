@@ -3,12 +3,14 @@
 use kubectl_gc::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    plan::{OutcomeKind, Plan, explore, plan},
-    server::Propagation,
-    simulate::{Assume, Request, SimContext, Start},
+    plan::{OutcomeKind, Plan, explore},
+    simulate::{Assume, Request, SimContext, WriteScope},
 };
 
-use crate::graphs::{scene, text::Graph};
+use crate::{
+    facts::fact,
+    graphs::{judge, record::Start, scene, text::Graph},
+};
 
 /// A snapshot that was read from graph text.
 pub struct Scene {
@@ -16,8 +18,17 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Lines that begin with `facts` say what is known of an object ([`fact`]).
     pub fn new(text: &str) -> Self {
-        Scene { snapshot: scene::snapshot(&Graph::parse(text)) }
+        let (facts, graph): (Vec<&str>, Vec<&str>) =
+            text.lines().map(str::trim).partition(|line| line.starts_with("facts "));
+        let mut scene = Scene { snapshot: scene::snapshot(&Graph::parse(&graph.join("\n"))) };
+        for line in facts {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let id = scene.id(words[1]);
+            scene.snapshot.learn(id, fact(words[1], &words[2..]));
+        }
+        scene
     }
 
     /// The object that `Kind/name` names.
@@ -25,34 +36,39 @@ impl Scene {
         scene::id(&self.snapshot, name)
     }
 
-    pub fn plan_with(&self, targets: &str, propagation: Propagation, assume: Assume) -> Plan {
+    /// `delete POLICY OBJECTS`, maybe with `grace=SECONDS`; `restart`; `sweep`, maybe with `only NAMESPACE` or `only
+    /// OBJECTS`.
+    pub fn request(&self, text: &str) -> Request {
+        let (text, only) = text.split_once(" only ").map_or((text, None), |(text, only)| (text, Some(only)));
+        let (text, grace) = text.split_once(" grace=").map_or((text, None), |(text, grace)| (text, Some(grace)));
+        let all: Vec<ObjectId> = self.snapshot.objects().map(|(id, _)| id).collect();
+        let is_inside = |id: &ObjectId| match only {
+            Some(only) if only.contains('/') => only.split(' ').any(|name| self.id(name) == *id),
+            Some(namespace) => self.snapshot.text(self.snapshot.object(*id).namespace) == namespace,
+            None => true,
+        };
+        let scope = only.map(|only| {
+            let inside: Vec<ObjectId> = all.iter().copied().filter(is_inside).collect();
+            assert!(!inside.is_empty(), "nothing is in {only}");
+            WriteScope::new(inside)
+        });
+        let grace = grace.map(|grace| grace.parse().expect("a number of seconds"));
+        Request { grace, only: scope, ..judge::request(&self.snapshot, &all, &Start::parse(text)) }
+    }
+
+    /// What is predicted of that, over several orders of events.
+    pub fn plan(&self, start: &str) -> Plan {
         let graph = OwnerGraph::new(&self.snapshot);
-        let stage = SimContext::new(&self.snapshot, &graph, assume);
-        let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
-        plan(&stage, &Request::delete(targets, propagation))
+        explore(&SimContext::new(&self.snapshot, &graph, Assume::Known), &self.request(start))
     }
 
-    /// The outcomes of a delete over several orders of events. Other possible outcomes of an object follow a slash:
-    /// `ConfigMap/c Deleted/Orphaned`.
-    pub fn tell_orders(&self, targets: &str, propagation: Propagation) -> String {
-        let graph = OwnerGraph::new(&self.snapshot);
-        let stage = SimContext::new(&self.snapshot, &graph, Assume::Known);
-        let targets = targets.split_whitespace().map(|target| self.id(target)).collect();
-        self.describe(&explore(&stage, &Request::delete(targets, propagation)))
+    /// The outcomes of that.
+    pub fn tell(&self, start: &str) -> String {
+        self.describe(&self.plan(start))
     }
 
-    /// What the collector does without any delete, over several orders of events.
-    pub fn tell_start(&self, start: Start) -> String {
-        let graph = OwnerGraph::new(&self.snapshot);
-        let stage = SimContext::new(&self.snapshot, &graph, Assume::Known);
-        self.describe(&explore(&stage, &Request::only_collect(start)))
-    }
-
-    /// The outcomes of a delete: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`, in the order of the lines.
-    pub fn tell(&self, targets: &str, propagation: Propagation) -> String {
-        self.describe(&self.plan_with(targets, propagation, Assume::Known))
-    }
-
+    /// The outcomes, in the order of the lines: `Deployment/web Deleted, Pod/a Terminating(acme.io/drain)`. Other
+    /// possible outcomes of an object follow a slash: `ConfigMap/c Deleted/Orphaned`.
     pub fn describe(&self, plan: &Plan) -> String {
         let mut outcomes: Vec<_> = plan.outcomes.iter().collect();
         outcomes.sort_by_key(|outcome| outcome.object);

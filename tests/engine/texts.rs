@@ -1,10 +1,13 @@
 //! Writing a text form and reading it again gives the same value.
 
-use crate::graphs::{
-    end::{Changes, unchanged},
-    generate::{Mix, case},
-    record,
-    text::Graph,
+use crate::{
+    graphs::{
+        end::{Changes, unchanged},
+        generate::{Mix, case},
+        record,
+        text::Graph,
+    },
+    rows,
 };
 
 #[test]
@@ -45,6 +48,15 @@ fn records_are_read_as_they_are_written() {
     let text = format!("{RECORD}\n# full 18\nrestart\n  Shop a\nended 1 times\n");
     let written: Vec<String> = record::parse(&text).iter().map(ToString::to_string).collect();
     assert_eq!(written.join("\n"), text);
+}
+
+#[test]
+fn records_are_printed_as_rows() {
+    let row = record::parse(RECORD)[0].row();
+    let graph = "  Shop a\n  ConfigMap b fin=orphan <- Shop/a!\n  Secret c T=0 fin=acme.io/x <- ConfigMap/b!\n";
+    let delete = "delete Foreground Shop/a Secret/c\n  Shop/a Deleted, ConfigMap/b Deleted\n";
+    assert_eq!(row, format!("found by random graphs (full 17)\n{graph}{delete}"));
+    assert_eq!(rows::parse("x", &row).len(), 1);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use kubectl_gc::{
     simulate::{Assume, Request, SimContext, State},
 };
 
-use crate::{scene::Scene, side_effects};
+use crate::scene::Scene;
 
 /// A plan in progress, and the present state of the cluster.
 struct Way {
@@ -22,10 +22,7 @@ struct Way {
 
 impl Way {
     fn new(text: &str, targets: &str, propagation: Propagation) -> Self {
-        Self::of(Scene::new(text), targets, propagation)
-    }
-
-    fn of(scene: Scene, targets: &str, propagation: Propagation) -> Self {
+        let scene = Scene::new(text);
         let plan = {
             let graph = OwnerGraph::new(&scene.snapshot);
             let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
@@ -385,7 +382,7 @@ fn who_adopts_first_is_not_known() {
         (several, "Pod/own"),
         (several, ""),
     ] {
-        let mut way = Way::of(side_effects::scene(&text(facts)), "ReplicaSet/many", Propagation::Orphan);
+        let mut way = Way::new(&text(facts), "ReplicaSet/many", Propagation::Orphan);
         for pod in gone.split_whitespace() {
             assert!(way.goes(pod));
         }
@@ -398,7 +395,7 @@ fn who_adopts_first_is_not_known() {
     }
     // Without a Deployment nobody else adopts them.
     let alone = text(raced).replace(" <- Deployment/web+!", "");
-    let mut way = Way::of(side_effects::scene(&alone), "ReplicaSet/many", Propagation::Orphan);
+    let mut way = Way::new(&alone, "ReplicaSet/many", Propagation::Orphan);
     assert!(way.freed("Pod/web-a") && way.goes("Pod/web-b") && way.goes("ReplicaSet/many"));
     assert_eq!(way.otherwise(), ["Pod/web-a Deleted Orphaned"]);
 }

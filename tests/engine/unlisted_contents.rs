@@ -3,7 +3,6 @@
 use kubectl_gc::{
     graph::OwnerGraph,
     plan::unlisted_contents,
-    server::Propagation::Background,
     simulate::{Assume, SimContext},
 };
 
@@ -13,7 +12,7 @@ use crate::scene::Scene;
 fn describe(graph: &str, targets: &str) -> Vec<String> {
     let scene = Scene::new(graph);
     let snapshot = &scene.snapshot;
-    let plan = scene.plan_with(targets, Background, Assume::Known);
+    let plan = scene.plan(&format!("delete Background {targets}"));
     let graph = OwnerGraph::new(snapshot);
     let unlisted_contents = unlisted_contents(&SimContext::new(snapshot, &graph, Assume::Known), &plan);
     let name = |resource| snapshot.resources.get(resource).full_name();

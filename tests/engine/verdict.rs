@@ -1,4 +1,4 @@
-//! The verdict on a plan, and the gates on effects and verdicts.
+//! The verdict on a plan, and the gates on effects and verdicts. Most rows are in `rows/verdict.txt`.
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -7,26 +7,27 @@ use kubectl_gc::{
         EffectClass, FailOn, Gates, Plan, Uncertainty, Verdict, VerdictResult, explore, gate_violations,
         unlisted_contents,
     },
-    server::Propagation::{self, Background, Orphan},
+    server::Propagation::{Background, Orphan},
     simulate::{Assume, Request, SimContext},
 };
 
-use crate::side_effects::scene;
+use crate::scene::Scene;
 
 /// `RESULT[?]: KIND objects, …`, with a question mark if it is not certain; then the violated gates, each with its
 /// objects: `; data-loss PersistentVolumeClaim/data`.
-fn describe(graph: &str, targets: &str, policy: Propagation, deny: &[EffectClass], fail_on: Option<FailOn>) -> String {
-    let scene = scene(graph);
+pub fn tell(
+    scene: &Scene,
+    stage: &SimContext<'_>,
+    plan: &Plan,
+    deny: &[EffectClass],
+    fail_on: Option<FailOn>,
+) -> String {
     let snapshot = &scene.snapshot;
-    let graph = OwnerGraph::new(snapshot);
-    let stage = SimContext::new(snapshot, &graph, Assume::Known);
-    let targets = targets.split_whitespace().map(|target| scene.id(target)).collect();
-    let plan = explore(&stage, &Request::delete(targets, policy));
-    let mut unlisted = unlisted_contents(&stage, &plan);
+    let mut unlisted = unlisted_contents(stage, plan);
     unlisted.iter_mut().flat_map(|of| &mut of.unlisted).for_each(|unlisted| unlisted.count = Some(0));
     let gates = Gates { deny_effects: deny.to_vec(), fail_on, ..Gates::default() };
-    let violations = gate_violations(snapshot, &plan, &unlisted, &gates, |_| false);
-    let verdict = Verdict::of(snapshot, &plan, &unlisted, &[]);
+    let violations = gate_violations(snapshot, plan, &unlisted, &gates, |_| false);
+    let verdict = Verdict::of(snapshot, plan, &unlisted, &[]);
     let names = |objects: &[kubectl_gc::model::ObjectId]| {
         objects.iter().map(|object| format!(" {}", snapshot.short_name(*object))).collect::<String>()
     };
@@ -45,124 +46,19 @@ fn describe(graph: &str, targets: &str, policy: Propagation, deny: &[EffectClass
         text += &format!("; {gate}{}{unread}", names(&violation.objects));
     }
     assert_eq!(
-        Verdict::of(snapshot, &plan, &unlisted, &violations).result == VerdictResult::Refused,
+        Verdict::of(snapshot, plan, &unlisted, &violations).result == VerdictResult::Refused,
         !violations.is_empty() || verdict.result == VerdictResult::Refused
     );
     text
 }
 
-const ALL: &[EffectClass] = &[EffectClass::DataLoss, EffectClass::External, EffectClass::Unknown];
+pub const ALL: &[EffectClass] = &[EffectClass::DataLoss, EffectClass::External, EffectClass::Unknown];
 
-#[test]
-fn a_verdict_is_the_worst_of_its_reasons() {
-    let rows = [
-        ("ConfigMap c", "ConfigMap/c", Background, "deletes: "),
-        (
-            "ConfigMap c\nSecret s fin=acme.io/x <- ConfigMap/c",
-            "ConfigMap/c",
-            Background,
-            "stuck: stuck Secret/s; unknown Secret/s; unsure",
-        ),
-        ("ConfigMap c T=0 fin=acme.io/x", "ConfigMap/c", Background, "nothing: "),
-        (
-            "Application a fin=resources-finalizer.argocd.argoproj.io",
-            "Application/a",
-            Background,
-            "depends?: depends Application/a, gap Application/a, objects-deleted Application/a; \
-             external Application/a; unsure",
-        ),
-        (
-            "PersistentVolumeClaim data\nPersistentVolume pv\nfacts PersistentVolume/pv Delete ns/data Bound",
-            "PersistentVolumeClaim/data",
-            Background,
-            "data-loss: data-loss PersistentVolumeClaim/data; data-loss PersistentVolumeClaim/data",
-        ),
-        (
-            "PersistentVolumeClaim data\nPersistentVolume pv\nfacts PersistentVolume/pv Retain ns/data Bound",
-            "PersistentVolumeClaim/data",
-            Background,
-            "deletes: ",
-        ),
-        (
-            "PersistentVolumeClaim data\nPersistentVolume pv\nfacts PersistentVolumeClaim/data pv",
-            "PersistentVolumeClaim/data",
-            Background,
-            "unsure?: unknown-effect PersistentVolumeClaim/data; data-loss PersistentVolumeClaim/data; unknown \
-             PersistentVolumeClaim/data; unsure",
-        ),
-        (
-            "Service s\nfacts Service/s LoadBalancer",
-            "Service/s",
-            Background,
-            "external: load-balancer-released Service/s; external Service/s",
-        ),
-        (
-            "Service s",
-            "Service/s",
-            Background,
-            "unsure?: unknown-effect Service/s; external Service/s; unknown Service/s; unsure",
-        ),
-        // Whether the ConfigMap survives depends on the order of events.
-        (
-            "Shop r\nShop a fin=orphan <- Shop/r!\nShop b <- Shop/r!\nConfigMap c <- Shop/a! Shop/b!",
-            "Shop/r",
-            Background,
-            "unsure?: order ConfigMap/c; unsure",
-        ),
-        ("Shop a\nConfigMap c <- Shop/a", "Shop/a", Orphan, "deletes: "),
-        // What could not be read may be a claim, or have a finalizer.
-        (
-            "unread Secret\nShop r\nConfigMap c <- Shop/r",
-            "Shop/r",
-            Background,
-            "unsure?: gap; data-loss secrets (forbidden)?; unknown secrets (forbidden)?; unsure",
-        ),
-    ];
-    for (graph, targets, policy, expected) in rows {
-        let found = describe(graph, targets, policy, ALL, Some(FailOn::Unsure));
-        assert_eq!(found, expected, "{graph}");
-    }
-}
-
-/// Which outcomes rest on an assumption that may be wrong. Kubernetes' own controllers are no such assumption.
-#[test]
-fn what_rests_on_other_controllers_is_not_certain() {
-    let rows = [
-        (
-            "a workload with pods on a Node",
-            "Node worker\nDeployment d\nReplicaSet r <- Deployment/d!\n\
-             Pod p <- ReplicaSet/r!\nfacts Pod/p worker Running",
-            "Deployment/d",
-            "",
-        ),
-        (
-            "a claim",
-            "PersistentVolumeClaim data fin=kubernetes.io/pvc-protection\nPersistentVolume pv\nfacts \
-             PersistentVolume/pv Retain ns/data Bound",
-            "PersistentVolumeClaim/data",
-            "",
-        ),
-        ("a Namespace", "Namespace ns\nConfigMap c", "Namespace/ns", ""),
-        ("an unknown finalizer", "ConfigMap c fin=acme.io/x", "ConfigMap/c", ""),
-        (
-            "a cloud's controller",
-            "Service s fin=service.kubernetes.io/load-balancer-cleanup\nEndpoints e <- Service/s\nfacts Service/s \
-             LoadBalancer",
-            "Service/s",
-            "Service/s Deleted, Endpoints/e Deleted",
-        ),
-    ];
-    for (name, text, target, expected) in rows {
-        let scene = scene(text);
-        let graph = OwnerGraph::new(&scene.snapshot);
-        let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
-        let plan = explore(&stage, &Request::delete(vec![scene.id(target)], Background));
-        let assumed = plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some()).map(|outcome| {
-            assert_eq!(outcome.uncertain, Some(Uncertainty::Assumption), "{name}");
-            format!("{} {}", scene.snapshot.short_name(outcome.object), outcome.kind.name())
-        });
-        assert_eq!(assumed.collect::<Vec<_>>().join(", "), expected, "{name}");
-    }
+fn describe(graph: &str, start: &str, deny: &[EffectClass], fail_on: Option<FailOn>) -> String {
+    let scene = Scene::new(graph);
+    let graph = OwnerGraph::new(&scene.snapshot);
+    let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
+    tell(&scene, &stage, &explore(&stage, &scene.request(start)), deny, fail_on)
 }
 
 /// Reads objects as a complete dump.
@@ -183,10 +79,16 @@ fn id(snapshot: &Snapshot, name: &str) -> ObjectId {
     snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == name).unwrap().0
 }
 
-/// All outcomes that rest on an assumption.
-fn assumed(snapshot: &Snapshot, plan: &Plan) -> String {
-    let outcomes = plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(Uncertainty::Assumption));
-    let names = outcomes.map(|outcome| format!("{} {}", snapshot.short_name(outcome.object), outcome.kind.name()));
+/// All outcomes that rest on an assumption that may be wrong, or are uncertain for another reason, which is named.
+/// Kubernetes' own controllers are no such assumption.
+pub fn assumed(snapshot: &Snapshot, plan: &Plan) -> String {
+    let names = plan.outcomes.iter().filter_map(|outcome| {
+        let why = match outcome.uncertain? {
+            Uncertainty::Assumption => String::new(),
+            other => format!(" ({other:?})"),
+        };
+        Some(format!("{} {}{why}", snapshot.short_name(outcome.object), outcome.kind.name()))
+    });
     names.collect::<Vec<_>>().join(", ")
 }
 
@@ -284,7 +186,7 @@ fn what_is_lost_later_counts() {
         PersistentVolume pv
         facts Pod/held worker Running
         facts PersistentVolume/pv Delete ns/data Bound";
-    let found = describe(graph, "Namespace/ns", Background, &[EffectClass::DataLoss], Some(FailOn::Stuck));
+    let found = describe(graph, "delete Background Namespace/ns", &[EffectClass::DataLoss], Some(FailOn::Stuck));
     assert_eq!(
         found,
         "stuck: stuck Namespace/ns Pod/held, data-loss PersistentVolumeClaim/data; data-loss \
@@ -295,7 +197,7 @@ fn what_is_lost_later_counts() {
 #[test]
 fn the_level_of_fail_on_includes_everything_worse() {
     let verdict = |graph: &str, fail_on| {
-        let found = describe(graph, "ConfigMap/c", Background, &[], Some(fail_on));
+        let found = describe(graph, "delete Background ConfigMap/c", &[], Some(fail_on));
         found.contains("; ")
     };
     let argo = "ConfigMap c fin=argoproj.io/x";

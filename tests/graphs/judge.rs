@@ -215,7 +215,8 @@ impl<'s> Prediction<'s> {
     }
 }
 
-fn request(snapshot: &Snapshot, objects: &[ObjectId], start: &Start) -> Request {
+/// What sets off the changes, as the engine takes it. Targets are among these objects.
+pub fn request(snapshot: &Snapshot, objects: &[ObjectId], start: &Start) -> Request {
     let target = |name: &String| {
         let found = objects.iter().find(|object| snapshot.short_name(**object) == *name);
         *found.unwrap_or_else(|| panic!("the target {name} is not in the graph"))

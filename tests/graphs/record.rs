@@ -57,17 +57,21 @@ pub struct Record {
 }
 
 impl Start {
+    /// Reads what [`Display`] writes.
     #[track_caller]
-    fn parse(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let mut words = text.split_whitespace();
         match (words.next(), words.next()) {
             (Some("restart"), None) => Start::Restarted,
+            (Some("sweep"), None) => Start::Sweep,
             (Some("delete"), Some(policy)) => {
                 let known = [Background, Foreground, Orphan].into_iter().find(|known| known.name() == policy);
                 let propagation = known.unwrap_or_else(|| panic!("what is {policy} in {text}?"));
-                Start::Delete { propagation, targets: words.map(str::to_owned).collect() }
+                let targets: Vec<String> = words.map(str::to_owned).collect();
+                assert!(!targets.is_empty(), "what is deleted in {text}?");
+                Start::Delete { propagation, targets }
             }
-            _ => panic!("what is {text}? A record begins with `restart` or `delete`"),
+            _ => panic!("what is {text}? It begins with `restart`, `sweep` or `delete POLICY`"),
         }
     }
 }
@@ -106,23 +110,13 @@ pub fn parse(text: &str) -> Vec<Record> {
 }
 
 impl Record {
-    /// The trial as a row for `tests/engine/rules.rs` or `starts.rs`, with the first observed end.
+    /// The trial as a row for `tests/engine/rows`, with the first observed end.
     pub fn row(&self) -> String {
         let Trial { graph, start } = &self.trial;
-        let lines: String = graph.lines.iter().map(|line| format!("\n        {line}")).collect();
-        let describe = self.ends.first().map(|(changes, _)| changes.tell(graph)).unwrap_or_default();
-        match start {
-            Start::Delete { targets, propagation } => format!(
-                "row(\n    \"found by random graphs\",\n    \"{lines}\",\n    \"{}\",\n    {propagation:?},\n    \
-                    \"{describe}\",\n),\n",
-                targets.join(" ")
-            ),
-            Start::Restarted | Start::Sweep => {
-                format!(
-                    "(\n    \"found by random graphs\",\n    \"{lines}\",\n    &[{start:?}],\n    \"{describe}\",\n),\n"
-                )
-            }
-        }
+        let lines: String = graph.lines.iter().map(|line| format!("  {line}\n")).collect();
+        let told = self.ends.first().map(|(changes, _)| changes.tell(graph)).unwrap_or_default();
+        let told = if told.is_empty() { "nothing" } else { &told };
+        format!("found by random graphs ({})\n{lines}{start}\n  {told}\n", self.notes.join(", "))
     }
 }
 

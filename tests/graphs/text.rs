@@ -171,8 +171,8 @@ impl Graph {
         let mut graph = Graph::default();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match line.split_once(' ') {
-                Some(("unread", kind)) => graph.unread.push(kind.trim().to_owned()),
-                Some(("unconverted", kind)) => graph.unconverted.push(kind.trim().to_owned()),
+                Some(("unread", kind)) => graph.unread.push(Kind::named(kind.trim()).name.to_owned()),
+                Some(("unconverted", kind)) => graph.unconverted.push(Kind::named(kind.trim()).name.to_owned()),
                 _ => graph.lines.push(Line::parse(line)),
             }
         }

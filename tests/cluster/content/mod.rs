@@ -2,7 +2,7 @@
 //! with the API server's own finalizer, both next to the collector.
 //!
 //! `GRAPHS=300 SEED=1 cargo test --test cluster -- --ignored --nocapture random_content` looks for wrong predictions,
-//! and prints rows for `tests/engine/rules.rs`.
+//! and prints rows for `tests/engine/rows`.
 
 mod bench;
 mod case;

@@ -5,7 +5,7 @@
 //!
 //! One more wrong prediction is worth more than a thousand right ones. `GRAPHS=2000 SEED=1 cargo test --test cluster --
 //! --ignored --nocapture random_graphs` looks for it. The test shrinks what it finds, and prints rows for
-//! `tests/engine/rules.rs` and `found.txt`. With `RECORD=FILE`, it records the right predictions, which
+//! `tests/engine/rows` and `found.txt`. With `RECORD=FILE`, it records the right predictions, which
 //! `tests/engine/recorded.rs` replays.
 //!
 //! With `SEAT=sweep`, `sweep --watch` takes the collector's place, and must do the same. `pass` tests a single pass of

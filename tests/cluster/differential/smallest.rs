@@ -15,7 +15,7 @@ use super::{
 /// Copies of each candidate: what depends on the order of events doesn't go wrong every time.
 const COPIES: usize = 2;
 
-/// Shrinks the case of a wrong prediction, and prints it as a row for the tables of rules.
+/// Shrinks the case of a wrong prediction, and prints it as a row for `tests/engine/rows`.
 pub fn shrink_and_tell(bench: &mut Bench, report: Option<&Report>, most_batches: u64) {
     let Some(report) = report.filter(|report| report.verdict > Verdict::Told && most_batches > 0) else { return };
     let mut smallest = None;
