@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustc_hash::FxHashSet;
 use tokio::{
     sync::mpsc::{Receiver, channel},
     task::JoinHandle,
@@ -21,7 +22,7 @@ use crate::{
     model::{API_SERVICE, Described, Gap, Identity, Resource, Resources, UNDISCOVERED},
 };
 
-use super::{Settings, SweepObserver, Sweeper, services::Services, state::Unseen};
+use super::{Settings, SweepObserver, Sweeper, names, services::Services, state::Unseen};
 use crate::act::owner_events::OwnerEventRecorder;
 
 /// How long to wait for the first lists; then work begins without the missing ones (R2.6).
@@ -33,8 +34,8 @@ const LATEST: Duration = Duration::from_secs(5);
 /// How long work under way may take to finish.
 const TO_STOP: Duration = Duration::from_secs(15);
 
-/// How soon discovery is read again that lacks what an APIService names; each later time comes twice as late, but not
-/// later than any other.
+/// How soon discovery is read again that failed, in part or whole, or lacks what an APIService names; each later time
+/// comes twice as late, but not later than any other.
 const DISCOVERED_LATER: Duration = Duration::from_millis(500);
 
 /// How many events about owners may wait to be written.
@@ -105,10 +106,10 @@ pub async fn keep_sweeping(
     let (invalid, to_record) = channel(MOST_EVENTS);
     let recording = tokio::spawn(record(OwnerEventRecorder::new(connection), to_record));
     let begun = Instant::now();
-    let mut next_look = begun + resync;
     let mut heartbeat = begun;
     let mut look: Option<JoinHandle<Discovered>> = None;
-    let mut lacking = Vec::new();
+    let mut missing = names(&keeping.undiscovered());
+    let mut next_look = begun + if missing.is_empty() { resync } else { DISCOVERED_LATER.min(resync) };
     let mut later = DISCOVERED_LATER;
     loop {
         if !keeping.working && (keeping.picture().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
@@ -131,27 +132,27 @@ pub async fn keep_sweeping(
             news = keeping.monitors.describe() => {
                 let (number, begun) = (news.len(), Instant::now());
                 keeping.apply_events(news);
-                let lacks = keeping.lacking();
-                if lacks.iter().any(|gap| !lacking.contains(gap)) {
+                if keeping.misses_more(&mut missing) {
                     later = DISCOVERED_LATER;
                     next_look = Instant::now();
                 }
-                lacking = lacks;
                 observer.took_in(number, keeping.monitors.waiting(), begun.elapsed());
             }
             found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
                 look = None;
-                next_look = Instant::now() + resync;
-                match found {
-                    Ok(Ok((resources, gaps))) => keeping.serve(resources, gaps),
-                    Ok(Err(error)) => observer.undiscovered(&ConnectError::to_string(&error)),
-                    Err(error) => observer.undiscovered(&error.to_string()),
+                let read = found.map_err(|error| error.to_string());
+                let read = read.and_then(|found| found.map_err(|error| error.to_string()));
+                let read = read.map(|(resources, gaps)| keeping.serve(resources, gaps));
+                if let Err(why) = &read {
+                    observer.undiscovered(why);
                 }
-                lacking = keeping.lacking();
-                if !lacking.is_empty() {
-                    next_look = Instant::now() + later.min(resync);
-                    later = later.saturating_mul(2);
+                if keeping.misses_more(&mut missing) {
+                    later = DISCOVERED_LATER;
                 }
+                let is_whole = read.is_ok() && missing.is_empty();
+                let pause = if is_whole { resync } else { later.min(resync) };
+                later = if is_whole { DISCOVERED_LATER } else { later.saturating_mul(2) };
+                next_look = Instant::now() + pause;
             }
             () = sleep_until(next_look.into()), if look.is_none() => {
                 let reading = reading.clone();
@@ -312,6 +313,14 @@ impl Keeping {
         let gap =
             |name: &str| Gap { resource: name.to_owned(), namespace: None, reason: UNDISCOVERED.to_owned().into() };
         self.services.named().filter(is_new).map(gap).collect()
+    }
+
+    /// Whether group versions are missing that were not missing before. Updates those.
+    fn misses_more(&self, before: &mut FxHashSet<String>) -> bool {
+        let missing = names(&self.undiscovered());
+        let more = !missing.is_subset(before);
+        *before = missing;
+        more
     }
 
     /// Gaps for all group versions of which nothing is known.

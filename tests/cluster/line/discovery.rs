@@ -156,3 +156,22 @@ fn discovery_that_answers_404_is_no_absence() {
         assert!(!std::path::Path::new(archive).exists(), "{path} {aggregated}");
     }
 }
+
+/// robustness line: discovery of which one path answers 404 once, under `sweep --watch` that looks for new resources once
+///   an hour | once | it is read again soon, and all is swept
+#[test]
+fn a_sweep_soon_reads_again_what_it_could_not_discover() {
+    let trial = Trial::on(uncollected(), "line-undiscovered", "Background");
+    let cluster = trial.cluster;
+    let lost = cluster.path_of(&trial.widget("lost").owned_by(&trial.gone("gone")).create());
+    let proxy = CountingProxy::start(cluster);
+    let missed = AtomicBool::new(false);
+    proxy.with(move |request| match request.path == "/apis/gc.test/v1" && !missed.swap(true, Ordering::SeqCst) {
+        true => Some(Fault::status(404, "NotFound")),
+        false => old_discovery(request),
+    });
+    let args = ["sweep", "--watch", "--resync=1h", "-n", &trial.namespace];
+    let sweeping = SweepSettings::start_as(cluster, proxy.kubeconfig(), &args);
+    cluster.wait_until("what could not be discovered to be swept", PATIENCE, || cluster.get(&lost).is_none());
+    sweeping.terminate();
+}
