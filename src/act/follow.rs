@@ -251,7 +251,7 @@ impl Follower<'_> {
         let mut judged = self.last_moved;
         loop {
             self.apply_events(watches.news());
-            self.look().await;
+            self.look(watches).await;
             self.tell_progress();
             if self.last_moved > judged {
                 (judged, pause) = (self.last_moved, QUIET);
@@ -363,14 +363,17 @@ impl Follower<'_> {
         let before = self.last_moved;
         self.looker.ask(self.course.otherwise().into_iter().map(|otherwise| otherwise.object.uid));
         self.looker.ask(self.course.left().map(|identity| identity.uid.clone()));
-        self.look().await;
+        self.look(watches).await;
         self.last_moved == before
     }
 
     /// Reads objects that no watch reports.
-    async fn look(&mut self) {
+    async fn look(&mut self, watches: &Watches) {
         self.looker.due(self.snapshot, || self.course.outstanding(), self.last_moved.elapsed());
         let seen = self.looker.look(self.connection, self.snapshot).await;
+        // Their watches have not told it. What else these would tell, nobody would ask for: what is gone is awaited no
+        // more.
+        watches.doubt(seen.iter().map(|one| one.resource));
         self.apply_events(WatchUpdates { seen, ..WatchUpdates::default() });
     }
 
@@ -384,7 +387,7 @@ impl Follower<'_> {
         let snapshot = &*self.snapshot;
         let id = |identity: &Identity| snapshot.by_uid(snapshot.strings.find(&identity.uid)?);
         let outstanding = self.course.outstanding().into_iter().filter_map(id);
-        watches.doubt(outstanding.map(|id| snapshot.object(id).resource).collect());
+        watches.doubt(outstanding.map(|id| snapshot.object(id).resource));
     }
 
     fn tell_progress(&mut self) {

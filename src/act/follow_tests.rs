@@ -54,6 +54,13 @@ fn snapshot() -> Snapshot {
     builder.build()
 }
 
+/// The delete of its first object.
+fn course(snapshot: &Snapshot) -> PlanTracker {
+    let graph = OwnerGraph::new(snapshot);
+    let stage = SimContext::new(snapshot, &graph, Assume::Known);
+    PlanTracker::new(snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
+}
+
 /// Follows the delete of that pod, with this answer to its DELETE and these answers to GETs.
 async fn followed(
     answered: Answered,
@@ -72,11 +79,7 @@ async fn followed(
     let connection = connection.await;
     let mut snapshot = snapshot();
     let watches = connection.watch(&snapshot);
-    let course = {
-        let graph = OwnerGraph::new(&snapshot);
-        let stage = SimContext::new(&snapshot, &graph, Assume::Known);
-        PlanTracker::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
-    };
+    let course = course(&snapshot);
     let target = Identity::of(&snapshot, ObjectId(0));
     let marked = ObjectEvent { resource: ResourceId(0), object: RawObject { deleted: Some(9), ..held() }, gone: false };
     let seen = (answered == Answered::Accepted).then_some(marked);
@@ -138,6 +141,43 @@ async fn what_is_not_known_of_a_delete_is_asked() {
     assert_eq!(asked, 2, "at once, and before it is told");
 }
 
+/// An object that was read is gone, and its watch has not told it: nobody waits for the object any more, but the watch may
+/// be silent about others, too.
+#[tokio::test]
+async fn a_watch_that_has_not_told_what_was_read_is_doubted() {
+    let connection = serve(|asked| match asked.url.as_str() {
+        url if url.contains("watch=true") => Say { open: true, ..json(200, "") },
+        url if url.contains("limit=") => json(200, r#"{"metadata":{"resourceVersion":"9"},"items":[]}"#),
+        _ => gone(asked),
+    });
+    let connection = connection.await;
+    let mut snapshot = snapshot();
+    let watches = connection.watch_or_list(&snapshot);
+    watches.all_begun().await;
+    let course = course(&snapshot);
+    let answered = Answered::Unsure { reason: "connection reset".to_owned() };
+    let sent = [Sent { target: Identity::of(&snapshot, ObjectId(0)), answered, seen: None }];
+    let following = Following {
+        connection: &connection,
+        watches: &watches,
+        heed_obstacles: false,
+        assume: Assume::Known,
+        timeout: None,
+        patience: PATIENCE,
+    };
+    let mut polled = false;
+    let mut hear = |event| polled |= matches!(event, FollowEvent::Polled { .. });
+    let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut hear).await;
+    assert_eq!(followed.progress.gone, 1, "{followed:#?}");
+    let told = async {
+        while !polled {
+            watches.changed().await;
+            polled = !watches.news().polled.is_empty();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), told).await.expect("a list in the watch's place");
+}
+
 /// A late event reports an owner whose DELETE already said that it is gone: it stays gone, and its dependent is still
 /// to be deleted.
 #[tokio::test]
@@ -175,11 +215,7 @@ async fn what_is_late_brings_nothing_back() {
         gone: false,
     }]);
     let watches = connection.watch(&snapshot);
-    let course = {
-        let graph = OwnerGraph::new(&snapshot);
-        let stage = SimContext::new(&snapshot, &graph, Assume::Known);
-        PlanTracker::new(&snapshot, &plan(&stage, &Request::delete(vec![ObjectId(0)], Propagation::Background)))
-    };
+    let course = course(&snapshot);
     let target = Identity::of(&snapshot, ObjectId(0));
     let seen = Some(ObjectEvent {
         resource: ResourceId(0),

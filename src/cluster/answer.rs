@@ -1,5 +1,7 @@
 //! One answer of the API server: its format, its content, and the message of a refusal.
 
+use std::time::Duration;
+
 use http::StatusCode;
 use serde::Deserialize;
 
@@ -39,13 +41,15 @@ pub(super) struct Page {
 }
 
 /// An answer with its whole body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) content_type: String,
     /// The seconds of a `Retry-After` header.
     pub(crate) retry_after: Option<u64>,
     pub(crate) body: Vec<u8>,
+    /// How long it took, without earlier tries and the pauses between.
+    pub(crate) took: Duration,
 }
 
 impl Answer {
@@ -177,8 +181,8 @@ mod tests {
         Answer {
             status: StatusCode::from_u16(status).unwrap(),
             content_type: content_type.to_owned(),
-            retry_after: None,
             body: body.as_bytes().to_vec(),
+            ..Answer::default()
         }
     }
 

@@ -9,12 +9,7 @@ use super::{Answer, ConnectionOptions, facts_protobuf, kubeconfig};
 /// Reads bytes as each kind of answer.
 pub(crate) fn answer(bytes: &[u8]) {
     for content_type in ["application/vnd.kubernetes.protobuf", "application/json"] {
-        let answer = Answer {
-            status: StatusCode::OK,
-            content_type: content_type.to_owned(),
-            retry_after: None,
-            body: bytes.to_vec(),
-        };
+        let answer = Answer { content_type: content_type.to_owned(), body: bytes.to_vec(), ..Answer::default() };
         drop(answer.read_list(|_| ()));
         drop(answer.read_object());
         let refusal = Answer { status: StatusCode::INTERNAL_SERVER_ERROR, ..answer.clone() }.refusal();

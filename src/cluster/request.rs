@@ -125,7 +125,8 @@ impl Connection {
         let mut record = Record::of(&request);
         let answer = within(self.limits.whole, async {
             let (head, body) = self.respond(request, &mut record).await?;
-            self.take_all(head, body).await
+            let answer = self.take_all(head, body).await?;
+            Ok(Answer { took: record.started.elapsed(), ..answer })
         })
         .await;
         self.report(&record, answer.as_ref().map(|answer| Some(answer.body.as_slice())));
@@ -212,6 +213,7 @@ impl Connection {
             content_type: text(&head, header::CONTENT_TYPE).unwrap_or_default().to_owned(),
             retry_after: text(&head, header::RETRY_AFTER).and_then(|seconds| seconds.trim().parse().ok()),
             body,
+            took: Duration::ZERO,
         })
     }
 

@@ -1,5 +1,5 @@
-//! When to retry a request, and how long to wait before. kube's own policy goes on for 15 minutes, but a user is
-//! waiting here, and a list that stays unreadable becomes a gap.
+//! When to retry a request, and how long to wait before; and how long between lists that take a watch's place. kube's
+//! own policy goes on for 15 minutes, but a user is waiting here, and a list that stays unreadable becomes a gap.
 
 use std::time::Duration;
 
@@ -16,9 +16,16 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// The longest pause, even if the server asks for a longer one.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The longest pause between endless retries, and the longest one that the server may ask for then.
-const LONGEST_FOR_EVER: Duration = Duration::from_secs(30);
+/// The longest pause that the server may ask for between endless retries. Their own are no longer than others: a line
+/// that is sound again is used soon.
 const LONGEST_WISH: Duration = Duration::from_mins(5);
+
+/// The shortest and the longest pause between lists that take a watch's place. In a pass, somebody waits for what they
+/// tell.
+pub(super) const BETWEEN_LISTS_OF_A_PASS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
+const BETWEEN_LISTS: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+/// How many times as long as a list the pause after it is at least, up to the longest.
+const PAUSE_TO_A_LIST: u32 = 20;
 
 /// How long to wait before the next try; `None` to give up. `tried` is the number of tries so far. `reached` says
 /// whether the server has ever answered: if the very first connection is refused, the address is wrong, and waiting
@@ -46,19 +53,25 @@ pub(crate) fn pause_after(failure: &Failure, tried: u32, reached: bool) -> Optio
     Some(wished.map_or(doubled, |seconds| Duration::from_secs(seconds).max(doubled)).min(LONGEST_PAUSE))
 }
 
-/// How long to wait before the next of endless retries, after any failure; `tried` is the number of tries so far.
-/// `number` spreads the retries of requests that failed together.
+/// How long to wait before the next of endless retries, after any failure; `tried` is the number of tries so far. As
+/// long as the server asks for, and a little longer: `number` spreads the retries of requests that failed together.
 pub(super) fn pause_for_ever(failure: Option<&Failure>, tried: u32, number: usize) -> Duration {
     let wished = match failure {
         Some(Failure::Refused(refusal)) => refusal.retry_after.map_or(Duration::ZERO, Duration::from_secs),
         _ => Duration::ZERO,
     };
-    let pause = doubled(tried).min(LONGEST_FOR_EVER).max(wished.min(LONGEST_WISH));
-    pause.saturating_add(pause.saturating_mul((number * 7 % 20) as u32) / 40)
+    let pause = doubled(tried).min(LONGEST_PAUSE);
+    pause.max(wished.min(LONGEST_WISH)) + pause.saturating_mul((number * 7 % 20) as u32) / 40
+}
+
+/// The pause after a list that took so long, between endless lists.
+pub(super) fn between_lists(took: Duration) -> Duration {
+    let (shortest, longest) = BETWEEN_LISTS;
+    took.saturating_mul(PAUSE_TO_A_LIST).clamp(shortest, longest)
 }
 
 /// The pause after this many failed tries; it doubles with each.
-pub(super) fn doubled(tried: u32) -> Duration {
+fn doubled(tried: u32) -> Duration {
     FIRST_PAUSE.saturating_mul(1 << tried.saturating_sub(1).min(10))
 }
 
@@ -105,16 +118,26 @@ mod tests {
         assert_eq!(pause_after(&refused(429, Some(9999)), 1, true), Some(Duration::from_secs(10)));
     }
 
+    /// A line that is sound again is used within 15 seconds, unless the server asks for more.
     #[test]
-    fn who_goes_on_for_ever_waits_longer_and_longer() {
+    fn who_goes_on_for_ever_waits_longer_and_longer_up_to_a_limit() {
         let pause = |failure: &Failure, tried| pause_for_ever(Some(failure), tried, 0).as_millis();
         let lost = Failure::Interrupted("reset".into());
-        assert_eq!([1, 2, 3, 8, 9, u32::MAX].map(|tried| pause(&lost, tried)), [200, 400, 800, 25_600, 30_000, 30_000]);
+        assert_eq!([1, 2, 3, 6, 7, u32::MAX].map(|tried| pause(&lost, tried)), [200, 400, 800, 6_400, 10_000, 10_000]);
         let asked = [None, Some(0), Some(1), Some(60), Some(u64::MAX)].map(|wish| pause(&refused(429, wish), 1));
         assert_eq!(asked, [200, 200, 1000, 60_000, 300_000]);
         assert_eq!(pause_for_ever(None, 1, 0), Duration::from_millis(200));
-        let spread = [1, 2, 19].map(|number| pause_for_ever(None, 9, number).as_millis());
-        assert_eq!(spread, [35_250, 40_500, 39_750]);
+        let spread = |failure| [1, 2, 19].map(|number| pause_for_ever(Some(failure), 9, number).as_millis());
+        assert_eq!(spread(&lost), [11_750, 13_500, 13_250]);
+        assert_eq!(spread(&refused(429, Some(60))), [61_750, 63_500, 63_250]);
+        let all = (0..1000).map(|number| pause_for_ever(None, u32::MAX, number));
+        assert_eq!(all.max(), Some(Duration::from_millis(14_750)));
+    }
+
+    #[test]
+    fn long_lists_are_read_less_often_up_to_a_limit() {
+        let pause = |took| between_lists(Duration::from_millis(took)).as_millis();
+        assert_eq!([0, 250, 1000, 1500, 60_000].map(pause), [5_000, 5_000, 20_000, 30_000, 30_000]);
     }
 
     #[test]

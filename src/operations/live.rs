@@ -42,6 +42,8 @@ const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
 /// How often to check whether only failing objects are left, and how long that must last.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 const IN_VAIN: Duration = Duration::from_secs(10);
+/// How long after the last write watches may take to tell what a sweep has written: usually milliseconds.
+const TO_BE_TOLD: Duration = Duration::from_secs(5);
 /// How long a sweep's work under way may take to finish.
 const TO_STOP: Duration = Duration::from_secs(15);
 
@@ -316,6 +318,8 @@ impl LiveSession {
             let sweeper = Arc::new(Sweeper::new(limited, settings, Arc::new(())));
             sweeper.serve(snapshot.resources.clone(), &snapshot.gaps);
             let kinds: Vec<KindId> = snapshot.resources.iter().map(|(_, resource)| sweeper.kind(resource)).collect();
+            let resources: FxHashMap<KindId, ResourceId> =
+                kinds.iter().copied().zip(snapshot.resources.iter().map(|(id, _)| id)).collect();
             let watched = |id: ResourceId| snapshot.resources.not_watched(id).is_none();
             sweeper.tell(|graph| {
                 for (id, object) in snapshot.objects().filter(|(_, object)| watched(object.resource)) {
@@ -345,7 +349,7 @@ impl LiveSession {
             });
             sweeper.begin();
             let following = Following { connection, watches, assume, heed_obstacles: false, timeout, patience };
-            let in_vain = in_vain(&sweeper, watches);
+            let in_vain = in_vain(&sweeper, watches, &resources);
             let ends = async {
                 tokio::select! {
                     () = interrupted() => {}
@@ -362,14 +366,20 @@ impl LiveSession {
     }
 }
 
-/// Done when for some time nothing has moved, and only failing objects are left. Passes on what the sweep wants read.
-async fn in_vain(sweeper: &Sweeper, watches: &Watches) {
+/// Done when for some time nothing has moved, and only failing objects are left. Passes on what the sweep wants read, and
+/// doubts the watches that don't tell what it has written.
+async fn in_vain(sweeper: &Sweeper, watches: &Watches, resources: &FxHashMap<KindId, ResourceId>) {
+    let mut doubted = false;
     loop {
         tokio::time::sleep(BETWEEN_LOOKS).await;
         if sweeper.wants_lists() {
             watches.want_lists();
         }
         let standing = sweeper.standing();
+        let quiet = standing.quiet >= TO_BE_TOLD;
+        if !std::mem::replace(&mut doubted, quiet) && quiet {
+            watches.doubt(sweeper.unobserved().iter().filter_map(|kind| resources.get(kind).copied()));
+        }
         if !standing.failing.is_empty() && standing.idle && standing.quiet >= IN_VAIN {
             return;
         }

@@ -148,6 +148,11 @@ impl Sweeper {
         self.shared.lock().wants_lists()
     }
 
+    /// The kinds of objects that the sweep has written to, or read in another state, and no event has shown since.
+    pub fn unobserved(&self) -> FxHashSet<KindId> {
+        self.shared.lock().live.unobserved()
+    }
+
     /// Changes the graph, and wakes the workers.
     pub fn tell<T>(&self, tell: impl FnOnce(&mut Live) -> T) -> T {
         self.shared.change(|state| tell(&mut state.live))

@@ -231,6 +231,25 @@ async fn a_delete_names_what_it_was_decided_on() {
     assert_eq!(writes[0].2["propagationPolicy"], "Background");
 }
 
+/// A watch that works tells what the sweep itself has written.
+#[tokio::test]
+async fn what_was_written_is_unobserved_until_an_event_tells_it() {
+    let lost = pod("lost", 7, &[to("owner")], &none());
+    let below = pod("below", 8, &[to("lost")], &none());
+    let scene = Scene::begin([lost, below], settings(), |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "owner") => gone(),
+        ("DELETE", "lost" | "below") => removed(name),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let scene = scene.await;
+    // The first one is examined again, and then known to be absent.
+    scene.writes(2).await;
+    let kind = scene.sweeper.kind(&pods());
+    assert_eq!(scene.sweeper.unobserved().into_iter().collect::<Vec<_>>(), [kind]);
+    scene.sweeper.tell(|live| live.gone("u-below"));
+    assert!(scene.sweeper.unobserved().is_empty());
+}
+
 /// No event follows a DELETE that was not done.
 #[tokio::test]
 async fn a_delete_is_repeated_until_its_answer_is_one() {

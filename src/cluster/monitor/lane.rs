@@ -32,9 +32,6 @@ use super::{
 /// version (a store restored from a backup, an answer that can't be read). A list is expensive, so not every failed try
 /// leads to one.
 const TRIES_TO_A_LIST: u32 = 5;
-/// The shortest pause between lists that take a watch's place, and how many times as long as a list it is at least.
-const BETWEEN_LISTS: Duration = Duration::from_secs(5);
-const PAUSE_TO_A_LIST: u32 = 20;
 
 /// Follows one resource.
 pub(super) struct ResourceMonitor {
@@ -52,7 +49,7 @@ pub(super) struct ResourceMonitor {
     or_lists: bool,
     /// Why lists take the watch's place at present.
     polled: Option<String>,
-    /// When the last list began, and how long it took.
+    /// When the last list began, and how long the server took for it.
     last: (Instant, Duration),
 }
 
@@ -106,7 +103,6 @@ impl ResourceMonitor {
             match self.list().await {
                 Ok(version) => {
                     self.failing = None;
-                    self.last.1 = self.last.0.elapsed();
                     self.tell(MonitorEvent::Listed(self.monitor)).await;
                     self.tell_polled().await;
                     return version;
@@ -124,7 +120,7 @@ impl ResourceMonitor {
     async fn list(&mut self) -> Result<String, Failure> {
         let monitor = self.monitor;
         let mut place = Place::take(&self.places.lists).await;
-        self.last.0 = Instant::now();
+        self.last = (Instant::now(), Duration::ZERO);
         let mut pages = Pages::of(&self.path, "", METADATA_LIST);
         let mut begun = false;
         loop {
@@ -132,6 +128,7 @@ impl ResourceMonitor {
                 begun = false;
                 continue;
             };
+            self.last.1 += answer.took;
             let mut objects = Vec::new();
             let page = answer.read_list(|object| {
                 // No owner reference can point to it, or no delete can name it.
@@ -167,9 +164,10 @@ impl ResourceMonitor {
             }
             let failure = match why {
                 Why::Over if useful => continue,
-                Why::Expired(_) if useful => return,
+                // A list tells what may have been held back.
+                Why::Expired(_) | Why::Silent if useful => return,
                 Why::Expired(_) => None,
-                Why::Over => Some(Failure::Interrupted("the watch ends as soon as it begins".to_owned())),
+                Why::Over | Why::Silent => Some(Failure::Interrupted("the watch ends as soon as it begins".to_owned())),
                 Why::Failed(failure) => Some(failure),
             };
             self.in_vain += 1;
@@ -202,8 +200,8 @@ impl ResourceMonitor {
         } else if is_new {
             self.fail("watched", failure).await;
         }
-        let pause = BETWEEN_LISTS.max(self.last.1.saturating_mul(PAUSE_TO_A_LIST));
-        sleep(pause.max(retry::pause_after(failure, 1, true).unwrap_or_default())).await;
+        let wished = retry::pause_for_ever(Some(failure), 1, self.number);
+        sleep(retry::between_lists(self.last.1).max(wished)).await;
     }
 
     async fn tell_polled(&mut self) {

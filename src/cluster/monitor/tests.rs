@@ -9,7 +9,10 @@ use std::{
 };
 
 use super::*;
-use crate::cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve};
+use crate::cluster::{
+    testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
+    watch::position::SILENT,
+};
 
 /// Long enough for every expected event, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
@@ -363,6 +366,34 @@ async fn objects_without_a_uid_are_left_out() {
     assert_eq!(describe, ["listing", "there a", "listed"]);
 }
 
+/// A watch that sends nothing, not even a bookmark: something between may hold back what the server sends.
+#[tokio::test]
+async fn what_is_silent_is_listed_anew() {
+    let connection = serve(|asked| match (is_watch(asked), asked.before) {
+        (true, _) => open(""),
+        (false, 0) => list(&["a"], "7"),
+        (false, _) => list(&["b"], "8"),
+    });
+    let mut monitors = Monitors::new(connection.await);
+    monitors.start(PODS, &pods());
+    let mut heard: Vec<String> = hear(&mut monitors, 3).await.iter().map(word).collect();
+    for _ in 0..50 {
+        // Time for the next stream to begin; and then time passes for it.
+        if let Ok(more) = tokio::time::timeout(Duration::from_millis(300), monitors.describe()).await {
+            // A request that has not been answered by then has failed.
+            let is_failure = |word: &String| word.starts_with("it cannot be") || word == "recovered";
+            heard.extend(more.iter().map(word).filter(|word| !is_failure(word)));
+        }
+        if heard.len() >= 6 {
+            break;
+        }
+        tokio::time::pause();
+        tokio::time::advance(SILENT).await;
+        tokio::time::resume();
+    }
+    assert_eq!(heard, ["listing", "there a", "listed", "listing", "there b", "listed"]);
+}
+
 /// With lists in the watch's place, a watch that is refused is no failure. It is tried again after each list.
 #[tokio::test]
 async fn what_may_not_be_watched_is_listed_again() {
@@ -390,6 +421,28 @@ async fn what_may_not_be_watched_is_listed_again() {
         })
         .collect();
     assert!(begun < lists[0] && lists[0] < lists[1], "each tells when its list began");
+}
+
+/// The time that a server has asked for is not the time that it takes for a list, which decides about the next one.
+#[tokio::test]
+async fn what_was_refused_for_a_moment_is_listed_again_as_soon_as_others() {
+    let connection = serve(|asked| match (is_watch(asked), asked.url.contains("pods"), asked.before) {
+        (true, _, _) => refuse(403),
+        (false, true, 0) => Say { headers: "retry-after: 2\r\n", ..refuse(429) },
+        (false, _, _) => list(&[], "7"),
+    });
+    let mut monitors = Monitors::new(connection.await).or_lists();
+    monitors.start(PODS, &pods());
+    monitors.start(MonitorId(1), &resource("things"));
+    let (mut of_pods, mut of_things) = (0, 0);
+    while of_pods < 2 {
+        for heard in hear(&mut monitors, 1).await {
+            let listed = |monitor| usize::from(heard == MonitorEvent::Listed(monitor));
+            of_pods += listed(PODS);
+            of_things += listed(MonitorId(1));
+        }
+        assert!(of_things < 4, "of pods there was no list for a long time");
+    }
 }
 
 /// Streams that fail for another reason are tried a few times before each list.

@@ -150,7 +150,7 @@ fn describe<'a>(kind: &str, object: RawObject<'a>) -> Result<Frame<'a>, Malforme
 fn failed(code: Option<i64>, content_type: &str, body: Vec<u8>) -> Frame<'static> {
     let code = code.and_then(|code| u16::try_from(code).ok()).and_then(|code| StatusCode::from_u16(code).ok());
     let status = code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let answer = Answer { status, content_type: content_type.to_owned(), retry_after: None, body };
+    let answer = Answer { status, content_type: content_type.to_owned(), body, ..Answer::default() };
     Frame::Failed(answer.refusal())
 }
 

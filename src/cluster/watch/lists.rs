@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    Coverage, Doubt,
+    Coverage, Doubts,
     position::{End, Why, is_final},
     stream::Watch,
 };
@@ -26,8 +26,7 @@ use super::{
 /// list is expensive.
 const TRIES_TO_A_LIST: u32 = 3;
 /// The pause between two lists: it doubles while nothing changes.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const PAUSES: (Duration, Duration) = retry::BETWEEN_LISTS_OF_A_PASS;
 /// The same if somebody waits for a list.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
 /// How many lists are read before a watch that is refused is tried again.
@@ -40,12 +39,14 @@ pub(super) struct Lists {
     resource: ResourceId,
     /// When a list is wanted that begins after this time.
     wanted: Receiver<Option<Instant>>,
-    doubts: Receiver<Doubt>,
+    doubts: Receiver<Doubts>,
     /// The last doubt that a list has answered.
     answered: Option<Instant>,
     /// When the last list began.
     last: Option<Instant>,
     pause: Duration,
+    /// How many lists in a row have failed.
+    failed: u32,
     /// Whether it was reported that the watch fails, and that lists fail, too.
     told: bool,
     lost: bool,
@@ -63,7 +64,7 @@ impl Lists {
         snapshot: &Snapshot,
         list: &ListRecord,
         wanted: Receiver<Option<Instant>>,
-        doubts: Receiver<Doubt>,
+        doubts: Receiver<Doubts>,
     ) -> Self {
         let resource = snapshot.resources.picked(list.resource);
         let is_listed = |namespace: &str| list.namespace.as_deref().is_none_or(|listed| listed == namespace);
@@ -80,8 +81,8 @@ impl Lists {
                 (text(object.uid), known)
             });
         let known = of_it.collect();
-        let answered = None;
-        Lists { known, resource, wanted, doubts, answered, last: None, pause: FIRST_PAUSE, told: false, lost: false }
+        let (answered, last, failed) = (None, None, 0);
+        Lists { known, resource, wanted, doubts, answered, last, pause: PAUSES.0, failed, told: false, lost: false }
     }
 
     /// Takes in an event of the watch.
@@ -103,7 +104,16 @@ impl Lists {
     pub(super) async fn doubted(&self) {
         let mut doubts = self.doubts.clone();
         // An error: the sender lives as long as the watches.
-        drop(doubts.wait_for(|doubt| doubt.since > self.answered && doubt.of.contains(&self.resource)).await);
+        drop(doubts.wait_for(|doubts| doubts.get(&self.resource) > self.answered.as_ref()).await);
+        if self.failed > 0 {
+            tokio::time::sleep(self.pause).await;
+        }
+    }
+
+    /// Records that a list failed.
+    fn fail(&mut self, failure: &Failure, number: usize) {
+        self.failed += 1;
+        self.pause = retry::pause_for_ever(Some(failure), self.failed, number);
     }
 
     /// The events that lead to a list in this version, each object with whether it is gone: those that are gone come
@@ -150,8 +160,11 @@ impl Lists {
         *self.wanted.borrow() > self.last
     }
 
-    /// Waits for the time of the next list.
+    /// Waits for the time of the next list. A server that has refused one gets the time that it asks for.
     async fn rest(&self) {
+        if self.failed > 0 {
+            return tokio::time::sleep(self.pause).await;
+        }
         let begun = Instant::now();
         tokio::select! {
             () = tokio::time::sleep(self.pause) => return,
@@ -192,15 +205,14 @@ impl Watch {
             if useful {
                 (tried, last_reason) = (0, None);
             }
-            let (reason, refused, expired, pause) = match why {
-                Why::Over if useful => continue,
-                Why::Over => ("it ends as soon as it begins".to_owned(), false, false, None),
-                Why::Expired(reason) => (reason, false, true, None),
+            let (reason, expired, failure) = match why {
+                Why::Over | Why::Silent if useful => continue,
+                Why::Over | Why::Silent => ("it ends as soon as it begins".to_owned(), false, None),
+                Why::Expired(reason) => (reason, true, None),
                 Why::Failed(failure) => {
                     // That it isn't answered for a moment explains less than the failures before.
                     let before = last_reason.take().filter(|_| matches!(failure, Failure::TimedOut(_)));
-                    let reason = before.unwrap_or_else(|| failure.to_string());
-                    (reason, is_final(&failure), false, retry::pause_after(&failure, 1, true))
+                    (before.unwrap_or_else(|| failure.to_string()), false, Some(failure))
                 }
             };
             last_reason = Some(reason.clone());
@@ -208,17 +220,21 @@ impl Watch {
                 self.inbox.cover(self.resource, self.namespace.as_deref(), Coverage::Listed(None));
             }
             tried += 1;
-            let keeps_failing = refused || tried >= TRIES_TO_A_LIST;
+            let pause = retry::pause_for_ever(failure.as_ref(), tried, self.position.number);
+            let again = Instant::now() + pause;
+            let refused = failure.as_ref().is_some_and(is_final);
+            let keeps_failing = refused || tried >= TRIES_TO_A_LIST || pause > PAUSES.1;
             let wished = self.lists.as_ref().is_some_and(Lists::is_wished);
             if keeps_failing {
                 self.tell_listed(reason);
             } else if !expired && !wished {
-                let pause = pause.unwrap_or_default().max(retry::doubled(tried));
-                tokio::time::sleep(pause.min(LONGEST_PAUSE)).await;
+                tokio::time::sleep(pause).await;
                 continue;
             }
-            for _ in 0..if refused { LISTS_TO_A_TRY } else { 1 } {
+            let mut lists = 0;
+            while lists == 0 || keeps_failing && (refused && lists < LISTS_TO_A_TRY || Instant::now() < again) {
                 self.list_again().await;
+                lists += 1;
                 if keeps_failing && let Some(lists) = &self.lists {
                     lists.rest().await;
                 }
@@ -265,7 +281,8 @@ impl Watch {
             Ok((version, objects)) => {
                 let events = lists.compare(objects, &version);
                 events.iter().for_each(|(object, gone)| lists.see(object, *gone));
-                lists.pause = if events.is_empty() { (lists.pause * 2).min(LONGEST_PAUSE) } else { FIRST_PAUSE };
+                let calm = std::mem::take(&mut lists.failed) == 0 && events.is_empty();
+                lists.pause = if calm { (lists.pause * 2).min(PAUSES.1) } else { PAUSES.0 };
                 for (object, gone) in events {
                     self.inbox.see(ObjectEvent { resource: self.resource, object, gone });
                 }
@@ -273,7 +290,7 @@ impl Watch {
                 self.inbox.cover(place.0, place.1, Coverage::Listed(Some(begun)));
             }
             Err(failure) => {
-                lists.pause = LONGEST_PAUSE;
+                lists.fail(&failure, self.position.number);
                 if !std::mem::replace(&mut lists.lost, true) {
                     self.lose(failure.to_string(), false);
                 }
@@ -281,7 +298,7 @@ impl Watch {
         }
     }
 
-    /// Whether a list tells something that the watch has not told. Answers the present doubt.
+    /// Whether a list tells something that the watch has not told. Answers the present doubt, unless the list fails.
     pub(super) async fn list_tells_more(&mut self) -> bool {
         // The semaphore is never closed.
         let beginning = self.beginning.clone();
@@ -289,8 +306,16 @@ impl Watch {
         let begun = Instant::now();
         let listed = self.list().await;
         let Some(lists) = &mut self.lists else { return false };
-        lists.answered = Some(begun);
-        listed.is_ok_and(|(version, objects)| !lists.compare(objects, &version).is_empty())
+        match listed {
+            Ok((version, objects)) => {
+                (lists.answered, lists.failed, lists.pause) = (Some(begun), 0, PAUSES.0);
+                !lists.compare(objects, &version).is_empty()
+            }
+            Err(failure) => {
+                lists.fail(&failure, self.position.number);
+                false
+            }
+        }
     }
 
     async fn list(&self) -> Result<(String, Vec<RawObject<'static>>), Failure> {

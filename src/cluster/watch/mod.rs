@@ -16,7 +16,7 @@ mod stream;
 mod tests;
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -45,16 +45,12 @@ pub struct Watches {
     begun: Vec<(ResourceId, Option<String>)>,
     /// When a list is wanted that begins after this time.
     wanted: watch::Sender<Option<Instant>>,
-    /// Which watches have to show that they work.
-    doubted: watch::Sender<Doubt>,
+    /// Which watches have to show that they work, each since when.
+    doubted: watch::Sender<Doubts>,
 }
 
-/// Resources whose watches have to show that they work, and since when.
-#[derive(Clone, Debug, Default)]
-struct Doubt {
-    since: Option<Instant>,
-    of: Arc<BTreeSet<ResourceId>>,
-}
+/// Resources whose watches have to show that they work, each since when.
+type Doubts = BTreeMap<ResourceId, Instant>;
 
 /// How far the changes of a resource are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +123,7 @@ impl Connection {
         let inbox = Arc::new(Inbox::default());
         let beginning = Arc::new(Semaphore::new(BEGUN_AT_ONCE));
         let (wanted, wishes) = watch::channel(None);
-        let (doubted, doubts) = watch::channel(Doubt::default());
+        let (doubted, doubts) = watch::channel(Doubts::default());
         let (mut tasks, mut begun) = (Vec::new(), Vec::new());
         let listed = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
         for (number, list) in listed.enumerate() {
@@ -186,8 +182,9 @@ impl Watches {
 
     /// Compares lists of these resources with what their watches have told: a watch that is silent although objects
     /// have changed is replaced by lists, if it may be ([`Connection::watch_or_list`]).
-    pub fn doubt(&self, of: BTreeSet<ResourceId>) {
-        self.doubted.send_replace(Doubt { since: Some(Instant::now()), of: Arc::new(of) });
+    pub fn doubt(&self, of: impl IntoIterator<Item = ResourceId>) {
+        let now = Instant::now();
+        self.doubted.send_modify(|doubts| doubts.extend(of.into_iter().map(|resource| (resource, now))));
     }
 
     /// Waits until nothing that happened before the call is unknown because a watch fails. What is lost is not waited

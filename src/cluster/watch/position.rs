@@ -18,11 +18,13 @@ use crate::{
 use super::frames::{Frame, Frames};
 
 /// After how many seconds the server ends a watch at the earliest, and over how many more the ends are spread, so that
-/// not all watches restart at once. They must end: a connection that is silent for so long may be dead.
+/// not all watches restart at once.
 const LASTS: usize = 240;
 const SPREAD: usize = 120;
-/// How long after its end time a silent watch is given up.
-const OVERDUE: Duration = Duration::from_secs(30);
+/// How long a watch may be silent. An API server sends a bookmark each minute, unless it has no cache of the resource
+/// (events, aggregated APIs). So after this time the connection may be dead, or something between holds back what the
+/// server sends.
+pub(in crate::cluster) const SILENT: Duration = Duration::from_secs(90);
 /// A stream that ends sooner without any event was useless: pause before the next one.
 pub(in crate::cluster) const USEFUL: Duration = Duration::from_secs(1);
 
@@ -32,8 +34,8 @@ pub(in crate::cluster) struct Position {
     path: String,
     /// All changes up to this resourceVersion are known.
     pub(in crate::cluster) version: String,
-    /// Differs from that of the other watches, to spread their ends.
-    number: usize,
+    /// Differs from that of the other watches, to spread their ends and retries.
+    pub(in crate::cluster) number: usize,
     /// The requested format: protobuf, or JSON after the server has refused that.
     accept: &'static str,
 }
@@ -45,6 +47,8 @@ pub(in crate::cluster) struct Line {
     begun: Instant,
     /// The version that it started from.
     from: String,
+    /// Whether it has sent anything.
+    heard: bool,
 }
 
 /// How a stream ended, or why it didn't start.
@@ -57,6 +61,8 @@ pub(in crate::cluster) struct End {
 pub(in crate::cluster) enum Why {
     /// It ended normally.
     Over,
+    /// It has sent nothing, not even a bookmark, for too long ([`SILENT`]).
+    Silent,
     /// The version is too old to continue from.
     Expired(String),
     Failed(Failure),
@@ -77,13 +83,13 @@ impl Position {
         loop {
             let request = Request::builder().method(Method::GET).uri(&url).header(header::ACCEPT, self.accept);
             let begun = match request.body(Vec::new()) {
-                Ok(request) => self.connection.stream(request, Duration::from_secs(seconds as u64) + OVERDUE).await,
+                Ok(request) => self.connection.stream(request, SILENT).await,
                 Err(error) => Err(Failure::Malformed(error.to_string())),
             };
             return match begun {
                 Ok(stream) => {
                     let frames = Frames::of(&stream.content_type);
-                    Ok(Line { stream, frames, begun: Instant::now(), from: self.version.clone() })
+                    Ok(Line { stream, frames, begun: Instant::now(), from: self.version.clone(), heard: false })
                 }
                 Err(failure) if failure.status() == Some(StatusCode::NOT_ACCEPTABLE) && self.accept != JSON => {
                     self.accept = JSON;
@@ -100,6 +106,7 @@ impl Position {
         self.read(line).await.map_err(|why| {
             let useful = self.version != line.from || line.begun.elapsed() >= USEFUL;
             match why {
+                Why::Failed(Failure::TimedOut(_)) if useful && !line.heard => End { useful, why: Why::Silent },
                 // The connection broke after the stream had worked for a while: the same as a normal end.
                 Why::Failed(Failure::Interrupted(_) | Failure::TimedOut(_)) if useful => End { useful, why: Why::Over },
                 why => End { useful, why },
@@ -108,7 +115,7 @@ impl Position {
     }
 
     async fn read(&mut self, line: &mut Line) -> Result<(RawObject<'static>, bool), Why> {
-        let Line { stream, frames, .. } = line;
+        let Line { stream, frames, heard, .. } = line;
         loop {
             while let Some(frame) = frames.next().map_err(|malformed| Why::Failed(malformed.into()))? {
                 let (object, gone) = match frame {
@@ -128,6 +135,7 @@ impl Position {
             if !stream.more(|data| frames.push(data)).await.map_err(Why::Failed)? {
                 return Err(Why::Over);
             }
+            *heard = true;
         }
     }
 }

@@ -24,8 +24,6 @@ use super::{
 
 /// A server that has not begun to answer by then counts as failing, if lists can take the watch's place.
 const LONGEST_BEGINNING: Duration = Duration::from_secs(10);
-/// The longest pause before a new stream.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// An object, and whether it was deleted; or how the stream ended.
 type Next = Result<(RawObject<'static>, bool), End>;
@@ -59,12 +57,12 @@ impl Watch {
         let mut tried = 0;
         loop {
             let End { useful, why } = self.follow().await;
-            let pause = match why {
-                Why::Over if useful => {
+            let failure = match why {
+                Why::Over | Why::Silent if useful => {
                     tried = 0;
                     continue;
                 }
-                Why::Over => retry::doubled(tried + 1),
+                Why::Over | Why::Silent => None,
                 Why::Expired(reason) => match self.version_now().await {
                     Ok(version) => {
                         // The changes in between are lost; from here on none is.
@@ -73,16 +71,14 @@ impl Watch {
                         continue;
                     }
                     Err(failure) if is_final(&failure) => return self.lose(failure.to_string(), false),
-                    Err(_) => retry::doubled(tried + 1),
+                    Err(failure) => Some(failure),
                 },
                 Why::Failed(failure) if is_final(&failure) => return self.lose(failure.to_string(), false),
                 // Never gives up, however long the server is away: the caller decides how long to wait.
-                Why::Failed(failure) => {
-                    retry::pause_after(&failure, 1, true).unwrap_or_default().max(retry::doubled(tried + 1))
-                }
+                Why::Failed(failure) => Some(failure),
             };
             tried += 1;
-            sleep(pause.min(LONGEST_PAUSE)).await;
+            sleep(retry::pause_for_ever(failure.as_ref(), tried, self.position.number)).await;
         }
     }
 

@@ -98,6 +98,25 @@ async fn a_watch_that_ends_is_taken_up_from_where_it_was() {
     assert_eq!(asked, ["7", "12", "13"].map(|version| format!("{WATCH}{version}")));
 }
 
+/// An API server sends a bookmark each minute: after that has come, a stream that ends is taken up; without any, it was
+/// silent from the beginning.
+#[tokio::test]
+async fn a_stream_that_sends_nothing_is_given_up() {
+    for (said, is_silent) in [(String::new(), true), (bookmark(7), false)] {
+        let connection = serve(move |_| open(said.clone())).await;
+        let mut position = Position::new(connection, "/api/v1/pods".to_owned(), "7".to_owned(), 0);
+        let Ok(mut line) = position.begin().await else { panic!("the stream begins") };
+        // What has arrived by now is read; and then time passes at once.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        tokio::time::pause();
+        let Err(end) = position.next(&mut line).await else { panic!("there is no event") };
+        assert!(end.useful);
+        assert_eq!(matches!(end.why, position::Why::Silent), is_silent);
+        assert!(is_silent || matches!(end.why, position::Why::Over));
+        tokio::time::resume();
+    }
+}
+
 /// 410 as an answer or within the stream: reads one object to find the version to continue from, not the whole list.
 #[tokio::test]
 async fn a_version_that_is_too_old_is_said() {
@@ -321,7 +340,7 @@ async fn lists_tell_what_a_silent_watch_does_not() {
         false => list(9 + u32::try_from(asked.before).unwrap(), &[("b", 9)]),
     });
     let watches = connection.await.watch_or_list(&with_pods(&[("a", 1)]));
-    watches.doubt(BTreeSet::from([ResourceId(0)]));
+    watches.doubt([ResourceId(0)]);
     let (mut polled, mut seen) = (Vec::new(), Vec::new());
     let all = async {
         while seen.len() < 2 {
@@ -334,6 +353,25 @@ async fn lists_tell_what_a_silent_watch_does_not() {
     tokio::time::timeout(LONG, all).await.expect("what the list shows");
     assert_eq!(polled, ["it is silent although objects have changed"]);
     assert_eq!(seen, [("a".to_owned(), true), ("b".to_owned(), false)]);
+}
+
+/// Each doubt counts, also if another resource is doubted before any list, and if the first list fails.
+#[tokio::test]
+async fn each_doubt_is_answered() {
+    let connection = serve(|asked| match (asked.url.contains("watch=true"), asked.before) {
+        (true, _) => open(String::new()),
+        (false, 0) => refuse(403),
+        (false, _) => list(9, &[("b", 9)]),
+    });
+    let watches = connection.await.watch_or_list(&with_pods(&[]));
+    watches.doubt([ResourceId(0)]);
+    watches.doubt([ResourceId(1)]);
+    let told = async {
+        while watches.news().polled.is_empty() {
+            watches.changed().await;
+        }
+    };
+    tokio::time::timeout(LONG, told).await.expect("a list in the watch's place");
 }
 
 /// A list that shows what the watch has told, or tells a moment later, is no reason to give the watch up.
@@ -350,7 +388,7 @@ async fn a_watch_that_works_is_kept() {
     let watches = connection.await.watch_or_list(&with_pods(&[("a", 1)]));
     // Before the stream begins, and when it has told all.
     for number in 1..=2 {
-        watches.doubt(BTreeSet::from([ResourceId(0)]));
+        watches.doubt([ResourceId(0)]);
         let mut lists = lists.clone();
         let asked = lists.wait_for(|listed| *listed >= number);
         drop(tokio::time::timeout(LONG, asked).await.expect("a list").expect("the server"));
@@ -360,7 +398,7 @@ async fn a_watch_that_works_is_kept() {
     assert_eq!((news.polled, news.lost), (Vec::new(), Vec::new()));
     assert_eq!(news.seen.len(), 1);
     // Of other resources, nothing is listed.
-    watches.doubt(BTreeSet::from([ResourceId(1)]));
+    watches.doubt([ResourceId(1)]);
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert_eq!(*lists.borrow(), 2);
 }

@@ -224,6 +224,12 @@ impl Live {
         self.nodes[node.index()].version = 0;
     }
 
+    /// The kinds of the objects that were distrusted and not observed since.
+    pub(crate) fn unobserved(&self) -> FxHashSet<KindId> {
+        let unobserved = |node: &&Node| node.known == Known::Observed && node.version == 0;
+        self.nodes.iter().filter(unobserved).map(|node| node.kind).collect()
+    }
+
     /// The state of an object last observed, with only the collector's finalizers. A conditional write to its version
     /// succeeds exactly if the object is still in this state. `None` if unknown.
     pub(crate) fn as_seen(&self, node: NodeId, version: u32) -> Option<Stored<'static>> {

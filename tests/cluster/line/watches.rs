@@ -1,6 +1,10 @@
 //! Sweeps where watches fail: lists tell what they don't.
 
-use std::{thread, time::Duration};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -12,6 +16,11 @@ use crate::{
 
 /// Lists take a watch's place after a few seconds, and a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
+
+/// How many lists are answered with 429: that takes more than ten seconds.
+const BUSY: usize = 6;
+/// Between two lists that take a watch's place are half a minute at most, and between two discoveries two seconds or more.
+const TICKS: usize = 20;
 
 /// The ways in which each watch fails.
 fn failures() -> [(&'static str, Fault); 5] {
@@ -119,6 +128,23 @@ fn a_pass_does_without_watches_that_are_silent() {
     }
 }
 
+/// robustness line: a pass of `sweep` in which each watch is open and silent, of a chain in which no resource is waited
+///   for that has changed before | once | lists show it; it does all
+#[test]
+fn a_pass_waits_for_no_watch_of_what_is_done() {
+    let trial = Trial::on(uncollected(), "line-silent-chain", "Background");
+    let lost = trial.config_map("lost").owned_by(&trial.gone("gone")).create();
+    let below = trial.widget("below").owned_by(&lost).create();
+    let last = trial.config_map("last").owned_by(&below).create();
+    let proxy = CountingProxy::start(trial.cluster);
+    proxy.with(|request| is_watch(request).then_some(Fault::Spoilt(Spoilt::Stalled(0))));
+    let args = ["sweep", "--yes", "--timeout=5m", "-n", &trial.namespace];
+    trial.cluster.gc_with(proxy.kubeconfig(), &args).expect(0);
+    for object in [&lost, &below, &last] {
+        assert_eq!(trial.cluster.get(&trial.cluster.path_of(object)), None);
+    }
+}
+
 /// robustness line: a pass of `sweep` in which each watch is refused, and a dependent of an owner that lets its
 ///   dependents go is created while the user is asked | once | the plan is shown again; it is freed before its owner
 ///   goes
@@ -163,5 +189,56 @@ fn sweep_watch_does_without_watches() {
         let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("Cannot watch configmaps (")).collect();
         assert_eq!(lines.len(), 1, "{reason}: {said}");
         sweeping.terminate();
+    });
+}
+
+/// Whether this asks which resources there are. `sweep --watch` does that every two seconds here, or less often: that
+/// serves as a clock.
+fn is_discovery(request: &Request) -> bool {
+    request.path == "/apis"
+}
+
+/// How many more times a proxy is asked which resources there are until it is asked for a list of ConfigMaps.
+#[track_caller]
+fn ticks_to_a_list(trial: &Trial<'_>, proxy: &CountingProxy) -> usize {
+    let before = proxy.requests().len();
+    let ticks = || {
+        let requests = proxy.requests();
+        let list = requests[before..].iter().position(|request| is_list(request))?;
+        Some(requests[before..before + list].iter().filter(|request| is_discovery(request)).count())
+    };
+    trial.cluster.wait_until("another list of ConfigMaps", PATIENCE, || ticks().is_some());
+    ticks().unwrap_or_default()
+}
+
+fn is_list(request: &Request) -> bool {
+    request.path == "/api/v1/configmaps" && request.query.contains("limit=")
+}
+
+/// robustness line: `sweep --watch` where ConfigMaps can't be watched, and their lists are answered with 429 for a while,
+///   with and without Retry-After | each | once the line is sound, they are listed as often as before
+#[test]
+fn sweep_watch_uses_a_line_that_is_sound_again() {
+    thread::scope(|scope| {
+        for (number, headers) in [vec![], vec![("retry-after", "2")]].into_iter().enumerate() {
+            scope.spawn(move || {
+                let trial = Trial::on(uncollected(), &format!("line-sound-{number}"), "Background");
+                let proxy = CountingProxy::start(trial.cluster);
+                let Fault::Answer { status, body, .. } = Fault::status(429, "TooManyRequests") else { unreachable!() };
+                let busy = Fault::Answer { status, headers, body };
+                let lists = AtomicUsize::new(0);
+                proxy.with(move |request| match request.path.as_str() {
+                    "/api/v1/configmaps" if is_watch(request) => Some(Fault::status(403, "Forbidden")),
+                    "/api/v1/configmaps" if lists.fetch_add(1, Ordering::Relaxed) < BUSY => Some(busy.clone()),
+                    _ => None,
+                });
+                let args = ["-n", &trial.namespace];
+                let sweeping = SweepSettings::start_with(trial.cluster, proxy.kubeconfig(), &args);
+                sweeping.wait_for_sync();
+                let ticks = ticks_to_a_list(&trial, &proxy);
+                assert!(ticks < TICKS, "{ticks} discoveries before the next list");
+                sweeping.terminate();
+            });
+        }
     });
 }
