@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use http::Method;
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// A pass gives up after ten seconds without progress; and a busy machine must not make a test fail.
+/// Long enough for a busy machine.
 const IN_VAIN: Duration = Duration::from_secs(40);
 /// How long an event may take to arrive.
 const SEEN: Duration = Duration::from_secs(1);
@@ -99,10 +99,9 @@ fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
 
     // Only stuck objects are left, and the next pass knows that at once.
     let after = trial.holds();
-    let begun = Instant::now();
     let again = swept(&trial, 2, &[]);
     assert_eq!((&again["outcomes"], &again["result"]["ended"]), (&json!([]), &json!("NothingToDo")), "{again}");
-    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    assert_eq!(again["result"]["seconds"], 0.0, "nothing is followed: {again}");
     assert_eq!(trial.holds(), after);
 
     // In the other namespace, sweep one object.
@@ -215,9 +214,10 @@ fn pods_are_waited_for() {
         let is_terminating =
             || trial.cluster.get(&path).is_some_and(|pod| pod["metadata"]["deletionTimestamp"].is_string());
         trial.cluster.wait_until("the pod to be told to end", IN_VAIN, is_terminating);
-        thread::sleep(Duration::from_secs(3));
+        // It works on what comes later, and still waits.
+        trial.config_map("later").owned_by(&gone).create();
+        trial.cluster.wait_until("what came later to go", IN_VAIN, || there(&trial) == ["below"]);
         assert!(!running.is_finished(), "its containers still run");
-        assert_eq!(there(&trial), ["below"], "it has an owner");
         trial.cluster.delete(&path, None, Some(0));
         running.join().expect("it runs")
     });
@@ -247,10 +247,9 @@ fn what_is_refused_is_told() {
     trial.config_map("kept").owned_by(&trial.gone("gone-too")).owned_by(&solid).create();
     deny(&trial, "DELETE", "oldObject.metadata.name == 'lost-0'");
     deny(&trial, "UPDATE", "object.metadata.name == 'kept'");
-    let begun = Instant::now();
     let ran = trial.cluster.gc(&args(&trial, &["--yes"]));
-    assert!(begun.elapsed() < IN_VAIN, "{:?}", begun.elapsed());
     let said = ran.expect(1);
+    assert!(said.contains("NOT FINISHED: stopped after "), "it gives up by itself: {said}");
     for name in ["ConfigMap/lost-0", "ConfigMap/kept"] {
         let line = said.lines().find(|line| line.contains(name) && line.contains("FAILED"));
         assert!(line.is_some(), "{name}: {said}\n{}", ran.stderr);
@@ -382,8 +381,8 @@ fn a_watch_that_missed_events_stops_it_if_lists_fail_too() {
     let kubeconfig = format!("--kubeconfig={}", proxy.kubeconfig().display());
     let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[&kubeconfig]));
     terminal.shows("Sweep 1 object? [y/N]");
-    // By then the API server has refused the watch.
-    thread::sleep(SEEN);
+    let is_refused = |request: &Request| request.path == "/api/v1/configmaps" && request.status == Some(403);
+    trial.cluster.wait_until("a list to be refused", IN_VAIN, || proxy.requests().iter().any(is_refused));
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, there(&trial)), (Some(1), vec!["lost-0".to_owned()]), "{shown}");

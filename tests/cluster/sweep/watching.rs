@@ -1,6 +1,6 @@
 //! `sweep --watch` as its user sees it: what it prints, serves, and doesn't change, and how it ends.
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -12,8 +12,6 @@ use crate::{
 
 /// A sweep waits half a minute for its first lists, retries failed ones after pauses, and a machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// What has not happened this long after its last possible cause won't happen.
-const QUIET: Duration = Duration::from_secs(3);
 
 /// Creates an object that a sweep must collect.
 fn lost(trial: &Trial<'_>, name: &str) -> Value {
@@ -71,7 +69,7 @@ fn it_keeps_on_whatever_comes_and_goes() {
 
     // A crash of the API server doesn't end it.
     cluster.kill_api_server();
-    thread::sleep(QUIET);
+    sweeping.wait_for_line("it to notice", PATIENCE, |line| line.starts_with("partly synced: "));
     assert_eq!(served(&sweeping, "/healthz").0, 200, "it lives");
     cluster.start_api_server_again();
     goes(&cluster, &lost(&trial, "after-that"));
@@ -103,10 +101,12 @@ fn complains_once(trial: &Trial<'_>) {
     };
     trial.cluster.wait_until("a complaint about each", PATIENCE, || events().len() >= 2);
     strays.iter().for_each(|stray| goes(trial.cluster, stray));
-    thread::sleep(QUIET);
+    // Complaints are written in their order: another one about those would have come before.
+    trial.config_map("stray-2").owned_by(&owner).in_namespace(&elsewhere).create();
+    trial.cluster.wait_until("a complaint about a later one", PATIENCE, || events().len() >= 3);
     let mut seen = events();
     seen.sort_by_key(|(name, _)| name.to_string());
-    assert_eq!(seen, [(json!("stray-0"), json!(1)), (json!("stray-1"), json!(1))]);
+    assert_eq!(seen, [0, 1, 2].map(|number| (json!(format!("stray-{number}")), json!(1))));
 }
 
 /// New kinds are watched within `--resync`, and removed ones are no longer watched.
@@ -198,7 +198,11 @@ fn it_says_what_it_cannot_see() {
     goes(cluster, &here);
     let complaints = || sweeping.said().matches(KEEPS).count();
     cluster.wait_until("it to say that owners stay", PATIENCE, || complaints() >= WAITING.len());
-    thread::sleep(QUIET);
+    let retries = || ["to_orphan", "to_delete"].map(|queue| metric(&sweeping, "workqueue_retries_total", &[queue]));
+    let before = retries();
+    cluster.wait_until("it to try the owners again", PATIENCE, || {
+        retries().iter().zip(before).all(|(now, before)| *now >= before + 4.0)
+    });
     assert_eq!(complaints(), WAITING.len(), "each is said once: {}", sweeping.said());
     for object in waiting.iter().flat_map(|(owner, secret)| [owner, secret]) {
         assert!(cluster.get(&cluster.path_of(object)).is_some(), "{object}");
@@ -208,7 +212,9 @@ fn it_says_what_it_cannot_see() {
     sweeping.wait_for_line("everything to be seen", PATIENCE, |line| line == "synced");
     let [(orphaning, orphan), (foreground, deleted)] = &waiting;
     [orphaning, foreground, deleted].into_iter().for_each(|object| goes(cluster, object));
-    thread::sleep(QUIET);
+    // Once later ones are gone, what was to be done before is done.
+    goes(cluster, &lost(&trial, "later"));
+    goes(cluster, &trial.secret("later").owned_by(&trial.gone("owner-of-secret")).create());
     let orphan = cluster.get(&cluster.path_of(orphan)).expect("the orphan stays");
     assert_eq!(orphan["metadata"]["ownerReferences"], Value::Null);
     assert_eq!(cluster.get(&cluster.path_of(&of_secret)), Some(of_secret), "its owner was there all the time");

@@ -13,7 +13,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, task::AbortHandle};
+use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
 
 use self::serve::State;
 pub use self::{line::Line, seeded::Faults, spoilt::Spoilt};
@@ -55,6 +55,8 @@ pub enum Fault {
     Hang,
     /// The proxy forwards the request after this time.
     Delay(Duration),
+    /// The proxy forwards the request once this is true.
+    Held(watch::Receiver<bool>),
     /// The proxy forwards the request with this Accept header instead.
     Accept(&'static str),
     /// The proxy forwards the request, and breaks the connection after this many bytes of the response body.

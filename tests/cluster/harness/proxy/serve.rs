@@ -65,6 +65,7 @@ impl State {
             Some(Fault::Reset) => return Err(io::Error::other("the test's proxy closes the connection here")),
             Some(Fault::Hang) => std::future::pending().await,
             Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
+            Some(Fault::Held(open)) => drop(open.clone().wait_for(|open| *open).await),
             Some(Fault::Accept(accept)) => {
                 parts.headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
             }

@@ -8,14 +8,13 @@ use super::cluster;
 use crate::{
     harness::{COLLECTOR, CountingProxy, Fault, Options, Request, uid},
     plan::trial::Trial,
-    sweep::{
-        scenarios::kit::QUIET,
-        seat::{Seat, Seated},
-    },
+    sweep::seat::{Seat, Seated},
 };
 
 /// How long to wait for the owners to be listed again: the collector or sweep waits longer after each failure.
 const LISTED: Duration = Duration::from_mins(2);
+/// What has not happened this long after its last possible cause won't happen.
+const QUIET: Duration = Duration::from_secs(3);
 /// Requests that were under way have arrived by then.
 const ON_THE_WAY: Duration = Duration::from_millis(500);
 

@@ -1,19 +1,13 @@
 //! Objects that exist before the collector or sweep starts, and kinds that it can't see, or sees late.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-    time::Duration,
-};
+use std::thread;
 
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::{
     custom,
-    kit::{PATIENCE, QUIET, never_was},
+    kit::{PATIENCE, never_was},
 };
 use crate::{
     doctor::unconvertible,
@@ -28,27 +22,20 @@ const INVALID: usize = 20;
 /// The number of references to unserved kinds in each invalid dependent that has them.
 const UNSERVED: usize = 25;
 
-/// How long each watch of volumes is delayed.
-const LATE: Duration = Duration::from_secs(40);
-
 /// Plays everything on one cluster. It breaks the conversion of jars there.
 pub fn play(seat: Seat, cluster: &Cluster) {
     let (jars, _) = unconvertible(cluster);
     let crossing = Crossing::prepare(cluster);
     let proxy = CountingProxy::start_as(cluster, ADMIN);
-    let late = Arc::new(AtomicBool::new(true));
-    let is_late = Arc::clone(&late);
-    proxy.with(move |request| {
-        (is_late.load(Ordering::Relaxed) && watches_volumes(request)).then_some(Fault::Delay(LATE))
-    });
+    let (late, begun) = watch::channel(false);
+    proxy.with(move |request| watches_volumes(request).then(|| Fault::Held(begun.clone())));
 
     let seated = seat.take(cluster, proxy.kubeconfig());
     if let Some(sweeping) = seated.sweeping() {
         let said = sweeping.said();
         assert!(said.lines().any(|line| line.starts_with("partly synced: ") && line.contains("jars")), "{said}");
     }
-    owners_that_are_seen_late(&seated);
-    late.store(false, Ordering::Relaxed);
+    owners_that_are_seen_late(&seated, || _ = late.send_replace(true));
     thread::scope(|scope| {
         scope.spawn(|| custom::a_kind_that_comes_and_goes_twice(&seated));
         scope.spawn(|| a_kind_that_cannot_be_read_holds_up_nobody(&seated));
@@ -79,7 +66,7 @@ fn a_kind_that_cannot_be_read_holds_up_nobody(seated: &Seated<'_>) {
 
 /// Cluster-scoped owners whose watch is late. Dependents stay if a look-up finds the owner, go if it doesn't, and stay
 /// if the owner can't be looked up.
-fn owners_that_are_seen_late(seated: &Seated<'_>) {
+fn owners_that_are_seen_late(seated: &Seated<'_>, begin_watch: impl FnOnce()) {
     let trial = Trial::on(seated.cluster, "late", "Background");
     let spec = json!({"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "hostPath": {"path": "/late"}});
     let volume = trial.draft("v1", "PersistentVolume", &trial.global("volume"), None).spec(spec).create();
@@ -90,11 +77,14 @@ fn owners_that_are_seen_late(seated: &Seated<'_>) {
     let of_missing = trial.config_map("of-missing").reference(missing).create();
     let of_unserved = trial.config_map("of-unserved").reference(trial.unserved()).create();
     seated.goes(&of_missing);
-    thread::sleep(QUIET);
+    seated.catches_up(&trial, &[("v1", "ConfigMap")]);
+    // What it knew by then has been worked on once what came later is done.
+    seated.catches_up(&trial, &[("v1", "ConfigMap")]);
     for kept in [&of_volume, &of_unserved] {
         assert_eq!(uid(&seated.now(kept)), uid(kept));
     }
     // Whether it learns this by watch or by look-up: once the owner is gone, its dependent is deleted.
+    begin_watch();
     seated.delete(&volume, "Background");
     seated.goes(&of_volume);
     assert_eq!(uid(&seated.now(&of_unserved)), uid(&of_unserved));
@@ -151,7 +141,7 @@ impl<'c> Crossing<'c> {
         seated.catches_up(&self.trial, &kinds);
         let late = self.trial.secret("late").in_namespace(&self.elsewhere).reference(misnamed(&self.parent)).create();
         seated.goes(&late);
-        thread::sleep(QUIET);
+        seated.catches_up(&self.trial, &kinds);
         for kept in self.kept.iter().chain([&self.parent]) {
             assert_eq!(uid(&seated.now(kept)), uid(kept));
         }

@@ -8,8 +8,6 @@ use crate::{plan::trial::Trial, sweep::seat::Seated};
 
 /// Failed requests are retried after a back-off, and a machine may be busy.
 pub const PATIENCE: Duration = Duration::from_mins(1);
-/// What has not happened this long after its last possible cause won't happen.
-pub const QUIET: Duration = Duration::from_secs(3);
 
 /// A finalizer that no controller removes.
 pub const HELD: &str = "x.test/y";
