@@ -204,7 +204,7 @@ fn ticks_to_a_list(trial: &Trial<'_>, proxy: &CountingProxy) -> usize {
     let before = proxy.requests().len();
     let ticks = || {
         let requests = proxy.requests();
-        let list = requests[before..].iter().position(|request| is_list(request))?;
+        let list = requests[before..].iter().position(is_list)?;
         Some(requests[before..before + list].iter().filter(|request| is_discovery(request)).count())
     };
     trial.cluster.wait_until("another list of ConfigMaps", PATIENCE, || ticks().is_some());
