@@ -20,7 +20,7 @@ use crate::{
     graphs::{
         end::{Changes, End},
         generate::Case,
-        judge::{Prediction, Read, Verdict},
+        judge::{Prediction, Read},
         record::{Start, Trial},
     },
     harness::{ADMIN, Cluster, CountingProxy, Fault, NAMESPACES, Options},
@@ -46,21 +46,18 @@ const LISTED: Duration = Duration::from_mins(2);
 pub struct Patience {
     /// If everything is as predicted: the cluster is at rest when nothing has changed for this long.
     rest: Duration,
-    /// If something is not as predicted: longer, because the collector retries after a back-off.
+    /// If something is not as predicted: at least so long, and as long as the collector may pause before it tries
+    /// again what has failed.
     more: Duration,
-    /// If no order of events explains a difference: even longer.
-    most: Duration,
 }
 
 impl Patience {
     /// Before a prediction is called wrong.
-    pub const GREAT: Patience =
-        Patience { rest: Duration::from_secs(3), more: Duration::from_secs(20), most: Duration::from_mins(1) };
+    pub const GREAT: Patience = Patience { rest: Duration::from_secs(3), more: Duration::from_mins(1) };
     /// For a process that has done everything when it ends.
-    pub const NONE: Patience = Patience { rest: Duration::ZERO, more: Duration::ZERO, most: Duration::ZERO };
+    pub const NONE: Patience = Patience { rest: Duration::ZERO, more: Duration::ZERO };
     /// For a prediction that a more patient run has already found wrong.
-    pub const SMALL: Patience =
-        Patience { rest: Duration::from_secs(3), more: Duration::from_secs(6), most: Duration::from_secs(6) };
+    pub const SMALL: Patience = Patience { rest: Duration::from_secs(3), more: Duration::from_secs(6) };
 }
 
 /// What a batch does.
@@ -174,22 +171,22 @@ impl Bench {
             proxy.as_ref().map_or_else(|| self.cluster.kubeconfig(ADMIN), |proxy| proxy.kubeconfig().into());
         let seated: OnceCell<Seated<'_>> = OnceCell::new();
         let sit = || seated.get_or_init(|| self.seat.take_beside(&self.cluster, &kubeconfig, &[NAMESPACES]));
-        let settled = || sit().settled();
+        let seat = || Some(sit());
         let mut reports = Vec::new();
         for round in 0..=wanted.rounds {
             let (after, of_round) = if round == 0 {
                 let start = || {
                     sit();
                     if let Some(proxy) = &proxy {
-                        settled();
+                        sit().settled();
                         self.list(proxy);
                     }
                 };
-                self.round(&trials, round, wanted, &objects, start, settled)
+                self.round(&trials, round, wanted, &objects, start, seat)
             } else {
                 let trials: Vec<(&Job<'_>, Start)> =
                     jobs.iter().filter_map(|job| Some((job, job.delete(round - 1, &objects)?))).collect();
-                self.round(&trials, round, wanted, &objects, || self.delete(&trials, &objects), settled)
+                self.round(&trials, round, wanted, &objects, || self.delete(&trials, &objects), seat)
             };
             reports.extend(of_round);
             objects = after;
@@ -218,15 +215,15 @@ impl Bench {
         })
     }
 
-    /// Predicts, acts, waits until the collector or sweep has settled, and compares.
-    pub(super) fn round(
+    /// Predicts, acts, waits until the collector or sweep in the seat has settled, and compares.
+    pub(super) fn round<'c>(
         &self,
         trials: &[(&Job<'_>, Start)],
         round: usize,
         wanted: Wanted,
         before: &Objects,
         happen: impl FnOnce(),
-        settled: impl Fn(),
+        seat: impl Fn() -> Option<&'c Seated<'c>>,
     ) -> (Objects, Vec<Report>) {
         let trials: Vec<(&Job<'_>, Trial)> = trials
             .iter()
@@ -250,13 +247,8 @@ impl Bench {
         let verdicts =
             |objects: &Objects| side_by_side(&places, |place| predicted[*place].predicted(&end(objects, *place)));
         let all_foretold = |objects: &Objects| verdicts(objects).iter().all(Option::is_some);
-        let mut after = self.at_rest(&settled, wanted.patience.rest, wanted.patience.more, all_foretold);
-        let judge = |objects: &Objects| side_by_side(&places, |place| predicted[*place].judge(&end(objects, *place)));
-        let mut judged = judge(&after);
-        if judged.contains(&Verdict::Wrong) && wanted.patience.most > wanted.patience.more {
-            after = self.at_rest(&settled, wanted.patience.rest, wanted.patience.most, all_foretold);
-            judged = judge(&after);
-        }
+        let after = self.at_rest(seat(), wanted.patience, all_foretold);
+        let judged = side_by_side(&places, |place| predicted[*place].judge(&end(&after, *place)));
         let reports = side_by_side(&places, |place| {
             let (job, trial) = &trials[*place];
             let changes = changes(&after, *place);
@@ -311,26 +303,28 @@ impl Bench {
         })
     }
 
-    /// Waits until nothing changes: for `rest` if everything is as it should be, for `patience` if not.
+    /// Waits until nothing changes, with this patience.
     fn at_rest(
         &self,
-        settled: impl Fn(),
-        rest: Duration,
-        patience: Duration,
+        seated: Option<&Seated<'_>>,
+        patience: Patience,
         as_it_should_be: impl Fn(&Objects) -> bool,
     ) -> Objects {
-        settled();
+        if let Some(seated) = seated {
+            seated.settled();
+        }
+        let longest = || patience.more.max(seated.map_or(Duration::ZERO, Seated::longest_pause));
         let mut objects = state::read(&self.cluster);
-        let mut since = Instant::now();
+        let (mut since, mut more) = (Instant::now(), longest());
         loop {
-            if since.elapsed() >= rest && (since.elapsed() >= patience || as_it_should_be(&objects)) {
+            if since.elapsed() >= patience.rest && (since.elapsed() >= more || as_it_should_be(&objects)) {
                 return objects;
             }
             thread::sleep(Duration::from_millis(500));
             let now = state::read(&self.cluster);
             if now != objects {
                 objects = now;
-                since = Instant::now();
+                (since, more) = (Instant::now(), longest());
             }
         }
     }

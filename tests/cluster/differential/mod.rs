@@ -22,16 +22,23 @@ mod report;
 mod smallest;
 pub mod state;
 
-use std::{collections::BTreeMap, env, ops::Range, time::Instant};
+use std::{
+    collections::BTreeMap,
+    env,
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use kubectl_gc::server::Propagation;
 
 use crate::{
     graphs::{
         generate::{Case, Delete, Mix, ROUNDS, case},
+        judge::Verdict,
         record::{self, Record, Start},
         text::{Graph, Line},
     },
+    harness::{ADMIN, NAMESPACES},
     sweep::seat::Seat,
 };
 
@@ -45,6 +52,9 @@ use smallest::shrink_and_tell;
 const BATCH: usize = 200;
 /// The most starts of a collector to shrink one wrong prediction.
 const SHRINK: u64 = 12;
+
+/// Until the collector has failed thirteen times: 20 seconds, on a busy machine.
+const PAUSED: Duration = Duration::from_mins(5);
 
 /// Every case that was ever predicted wrong.
 const FOUND: &str = include_str!("found.txt");
@@ -79,6 +89,29 @@ fn more_graphs_end_as_foretold() {
 #[ignore = "long: 100 graphs more"]
 fn more_graphs_end_as_foretold_under_a_sweep() {
     end_as_foretold(Seat::Sweep, [(Mix::Full, 30..90), (Mix::Legal, 15..40), (Mix::OrderFree, 5..20)]);
+}
+
+/// R2.9, R8.9: what the collector tries in vain for long, it tries again only so much later, whatever has changed since.
+/// The bench waits for that.
+#[test]
+#[ignore = "long: the collector's pauses have to grow first"]
+fn what_the_collector_tries_again_late_ends_as_foretold() {
+    let mut bench = Bench::start();
+    let graph = Graph::parse("Shop a\nConfigMap b <- Shop/a@version=acme.io/v9! Secret/gone");
+    let orphans = Delete { wanted: vec!["Shop/a".to_owned()], most_targets: 1, propagation: Propagation::Orphan };
+    let cases = [("late".to_owned(), Case { graph, rounds: vec![orphans] })];
+    bench.make_room(cases.len());
+    let jobs = bench.build(&cases);
+    let seated = Seat::Collector.take_beside(&bench.cluster, &bench.cluster.kubeconfig(ADMIN), &[NAMESPACES]);
+    // The next pause is one of 20 seconds: 5 ms, doubled twelve times.
+    let retries = || bench.cluster.retries_of("garbage_collector_attempt_to_delete");
+    bench.cluster.wait_until("the 13th retry", PAUSED, || retries() >= 13);
+    let objects = state::read(&bench.cluster);
+    let trials: Vec<_> = jobs.iter().filter_map(|job| Some((job, job.delete(0, &objects)?))).collect();
+    let wanted = Wanted { rounds: 1, patience: Patience::SMALL, explore_all: false };
+    let deletes = || bench.delete(&trials, &objects);
+    let (_, reports) = bench.round(&trials, 1, wanted, &objects, deletes, || Some(&seated));
+    assert_eq!(reports.iter().map(|report| report.verdict).collect::<Vec<_>>(), [Verdict::Exact], "{}", reports[0]);
 }
 
 fn end_as_foretold(seat: Seat, mixes: [(Mix, Range<u64>); 3]) {

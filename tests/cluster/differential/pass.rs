@@ -1,6 +1,8 @@
 //! Random graphs, and one pass of a sweep: `sweep --dry-run` predicts it, `sweep --yes` does it, and a real collector
 //! that starts afterwards must find nothing left to do.
 
+use std::cell::OnceCell;
+
 use serde_json::Value;
 
 use crate::{
@@ -10,8 +12,9 @@ use crate::{
         judge::Verdict,
         record::Start,
     },
-    harness::{COLLECTOR, NAMESPACES, Ran},
+    harness::{ADMIN, NAMESPACES, Ran},
     plan::compare::compare,
+    sweep::seat::{Seat, Seated},
 };
 
 use super::{
@@ -48,13 +51,18 @@ fn pass(bench: &mut Bench, cases: &[(String, Case)]) -> Passed {
     let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, Start::Sweep)).collect();
     let wanted = Wanted { rounds: 0, patience: Patience::NONE, explore_all: false };
     let (objects, swept) =
-        bench.round(&trials, 0, wanted, &objects, || drop(sweep(bench, &["--yes", "--qps=0"])), || ());
+        bench.round(&trials, 0, wanted, &objects, || drop(sweep(bench, &["--yes", "--qps=0"])), || None);
     let as_told = compare(&predicted, &before, &held(bench));
 
     let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, Start::Restarted)).collect();
     let wanted = Wanted { patience: Patience::SMALL, ..wanted };
-    let start = || bench.cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
-    let (_, afterwards) = bench.round(&trials, 0, wanted, &objects, start, || bench.cluster.settled());
+    let seated: OnceCell<Seated<'_>> = OnceCell::new();
+    let sit = || {
+        seated.get_or_init(|| {
+            Seat::Collector.take_beside(&bench.cluster, &bench.cluster.kubeconfig(ADMIN), &[NAMESPACES])
+        })
+    };
+    let (_, afterwards) = bench.round(&trials, 0, wanted, &objects, || _ = sit(), || Some(sit()));
     bench.cluster.stop_controllers();
     bench.clear();
     // A wrong prediction for a single graph is easier to read, so it goes first.

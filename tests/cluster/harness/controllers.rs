@@ -53,6 +53,8 @@ const QUIET_LOOKS: usize = 8;
 const UNCHANGED: Duration = Duration::from_secs(20);
 /// A collector that is still busy after this time is a defect.
 const SETTLE: Duration = Duration::from_mins(5);
+/// The collector's longest pause between two attempts (R2.9).
+const LONGEST_PAUSE: Duration = Duration::from_secs(1000);
 
 /// A running controller manager.
 pub struct Controllers {
@@ -195,6 +197,12 @@ impl Cluster {
         count.map_or(0, |count| count.parse().unwrap_or_else(|error| panic!("{line}{count}: {error}")))
     }
 
+    /// See [`longest_pause`].
+    #[track_caller]
+    pub fn longest_pause(&self) -> Duration {
+        self.with_collector(|collector| longest_pause(&collector.process))
+    }
+
     /// The part of the collector's graph around these objects, or all of it, in DOT. An edge points from a dependent to
     /// its owner. The collector leaves out objects that have neither owners nor dependents.
     #[track_caller]
@@ -260,12 +268,23 @@ impl Cluster {
 
     #[track_caller]
     fn collector(&self) -> Api {
+        self.with_collector(|collector| collector.api.clone())
+    }
+
+    #[track_caller]
+    fn with_collector<T>(&self, get: impl FnOnce(&Controllers) -> T) -> T {
         let controllers = self.controllers.lock().unwrap();
         match &*controllers {
-            Some(controllers) if controllers.collects => controllers.api.clone(),
+            Some(controllers) if controllers.collects => get(controllers),
             _ => panic!("this cluster has no collector running"),
         }
     }
+}
+
+/// How long a collector or sweep may pause before it tries again what has failed so far. The pauses of an item double
+/// (R2.9), so the next one is hardly longer than all before it together: than the process has been running.
+pub fn longest_pause(collector: &Supervised) -> Duration {
+    collector.age().min(LONGEST_PAUSE)
 }
 
 /// Waits until any collector is idle, given an API that serves its metrics.

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
     sync::Mutex,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -36,6 +36,7 @@ pub struct Supervised {
     pid_file: PathBuf,
     child: Mutex<Child>,
     lifeline: Mutex<Option<ChildStdin>>,
+    started: Instant,
 }
 
 impl Supervised {
@@ -51,12 +52,18 @@ impl Supervised {
             let _ = fs::remove_file(&pid_file);
         })?;
         let lifeline = Mutex::new(child.stdin.take());
-        Ok(Self { name: name.to_owned(), log, pid_file, child: Mutex::new(child), lifeline })
+        let started = Instant::now();
+        Ok(Self { name: name.to_owned(), log, pid_file, child: Mutex::new(child), lifeline, started })
     }
 
     /// The program's own pid (not its supervisor's), while it runs.
     pub fn pid(&self) -> Option<u32> {
         fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok()
+    }
+
+    /// How long ago it was started.
+    pub fn age(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// The program's exit status, if it has ended.

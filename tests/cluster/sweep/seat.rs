@@ -8,7 +8,9 @@ use std::{
 
 use rustix::process::Signal;
 
-use crate::harness::{Api, COLLECTOR, Cluster, NAMESPACES, Program, Retry, Supervised, WORKLOADS, poll, settled};
+use crate::harness::{
+    Api, COLLECTOR, Cluster, NAMESPACES, Program, Retry, Supervised, WORKLOADS, longest_pause, poll, settled,
+};
 
 /// After half a minute a sweep reports what it can't see; and a busy machine must not make a test fail.
 const SYNC: Duration = Duration::from_mins(5);
@@ -75,6 +77,15 @@ impl<'c> Seated<'c> {
         match &self.sweeping {
             None => self.cluster.settled(),
             Some(sweeping) => settled(&sweeping.metrics()),
+        }
+    }
+
+    /// How long it may pause before it tries again what has failed; see [`longest_pause`].
+    #[track_caller]
+    pub fn longest_pause(&self) -> Duration {
+        match &self.sweeping {
+            None => self.cluster.longest_pause(),
+            Some(sweeping) => longest_pause(&sweeping.process),
         }
     }
 
