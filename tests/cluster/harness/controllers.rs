@@ -160,6 +160,11 @@ impl Cluster {
         Ok(program.args(&self.options.controller_manager))
     }
 
+    /// What the controller manager publishes as the root certificate, and writes into tokens of ServiceAccounts.
+    pub fn root_certificate(&self) -> Vec<u8> {
+        std::fs::read(self.credentials.certificate()).expect("the API server has made its certificate")
+    }
+
     /// The lines of the controller manager's log with this text; none if it doesn't run.
     pub fn log_of_controllers(&self, text: &str) -> Vec<String> {
         let running = self.controllers.lock().unwrap();

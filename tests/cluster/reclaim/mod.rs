@@ -14,6 +14,7 @@ mod bench;
 mod expect;
 mod make;
 mod sorts;
+mod written;
 
 use std::{env, time::Duration};
 

@@ -3,7 +3,10 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
 
-use super::make::{Making, controlled_by, template, time};
+use super::{
+    bench::ACCOUNT_TOKEN,
+    make::{Making, controlled_by, template, time},
+};
 
 const DAY: i64 = 86_400;
 /// The clean-up period of tokens that the controller is told.
@@ -373,8 +376,7 @@ fn account_token(making: &mut Making) {
         "metadata": {"name": secret, "labels": {}, "annotations": {
             "kubernetes.io/service-account.name": account,
             "kubernetes.io/service-account.uid": robot["metadata"]["uid"]}},
-        "type": "kubernetes.io/service-account-token",
-        "data": {"token": BASE64_STANDARD.encode("t"), "ca.crt": "", "namespace": ""}});
+        "type": ACCOUNT_TOKEN, "data": {"token": BASE64_STANDARD.encode("t")}});
     // Dates on both sides of the period.
     for label in ["kubernetes.io/legacy-token-last-used", "kubernetes.io/legacy-token-invalid-since"] {
         match making.number(0..=5) {
