@@ -69,16 +69,19 @@ fn history_of(
     let ended: Vec<ObjectId> = ended.into_iter().map(|(id, _)| id).collect();
     let excess = ended.len().saturating_sub(limit);
     // If others go first, fewer are too many.
-    let left: Vec<ObjectId> = ended.iter().copied().filter(|id| !others.contains(id)).collect();
-    let certain: FxHashSet<ObjectId> = left[..left.len().saturating_sub(limit)].iter().copied().collect();
+    let left = ended.iter().filter(|id| !others.contains(id)).count();
+    let mut before = 0;
     for id in &ended[..excess] {
+        let is_other = usize::from(others.contains(id));
+        let is_certain = before + limit < left + is_other;
+        before += 1 - is_other;
         if scene.object(*id).terminating() {
             continue;
         }
         let jobs = count(ended.len(), "such Job", "such Jobs");
         let why = format!("{how}: {} has {jobs}, and {field}: {limit}", scene.short(cron_job));
-        let doubt = (!certain.contains(id) && !others.contains(id))
-            .then(|| "another of these Jobs may expire first, and then it is not too many".to_owned());
+        let doubt =
+            (!is_certain).then(|| "another of these Jobs may expire first, and then it is not too many".to_owned());
         found.goes(*id, Reason::new(Rule::R12_2, CONTROLLER, When::Now, why).doubted(doubt));
     }
     let next = ended.get(excess).filter(|_| ended.len() >= limit && !history.suspended);

@@ -113,8 +113,22 @@ fn of_two_controllers_either_may_be_first() {
     let next = "c once another run of CronJob/cron is complete";
     assert_eq!(going(&three, &Settings::default()), ["a now", "b now", next]);
     let expired = run("c", NOW - 100, &json!({"spec": {"ttlSecondsAfterFinished": 10}}));
-    let three = [cron_job, run("a", NOW - 300, &none), run("b", NOW - 200, &none), expired];
+    let three = [cron_job.clone(), run("a", NOW - 300, &none), run("b", NOW - 200, &none), expired.clone()];
     assert_eq!(going(&three, &Settings::default()), ["a now", "b now?", "c at -90"]);
+    // If c goes first, a is not too many: its time deletes it in the foreground, and its Pod holds it.
+    let held = run("a", NOW - 300, &json!({"spec": {"ttlSecondsAfterFinished": 10}}));
+    let mut pod = object("v1", "Pod", "pod", &by("Job", "batch/v1", "a"));
+    pod["metadata"]["finalizers"] = json!(["example.com/keep"]);
+    let end = |objects: &[Value]| {
+        let snapshot = snapshot(objects);
+        let forecast = of(&snapshot, &Settings::default());
+        assert!(forecast.removals.iter().all(|removal| removal.doubt().is_none()));
+        let is_it = |id| snapshot.text(snapshot.object(id).name) == "a";
+        forecast.removals.iter().find(|removal| is_it(removal.object)).map(|removal| removal.end)
+    };
+    let lasting = run("c", NOW - 100, &none);
+    assert_eq!(end(&[cron_job.clone(), held.clone(), pod.clone(), lasting]), Some(End::Gone));
+    assert_eq!(end(&[cron_job, held, pod, expired]), Some(End::Either));
 }
 
 /// R12.6

@@ -11,6 +11,7 @@
 //! `RECLAIM=50 SEED=1 cargo test --test cluster -- --ignored --nocapture random_old_objects` plays 50 seeds.
 
 mod bench;
+mod either;
 mod expect;
 mod make;
 mod sorts;
