@@ -1,140 +1,130 @@
 //! Whenever the program is killed, the archive either is complete or doesn't exist. Running the same command again
 //! finishes the job.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, os::unix::process::ExitStatusExt as _, path::Path};
 
 use kubectl_gc::archive::Archive;
-use serde_json::json;
+use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use super::{Folder, archive};
 use crate::{
-    harness::{ADMIN, Cluster},
+    harness::{Cluster, Killer, Moment, Request},
     plan::trial::Trial,
-    sweep::uncollected,
+    restore::quiet,
 };
 
-/// Many dependents with much text, so that writing takes some time.
-const DEPENDENTS: usize = 60;
-const LENGTH: usize = 60_000;
+/// More than are read at once.
+const DEPENDENTS: usize = 20;
 
-/// When to kill the program.
-enum When {
-    After(Duration),
-    /// This long after the first write.
-    Writing(Duration),
-}
-
-/// Text that doesn't compress well.
-fn noise(seed: usize) -> String {
-    let mut state = seed as u64 + 1;
-    let digits = std::iter::repeat_with(|| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        char::from_digit((state >> 33) as u32 % 36, 36).unwrap_or('0')
-    });
-    digits.take(LENGTH).collect()
-}
-
-/// Starts the command and kills it. Returns whether it was still running, and whether it left a partial file.
-fn killed(cluster: &Cluster, args: &[&str], folder: &Folder, when: &When) -> (bool, bool) {
-    let before = folder.files();
-    let writes = || folder.files().iter().any(|name| name.ends_with(".part") && !before.contains(name));
-    let mut command: Command = cluster.gc_command(&cluster.kubeconfig(ADMIN));
-    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("kubectl-gc runs");
-    match when {
-        When::After(time) => thread::sleep(*time),
-        When::Writing(time) => {
-            let begun = Instant::now();
-            while !writes() && begun.elapsed() < Duration::from_secs(60) {
-                thread::sleep(Duration::from_micros(200));
-            }
-            thread::sleep(*time);
-        }
+/// An owner with this many dependents.
+fn family(dependents: usize) -> Trial<'static> {
+    let trial = Trial::on(quiet(), "killed", "Background");
+    let owner = trial.widget("owner").create();
+    for number in 0..dependents {
+        trial.config_map(&format!("d{number}")).owned_by(&owner).create();
     }
-    let was_running = child.try_wait().expect("it can be asked").is_none();
-    child.kill().expect("it can be killed");
-    child.wait().expect("it ends");
-    (was_running, writes())
+    trial
+}
+
+/// Whether a request reads one of its objects. All other requests come before.
+fn reads_an_object(request: &Request) -> bool {
+    ["/widgets/", "/configmaps/"].iter().any(|part| request.path.contains(part))
 }
 
 /// Whether the archive exists; panics if it exists and is incomplete.
 #[track_caller]
-fn complete(file: &Path) -> bool {
+fn complete(file: &Path, objects: usize) -> bool {
     if !file.exists() {
         return false;
     }
     let archive = Archive::open(file).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(archive.header().objects, DEPENDENTS + 1);
+    assert_eq!(archive.header().objects, objects);
     assert!(archive.objects().unwrap().all(|object| object.is_ok()));
     true
 }
 
+/// Runs the command once more, which finishes the job, and clears away what killed runs have left.
+#[track_caller]
+fn finished(cluster: &Cluster, trial: &Trial<'_>, folder: &Folder, name: &str, objects: usize) {
+    let file = folder.path(name);
+    archive(cluster, &trial.namespace, &["widget/owner"], &file).expect(0);
+    assert!(complete(&file, objects));
+    assert_eq!(folder.files(), [name], "what killed runs have left is cleared away");
+    let again = archive(cluster, &trial.namespace, &["widget/owner"], &file);
+    again.expect(1);
+    let exists = format!("already exists (a complete archive with {objects} objects");
+    assert!(again.stderr.contains(&exists), "{}", again.stderr);
+}
+
 #[test]
 fn a_run_that_is_killed_leaves_all_or_nothing() {
-    each_kill_leaves_all_or_nothing(6);
+    each_kill_leaves_all_or_nothing(5);
 }
 
 #[test]
-#[ignore = "long: 50 kills"]
+#[ignore = "long: before and after each request"]
 fn a_run_that_is_killed_leaves_all_or_nothing_each_time() {
-    each_kill_leaves_all_or_nothing(25);
+    each_kill_leaves_all_or_nothing(usize::MAX);
 }
 
-/// Kills `kills` runs that write plain text, and as many that compress it.
-fn each_kill_leaves_all_or_nothing(kills: u32) {
-    let cluster = uncollected();
-    let trial = Trial::on(cluster, "killed", "Background");
-    let owner = trial.widget("owner").create();
-    for number in 0..DEPENDENTS {
-        let metadata = json!({
-            "name": format!("d{number}"),
-            "namespace": trial.namespace,
-            "ownerReferences": [crate::harness::owner_reference(&owner)],
-        });
-        cluster.create(
-            json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"noise": noise(number)}}),
-        );
-    }
+/// Kills runs that write plain text, and as many that compress it.
+fn each_kill_leaves_all_or_nothing(most: usize) {
+    let trial = family(DEPENDENTS);
+    let killer = Killer::of(trial.cluster, reads_an_object);
     for name in ["a.yaml", "a.yaml.gz"] {
         let folder = Folder::new();
         let file = folder.path(name);
-        let begun = Instant::now();
-        archive(cluster, &trial.namespace, &["widget/owner"], &file).expect(0);
-        let takes = begun.elapsed();
-        assert!(complete(&file));
-        fs::remove_file(&file).unwrap();
         let args = ["archive", "-n", &trial.namespace, "widget/owner", file.to_str().unwrap()];
-        let (mut running, mut left_parts, mut left_all) = (0, 0, 0);
-        for kill in 0..kills {
-            // Any moment of the run, and the moments after it has started to write.
-            let when = match kill % 2 {
-                0 => When::After(takes * kill / kills),
-                _ => When::Writing(Duration::from_millis(u64::from(kill) * 4)),
-            };
-            let (was_running, left_part) = killed(cluster, &args, &folder, &when);
-            running += usize::from(was_running);
-            left_parts += usize::from(left_part);
-            if complete(&file) {
-                left_all += 1;
-                fs::remove_file(&file).unwrap();
-            }
+        let requests = killer.requests(&args);
+        assert!(complete(&file, DEPENDENTS + 1));
+        assert!(requests > DEPENDENTS, "each object is read: {requests}");
+        fs::remove_file(&file).unwrap();
+        for moment in Moment::some(requests, most) {
+            assert!(killer.kill(moment, &args), "{moment:?}");
+            // It has not read the last object.
+            assert_eq!(folder.files(), [""; 0], "{name}, {moment:?}");
         }
-        eprintln!("{name}: {takes:?}, {running} killed, {left_parts} left a part, {left_all} all");
-        assert!(
-            running > kills as usize / 2 && left_parts > 0,
-            "{running} were running, {left_parts} left a part: nothing was tried"
-        );
-        archive(cluster, &trial.namespace, &["widget/owner"], &file).expect(0);
-        assert!(complete(&file));
-        assert_eq!(folder.files(), [name], "what killed runs have left is cleared away");
-        let again = archive(cluster, &trial.namespace, &["widget/owner"], &file);
-        again.expect(1);
-        assert!(again.stderr.contains("already exists (a complete archive with 61 objects"), "{}", again.stderr);
+        finished(trial.cluster, &trial, &folder, name, DEPENDENTS + 1);
+    }
+}
+
+/// No request is sent while the file is written: the kernel kills the run at the first byte that it may not write. What
+/// it has written has another name.
+#[test]
+fn half_a_file_is_no_archive() {
+    let trial = family(0);
+    let killer = Killer::of(trial.cluster, reads_an_object);
+    // The text of the object is written to a file without a name first, which is to become whole.
+    let mut text_of_objects = 0;
+    for name in ["a.yaml", "a.yaml.gz"] {
+        let folder = Folder::new();
+        let file = folder.path(name);
+        let args = ["archive", "-n", &trial.namespace, "widget/owner", file.to_str().unwrap()];
+        let requests = killer.requests(&args);
+        let whole = fs::metadata(&file).unwrap().len();
+        if name == "a.yaml" {
+            let lines = fs::read_to_string(&file).unwrap();
+            let (begin, last_line) = (lines.find("\n---\n").unwrap(), lines.trim_end().rfind('\n').unwrap());
+            text_of_objects = (last_line - begin) as u64;
+        }
+        fs::remove_file(&file).unwrap();
+        // Its time may be compressed a little better.
+        let most = whole - 8;
+        assert!(text_of_objects < most, "{name}: {text_of_objects} bytes, of which {whole} are made");
+        for limit in [text_of_objects, text_of_objects.midpoint(most), most] {
+            let status = killer.stop(Moment::After(requests), &args, |child, gate| {
+                let limit = Rlimit { current: Some(limit), maximum: Some(limit) };
+                prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit).unwrap();
+                gate.open();
+            });
+            let signal = status.expect("it comes so far").signal();
+            assert_eq!(signal, Some(Signal::XFSZ.as_raw()), "{name}, {limit} of {whole} bytes");
+            let files = folder.files();
+            let [part] = files.as_slice() else { panic!("{name}, {limit} bytes: {files:?}") };
+            assert!(part.ends_with(".part"), "{part}");
+            assert_eq!(fs::metadata(folder.path(part)).unwrap().len(), limit);
+            finished(trial.cluster, &trial, &folder, name, 1);
+            fs::remove_file(&file).unwrap();
+        }
     }
 }

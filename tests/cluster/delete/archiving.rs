@@ -3,16 +3,14 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Stdio,
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use kubectl_gc::archive::Archive;
 use serde_json::Value;
 
 use super::kit::Family;
-use crate::harness::{ADMIN, wait_until};
+use crate::harness::{Killer, Moment, is_write, shared};
 
 /// Generous, because the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -111,77 +109,49 @@ fn a_key_archives_first() {
     );
 }
 
-/// When to kill a run.
-enum Moment {
-    After(Duration),
-    /// As soon as the archive has its final name.
-    Archived,
-    /// As soon as an object is deleted.
-    Deleting,
-}
-
 #[test]
 fn killed_at_any_moment_nothing_is_lost() {
-    each_kill_loses_nothing(6);
+    each_kill_loses_nothing(5);
 }
 
 #[test]
-#[ignore = "long: 50 kills"]
+#[ignore = "long: before and after each request"]
 fn killed_at_any_moment_nothing_is_lost_each_time() {
-    each_kill_loses_nothing(50);
+    each_kill_loses_nothing(usize::MAX);
 }
 
 /// Whenever a run is killed: an existing archive is complete, no object is gone that isn't in it, and running the same
 /// command again finishes the job.
-fn each_kill_loses_nothing(kills: u32) {
-    // The duration of a run that isn't killed.
-    let begun = Instant::now();
+fn each_kill_loses_nothing(most: usize) {
+    // The last of these is the DELETE.
+    let killer = Killer::of(shared(), |request| is_write(request) || request.path.contains("/configmaps/"));
     let family = Family::of("unkilled", 6);
     let path = place(&family, "yaml");
-    let started = Instant::now();
-    family.cluster.gc(&family.args(&["--yes", "--archive", path.to_str().unwrap()])).expect(0);
-    let whole = started.elapsed();
-    let (mut before, mut between, mut after) = (0, 0, 0);
-    for kill in 0..kills {
+    let requests = killer.requests(&family.args(&["--yes", "--wait=false", "--archive", path.to_str().unwrap()]));
+    for moment in Moment::some(requests, most) {
         let family = Family::of("killed", 6);
         let path = place(&family, "yaml");
-        let args = family.args(&["--yes", "--archive", path.to_str().unwrap()]);
-        let mut command = family.cluster.gc_command(&family.cluster.kubeconfig(ADMIN));
-        command.args(&args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let moment = match kill % 3 {
-            // Spread over the whole duration, each at a different moment.
-            0 => Moment::After(whole * kill / kills + Duration::from_micros(u64::from(kill * kill % 977))),
-            1 => Moment::Archived,
-            _ => Moment::Deleting,
-        };
-        match moment {
-            Moment::After(time) => thread::sleep(time),
-            Moment::Archived => wait_until("the archive", PATIENCE, || path.exists()),
-            Moment::Deleting => wait_until("something to be deleted", PATIENCE, || family.there().len() < 7),
-        }
-        let _ = child.kill();
-        child.wait().unwrap();
-        let there = family.there();
-        let expected: Vec<String> = (0..6).map(|number| format!("leaf-{number}")).chain(["root".to_owned()]).collect();
-        if path.exists() {
-            assert_eq!(names(&path), expected, "kill {kill}: an archive that is there is complete");
-            if there.len() == 7 { between += 1 } else { after += 1 }
+        let args = family.args(&["--yes", "--wait=false", "--archive", path.to_str().unwrap()]);
+        let expected = family.there();
+        assert_eq!(expected.len(), 7);
+        assert!(killer.kill(moment, &args), "{moment:?}");
+        let is_deleted = moment == Moment::After(requests);
+        let is_archived = is_deleted || moment == Moment::Before(requests);
+        assert_eq!(path.exists(), is_archived, "{moment:?}");
+        if is_deleted {
+            assert!(!family.there().contains(&"root".to_owned()));
         } else {
-            assert_eq!(there, expected, "kill {kill}: nothing is gone without an archive");
-            before += 1;
+            assert_eq!(family.there(), expected, "{moment:?}");
         }
-        let ran = family.cluster.gc(&args);
+        if is_archived {
+            assert_eq!(names(&path), expected, "{moment:?}: an archive that is there is complete");
+        }
+        // An archive names the server, which is the proxy.
+        let ran = killer.run(&family.args(&["--yes", "--archive", path.to_str().unwrap()]));
         ran.expect(0);
         family.cluster.wait_until("the rest to go", PATIENCE, || family.there().is_empty());
-        assert_eq!(names(&path), expected, "kill {kill}: {}", ran.stderr);
+        assert_eq!(names(&path), expected, "{moment:?}: {}", ran.stderr);
     }
-    println!(
-        "killed {before} times before the archive was there, {between} times before the delete, {after} times after; \
-            {:?}",
-        begun.elapsed()
-    );
-    assert!(before > 0 && after > 0, "the kills hit nothing: {before} {between} {after}");
 }
 
 /// If an object changes while the user hesitates, it is archived again before it is deleted.

@@ -72,11 +72,9 @@ fn what_is_heavy_is_named() {
 #[test]
 fn what_changes_meanwhile_is_asked_about_again() {
     let family = Family::of("asked-again", 1);
-    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    let (mut terminal, watches) = family.delete_on_terminal(&[]);
     terminal.shows("Delete 2 objects?");
-    family.dependent("latecomer");
-    // The watch event takes a moment.
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    watches.have_brought(&family.dependent("latecomer"));
     terminal.types("y");
     terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("Delete 3 objects?");
@@ -90,10 +88,9 @@ fn what_changes_meanwhile_is_asked_about_again() {
 #[test]
 fn what_makes_no_difference_is_not_asked_about() {
     let family = Family::of("asked-once", 1);
-    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    let (mut terminal, watches) = family.delete_on_terminal(&[]);
     terminal.shows("Delete 2 objects?");
-    family.cluster.create(config_map(&family.namespace, "stranger", &[]));
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    watches.have_brought(&family.cluster.create(config_map(&family.namespace, "stranger", &[])));
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, family.there()), (Some(0), vec!["stranger".to_owned()]), "{shown}");
@@ -103,11 +100,10 @@ fn what_makes_no_difference_is_not_asked_about() {
 #[test]
 fn what_was_replaced_meanwhile_is_not_deleted() {
     let family = Family::of("asked-replaced", 0);
-    let mut terminal = family.cluster.gc_on_terminal(&family.args(&[]));
+    let (mut terminal, watches) = family.delete_on_terminal(&[]);
     terminal.shows("Delete 1 object?");
     family.cluster.delete(&family.cluster.path_of(&family.root), Some("Background"), None);
-    family.cluster.create(config_map(&family.namespace, "root", &[]));
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    watches.have_brought(&family.cluster.create(config_map(&family.namespace, "root", &[])));
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, family.there()), (Some(1), vec!["root".to_owned()]), "{shown}");

@@ -1,6 +1,6 @@
 //! What the built program reports after a delete.
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -82,12 +82,11 @@ fn what_is_stuck_is_told_with_its_blocker() {
 #[test]
 fn what_comes_out_otherwise_is_told() {
     let family = Family::of("otherwise", 1);
-    let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--timeout=4s", "--cascade=foreground"]));
+    let (mut terminal, watches) = family.delete_on_terminal(&["--timeout=4s", "--cascade=foreground"]);
     terminal.shows("Delete 2 objects?");
     // The plan now says that the deletion gets stuck, so the program asks again.
     let leaf = format!("/api/v1/namespaces/{}/configmaps/leaf-0", family.namespace);
-    family.cluster.patch(&leaf, &json!({"metadata": {"finalizers": ["acme.io/late"]}}));
-    thread::sleep(Duration::from_secs(1));
+    watches.have_brought(&family.cluster.patch(&leaf, &json!({"metadata": {"finalizers": ["acme.io/late"]}})));
     terminal.types("y");
     terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("STUCK");

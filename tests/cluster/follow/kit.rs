@@ -12,6 +12,7 @@ use kubectl_gc::{
     simulate::{Assume, Request, SimContext},
 };
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use crate::{harness::uid, plan::trial::Trial, reading::connect_with};
 
@@ -26,6 +27,7 @@ pub struct Carried<'t> {
     targets: Vec<&'t Value>,
     assume: Assume,
     timeout: Option<Duration>,
+    heeds: Box<dyn FnMut(&FollowEvent) -> bool + 't>,
     kubeconfig: std::path::PathBuf,
 }
 
@@ -41,7 +43,8 @@ impl<'t> Carried<'t> {
     /// Deletes these targets, with the trial's policy.
     pub fn new(trial: &'t Trial<'t>, targets: Vec<&'t Value>) -> Self {
         let kubeconfig = trial.cluster.kubeconfig(crate::harness::ADMIN);
-        Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), kubeconfig }
+        let heeds = Box::new(|_: &FollowEvent| false);
+        Carried { trial, targets, assume: Assume::Known, timeout: Some(PATIENCE), heeds, kubeconfig }
     }
 
     /// Connects through this kubeconfig file, for instance to a proxy.
@@ -59,6 +62,12 @@ impl<'t> Carried<'t> {
     /// Stops following after this time.
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// Does this with each event, and calls following off if it says so.
+    pub fn heeding(mut self, heeds: impl FnMut(&FollowEvent) -> bool + 't) -> Self {
+        self.heeds = Box::new(heeds);
         self
     }
 
@@ -84,7 +93,7 @@ impl<'t> Carried<'t> {
         self.carry(|| (), || ())
     }
 
-    fn carry(self, between: impl FnOnce(), after: impl FnOnce()) -> Option<Outcome> {
+    fn carry(mut self, between: impl FnOnce(), after: impl FnOnce()) -> Option<Outcome> {
         let runtime = tokio::runtime::Runtime::new().expect("a runtime");
         let connection = connect_with(&self.kubeconfig, &runtime);
         runtime.block_on(async {
@@ -124,12 +133,19 @@ impl<'t> Carried<'t> {
             let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending(), &mut |_| ()).await;
             tokio::task::block_in_place(after);
             let mut events = Vec::new();
-            let mut describe = |event| events.push(event);
+            let mut heeds = std::mem::replace(&mut self.heeds, Box::new(|_| false));
+            let called_off = Notify::new();
+            let mut describe = |event| {
+                if tokio::task::block_in_place(|| heeds(&event)) {
+                    called_off.notify_one();
+                }
+                events.push(event);
+            };
             let (assume, timeout, patience) = (self.assume, self.timeout, Duration::from_secs(2));
             let heed_obstacles = true;
             let following =
                 Following { connection: &connection, watches: &watches, assume, heed_obstacles, timeout, patience };
-            let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut describe).await;
+            let followed = follow(following, &mut snapshot, course, &sent, called_off.notified(), &mut describe).await;
             if matches!(followed.ended, Ended::AsPlanned | Ended::Otherwise | Ended::Stuck) {
                 tokio::task::block_in_place(|| self.trial.cluster.settled());
                 let named: Vec<ObjectId> = uids.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();

@@ -3,6 +3,7 @@
 use std::{
     fs::{File, OpenOptions},
     io::{Read as _, Write as _},
+    path::Path,
     process::Stdio,
     sync::{Arc, Mutex},
     thread,
@@ -35,13 +36,19 @@ impl Cluster {
     /// Starts `kubectl-gc` as the admin on a terminal, in the cluster's folder.
     #[track_caller]
     pub fn gc_on_terminal(&self, args: &[&str]) -> Terminal {
+        self.gc_on_terminal_by(&self.kubeconfig(ADMIN), args)
+    }
+
+    /// The same with any kubeconfig file, for instance for a proxy.
+    #[track_caller]
+    pub fn gc_on_terminal_by(&self, kubeconfig: &Path, args: &[&str]) -> Terminal {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
         let name = ptsname(&ours, Vec::new()).unwrap();
         tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
         let theirs = || Stdio::from(OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap());
-        let mut command = self.gc_command(&self.kubeconfig(ADMIN));
+        let mut command = self.gc_command(kubeconfig);
         command
             .args(args)
             .current_dir(self.folder())

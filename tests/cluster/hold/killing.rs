@@ -1,74 +1,57 @@
 //! SIGKILL at any moment of a hold and of a cancel.
 
-use std::time::{Duration, Instant};
-
 use super::kit::{Kind, Scene};
+use crate::harness::{Killer, Moment, is_write, shared};
 
-/// How often a run is killed.
-const FEW: usize = 2;
-const MANY: usize = 50;
+/// How many moments are tried of a hold, and of the `cancel` that follows.
+const FEW: usize = 3;
 
-/// robustness kill: `delete --hold`, and then `cancel`, killed at a random moment of the run | {FEW} times each |
+/// robustness kill: `delete --hold`, and then `cancel`, killed before or after a write | {FEW} moments of each |
 ///   `cancel`, run again, takes the delete back: every Pod is the one it was, every owner reference as before but for
 ///   the new uid
 #[test]
 fn killed_at_any_moment_nothing_is_lost() {
-    each_kill_loses_nothing(FEW, 2);
+    each_kill_loses_nothing(Kind::ConfigMap, FEW);
 }
 
-/// robustness kill: the same for each kind that can be held | {MANY} times each | the same
+/// robustness kill: the same for each kind that can be held | {FEW} moments of each, and all of a Deployment's | the
+///   same
 #[test]
-#[ignore = "long: 50 kills"]
+#[ignore = "long: before and after each write"]
 fn killed_at_any_moment_nothing_is_lost_each_time() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    each_kill_loses_nothing(number("KILLS").unwrap_or(MANY), u64::try_from(number("SEED").unwrap_or(1)).unwrap_or(1));
-}
-
-/// The next number of a sequence (splitmix64).
-fn next(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
-}
-
-/// Kills a hold and a cancel, of each kind in turn, and lets `cancel` finish.
-fn each_kill_loses_nothing(kills: usize, seed: u64) {
-    let mut random = seed;
-    let (mut holds, mut cancels) = (0, 0);
-    let begun = Instant::now();
-    // How long a run takes depends on the machine.
-    let other = Scene::of(Kind::ConfigMap);
-    let started = Instant::now();
-    other.hold();
-    let usual = started.elapsed();
-    for kill in 0..kills {
-        let kind = Kind::ALL[(kill + usize::try_from(seed).unwrap_or(0)) % Kind::ALL.len()];
-        let scene = Scene::of(kind);
-        let before = scene.state();
-        let args = ["delete", kind.word(), "--hold=1h", "--yes", "--wait=false"];
-        let moment = |random: &mut u64| {
-            let share = u32::try_from(next(random) % 110).unwrap_or(0);
-            usual * share / 100
-        };
-        let after = moment(&mut random);
-        let killed = scene.killed_after(after, &args);
-        holds += usize::from(killed);
-        if scene.secrets().is_empty() {
-            // It had not begun.
-            assert_eq!(scene.state(), before, "{kind:?}, killed after {after:?}");
-            scene.hold();
-        }
-        let again: Duration = moment(&mut random);
-        let killed = scene.killed_after(again, &["cancel", kind.word(), "--yes"]);
-        cancels += usize::from(killed);
-        if !scene.secrets().is_empty() {
-            let ran = scene.gc(&["cancel", kind.word(), "--yes"]);
-            assert_eq!(ran.code, Some(0), "{kind:?}, killed after {after:?} and {again:?}: {ran:?}");
-        }
-        println!("{kill}: {kind:?}, delete killed after {after:?}, cancel after {again:?} ({killed})");
-        scene.is_as(&before);
+    for kind in Kind::ALL {
+        each_kill_loses_nothing(kind, if kind == Kind::Deployment { usize::MAX } else { FEW });
     }
-    println!("{kills} runs, {holds} deletes and {cancels} cancels killed, {:?}", begun.elapsed());
-    assert!(holds + cancels > 0, "the kills hit nothing");
+}
+
+/// Kills holds, and the cancel of what each has left, and lets `cancel` finish.
+fn each_kill_loses_nothing(kind: Kind, most: usize) {
+    let hold = ["delete", kind.word(), "--hold=1h", "--yes", "--wait=false"];
+    let cancel = ["cancel", kind.word(), "--yes"];
+    let killer = Killer::of(shared(), is_write);
+    let scene = Scene::of(kind);
+    let [holding, cancelling] = [&hold[..], &cancel].map(|args| killer.requests(&scene.in_namespace(args)));
+    for held in Moment::some(holding, most) {
+        for moment in Moment::some(cancelling, most) {
+            let scene = Scene::of(kind);
+            let before = scene.state();
+            assert!(killer.kill(held, &scene.in_namespace(&hold)), "{kind:?}, {held:?}");
+            if held == Moment::Before(1) {
+                assert_eq!((scene.secrets(), scene.state()), (Vec::new(), before), "{kind:?}: it had not begun");
+                break;
+            }
+            let is_killed = killer.kill(moment, &scene.in_namespace(&cancel));
+            println!("{kind:?}, hold {held:?}, cancel {moment:?} {is_killed}");
+            assert!(is_killed || moment != Moment::Before(1), "{kind:?}, {held:?}: there was something to take back");
+            if !scene.secrets().is_empty() {
+                let ran = scene.gc(&cancel);
+                assert_eq!(ran.code, Some(0), "{kind:?}, {held:?}, {moment:?}: {ran:?}");
+            }
+            scene.is_as(&before);
+            // The less was done of the hold, the sooner a cancel is done.
+            if !is_killed {
+                break;
+            }
+        }
+    }
 }

@@ -1,16 +1,11 @@
 //! Workloads for the tests of `delete --hold`, and what is there.
 
-use std::{
-    collections::BTreeMap,
-    process::Stdio,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, thread, time::Duration};
 
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{ADMIN, Cluster, Ran, conforms, owner_reference, shared, uid};
+use crate::harness::{Cluster, Ran, conforms, owner_reference, shared, uid};
 
 pub const PATIENCE: Duration = Duration::from_secs(60);
 const MERGE: &str = "application/merge-patch+json";
@@ -294,10 +289,15 @@ impl Scene {
         state
     }
 
+    /// These arguments, and its namespace.
+    pub fn in_namespace<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
+        [args, &["-n", &self.namespace]].concat()
+    }
+
     /// Runs `kubectl gc` in the namespace.
     #[track_caller]
     pub fn gc(&self, args: &[&str]) -> Ran {
-        self.cluster.gc(&[args, &["-n", &self.namespace]].concat())
+        self.cluster.gc(&self.in_namespace(args))
     }
 
     /// Deletes the object and holds it, without waiting.
@@ -306,25 +306,6 @@ impl Scene {
         let ran = self.gc(&["delete", self.kind.word(), "--hold=1h", "--wait=false", "--yes"]);
         ran.expect(0);
         ran
-    }
-
-    /// Starts `kubectl gc`, kills it after this time, and returns whether it was killed.
-    pub fn killed_after(&self, time: Duration, args: &[&str]) -> bool {
-        let mut command = self.cluster.gc_command(&self.cluster.kubeconfig(ADMIN));
-        command.args([args, &["-n", &self.namespace]].concat());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let begun = Instant::now();
-        while begun.elapsed() < time {
-            if child.try_wait().unwrap().is_some() {
-                return false;
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
-        let killed = child.try_wait().unwrap().is_none();
-        let _ = child.kill();
-        let _ = child.wait();
-        killed
     }
 
     /// Panics unless everything is as before, and stays so while its controllers come to rest.

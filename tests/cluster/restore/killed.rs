@@ -1,24 +1,18 @@
 //! A restore that is killed at any moment, and then repeated.
 
-use std::{process::Stdio, thread, time::Duration};
-
 use serde_json::{Value, json};
 
 use super::{
     kit::{Archives, archived, outcomes, owned, quiet, restore, text, tree},
     many::stages,
 };
-use crate::harness::{ADMIN, Cluster, uid};
+use crate::harness::{Cluster, Killer, Moment, is_write, uid};
 
 /// Custom resources with a status, a cycle of owners, and one that owns itself.
 fn objects(namespace: &str) -> Vec<Value> {
-    let mut all: Vec<Value> = stages(namespace, 1).into_iter().take(24).collect();
-    // Add the owners of the objects taken above.
-    let more: Vec<Value> = stages(namespace, 1)
-        .into_iter()
-        .filter(|object| object["spec"]["level"] != 3 && !all.contains(object))
-        .collect();
-    all.extend(more.into_iter().filter(|object| object["kind"] == "Stage"));
+    // Of the tree: its namespace, two branches with their leaves, and its root.
+    let mut all = stages(namespace, 1);
+    all.drain(11..all.len() - 1);
     let config = |name: &str| archived("v1", "ConfigMap", namespace, name, &json!({"data": {"name": name}}));
     let (one, two) = (config("one"), config("two"));
     all.push(owned(one.clone(), &[&two]));
@@ -46,42 +40,35 @@ fn there(cluster: &Cluster, namespace: &str) -> Vec<Value> {
 
 #[test]
 fn whatever_moment_a_restore_is_killed_the_next_one_finishes_it() {
-    each_killed_restore_is_finished(8);
+    each_killed_restore_is_finished(6);
 }
 
 #[test]
-#[ignore = "long: 50 kills"]
+#[ignore = "long: before and after each write"]
 fn whatever_moment_a_restore_is_killed_the_next_one_finishes_it_each_time() {
-    each_killed_restore_is_finished(50);
+    each_killed_restore_is_finished(usize::MAX);
 }
 
-fn each_killed_restore_is_finished(kills: usize) {
+fn each_killed_restore_is_finished(most: usize) {
     let cluster = quiet();
     let archives = Archives::new();
-    let kubeconfig = cluster.kubeconfig(ADMIN);
-    let mut half_way = 0;
-    for kill in 0..kills {
+    let killer = Killer::of(cluster, is_write);
+    let written = || {
         let namespace = cluster.unique("killed");
         let all = objects(&namespace);
         let archive = archives.write(&namespace, &all);
-        let mut command = cluster.gc_command(&kubeconfig);
-        command
-            .arg("restore")
-            .arg(&archive)
-            .arg("--yes")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let mut child = command.spawn().expect("kubectl-gc runs");
-        // Kill it by its progress and a few milliseconds, not by time: machines differ in speed.
-        let wanted = kill * all.len() / kills;
-        while there(cluster, &namespace).len() < wanted && child.try_wait().expect("it can be waited for").is_none() {
-            thread::sleep(Duration::from_millis(2));
-        }
-        thread::sleep(Duration::from_millis(u64::try_from(kill % 7).expect("small")));
-        child.kill().expect("it can be killed");
-        child.wait().expect("it ends");
+        (namespace, all, archive)
+    };
+    let (_, all, archive) = written();
+    let writes = killer.requests(&["restore", archive.to_str().unwrap(), "--yes"]);
+    assert!(writes > all.len(), "each object is created, and some have a status: {writes}");
+    let moments = Moment::some(writes, most);
+    let mut half_way = 0;
+    for moment in &moments {
+        let (namespace, all, archive) = written();
+        assert!(killer.kill(*moment, &["restore", archive.to_str().unwrap(), "--yes"]), "{moment:?}");
         let there = there(cluster, &namespace);
+        assert_eq!(there.is_empty(), *moment == Moment::Before(1), "{moment:?}");
         half_way += usize::from(!there.is_empty() && there.len() < all.len());
 
         let ran = restore(cluster, &archive, &[]);
@@ -92,18 +79,18 @@ fn each_killed_restore_is_finished(kills: usize) {
             assert_eq!(
                 outcome,
                 if known.contains(&name) { "AlreadyRestored" } else { "Created" },
-                "{name}, kill {kill}"
+                "{name}, {moment:?}"
             );
         }
         let back = self::there(cluster, &namespace);
-        assert_eq!(tree(&back), tree(&all), "kill {kill}");
+        assert_eq!(tree(&back), tree(&all), "{moment:?}");
         for live in &back {
             let archived = all.iter().find(|it| named(it) == named(live)).expect("nothing else was created");
-            assert!(archived["kind"] != "Stage" || archived["status"] == live["status"], "kill {kill}: {live}");
+            assert!(archived["kind"] != "Stage" || archived["status"] == live["status"], "{moment:?}: {live}");
             // What was already restored is still the same object: nothing was created twice.
             let before = there.iter().find(|it| named(it) == named(live));
-            assert!(before.is_none_or(|before| uid(before) == uid(live)), "kill {kill}: {live}");
+            assert!(before.is_none_or(|before| uid(before) == uid(live)), "{moment:?}: {live}");
         }
     }
-    assert!(half_way > kills / 3, "only {half_way} of {kills} were killed half-way");
+    assert!(half_way > moments.len() / 3, "only {half_way} of {} were killed half-way", moments.len());
 }

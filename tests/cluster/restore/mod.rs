@@ -10,3 +10,5 @@ mod shop;
 mod single;
 mod some;
 mod workloads;
+
+pub use kit::quiet;

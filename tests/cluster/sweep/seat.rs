@@ -200,14 +200,15 @@ impl SweepSettings {
         assert_eq!(status.code(), Some(0), "how a sweep ends that is told to:\n{}", self.said());
     }
 
-    /// Kills it, whatever it is doing, and starts another in its place.
+    /// Kills it, whatever it is doing, and starts another in its place once `between` is done.
     #[track_caller]
-    pub fn killed(self, cluster: &Cluster) -> Self {
+    pub fn killed(self, cluster: &Cluster, between: impl FnOnce()) -> Self {
         if let Some(obituary) = self.process.obituary() {
             panic!("nobody has killed it yet: {obituary}");
         }
         self.process.signal(Signal::KILL);
         poll(END, || self.process.ended().ok_or_else(|| Retry::Later(String::new()))).expect("whoever is killed ends");
+        between();
         Self::start(cluster, &self.kubeconfig)
     }
 }

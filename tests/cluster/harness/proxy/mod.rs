@@ -1,6 +1,7 @@
 //! A reverse proxy in front of the API server that records requests and, where a test wants it, injects faults.
 
 mod counted;
+mod gate;
 mod line;
 mod seeded;
 mod serve;
@@ -13,10 +14,10 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
+use tokio::{net::TcpListener, task::AbortHandle};
 
 use self::serve::State;
-pub use self::{line::Line, seeded::Faults, spoilt::Spoilt};
+pub use self::{gate::Gate, line::Line, seeded::Faults, spoilt::Spoilt};
 use super::{
     api::{RUNTIME, client},
     cluster::Cluster,
@@ -38,6 +39,8 @@ pub struct Request {
     pub user_agent: String,
     /// The request body, for instance delete options.
     pub body: Vec<u8>,
+    /// Whether the proxy keeps it from the API server, maybe for a while.
+    pub held: bool,
     /// The status of the response, once there is one.
     pub status: Option<u16>,
     /// The bytes of the response body that were sent to the client so far, as on the wire.
@@ -55,8 +58,10 @@ pub enum Fault {
     Hang,
     /// The proxy forwards the request after this time.
     Delay(Duration),
-    /// The proxy forwards the request once this is true.
-    Held(watch::Receiver<bool>),
+    /// The proxy forwards the request once the gate is open.
+    Before(Arc<Gate>),
+    /// The proxy forwards the request, and passes the response on once the gate is open.
+    After(Arc<Gate>),
     /// The proxy forwards the request with this Accept header instead.
     Accept(&'static str),
     /// The proxy forwards the request, and breaks the connection after this many bytes of the response body.
@@ -69,6 +74,8 @@ pub enum Fault {
     Lost,
     /// The proxy forwards the request, and spoils the response body.
     Spoilt(Spoilt),
+    /// The proxy forwards the request, and copies of the response body what it passes on.
+    Copied(Arc<Mutex<Vec<u8>>>),
     /// The proxy forwards the request, and calls the response this content type.
     Typed(&'static str),
     /// The proxy forwards the request to this path and query instead.

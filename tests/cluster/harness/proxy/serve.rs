@@ -7,7 +7,7 @@ use std::{
 
 use http::{HeaderMap, HeaderName, HeaderValue, Response, Uri, header, request::Parts};
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Bytes, Frame, Incoming};
 use kube::Client;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -50,11 +50,13 @@ impl State {
         let (mut parts, body) = request.into_parts();
         let Ok(body) = body.collect().await else { return Ok(refuse("the request broke off")) };
         let body = body.to_bytes();
-        let entry = Request::of(&parts, &body);
-        let hook = self.hook.lock().unwrap().clone();
-        let fault = hook.and_then(|hook| hook(&entry));
-        let entry = Arc::new(Mutex::new(entry));
+        let request = Request::of(&parts, &body);
+        // Recorded first: a hook that counts requests can rely on it.
+        let entry = Arc::new(Mutex::new(request.clone()));
         self.requests.lock().unwrap().push(Arc::clone(&entry));
+        let hook = self.hook.lock().unwrap().clone();
+        let fault = hook.and_then(|hook| hook(&request));
+        entry.lock().unwrap().held = matches!(fault, Some(Fault::Before(_) | Fault::Hang));
         match &fault {
             Some(Fault::Answer { status, headers, body }) => {
                 return Ok(count(own(*status, headers, body.to_string().into()), entry, None));
@@ -65,7 +67,7 @@ impl State {
             Some(Fault::Reset) => return Err(io::Error::other("the test's proxy closes the connection here")),
             Some(Fault::Hang) => std::future::pending().await,
             Some(Fault::Delay(time)) => tokio::time::sleep(*time).await,
-            Some(Fault::Held(open)) => drop(open.clone().wait_for(|open| *open).await),
+            Some(Fault::Before(gate)) => gate.pass().await,
             Some(Fault::Accept(accept)) => {
                 parts.headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
             }
@@ -78,8 +80,19 @@ impl State {
         let mut left = None;
         match fault {
             Some(Fault::Lost) => return Err(io::Error::other("the test's proxy drops the answer")),
+            Some(Fault::After(gate)) => {
+                entry.lock().unwrap().status = Some(response.status().as_u16());
+                gate.pass().await;
+            }
             Some(Fault::CutAfter(bytes)) => left = Some(bytes),
             Some(Fault::Spoilt(how)) => response = spoil(response, how),
+            Some(Fault::Copied(copy)) => {
+                let keep = move |frame: Frame<Bytes>| {
+                    copy.lock().unwrap().extend_from_slice(frame.data_ref().map_or(&[], |data| &data[..]));
+                    frame
+                };
+                response = response.map(|body| body.map_frame(keep).boxed_unsync());
+            }
             Some(Fault::Typed(content_type)) => {
                 response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
             }

@@ -3,7 +3,7 @@
 use std::{
     env, panic,
     panic::AssertUnwindSafe,
-    sync::{Mutex, atomic::Ordering},
+    sync::{Arc, Mutex, atomic::Ordering},
     thread,
     time::Duration,
 };
@@ -12,10 +12,12 @@ use proptest::prelude::RngExt as _;
 
 use super::{
     cluster,
-    world::{World, pause, rng},
+    world::{World, rng},
 };
 use crate::{
-    harness::{ADMIN, Audit, COLLECTOR, Cluster, CountingProxy, Fault, Options, needs, wait_until},
+    harness::{
+        Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, Request, is_write, needs, wait_until,
+    },
     sweep::seat::{Seat, SweepSettings},
 };
 
@@ -46,15 +48,17 @@ fn let_happen(much: Much, world: &World, audit: &Audit) {
     nobody_died(world, audit);
 }
 
+/// How many requests of a sweep are certainly part of its start.
+const STARTING: usize = 60;
 /// By then every rescue that had begun is over: it succeeded or came too late.
 const SAVED: Duration = Duration::from_secs(2);
 /// How long to wait for enough to happen, and, after the last disturbance, for everything doomed to be gone.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Delays reads briefly and writes for longer, so that other changes come in between.
-fn takes_its_time(proxy: &CountingProxy, seed: u64) {
+fn slowly(seed: u64) -> impl Fn(&Request) -> Option<Fault> + Send + Sync + 'static {
     let rng = Mutex::new(rng(seed));
-    proxy.with(move |request| {
+    move |request| {
         let mut rng = rng.lock().unwrap();
         let most = match request.method.as_str() {
             "DELETE" | "PATCH" => 250,
@@ -63,13 +67,13 @@ fn takes_its_time(proxy: &CountingProxy, seed: u64) {
             _ => 40,
         };
         Some(Fault::Delay(Duration::from_millis(rng.random_range(0..most))))
-    });
+    }
 }
 
 /// Runs the adversaries until `disturb` returns, then compares the objects that exist with those that must exist.
 fn play(seat: Seat, cluster: &Cluster, proxy: &CountingProxy, audit: &Audit, seed: u64, disturb: impl FnOnce(&World)) {
     let world = World::on(cluster);
-    takes_its_time(proxy, seed);
+    proxy.with(slowly(seed));
     let disturbed = thread::scope(|scope| {
         for number in 0..KEEPERS {
             let world = &world;
@@ -175,26 +179,26 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
     let audit = Audit::new();
     let (cluster, proxy) = cluster(&Options { api_server: audit.flags(), ..Options::default() });
     let seed = seed();
+    let other = CountingProxy::start(&cluster);
     let first = SweepSettings::start(&cluster, proxy.kubeconfig());
     first.wait_for_sync();
     let sweeps = Mutex::new(vec![first]);
     let disturb = |world: &World| {
         world.annotates.store(true, Ordering::Relaxed);
-        // First one sweep alone; then two of them, one of which connects without the slow proxy.
+        // First one sweep alone; then two of them, one of which has a fast line.
         let_happen(much, world, &audit);
         crash(&cluster);
         let_happen(much, world, &audit);
-        sweeps.lock().unwrap().push(SweepSettings::start(&cluster, &cluster.kubeconfig(ADMIN)));
+        sweeps.lock().unwrap().push(SweepSettings::start(&cluster, other.kubeconfig()));
         let_happen(much, world, &audit);
         crash(&cluster);
         let_happen(much, world, &audit);
         // Kill both again and again, independently of each other.
         thread::scope(|scope| {
-            let sweeps: Vec<_> = sweeps.lock().unwrap().drain(..).collect();
-            for (number, sweep) in sweeps.into_iter().enumerate() {
-                let cluster = &cluster;
-                scope.spawn(move || killed_again_and_again(cluster, sweep, kills / 2, seed + number as u64));
-            }
+            let mut sweeps = sweeps.lock().unwrap();
+            let (quick, slow) = (sweeps.pop().unwrap(), sweeps.pop().unwrap());
+            scope.spawn(|| killed_again_and_again(&cluster, quick, &other, kills / 2, |_| None));
+            scope.spawn(|| killed_again_and_again(&cluster, slow, &proxy, kills / 2, slowly(seed)));
         });
         nobody_died(world, &audit);
         // An older collector deletes by uid alone (R4.1): what gets an owner meanwhile may be lost to it.
@@ -220,15 +224,30 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
     }
 }
 
-/// Kills a sweep this many times, while it starts or while it works, and starts the next one each time.
-fn killed_again_and_again(cluster: &Cluster, mut sweep: SweepSettings, times: usize, seed: u64) {
-    let mut rng = rng(seed);
-    for _ in 0..times {
-        if rng.random_bool(0.25) {
-            sweep.wait_for_sync();
-        }
-        pause(&mut rng, 500);
-        sweep = sweep.killed(cluster);
+/// Kills a sweep this many times, in turn while it starts and before or after one of its writes, later each time. Starts
+/// the next one each time, behind a proxy with these faults.
+fn killed_again_and_again(
+    cluster: &Cluster,
+    mut sweep: SweepSettings,
+    proxy: &CountingProxy,
+    times: usize,
+    faults: impl Fn(&Request) -> Option<Fault> + Send + Sync + 'static,
+) {
+    let faults = Arc::new(faults);
+    let moments = (0..).zip(Moment::all()).flat_map(|(number, moment)| {
+        // Most of what it asks for first are lists.
+        [(Moment::Before(1 + number * 7 % STARTING), false), (moment, true)]
+    });
+    for (moment, of_writes) in moments.take(times) {
+        let halt = Halt::at(moment, move |request| is_write(request) == of_writes);
+        proxy.forget();
+        proxy.with({
+            let (halt, faults) = (Arc::clone(&halt), Arc::clone(&faults));
+            move |request| halt.strike(request).or_else(|| faults(request))
+        });
+        wait_until(&format!("{moment:?} of a sweep"), PATIENCE, || halt.is_reached(proxy));
+        let faults = Arc::clone(&faults);
+        sweep = sweep.killed(cluster, || proxy.with(move |request| faults(request)));
     }
     sweep.wait_for_sync();
 }

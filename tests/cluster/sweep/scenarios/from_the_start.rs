@@ -1,9 +1,8 @@
 //! Objects that exist before the collector or sweep starts, and kinds that it can't see, or sees late.
 
-use std::thread;
+use std::{sync::Arc, thread};
 
 use serde_json::{Value, json};
-use tokio::sync::watch;
 
 use super::{
     custom,
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{
     doctor::unconvertible,
-    harness::{ADMIN, Cluster, CountingProxy, Fault, Request, owner_reference, uid},
+    harness::{ADMIN, Cluster, CountingProxy, Fault, Gate, Request, owner_reference, uid},
     plan::trial::Trial,
     sweep::seat::{Seat, Seated},
 };
@@ -27,15 +26,16 @@ pub fn play(seat: Seat, cluster: &Cluster) {
     let (jars, _) = unconvertible(cluster);
     let crossing = Crossing::prepare(cluster);
     let proxy = CountingProxy::start_as(cluster, ADMIN);
-    let (late, begun) = watch::channel(false);
-    proxy.with(move |request| watches_volumes(request).then(|| Fault::Held(begun.clone())));
+    let gate = Arc::<Gate>::default();
+    let held = Arc::clone(&gate);
+    proxy.with(move |request| watches_volumes(request).then(|| Fault::Before(Arc::clone(&held))));
 
     let seated = seat.take(cluster, proxy.kubeconfig());
     if let Some(sweeping) = seated.sweeping() {
         let said = sweeping.said();
         assert!(said.lines().any(|line| line.starts_with("partly synced: ") && line.contains("jars")), "{said}");
     }
-    owners_that_are_seen_late(&seated, || _ = late.send_replace(true));
+    owners_that_are_seen_late(&seated, || gate.open());
     thread::scope(|scope| {
         scope.spawn(|| custom::a_kind_that_comes_and_goes_twice(&seated));
         scope.spawn(|| a_kind_that_cannot_be_read_holds_up_nobody(&seated));
