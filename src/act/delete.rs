@@ -6,7 +6,10 @@ use futures::poll;
 use http::{Method, StatusCode};
 
 use crate::{
-    cluster::{Connection, Failure, path},
+    cluster::{
+        Connection, Failure,
+        path::{self, ObjectPath},
+    },
     model::{Identity, ObjectEvent, ObjectId, RawObject, Resource, ResourceId, Snapshot},
     server::{KindRules, OwnDelete, Propagation},
 };
@@ -159,7 +162,7 @@ impl Target {
         // 409: the name has another uid, or something else blocks the delete. The messages differ from kind to kind.
         let gone = match undone.failure.status() {
             Some(StatusCode::CONFLICT) => self.is_replaced(connection, &path).await,
-            _ => undone.failure.proves_absence().then_some(Answered::GoneBefore),
+            _ => undone.failure.proves_absence(&path).then_some(Answered::GoneBefore),
         };
         match gone {
             Some(gone) => (gone, Some(self.gone.clone())),
@@ -168,13 +171,10 @@ impl Target {
     }
 
     /// `GoneBefore` or `Replaced` if the target is gone; none if it still exists or that is unknown.
-    async fn is_replaced(&self, connection: &Connection, path: &str) -> Option<Answered> {
-        match send_with_retry(connection, &Method::GET, path, None).await {
-            Ok(answer) => {
-                let uid = answer.read_object().ok()?.uid;
-                (!uid.is_empty() && uid != self.identity.uid).then_some(Answered::Replaced)
-            }
-            Err(undone) => undone.failure.proves_absence().then_some(Answered::GoneBefore),
+    async fn is_replaced(&self, connection: &Connection, path: &ObjectPath) -> Option<Answered> {
+        match connection.get_one(path).await.ok()? {
+            Some(answer) => (answer.read_object().ok()?.uid != self.identity.uid).then_some(Answered::Replaced),
+            None => Some(Answered::GoneBefore),
         }
     }
 
@@ -184,20 +184,19 @@ impl Target {
     }
 
     /// What became of the target, if the answer to its DELETE only says that something succeeded.
-    async fn confirmed(&self, connection: &Connection, path: &str) -> (Answered, Option<ObjectEvent>) {
+    async fn confirmed(&self, connection: &Connection, path: &ObjectPath) -> (Answered, Option<ObjectEvent>) {
         let unsure = |reason: String| (Answered::Unsure { reason }, None);
-        match send_with_retry(connection, &Method::GET, path, None).await {
-            Ok(answer) => match answer.read_object() {
+        match connection.get_one(path).await {
+            Ok(Some(answer)) => match answer.read_object() {
                 Ok(object) if object.uid == self.identity.uid && object.deleted.is_some() => self.accepted(object),
                 Ok(object) if object.uid == self.identity.uid => {
                     unsure("the answer was a success, and the object is not being deleted".to_owned())
                 }
-                Ok(object) if !object.uid.is_empty() => (Answered::Removed, Some(self.gone.clone())),
-                Ok(_) => unsure("what became of it could not be read".to_owned()),
+                Ok(_) => (Answered::Removed, Some(self.gone.clone())),
                 Err(malformed) => unsure(malformed.to_string()),
             },
-            Err(undone) if undone.failure.proves_absence() => (Answered::Removed, Some(self.gone.clone())),
-            Err(undone) => unsure(undone.failure.to_string()),
+            Ok(None) => (Answered::Removed, Some(self.gone.clone())),
+            Err(failure) => unsure(failure.to_string()),
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::delete::*;
 use crate::{
-    cluster::testing::{RecordedRequest, Say, json as say, pods, refuse, serve},
+    cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, no_such, pods, refuse, serve},
     model::{ObjectId, Origin, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
     server::Propagation,
 };
@@ -58,12 +58,12 @@ async fn deleted(
         if asked.method == "GET" {
             // The GET after a conflict, or after an answer that says little.
             let uid = if name.starts_with("replaced") { "u-new".to_owned() } else { format!("u-{name}") };
-            let mut metadata = json!({"name": name, "uid": uid});
+            let mut metadata = json!({"name": name, "namespace": "shop", "uid": uid});
             if name == "leaving" {
                 metadata["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
             }
             return match name {
-                "vanished" | "passed-on" => status(404, "not found"),
+                "vanished" | "passed-on" => absent(asked),
                 _ => say(200, json!({"kind": "Pod", "metadata": metadata}).to_string()),
             };
         }
@@ -140,13 +140,13 @@ async fn answers_are_told_apart() {
             "deletionGracePeriodSeconds": 0}),
         ),
         "shop" => object(name, &json!({"deletionTimestamp": "2026-01-01T00:00:00Z"})),
-        "gone" => status(404, "not found"),
+        "gone" => no_such("", "pods", name),
         "replaced" | "vanished" => status(409, "the UID in the precondition does not match the UID in record"),
         "passing" if before == 0 => refuse(503),
         "passing" => removed(name),
         // Done, and the answer was lost.
         "lost" if before == 0 => Say { status: 0, ..refuse(503) },
-        "lost" => status(404, "not found"),
+        "lost" => no_such("", "pods", name),
         // An aggregated API that passes requests on may name no object.
         "passed-on" | "leaving" | "replaced-since" => something(),
         other => panic!("{other}"),
@@ -241,4 +241,32 @@ async fn what_is_called_off_is_not_sent() {
 async fn a_name_that_can_be_no_path_is_refused() {
     let (all, _) = deleted(&["a/b"], Deletion::by(Propagation::Background), |name, _| panic!("{name}")).await;
     assert_eq!(words(&all), [r#"Pod/a/b Refused { reason: "not a valid object name" } unseen"#]);
+}
+
+/// Neither an answer to the DELETE nor one to the GET after it says that the target is gone, if it is about another
+/// object.
+#[tokio::test]
+async fn no_answer_about_another_object_is_the_targets_end() {
+    let answered = async |to_delete: Say, to_get: Say| {
+        let connection =
+            serve(move |asked| if asked.method == "GET" { to_get.clone() } else { to_delete.clone() }).await;
+        let (snapshot, ids) = snapshot(&["a"]);
+        let deletion = Deletion::by(Propagation::Background);
+        delete(&connection, &snapshot, &ids, &deletion, future::pending(), &mut |_| ()).await.remove(0).answered
+    };
+    let there = say(
+        200,
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "shop",
+        "uid": "u-a"}})
+        .to_string(),
+    );
+    for (what, mixed_up) in mix_ups("v1", "Pod", "a") {
+        let unsure = |answered: &Answered| matches!(answered, Answered::Unsure { .. });
+        let deleted = answered(mixed_up.clone(), there.clone()).await;
+        assert!(unsure(&deleted), "{what}: {deleted:?}");
+        let read = answered(something(), mixed_up.clone()).await;
+        assert!(unsure(&read), "{what}: {read:?}");
+        let compared = answered(status(409, "the UID does not match"), mixed_up).await;
+        assert!(matches!(compared, Answered::Refused { .. }), "{what}: {compared:?}");
+    }
 }

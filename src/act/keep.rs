@@ -22,7 +22,10 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::{
-    cluster::{Connection, Failure, path},
+    cluster::{
+        Connection, Failure,
+        path::{self, ObjectPath},
+    },
     command_line::{Kubectl, PLAIN, ShellCommand},
     doctor::commands::Commands,
     model::{ObjectId, Reference, Snapshot},
@@ -282,7 +285,7 @@ impl<'a> KeptObject<'a> {
         let failed = |doing, failure: Failure| KeepFailure::Failed { doing, reason: failure.in_full() };
         let path = self.path(self.cut.object).map_err(|failure| failed("reading", failure))?;
         let (connection, uid) = (self.connection, self.uid);
-        let updater = Updater { connection, path: &path, url: &path, uid, tries: TRIES };
+        let updater = Updater { connection, path, end: "", uid, tries: TRIES };
         let step = |object: &Value| {
             let (wanted, result) = wanted(references(object), is_terminating(object))?;
             let is_done = wanted == references(object);
@@ -433,7 +436,7 @@ impl<'a> KeptObject<'a> {
         }
     }
 
-    fn path(&self, object: ObjectId) -> Result<String, Failure> {
+    fn path(&self, object: ObjectId) -> Result<ObjectPath, Failure> {
         let found = self.snapshot.object(object);
         let resource = self.snapshot.resources.get(found.resource);
         let (namespace, name) = (self.snapshot.text(found.namespace), self.snapshot.text(found.name));

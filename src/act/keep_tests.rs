@@ -12,7 +12,7 @@ use super::keep::*;
 use crate::{
     cluster::{
         Connection,
-        testing::{RecordedRequest, Say, json as say, pods, serve},
+        testing::{RecordedRequest, Say, absent, json as say, pods, serve},
     },
     command_line::{Kubectl, PLAIN},
     graph::OwnerGraph,
@@ -34,12 +34,15 @@ impl Store {
     /// Creates an object, or changes it as another client would.
     fn put(&mut self, path: &str, mut object: Value) {
         self.version += 1;
+        let (api_version, kind) = if path == SET { ("apps/v1", "ReplicaSet") } else { ("v1", "Pod") };
+        (object["apiVersion"], object["kind"]) = (json!(api_version), json!(kind));
+        object["metadata"]["namespace"] = json!("shop");
         object["metadata"]["resourceVersion"] = json!(self.version.to_string());
         self.objects.insert(path.to_owned(), object);
     }
 
     fn answer(&mut self, asked: &RecordedRequest) -> Say {
-        let Some(object) = self.objects.get(&asked.url).cloned() else { return status(404, "not found") };
+        let Some(object) = self.objects.get(&asked.url).cloned() else { return absent(asked) };
         if asked.method == "PATCH" {
             let body: Value = serde_json::from_slice(&asked.body).unwrap();
             let metadata = &body["metadata"];

@@ -12,7 +12,11 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::{
-    cluster::{Answer, Connection, Failure, path, retry},
+    cluster::{
+        Answer, Connection, Failure,
+        path::{self, ObjectPath},
+        retry,
+    },
     command_line::{PLAIN, ShellCommand},
     model::{FOREGROUND_FINALIZER, RawObject, Resource},
     server::Propagation,
@@ -20,7 +24,7 @@ use crate::{
 
 use super::{
     delete::Deletion,
-    request::{RequestError, delete_options, once, read_named_deleted, send_with_retry},
+    request::{RequestError, delete_options, read_named_deleted, send_with_retry},
 };
 
 /// The first pauses between two reads; a running collector is usually faster.
@@ -178,7 +182,7 @@ struct Throwaway<'c> {
     connection: &'c Connection,
     namespace: &'c str,
     name: String,
-    path: String,
+    path: ObjectPath,
     uid: String,
 }
 
@@ -206,9 +210,13 @@ impl<'c> Throwaway<'c> {
         };
         let all = path::of_resource(&resource, Some(namespace));
         let mut thrown = Throwaway { connection, namespace, name, path, uid: String::new() };
-        let created = match send_with_retry(connection, &Method::POST, &all, Some(&object(&thrown.name))).await {
+        let created = match send_with_retry(connection, &Method::POST, all.as_str(), Some(&object(&thrown.name))).await
+        {
             // Only an earlier try of this request can have taken such a name.
-            Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => thrown.get().await.map_err(unsure),
+            Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
+                let there = connection.get_one(&thrown.path).await.map_err(unsure);
+                there.and_then(|there| there.ok_or(undone))
+            }
             created => created,
         };
         let undone = match created.and_then(|answer| uid_of(&answer).map_err(unsure)) {
@@ -230,20 +238,17 @@ impl<'c> Throwaway<'c> {
         if !unsure {
             return Ok(());
         }
-        match self.get().await.and_then(|answer| uid_of(&answer)) {
-            Ok(uid) => {
+        let there = self.connection.get_one(&self.path).await;
+        match there.and_then(|there| there.map(|answer| uid_of(&answer)).transpose()) {
+            Ok(Some(uid)) => {
                 self.uid = uid;
                 self.remove().await
             }
-            Err(absent) if absent.proves_absence() => Ok(()),
+            Ok(None) => Ok(()),
             Err(unknown) => {
                 Err(Still::Unremoved(format!("it is not known whether it was created ({})", unknown.in_full())))
             }
         }
-    }
-
-    async fn get(&self) -> Result<Answer, Failure> {
-        Ok(send_with_retry(self.connection, &Method::GET, &self.path, None).await?)
     }
 
     /// Deletes the object in the foreground and waits for a collector.
@@ -266,8 +271,7 @@ impl<'c> Throwaway<'c> {
             looks += 1;
             // Check the deadline before the read: the last read then happens after it.
             let last = begun.elapsed() >= patience;
-            let answer = once(self.connection, &Method::GET, &self.path, None).await;
-            match self.state_or_gone(answer) {
+            match self.state().await {
                 Ok(State::Gone) => return Found::Collected(begun.elapsed()),
                 Ok(State::There { held: false }) => return Found::Released(begun.elapsed()),
                 Ok(State::There { held: true }) if last => return Found::NotCollected(begun.elapsed()),
@@ -285,24 +289,12 @@ impl<'c> Throwaway<'c> {
         }
     }
 
-    /// The object's state, according to a successful answer to a GET.
-    fn state(&self, answer: &Answer) -> Result<State, Failure> {
+    /// Reads the object's state, once.
+    async fn state(&self) -> Result<State, Failure> {
+        let Some(answer) = self.connection.get_one_once(&self.path).await? else { return Ok(State::Gone) };
         let object = answer.read_object()?;
-        match &*object.uid {
-            "" => Err(Failure::Malformed("an object without a uid".to_owned())),
-            uid if uid == self.uid => Ok(held(&object)),
-            // The name belongs to a new object.
-            _ => Ok(State::Gone),
-        }
-    }
-
-    /// The same for a GET that may find no object.
-    fn state_or_gone(&self, answer: Result<Answer, Failure>) -> Result<State, Failure> {
-        match answer {
-            Ok(answer) => self.state(&answer),
-            Err(failure) if failure.proves_absence() => Ok(State::Gone),
-            Err(failure) => Err(failure),
-        }
+        // Otherwise the name belongs to a new object.
+        Ok(if object.uid == self.uid { held(&object) } else { State::Gone })
     }
 
     /// The object's state, according to a successful answer to a DELETE.
@@ -316,7 +308,7 @@ impl<'c> Throwaway<'c> {
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
             Ok(State::Gone) => Ok(()),
-            Err(failure) if failure.proves_absence() => Ok(()),
+            Err(failure) if failure.proves_absence(&self.path) => Ok(()),
             // 409: the name belongs to another object by now (R1.6).
             Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
             Ok(State::There { .. }) => Err(Still::Held),

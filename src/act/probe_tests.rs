@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::probe::*;
 use crate::cluster::{
     Connection,
-    testing::{RecordedRequest, Say, json as say, serve},
+    testing::{RecordedRequest, Say, absent, json as say, mix_ups, serve},
 };
 
 /// For events that never come.
@@ -36,8 +36,8 @@ fn status(code: u16, message: &str) -> Say {
 }
 
 impl Store {
-    fn there(&self) -> Say {
-        self.object.as_ref().map_or_else(|| status(404, "not found"), |object| say(200, object.to_string()))
+    fn there(&self, asked: &RecordedRequest) -> Say {
+        self.object.as_ref().map_or_else(|| absent(asked), |object| say(200, object.to_string()))
     }
 
     fn answer(&mut self, asked: &RecordedRequest) -> Say {
@@ -56,8 +56,9 @@ impl Store {
                 );
                 let mut object = body;
                 object["metadata"]["uid"] = json!("u");
+                object["metadata"]["namespace"] = json!("shop");
                 self.object = Some(object);
-                self.there()
+                self.there(asked)
             }
             "GET" => {
                 self.check_name(asked);
@@ -68,14 +69,14 @@ impl Store {
                         _ => self.looks = Some(left - 1),
                     }
                 }
-                self.there()
+                self.there(asked)
             }
             "DELETE" => {
                 self.check_name(asked);
                 assert_eq!(body["preconditions"]["uid"], "u", "nothing but its own object");
                 let policy = body["propagationPolicy"].as_str().unwrap_or_default().to_owned();
                 self.log.push(policy.clone());
-                let Some(object) = &mut self.object else { return status(404, "not found") };
+                let Some(object) = &mut self.object else { return absent(asked) };
                 let mut finalizers: Vec<&str> = self.adds.into_iter().collect();
                 if policy == "Foreground" && !self.unheld {
                     finalizers.push("foregroundDeletion");
@@ -86,7 +87,7 @@ impl Store {
                     self.object = None;
                     return say(200, r#"{"kind":"Status","status":"Success","details":{"uid":"u"}}"#);
                 }
-                self.there()
+                self.there(asked)
             }
             other => panic!("{other}"),
         }
@@ -342,4 +343,18 @@ async fn a_probe_that_is_called_off_cleans_up() {
     assert!(matches!(error, ProbeError::CalledOff { .. }), "{error:?}");
     let log = is_left_clean(&store);
     assert_eq!([&log[..3], &log[log.len() - 1..]].concat(), ["create", "Foreground", "look", "Background"]);
+}
+
+/// The test object isn't collected because of an answer about another object.
+#[tokio::test]
+async fn no_answer_about_another_object_shows_a_collector() {
+    for number in 0..mix_ups("v1", "ConfigMap", "").len() {
+        let (connection, _) = server(Store::default(), move |asked, _| {
+            let name = asked.url.rsplit('/').next().unwrap_or_default();
+            (asked.method == "GET").then(|| mix_ups("v1", "ConfigMap", name).swap_remove(number).1)
+        })
+        .await;
+        let probed = probe(&connection, "shop", LONG).await;
+        assert!(matches!(probed, Err(ProbeError::Failed { .. })), "{number}: {probed:?}");
+    }
 }

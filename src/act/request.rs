@@ -6,7 +6,7 @@ use http::{Method, Request, header};
 use serde_json::{Value, json};
 
 use crate::{
-    cluster::{Answer, Connection, Failure},
+    cluster::{Answer, Connection, Failure, path::ObjectPath},
     model::RawObject,
 };
 
@@ -21,6 +21,35 @@ pub(super) const JSON_PATCH: &str = "application/json-patch+json";
 
 /// A merge patch: fields that it doesn't contain stay as they are.
 pub(super) const MERGE_PATCH: &str = "application/merge-patch+json";
+
+/// Where a write goes: to an object, or to the collection in which it creates one.
+pub(super) trait Target {
+    fn url(&self) -> &str;
+
+    /// What a failure there means.
+    fn failed(&self, failure: Failure) -> Failure;
+}
+
+impl Target for ObjectPath {
+    fn url(&self) -> &str {
+        self.url()
+    }
+
+    fn failed(&self, failure: Failure) -> Failure {
+        failure.about(self)
+    }
+}
+
+impl Target for str {
+    fn url(&self) -> &str {
+        self
+    }
+
+    /// It may well be about another object: the namespace.
+    fn failed(&self, failure: Failure) -> Failure {
+        failure
+    }
+}
 
 /// A request that failed.
 pub(super) struct RequestError {
@@ -42,17 +71,17 @@ impl From<RequestError> for Failure {
 pub(super) async fn send_with_retry(
     connection: &Connection,
     method: &Method,
-    path: &str,
+    to: &(impl Target + ?Sized),
     body: Option<&Value>,
 ) -> Result<Answer, RequestError> {
-    send_with_retry_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
+    send_with_retry_as(connection, method, to, body.map(|body| (JSON, body)), JSON).await
 }
 
 /// Like [`send_with_retry`], with a body of this content type, and an answer in one of the accepted media types.
 pub(super) async fn send_with_retry_as(
     connection: &Connection,
     method: &Method,
-    path: &str,
+    to: &(impl Target + ?Sized),
     body: Option<(&str, &Value)>,
     accept: &str,
 ) -> Result<Answer, RequestError> {
@@ -61,7 +90,7 @@ pub(super) async fn send_with_retry_as(
     let begun = Instant::now();
     loop {
         tried += 1;
-        let failure = match once_as(connection, method, path, body, accept).await {
+        let failure = match once_as(connection, method, to, body, accept).await {
             Ok(answer) => return Ok(answer),
             Err(failure) => failure,
         };
@@ -77,27 +106,26 @@ pub(super) async fn send_with_retry_as(
 pub(super) async fn once(
     connection: &Connection,
     method: &Method,
-    path: &str,
+    to: &(impl Target + ?Sized),
     body: Option<&Value>,
 ) -> Result<Answer, Failure> {
-    once_as(connection, method, path, body.map(|body| (JSON, body)), JSON).await
+    once_as(connection, method, to, body.map(|body| (JSON, body)), JSON).await
 }
 
 pub(super) async fn once_as(
     connection: &Connection,
     method: &Method,
-    path: &str,
+    to: &(impl Target + ?Sized),
     body: Option<(&str, &Value)>,
     accept: &str,
 ) -> Result<Answer, Failure> {
-    let mut request = Request::builder().method(method).uri(&*managed(method, path)).header(header::ACCEPT, accept);
+    let mut request = Request::builder().method(method).uri(&*managed(method, to.url())).header(header::ACCEPT, accept);
     if let Some((content_type, _)) = body {
         request = request.header(header::CONTENT_TYPE, content_type);
     }
     let body = body.map(|(_, body)| body.to_string().into_bytes()).unwrap_or_default();
     let request = request.body(body).map_err(|error| Failure::Malformed(error.to_string()))?;
-    let answer = connection.send(request).await?;
-    if answer.status.is_success() { Ok(answer) } else { Err(answer.refusal().into()) }
+    connection.send(request).await.and_then(Answer::success).map_err(|failure| to.failed(failure))
 }
 
 /// The path with a field manager: each write that sets fields names one, and the same one whatever the User-Agent is.

@@ -23,8 +23,8 @@ pub(crate) async fn unpatchable(connection: &Connection, snapshot: &Snapshot, id
     let resource = snapshot.resources.get(object.resource);
     let path = path::of_object(resource, snapshot.text(object.namespace), snapshot.text(object.name))?;
     let body = metadata_patch(snapshot.text(object.uid), None, json!({"annotations": {ANNOTATION: "true"}}));
-    let url = format!("{path}?dryRun=All");
-    let failure = once_as(connection, &Method::PATCH, &url, Some((MERGE_PATCH, &body)), JSON).await.err()?;
+    let failure =
+        once_as(connection, &Method::PATCH, &path.with("?dryRun=All"), Some((MERGE_PATCH, &body)), JSON).await.err()?;
     // A policy that denies answers 422, too, but never with these words (`validating/dispatcher.go: Dispatch`,
     // `errors.NewInvalid`).
     let text = failure.to_string();

@@ -6,7 +6,7 @@ use std::time::Instant;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::cluster::{Answer, Connection, Failure};
+use crate::cluster::{Answer, Connection, Failure, path::ObjectPath};
 
 use super::request::{JSON, JSON_PATCH, MERGE_PATCH, once_as};
 
@@ -20,12 +20,8 @@ pub(super) fn read(answer: &Answer) -> Result<Value, Failure> {
 }
 
 /// GETs an object by its path; none only if the server says that it doesn't exist.
-pub(super) async fn get(connection: &Connection, path: &str) -> Result<Option<Value>, Failure> {
-    match connection.get(path, JSON).await {
-        Ok(answer) => read(&answer).map(Some),
-        Err(failure) if failure.proves_absence() => Ok(None),
-        Err(failure) => Err(failure),
-    }
+pub(super) async fn get(connection: &Connection, path: &ObjectPath) -> Result<Option<Value>, Failure> {
+    connection.get_one(path).await?.map(|answer| read(&answer)).transpose()
 }
 
 /// The object's uid; empty if it has none.
@@ -129,10 +125,9 @@ pub(super) enum UpdateError<E> {
 /// Reads and writes one object until no other client writes in between.
 pub(super) struct Updater<'a> {
     pub connection: &'a Connection,
-    /// The object's own path.
-    pub path: &'a str,
-    /// The path and query of the PATCH.
-    pub url: &'a str,
+    pub path: ObjectPath,
+    /// What the PATCH's path and query have after that: a subresource, a field manager.
+    pub end: &'a str,
     pub uid: &'a str,
     /// How many conflicts to give up after.
     pub tries: u32,
@@ -149,10 +144,11 @@ impl Updater<'_> {
     ) -> Result<T, UpdateError<E>> {
         let (mut conflicts, mut failures) = (0, 0);
         let begun = Instant::now();
+        let to = self.path.with(self.end);
         loop {
             let object = match there.take() {
                 Some(object) => Some(object),
-                None => get(self.connection, self.path).await.map_err(UpdateError::Reading)?,
+                None => get(self.connection, &self.path).await.map_err(UpdateError::Reading)?,
             };
             let object = object.filter(|object| uid(object) == self.uid).ok_or(UpdateError::Gone)?;
             let (change, result) = match step(&object).map_err(UpdateError::Stopped)? {
@@ -160,14 +156,14 @@ impl Updater<'_> {
                 Step::Write(change, result) => (change, result),
             };
             let (content_type, body) = change.patch(&object);
-            let sent = once_as(self.connection, &Method::PATCH, self.url, Some((content_type, &body)), JSON).await;
+            let sent = once_as(self.connection, &Method::PATCH, &to, Some((content_type, &body)), JSON).await;
             let failure = match sent {
                 Ok(answer) => match read(&answer) {
                     Ok(after) if uid(&after) == self.uid => return Ok(result),
                     Ok(_) => Failure::Malformed("not the object that was written".to_owned()),
                     Err(failure) => failure,
                 },
-                Err(failure) if failure.proves_absence() => return Err(UpdateError::Gone),
+                Err(failure) if failure.proves_absence(&self.path) => return Err(UpdateError::Gone),
                 Err(failure) => failure,
             };
             if change.conflicts(&failure) {
@@ -183,5 +179,46 @@ impl Updater<'_> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::cluster::{
+        path,
+        testing::{RecordedRequest, Say, absent, json as say, mix_ups, pods, serve},
+    };
+
+    async fn updated(
+        answer: impl Fn(&RecordedRequest) -> Say + Send + Sync + 'static,
+    ) -> Result<(), UpdateError<Infallible>> {
+        let path = path::of_object(&pods(), "shop", "web").unwrap();
+        let updater = Updater { connection: &serve(answer).await, path, end: "", uid: "u-web", tries: 2 };
+        updater.update(None, |_| Ok(Step::Write(Change::Finalizers(Vec::new()), ()))).await
+    }
+
+    /// An object is gone if the server says so of this very object.
+    #[tokio::test]
+    async fn no_answer_about_another_object_is_its_end() {
+        let metadata = json!({"name": "web", "namespace": "shop", "uid": "u-web", "resourceVersion": "1"});
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}).to_string();
+        for (what, answer) in mix_ups("v1", "Pod", "web") {
+            let (pod, in_place_of_patch) = (pod.clone(), answer.clone());
+            assert!(matches!(updated(move |_| answer.clone()).await, Err(UpdateError::Reading(_))), "{what}");
+            let on_patch = move |asked: &RecordedRequest| match asked.method.as_str() {
+                "GET" => say(200, pod.clone()),
+                _ => in_place_of_patch.clone(),
+            };
+            assert!(matches!(updated(on_patch).await, Err(UpdateError::Writing(_))), "{what}");
+        }
+        assert!(matches!(updated(absent).await, Err(UpdateError::Gone)));
+        let gone_since = move |asked: &RecordedRequest| match asked.method.as_str() {
+            "GET" => say(200, pod.clone()),
+            _ => absent(asked),
+        };
+        assert!(matches!(updated(gone_since).await, Err(UpdateError::Gone)));
     }
 }

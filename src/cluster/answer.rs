@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::model::RawObject;
 
-use super::{json, protobuf};
+use super::{failure::Failure, json, protobuf};
 
 /// Bytes that can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,6 +72,16 @@ impl Answer {
         if self.is_protobuf() { protobuf::read_object(&self.body) } else { json::read_object(&self.body) }
     }
 
+    /// The apiVersion and kind of what the body is; empty if it doesn't say.
+    pub(super) fn type_meta(&self) -> Result<(String, String), Malformed> {
+        if self.is_protobuf() { protobuf::type_meta(&self.body) } else { json::type_meta(&self.body) }
+    }
+
+    /// Any answer but a success is a failure.
+    pub(crate) fn success(self) -> Result<Answer, Failure> {
+        if self.status.is_success() { Ok(self) } else { Err(self.refusal().into()) }
+    }
+
     /// Reads what a refusal says, as far as its body can be decoded.
     pub(crate) fn refusal(&self) -> Refusal {
         let said = if self.is_protobuf() { Said::from_protobuf(&self.body) } else { Said::from_json(&self.body) };
@@ -80,9 +90,17 @@ impl Answer {
             status: self.status,
             retry_after: self.retry_after.or(said.retry_after),
             message: said.message,
-            names_object: said.names_object,
+            named: said.named,
         }
     }
+}
+
+/// The object that a `Status` names. Group and kind may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) group: String,
+    pub(crate) kind: String,
+    pub(crate) name: String,
 }
 
 /// An answer that is not a success.
@@ -91,9 +109,9 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     /// The server's message; empty if it sent none.
     pub(crate) message: String,
-    /// Whether the refusal names an object. A 404 without a name means that the path is not served, which proves
-    /// nothing about the object (R3.16).
-    pub(crate) names_object: bool,
+    /// The object that the refusal names. A 404 without a name means that the path is not served, which proves nothing
+    /// about the object (R3.16); one that names another object proves nothing at all.
+    pub(crate) named: Option<Named>,
     pub(crate) retry_after: Option<u64>,
 }
 
@@ -102,7 +120,7 @@ impl std::fmt::Display for Refusal {
         match self.status {
             StatusCode::FORBIDDEN => f.write_str("forbidden"),
             StatusCode::UNAUTHORIZED => f.write_str("not authenticated"),
-            StatusCode::NOT_FOUND if !self.names_object => f.write_str("no longer served (404 Not Found)"),
+            StatusCode::NOT_FOUND if self.named.is_none() => f.write_str("no longer served (404 Not Found)"),
             // http displays the statuses it knows as "503 Service Unavailable".
             status if self.message.is_empty() => {
                 write!(f, "{}", status.to_string().trim_end_matches(" <unknown status code>"))
@@ -117,7 +135,7 @@ impl std::fmt::Display for Refusal {
 #[derive(Default)]
 struct Said {
     message: String,
-    names_object: bool,
+    named: Option<Named>,
     retry_after: Option<u64>,
 }
 
@@ -136,6 +154,8 @@ impl Said {
         #[serde(rename_all = "camelCase", default)]
         struct Details {
             name: Option<String>,
+            group: Option<String>,
+            kind: Option<String>,
             retry_after_seconds: Option<u64>,
         }
         let status: Status = serde_json::from_slice(body).ok()?;
@@ -143,18 +163,24 @@ impl Said {
         let details = status.details.unwrap_or_default();
         Some(Said {
             message: status.message.unwrap_or_default(),
-            names_object: details.name.is_some_and(|name| !name.is_empty()),
+            named: details.name.filter(|name| !name.is_empty()).map(|name| Named {
+                group: details.group.unwrap_or_default(),
+                kind: details.kind.unwrap_or_default(),
+                name,
+            }),
             retry_after: details.retry_after_seconds,
         })
     }
 
-    /// Status: message 3, details 5 { name 1, retryAfterSeconds 5 }.
+    /// Status: message 3, details 5 { name 1, group 2, kind 3, retryAfterSeconds 5 }.
     fn from_protobuf(body: &[u8]) -> Option<Said> {
         let status = protobuf::open(body).ok().filter(|envelope| envelope.kind == "Status")?.raw;
         let details = protobuf::at(status, &[5]).ok()?.unwrap_or_default();
+        let text = |message, field| protobuf::text_at(message, &[field]).ok().map(Option::unwrap_or_default);
+        let named = Named { group: text(details, 2)?, kind: text(details, 3)?, name: text(details, 1)? };
         Some(Said {
-            message: protobuf::text_at(status, &[3]).ok()?.unwrap_or_default(),
-            names_object: protobuf::at(details, &[1]).ok()?.is_some_and(|name| !name.is_empty()),
+            message: text(status, 3)?,
+            named: (!named.name.is_empty()).then_some(named),
             retry_after: protobuf::number(details, 5).ok()?.and_then(|seconds| u64::try_from(seconds).ok()),
         })
     }
@@ -203,12 +229,13 @@ mod tests {
 
     #[test]
     fn a_missing_path_is_no_missing_object() {
-        assert!(!answer(404, "text/plain", "404 page not found").refusal().names_object);
+        assert_eq!(answer(404, "text/plain", "404 page not found").refusal().named, None);
         let path = r#"{"kind":"Status","reason":"NotFound","details":{},
             "message":"the server could not find the requested resource"}"#;
-        assert!(!answer(404, "application/json", path).refusal().names_object);
+        assert_eq!(answer(404, "application/json", path).refusal().named, None);
         let object = r#"{"kind":"Status","message":"pods \"a\" not found","reason":"NotFound",
             "details":{"name":"a","kind":"pods"}}"#;
-        assert!(answer(404, "application/json", object).refusal().names_object);
+        let named = Named { group: String::new(), kind: "pods".to_owned(), name: "a".to_owned() };
+        assert_eq!(answer(404, "application/json", object).refusal().named, Some(named));
     }
 }

@@ -209,7 +209,8 @@ mod tests {
 
     fn pod(name: &str, uid: &str) -> String {
         format!(
-            r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{uid}"}},"spec":{{"nodeName":"n-{name}"}}}}"#
+            r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"name":"{name}","namespace":"shop","uid":"{uid}"}},
+            "spec":{{"nodeName":"n-{name}"}}}}"#
         )
     }
 
@@ -264,7 +265,8 @@ mod tests {
             let lease = |name: &str| {
                 let namespace = if name == "l9" { "other" } else { "shop" };
                 format!(
-                    r#"{{"metadata":{{"name":"{name}","namespace":"{namespace}","uid":"{name}"}},
+                    r#"{{"apiVersion":"coordination.k8s.io/v1","kind":"Lease",
+                    "metadata":{{"name":"{name}","namespace":"{namespace}","uid":"{name}"}},
                     "spec":{{"holderIdentity":"of-{name}"}}}}"#
                 )
             };

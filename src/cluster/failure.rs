@@ -4,6 +4,7 @@ use std::{error::Error, io, time::Duration};
 
 use super::{
     answer::{Malformed, Refusal},
+    path::ObjectPath,
     transport::Unprocessed,
 };
 
@@ -66,16 +67,32 @@ impl Failure {
         }
     }
 
-    /// Whether the server says that the object doesn't exist. A 404 for an unserved path doesn't say that (R3.16).
-    pub(crate) fn proves_absence(&self) -> bool {
-        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND &&
-            refusal.names_object)
+    /// This failure of a request for an object. A 404 that names another object is no answer to it.
+    pub(crate) fn about(self, path: &ObjectPath) -> Self {
+        match self.not_found() {
+            Some(refusal) if refusal.named.as_ref().is_some_and(|named| !path.is_named(named)) => {
+                Failure::Malformed(format!("it is about another object: {}", refusal.message))
+            }
+            _ => self,
+        }
+    }
+
+    /// Whether the server says that this very object doesn't exist. A 404 for an unserved path doesn't say that
+    /// (R3.16), nor one about another object.
+    pub(crate) fn proves_absence(&self, path: &ObjectPath) -> bool {
+        self.not_found().and_then(|refusal| refusal.named.as_ref()).is_some_and(|named| path.is_named(named))
     }
 
     /// Whether the requested path isn't served (any more).
     pub(crate) fn is_missing_api(&self) -> bool {
-        matches!(self, Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND &&
-            !refusal.names_object)
+        self.not_found().is_some_and(|refusal| refusal.named.is_none())
+    }
+
+    fn not_found(&self) -> Option<&Refusal> {
+        match self {
+            Failure::Refused(refusal) if refusal.status == http::StatusCode::NOT_FOUND => Some(refusal),
+            _ => None,
+        }
     }
 
     /// The status of the answer, if there is one.

@@ -46,6 +46,18 @@ pub(super) fn read_object(body: &[u8]) -> Result<RawObject<'_>, Malformed> {
     serde_json::from_slice::<Item<'_>>(body)?.into_raw()
 }
 
+/// The apiVersion and kind of a document; empty if it doesn't say.
+pub(super) fn type_meta(body: &[u8]) -> Result<(String, String), Malformed> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct TypeMeta {
+        api_version: Option<String>,
+        kind: Option<String>,
+    }
+    let TypeMeta { api_version, kind } = serde_json::from_slice(body)?;
+    Ok((api_version.unwrap_or_default(), kind.unwrap_or_default()))
+}
+
 struct ListVisitor<'f, F, T> {
     each: &'f mut F,
     item: PhantomData<T>,

@@ -2,9 +2,9 @@
 
 use futures::StreamExt as _;
 
-use crate::model::{Coordinate, Snapshot, gaps::Gaps};
+use crate::model::{Coordinate, RawObject, Reference, Snapshot, gaps::Gaps, group_of};
 
-use super::{Connection, get_object::AT_ONCE, request::METADATA};
+use super::{Connection, answer::Answer, get_object::AT_ONCE, request::METADATA};
 
 impl Connection {
     /// GETs coordinates that no list covers, or for which a list may be too old, and records each as present or absent.
@@ -17,17 +17,19 @@ impl Connection {
         wanted.dedup();
         let asked = &*snapshot;
         let answers = futures::stream::iter(wanted).map(async |coordinate| {
-            let found = self.get_object(asked, coordinate, METADATA, |_, metadata| Ok(metadata.into_owned()));
-            (coordinate, found.await)
+            let is_expected = |uid: &str| is_expected(asked, coordinate, uid);
+            let read = |_: &Answer, metadata: RawObject<'_>| Ok(metadata.into_owned());
+            (coordinate, self.get_object(asked, coordinate, METADATA, is_expected, read).await)
         });
         let answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
         let mut gaps = Gaps::default();
         for (coordinate, answer) in answers {
             match answer {
-                Ok(object) => {
+                Ok(Some(object)) => {
                     snapshot.found(coordinate.resource, &object);
                 }
-                Err(failure) if failure.proves_absence() || self.trusts_missing_apis && failure.is_missing_api() => {
+                Ok(None) => snapshot.confirm_absent(coordinate),
+                Err(failure) if self.trusts_missing_apis && failure.is_missing_api() => {
                     snapshot.confirm_absent(coordinate);
                 }
                 Err(failure) => {
@@ -37,6 +39,26 @@ impl Connection {
             }
         }
         gaps.record(snapshot);
+    }
+}
+
+/// Whether an object with this uid is known as the one at the coordinate: it was listed there, or a reference to it
+/// names the coordinate.
+fn is_expected(snapshot: &Snapshot, at: Coordinate, uid: &str) -> bool {
+    let Some(uid) = snapshot.strings.find(uid) else { return false };
+    let resource = snapshot.resources.get(at.resource);
+    let names_it = |reference: &Reference| {
+        reference.uid == uid
+            && reference.name == at.name
+            && snapshot.text(reference.kind) == resource.kind
+            && group_of(snapshot.text(reference.api_version)) == resource.group
+    };
+    match snapshot.by_uid(uid) {
+        Some(known) => {
+            let at = Coordinate { resource: snapshot.resources.picked(at.resource), ..at };
+            snapshot.object(known).coordinate() == at
+        }
+        None => snapshot.objects().any(|(_, object)| object.owners.iter().any(names_it)),
     }
 }
 
@@ -56,7 +78,7 @@ mod tests {
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             "there" => json(
                 200,
-                r#"{"kind":"PartialObjectMetadata","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#,
+                r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"there","namespace":"shop","uid":"u"}}"#,
             ),
             "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
             "unserved" => refuse(404),
@@ -112,9 +134,13 @@ mod tests {
         let connection = serve(|asked| match asked.url.rsplit('/').next().unwrap_or_default() {
             "gone" => json(404, r#"{"kind":"Status","reason":"NotFound","details":{"name":"gone","kind":"pods"}}"#),
             name @ ("new" | "replaced") => {
-                json(200, format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{name}-uid"}}}}"#))
+                let metadata = format!(r#"{{"name":"{name}","namespace":"shop","uid":"{name}-uid"}}"#);
+                json(200, format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{metadata}}}"#))
             }
-            "kept" => json(200, r#"{"metadata":{"name":"kept","namespace":"shop","uid":"same"}}"#),
+            "kept" => json(
+                200,
+                r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"kept","namespace":"shop","uid":"same"}}"#,
+            ),
             _ => refuse(403),
         });
         let namespace = snapshot.strings.intern("shop");

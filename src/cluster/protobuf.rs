@@ -111,14 +111,22 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Malformed> {
 
 /// A body without its envelope (`runtime.Unknown`: typeMeta 1 { apiVersion 1, kind 2 }, raw 2).
 pub(super) struct Envelope<'a> {
+    pub api_version: &'a str,
     pub kind: &'a str,
     pub raw: &'a [u8],
+}
+
+/// The apiVersion and kind in the envelope of a body.
+pub(super) fn type_meta(body: &[u8]) -> Result<(String, String), Malformed> {
+    let Envelope { api_version, kind, .. } = open(body)?;
+    Ok((api_version.to_owned(), kind.to_owned()))
 }
 
 /// Removes the envelope of a body.
 pub(super) fn open(body: &[u8]) -> Result<Envelope<'_>, Malformed> {
     let unknown = body.strip_prefix(MAGIC).ok_or_else(|| Malformed::new("not a Kubernetes protobuf body"))?;
     Ok(Envelope {
+        api_version: text(at(unknown, &[1, 1])?.unwrap_or_default())?,
         kind: text(at(unknown, &[1, 2])?.unwrap_or_default())?,
         raw: at(unknown, &[2])?.ok_or_else(|| Malformed::new("the protobuf envelope is empty"))?,
     })

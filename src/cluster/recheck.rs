@@ -141,7 +141,8 @@ mod tests {
     }
 
     fn pod(name: &str, uid: &str, rest: &str) -> String {
-        format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{uid}","resourceVersion":"9"{rest}}}}}"#)
+        let metadata = format!(r#""name":"{name}","namespace":"shop","uid":"{uid}","resourceVersion":"9"{rest}"#);
+        format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{{metadata}}}}}"#)
     }
 
     const AS_LISTED: &str = r#","finalizers":["acme.io/x"],"labels":{"a":"1","b":"2"}"#;
@@ -162,7 +163,7 @@ mod tests {
             "replaced" => json(200, pod("replaced", "u-new", AS_LISTED)),
             "unserved" => refuse(404),
             "odd" => json(200, pod("another", "u-odd", AS_LISTED)),
-            "elsewhere" => json(200, r#"{"metadata":{"name":"elsewhere","namespace":"other","uid":"u-elsewhere"}}"#),
+            "elsewhere" => json(200, pod("elsewhere", "u-elsewhere", "").replace(r#""shop""#, r#""other""#)),
             _ => refuse(403),
         });
         let connection = connection.await;

@@ -251,9 +251,8 @@ impl Connection {
                 None => self.send_get(path_and_query, accept).await,
             };
             tried += 1;
-            let failure = match answer {
-                Ok(answer) if answer.status.is_success() => return Ok(answer),
-                Ok(answer) => Failure::Refused(answer.refusal()),
+            let failure = match answer.and_then(Answer::success) {
+                Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
             if failure.status() == Some(StatusCode::NOT_ACCEPTABLE) && accept != JSON {

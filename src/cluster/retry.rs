@@ -82,7 +82,7 @@ mod tests {
 
     fn refused(status: u16, retry_after: Option<u64>) -> Failure {
         let status = StatusCode::from_u16(status).unwrap();
-        Failure::Refused(Refusal { status, message: String::new(), names_object: false, retry_after })
+        Failure::Refused(Refusal { status, message: String::new(), named: None, retry_after })
     }
 
     #[test]

@@ -62,7 +62,8 @@ mod tests {
             assert!(asked.accept.starts_with("application/json;as=PartialObjectMetadata;"), "{}", asked.accept);
             let name = asked.url.strip_prefix("/api/v1/namespaces/shop/pods/").unwrap_or_default();
             let metadata = |uid: &str, more: &str| {
-                let body = format!(r#"{{"metadata":{{"name":"{name}","namespace":"shop","uid":"{uid}"{more}}}}}"#);
+                let metadata = format!(r#"{{"name":"{name}","namespace":"shop","uid":"{uid}"{more}}}"#);
+                let body = format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{metadata}}}"#);
                 json(200, body)
             };
             match name {

@@ -9,7 +9,7 @@ use std::{
 use prost::encoding::{WireType, encode_key, encode_varint};
 
 use super::{Connection, ConnectionOptions};
-use crate::model::Resource;
+use crate::model::{Resource, group_of};
 
 /// A namespaced resource.
 pub(crate) fn pods() -> Resource {
@@ -34,6 +34,7 @@ pub(crate) struct RecordedRequest {
 }
 
 /// A scripted answer; with status zero, the server closes the connection without an answer.
+#[derive(Clone)]
 pub(crate) struct Say {
     pub status: u16,
     pub content_type: &'static str,
@@ -50,6 +51,48 @@ pub(crate) fn json(status: u16, body: impl Into<Vec<u8>>) -> Say {
 /// A `Status` about the path, not about an object.
 pub(crate) fn refuse(status: u16) -> Say {
     json(status, format!(r#"{{"kind":"Status","message":"no","code":{status}}}"#))
+}
+
+/// The API server's answer that the object with the requested path doesn't exist.
+pub(crate) fn absent(asked: &RecordedRequest) -> Say {
+    let mut parts = asked.url.split('?').next().unwrap_or_default().rsplit('/');
+    let [name, plural] = [(); 2].map(|()| parts.next().unwrap_or_default());
+    let group = asked.url.strip_prefix("/apis/").and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    no_such(group, plural, name)
+}
+
+/// The API server's answer that an object doesn't exist.
+pub(crate) fn no_such(group: &str, plural: &str, name: &str) -> Say {
+    let details = serde_json::json!({"name": name, "group": group, "kind": plural});
+    let status =
+        serde_json::json!({"kind": "Status", "code": 404, "reason": "NotFound", "message": "none", "details": details});
+    json(404, status.to_string())
+}
+
+/// What a gateway that mixes up its answers may say if it is asked for an object in namespace `shop`. None of that is
+/// about the object.
+pub(crate) fn mix_ups(api_version: &str, kind: &str, name: &str) -> Vec<(&'static str, Say)> {
+    let plural = format!("{}s", kind.to_lowercase());
+    let object = |api_version: &str, kind: &str, name: &str, namespace: &str, uid: &str| {
+        let metadata = serde_json::json!({"name": name, "namespace": namespace, "uid": uid, "resourceVersion": "1"});
+        json(200, serde_json::json!({"apiVersion": api_version, "kind": kind, "metadata": metadata}).to_string())
+    };
+    let list =
+        serde_json::json!({"apiVersion": api_version, "kind": format!("{kind}List"), "metadata": {}, "items": []});
+    vec![
+        ("another name", object(api_version, kind, "other", "shop", "u-other")),
+        ("another namespace", object(api_version, kind, name, "elsewhere", "u-other")),
+        ("another kind", object(api_version, "Service", name, "shop", "u-other")),
+        ("another group", object("acme.com/v1", kind, name, "shop", "u-other")),
+        // Nothing but another uid shows that it is of another kind.
+        ("metadata of another kind", object("meta.k8s.io/v1", "PartialObjectMetadata", name, "shop", "u-other")),
+        ("no uid", object(api_version, kind, name, "shop", "")),
+        ("a list", json(200, list.to_string())),
+        ("a success", json(200, r#"{"apiVersion":"v1","kind":"Status","metadata":{},"status":"Success"}"#)),
+        ("no object of another name", no_such(group_of(api_version), &plural, "other")),
+        ("no object of another kind", no_such(group_of(api_version), "services", name)),
+        ("no object of another group", no_such("acme.com", &plural, name)),
+    ]
 }
 
 /// A watch event about an object, in JSON.

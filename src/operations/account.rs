@@ -155,7 +155,7 @@ impl Observation {
 /// Fails if the namespace verifiably doesn't exist: an account without a line would hide the typing error.
 fn require_namespace(cluster: &Cluster, resources: &Resources, namespace: &str) -> Result<(), OperationError> {
     let Some(id) = resources.by_group_kind("", "Namespace") else { return Ok(()) };
-    let found = cluster.runtime.block_on(cluster.connection.find(resources.get(id), "", namespace));
+    let found = cluster.runtime.block_on(cluster.connection.find(resources.get(id), "", namespace, ""));
     if found == Ok(None) { Err(OperationError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
 }
 
@@ -365,7 +365,7 @@ async fn look(connection: &Connection, resources: &Resources, look_up: &LookUp) 
         return Answer::Unknown("a cluster-scoped object cannot have an owner in a namespace".to_owned());
     }
     let namespace = if resource.namespaced { look_up.namespace.as_str() } else { "" };
-    match connection.find(resource, namespace, &look_up.name).await {
+    match connection.find(resource, namespace, &look_up.name, &look_up.uid).await {
         Err(why) => Answer::Unknown(why),
         Ok(None) => Answer::Absent { current_uid: None },
         Ok(Some(found)) if !look_up.uid.is_empty() && found.uid != look_up.uid => {

@@ -68,7 +68,7 @@ pub(super) fn record(snapshot: &Snapshot, id: ObjectId, whole: Value, until: Str
     let resource = snapshot.resources.get(object.resource);
     let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
     let about = About {
-        path: path::of_object(resource, namespace, name)?,
+        path: path::of_object(resource, namespace, name)?.url().to_owned(),
         api_version: resource.api_version(),
         kind: resource.kind.clone(),
         namespace: namespace.to_owned(),
@@ -105,7 +105,7 @@ fn dependent(snapshot: &Snapshot, id: ObjectId, owner: &Identity) -> Option<Held
     let adopted = written.is_controller()
         && adopts((owner_group, owner.kind.as_str()), (resource.group.as_str(), resource.kind.as_str()));
     Some(HeldDependent {
-        path: path::of_object(resource, namespace, name)?,
+        path: path::of_object(resource, namespace, name)?.url().to_owned(),
         api_version: resource.api_version(),
         kind: resource.kind.clone(),
         namespace: namespace.to_owned(),

@@ -14,7 +14,7 @@ use crate::{
     server::Propagation,
 };
 
-use super::{HoldFailure, OURS, StoredHold, finalizers_without, held, updater};
+use super::{HoldFailure, OURS, StoredHold, finalizers_without, held, path_of, updater};
 
 /// How often the DELETE is sent again because another client has written to the object in between.
 const DELETES: u32 = 10;
@@ -54,7 +54,7 @@ pub async fn hold(
 /// Adds the finalizers and deletes the object. Returns whether it was held before.
 async fn delete_held(connection: &Connection, record: &HoldRecord, grace: Option<i64>) -> Result<bool, HoldFailure> {
     let about = &record.about;
-    let updater = updater(connection, record);
+    let (updater, path) = (updater(connection, record), path_of(about));
     for tried in 0..DELETES {
         let step = |object: &Value| match (held(object), is_terminating(object)) {
             (Some(Held::Waits), terminating) => Ok(Step::Done(terminating)),
@@ -72,7 +72,7 @@ async fn delete_held(connection: &Connection, record: &HoldRecord, grace: Option
             return Ok(tried == 0);
         }
         let failed = |failure| HoldFailure::failed("reading it", &failure);
-        let there = get(connection, &about.path).await.map_err(failed)?;
+        let there = get(connection, &path).await.map_err(failed)?;
         let Some(there) = there.filter(|there| uid(there) == about.uid) else { return Err(HoldFailure::Gone) };
         if held(&there) != Some(Held::Waits) || is_terminating(&there) {
             continue;
@@ -80,15 +80,15 @@ async fn delete_held(connection: &Connection, record: &HoldRecord, grace: Option
         // Only this very state is deleted: without its finalizers, it would be gone.
         let mut options = delete_options(&Deletion { grace, ..Deletion::by(Propagation::Background) }, &about.uid);
         options["preconditions"]["resourceVersion"] = there["metadata"]["resourceVersion"].clone();
-        match send_with_retry(connection, &Method::DELETE, &about.path, Some(&options)).await {
+        match send_with_retry(connection, &Method::DELETE, &path, Some(&options)).await {
             // The next look sees it Terminating.
             Ok(_) => {}
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {}
-            Err(undone) if undone.failure.proves_absence() => return Err(HoldFailure::Gone),
+            Err(undone) if undone.failure.proves_absence(&path) => return Err(HoldFailure::Gone),
             Err(undone) => return Err(HoldFailure::failed("deleting it", &undone.failure)),
         }
     }
-    match get(connection, &about.path).await.map_err(|failure| HoldFailure::failed("reading it", &failure))? {
+    match get(connection, &path).await.map_err(|failure| HoldFailure::failed("reading it", &failure))? {
         Some(there) if uid(&there) == about.uid && is_terminating(&there) && held(&there) == Some(Held::Waits) => {
             Ok(false)
         }

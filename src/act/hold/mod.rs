@@ -10,8 +10,8 @@ mod tests;
 use serde_json::Value;
 
 use crate::{
-    cluster::{Connection, Failure},
-    hold::{About, HOLD, Held, HoldRecord, Stage, UNCANCELLED},
+    cluster::{Connection, Failure, path::ObjectPath},
+    hold::{About, HOLD, Held, HeldDependent, HoldRecord, Stage, UNCANCELLED},
 };
 
 use super::{
@@ -88,10 +88,20 @@ fn finalizers_without(object: &Value, dropped: &[&str]) -> Vec<Value> {
     wanted
 }
 
+/// Where the object of a record is.
+fn path_of(about: &About) -> ObjectPath {
+    ObjectPath::at(about.path.clone(), &about.api_version, &about.kind, &about.namespace, &about.name)
+}
+
+/// Where a dependent in a record is.
+fn path_of_dependent(dependent: &HeldDependent) -> ObjectPath {
+    let HeldDependent { path, api_version, kind, namespace, name, .. } = dependent;
+    ObjectPath::at(path.clone(), api_version, kind, namespace, name)
+}
+
 /// Patches the object of a record.
 fn updater<'a>(connection: &'a Connection, record: &'a HoldRecord) -> Updater<'a> {
-    let About { path, uid, .. } = &record.about;
-    Updater { connection, path, url: path, uid, tries: TRIES }
+    Updater { connection, path: path_of(&record.about), end: "", uid: &record.about.uid, tries: TRIES }
 }
 
 /// What the finalizers of an object say.
@@ -116,7 +126,7 @@ pub enum Seen {
 /// Why it, or its Secret, can't be read.
 pub(crate) async fn look(connection: &Connection, stored: &StoredHold) -> Result<Seen, Failure> {
     let about = &stored.record.about;
-    Ok(match get(connection, &about.path).await? {
+    Ok(match get(connection, &path_of(about)).await? {
         Some(there) if uid(&there) == about.uid => match held(&there) {
             Some(Held::Waits) => Seen::Held,
             Some(Held::BeingTakenBack) => Seen::TakenBack,

@@ -10,7 +10,10 @@ use crate::{
         request::{JSON, MERGE_PATCH, delete_options, once, send_with_retry, send_with_retry_as},
         update::{get, read, uid},
     },
-    cluster::{Connection, Failure, path},
+    cluster::{
+        Connection, Failure,
+        path::{self, ObjectPath},
+    },
     hold::{HoldRecord, LABEL, MOST, Malformed, Stage, secret_name},
     server::Propagation,
 };
@@ -35,6 +38,11 @@ fn secrets(namespace: Option<&str>) -> String {
     )
 }
 
+fn secret_path(namespace: &str, name: &str) -> ObjectPath {
+    let url = format!("{}/{}", secrets(Some(namespace)), path::encoded(name));
+    ObjectPath::at(url, "v1", "Secret", namespace, name)
+}
+
 impl StoredHold {
     fn of(secret: &Value) -> Result<Self, Malformed> {
         let text = |field: &str| secret["metadata"][field].as_str().unwrap_or_default().to_owned();
@@ -48,8 +56,8 @@ impl StoredHold {
         }
     }
 
-    fn path(&self) -> String {
-        format!("{}/{}", secrets(Some(&self.namespace)), path::encoded(&self.name))
+    fn path(&self) -> ObjectPath {
+        secret_path(&self.namespace, &self.name)
     }
 
     /// `Secret/name in namespace …`
@@ -69,7 +77,7 @@ impl StoredHold {
         fits(&record)?;
         let url = secrets(Some(namespace));
         let doing = || format!("creating Secret/{} in namespace {namespace}", secret_name(&record.about.uid));
-        let failure = match once(connection, &Method::POST, &url, Some(&record.secret(namespace))).await {
+        let failure = match once(connection, &Method::POST, url.as_str(), Some(&record.secret(namespace))).await {
             Ok(answer) => {
                 let secret = read(&answer).map_err(|failure| HoldFailure::failed(doing(), &failure))?;
                 return Self::of(&secret).map_err(|malformed| invalid(doing(), &malformed));
@@ -77,7 +85,7 @@ impl StoredHold {
             Err(failure) => failure,
         };
         // An earlier run has stored it, or the answer of a try was lost.
-        let path = format!("{url}/{}", secret_name(&record.about.uid));
+        let path = secret_path(namespace, &secret_name(&record.about.uid));
         let Ok(Some(there)) = get(connection, &path).await else { return Err(HoldFailure::failed(doing(), &failure)) };
         let mut stored = Self::of(&there).map_err(|malformed| invalid(doing(), &malformed))?;
         if stored.record.about.stage != Stage::Held {
@@ -136,9 +144,10 @@ impl StoredHold {
     /// Why it can't be removed.
     pub(super) async fn remove(&self, connection: &Connection) -> Result<(), HoldFailure> {
         let options = delete_options(&Deletion::by(Propagation::Background), &self.uid);
-        match send_with_retry(connection, &Method::DELETE, &self.path(), Some(&options)).await {
+        let path = self.path();
+        match send_with_retry(connection, &Method::DELETE, &path, Some(&options)).await {
             Ok(_) => Ok(()),
-            Err(undone) if undone.failure.proves_absence() => Ok(()),
+            Err(undone) if undone.failure.proves_absence(&path) => Ok(()),
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
             Err(undone) => Err(HoldFailure::failed(format!("removing {}", self.describe()), &undone.failure)),
         }
@@ -185,7 +194,5 @@ pub(crate) async fn find_hold(
     namespace: &str,
     name: &str,
 ) -> Result<Option<Result<StoredHold, Malformed>>, Failure> {
-    let path = format!("{}/{}", secrets(Some(namespace)), path::encoded(name));
-    let found = get(connection, &path).await?.filter(|secret| !uid(secret).is_empty());
-    Ok(found.map(|secret| StoredHold::of(&secret)))
+    Ok(get(connection, &secret_path(namespace, name)).await?.map(|secret| StoredHold::of(&secret)))
 }

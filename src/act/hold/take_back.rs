@@ -14,7 +14,10 @@ use crate::{
         restore::{has_written_status, manager},
         update::{Change, Step, UpdateError, Updater, get, is_terminating, read, references, uid},
     },
-    cluster::{Connection, Failure, path},
+    cluster::{
+        Connection, Failure,
+        path::{self, ObjectPath},
+    },
     hold::{
         Anew, HOLD, Held, HeldDependent, Stage, UNCANCELLED, counted_pods, counts_none, has_finished, is_guarded,
         original, without_label,
@@ -23,7 +26,7 @@ use crate::{
     server::Propagation,
 };
 
-use super::{HoldFailure, OURS, StoredHold, TRIES, finalizers, finalizers_without, held};
+use super::{HoldFailure, OURS, StoredHold, TRIES, finalizers, finalizers_without, held, path_of, path_of_dependent};
 
 /// How many dependents are written at once.
 const AT_ONCE: usize = 8;
@@ -71,21 +74,21 @@ impl<'c> TakeBack<'c> {
         TakeBack { connection, stored, use_existing, new_uid: None, own: true, notes: Vec::new() }
     }
 
-    fn path(&self) -> &str {
-        &self.stored.record.about.path
+    fn path(&self) -> ObjectPath {
+        path_of(&self.stored.record.about)
     }
 
     fn old_uid(&self) -> &str {
         &self.stored.record.about.uid
     }
 
-    fn updater<'a>(&'a self, path: &'a str, url: &'a str, uid: &'a str) -> Updater<'a> {
-        Updater { connection: self.connection, path, url, uid, tries: TRIES }
+    fn updater<'a>(&'a self, path: ObjectPath, end: &'a str, uid: &'a str) -> Updater<'a> {
+        Updater { connection: self.connection, path, end, uid, tries: TRIES }
     }
 
     /// The object with its name; none if there is none.
     async fn there(&self) -> Result<Option<Value>, HoldFailure> {
-        get(self.connection, self.path()).await.map_err(|failure| HoldFailure::failed("reading it", &failure))
+        get(self.connection, &self.path()).await.map_err(|failure| HoldFailure::failed("reading it", &failure))
     }
 
     /// Finds out how far the hold is, and stops it from going on.
@@ -127,7 +130,7 @@ impl<'c> TakeBack<'c> {
         let mut change = Some(change);
         let step =
             |_: &Value| Ok::<_, HoldFailure>(change.take().map_or(Step::Done(()), |change| Step::Write(change, ())));
-        match self.updater(self.path(), self.path(), self.old_uid()).update(Some(there), step).await {
+        match self.updater(self.path(), "", self.old_uid()).update(Some(there), step).await {
             Ok(()) | Err(UpdateError::Gone) => Ok(()),
             Err(error) => Err(HoldFailure::of("it", error)),
         }
@@ -145,7 +148,7 @@ impl<'c> TakeBack<'c> {
 
     async fn any_guarded(&self) -> Result<bool, HoldFailure> {
         for dependent in &self.stored.record.about.dependents {
-            let found = get(self.connection, &dependent.path).await;
+            let found = get(self.connection, &path_of_dependent(dependent)).await;
             let found = found.map_err(|failure| HoldFailure::failed(reading(dependent), &failure))?;
             if found.is_some_and(|found| is_guarded(references(&found), &dependent.uid)) {
                 return Ok(true);
@@ -182,7 +185,7 @@ impl<'c> TakeBack<'c> {
                     _ => Step::Done(()),
                 })
             };
-            match self.updater(&dependent.path, &dependent.path, &dependent.uid).update(None, step).await {
+            match self.updater(path_of_dependent(dependent), "", &dependent.uid).update(None, step).await {
                 Ok(()) | Err(UpdateError::Gone) => Ok(()),
                 Err(error) => Err(HoldFailure::of(&dependent.short_name(), error)),
             }
@@ -221,9 +224,10 @@ impl<'c> TakeBack<'c> {
             sleep(PAUSE).await;
         }
         let options = delete_options(&Deletion::by(Propagation::Orphan), self.old_uid());
-        match send_with_retry(self.connection, &Method::DELETE, self.path(), Some(&options)).await {
+        let path = self.path();
+        match send_with_retry(self.connection, &Method::DELETE, &path, Some(&options)).await {
             Ok(_) => {}
-            Err(undone) if undone.failure.proves_absence() => {}
+            Err(undone) if undone.failure.proves_absence(&path) => {}
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {}
             Err(undone) => return Err(HoldFailure::failed("deleting it again, with Orphan,", &undone.failure)),
         }
@@ -233,7 +237,7 @@ impl<'c> TakeBack<'c> {
             let is_done = wanted.len() == finalizers(object).len();
             Ok(if is_done { Step::Done(()) } else { Step::Write(Change::Finalizers(wanted), ()) })
         };
-        match self.updater(self.path(), self.path(), self.old_uid()).update(None, step).await {
+        match self.updater(self.path(), "", self.old_uid()).update(None, step).await {
             Ok(()) | Err(UpdateError::Gone) => {}
             Err(error) => return Err(HoldFailure::of("it", error)),
         }
@@ -278,7 +282,7 @@ impl<'c> TakeBack<'c> {
                 return Err(HoldFailure::Replaced(format!("its uid is {}", uid(&there))));
             }
             tried += 1;
-            let failure = match once(self.connection, &Method::POST, &url, Some(&anew.body)).await {
+            let failure = match once(self.connection, &Method::POST, url.as_str(), Some(&anew.body)).await {
                 Ok(answer) => match read(&answer) {
                     Ok(there) if record.is_again(&there) => break there,
                     Ok(_) => Failure::Malformed("not the object that was created".to_owned()),
@@ -311,13 +315,13 @@ impl<'c> TakeBack<'c> {
         if !record.about.has_status || status.is_null() || !sets_status(record.group()) {
             return Ok(());
         }
-        let url = format!("{}/status?fieldManager={}", self.path(), path::encoded(&manager(self.old_uid())));
+        let end = format!("/status?fieldManager={}", path::encoded(&manager(self.old_uid())));
         let new = uid(&there).to_owned();
         let step = |there: &Value| {
             let lacks = there["status"] != status && !has_written_status(there);
             Ok::<_, Infallible>(if lacks { Step::Write(Change::Status(status.clone()), ()) } else { Step::Done(()) })
         };
-        match self.updater(self.path(), &url, &new).update(Some(there), step).await {
+        match self.updater(self.path(), &end, &new).update(Some(there), step).await {
             Ok(()) => Ok(()),
             Err(UpdateError::Gone) => Err(HoldFailure::Gone),
             Err(UpdateError::Reading(failure) | UpdateError::Writing(failure) | UpdateError::Unstable(failure)) => {
@@ -336,7 +340,7 @@ impl<'c> TakeBack<'c> {
         let Some(new) = self.new_uid.clone() else { return Err(HoldFailure::Gone) };
         let until = Instant::now() + PATIENCE;
         let moves = self.stored.record.about.dependents.iter().map(async |dependent| {
-            let updater = self.updater(&dependent.path, &dependent.path, &dependent.uid);
+            let updater = self.updater(path_of_dependent(dependent), "", &dependent.uid);
             loop {
                 let step = |object: &Value| {
                     let live = references(object);
@@ -409,7 +413,7 @@ impl<'c> TakeBack<'c> {
         let begun = Instant::now();
         let mut pods = 0;
         for dependent in record.about.dependents.iter().filter(|dependent| dependent.adopted) {
-            let found = get(self.connection, &dependent.path).await;
+            let found = get(self.connection, &path_of_dependent(dependent)).await;
             let found = found.map_err(|failure| HoldFailure::failed(reading(dependent), &failure))?;
             pods += i64::from(found.is_some_and(|found| uid(&found) == dependent.uid));
         }
@@ -442,7 +446,7 @@ impl<'c> TakeBack<'c> {
                 let is_done = of("/spec", object) && of("/metadata/labels", object);
                 Ok(if is_done { Step::Done(()) } else { Step::Write(Change::Merge(fields.clone()), ()) })
             };
-        let done = self.updater(self.path(), self.path(), new).update(None, step).await;
+        let done = self.updater(self.path(), "", new).update(None, step).await;
         done.map_err(|error| HoldFailure::of("it", error))
     }
 }

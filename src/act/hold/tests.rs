@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    cluster::testing::{RecordedRequest, Say, json as say, refuse, serve},
+    cluster::testing::{RecordedRequest, Say, json as say, mix_ups, refuse, serve},
     hold::{About, HOLD, HeldDependent, HoldRecord, Stage, UNCANCELLED},
 };
 
@@ -68,7 +68,11 @@ fn logged(log: &Log, asked: &RecordedRequest) -> (String, String) {
 }
 
 /// A hold whose record is read from a server that answers so to all about the object.
-async fn stored_hold(log: &Log, stage: Stage, about_object: fn(&str) -> Say) -> (Connection, StoredHold) {
+async fn stored_hold(
+    log: &Log,
+    stage: Stage,
+    about_object: impl Fn(&str) -> Say + Send + Sync + 'static,
+) -> (Connection, StoredHold) {
     let (secret, log) = (stored(&record(stage)), log.clone());
     let connection = serve(move |asked| {
         let (method, path) = logged(&log, asked);
@@ -208,7 +212,8 @@ async fn what_is_guarded_is_recorded_first() {
     let secret = stored(&record(Stage::Held));
     let connection = serve(move |asked| {
         let (_, path) = logged(&seen, asked);
-        let there = json!({"metadata": {"name": "web-1", "uid": "rs", "resourceVersion": "1",
+        let there = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet",
+            "metadata": {"name": "web-1", "namespace": "shop", "uid": "rs", "resourceVersion": "1",
             "ownerReferences": [reference]}});
         say(200, if path == leaf { there.to_string() } else { secret.to_string() })
     })
@@ -221,4 +226,21 @@ async fn what_is_guarded_is_recorded_first() {
     assert!(writes[0].2["stringData"]["hold.json"].as_str().unwrap().contains("\"stage\":\"beingTakenBack\""));
     let guard = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-1", "uid": "rs"}]);
     assert_eq!(writes[1].2["metadata"]["ownerReferences"], guard);
+}
+
+/// A hold doesn't end because of an answer about another object.
+#[tokio::test]
+async fn no_answer_about_another_object_ends_a_hold() {
+    for (what, mixed_up) in mix_ups("apps/v1", "Deployment", "web") {
+        for stage in [Stage::Held, Stage::BeingTakenBack, Stage::Created] {
+            let (log, mixed_up) = (Log::default(), mixed_up.clone());
+            let (connection, hold) = stored_hold(&log, stage, move |_| mixed_up.clone()).await;
+            let begun = TakeBack::new(&connection, hold.clone(), false).begin().await;
+            assert!(matches!(begun, Err(HoldFailure::Failed { .. })), "{what}: {begun:?}");
+            let gone_on = go_on(&connection, &hold).await;
+            assert!(matches!(gone_on, Err(HoldFailure::Failed { .. })), "{what}: {gone_on:?}");
+            assert!(look(&connection, &hold).await.is_err(), "{what}");
+            assert_eq!(writes(&log), [], "{what}");
+        }
+    }
 }

@@ -68,7 +68,10 @@ impl OwnerEventRecorder {
         }
         let event = event(dependent, namespace, entry);
         let events = path::of_resource(&self.events, Some(namespace));
-        match send_with_retry(&self.connection, &Method::POST, &events, Some(&event)).await.map_err(Failure::from) {
+        match send_with_retry(&self.connection, &Method::POST, events.as_str(), Some(&event))
+            .await
+            .map_err(Failure::from)
+        {
             // An earlier try, whose answer was lost, has created it.
             Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
             done => done.map(drop),

@@ -61,8 +61,8 @@ impl Run<'_> {
         let Some(path) = path else { return Err("its kind is no longer served".to_owned()) };
         let gone = || "it was deleted again".to_owned();
         let uid = self.uid_of(item).ok_or_else(gone)?;
-        let url = format!("{path}?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
-        let updater = Updater { connection: self.connection, path: &path, url: &url, uid, tries: TRIES };
+        let end = format!("?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
+        let updater = Updater { connection: self.connection, path, end: &end, uid, tries: TRIES };
         let step = |there: &Value| {
             let current = references(there);
             if current.iter().any(|reference| reference["uid"] == written["uid"]) {

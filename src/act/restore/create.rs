@@ -11,7 +11,10 @@ use crate::{
         request::once,
         update::{self, Change, Step, UpdateError, Updater, is_terminating},
     },
-    cluster::{Failure, path},
+    cluster::{
+        Failure,
+        path::{self, ObjectPath},
+    },
     model::Resource,
     restore::{Item, ItemId, Outcome, Restored, ToDo, differences},
 };
@@ -73,14 +76,20 @@ impl Run<'_> {
         self.states[item].as_ref().is_some_and(|state| state.outcome == Outcome::WouldBeCreated)
     }
 
-    async fn get(&self, path: &str) -> Result<Option<Value>, Stop> {
+    async fn get(&self, path: &ObjectPath) -> Result<Option<Value>, Stop> {
         update::get(self.connection, path)
             .await
             .map_err(|failure| Stop::Failed(format!("it is not known whether it exists: {}", failure.in_full())))
     }
 
     /// Compares the archived object with the one that exists in its place.
-    async fn compare(&self, item: ItemId, resource: &Resource, path: &str, there: &Value) -> Result<Restored, Stop> {
+    async fn compare(
+        &self,
+        item: ItemId,
+        resource: &Resource,
+        path: &ObjectPath,
+        there: &Value,
+    ) -> Result<Restored, Stop> {
         let archived = &self.item(item).archived;
         let uid = update::uid(there).to_owned();
         if is_terminating(there) {
@@ -107,7 +116,7 @@ impl Run<'_> {
         Ok(restored)
     }
 
-    async fn create(&self, item: ItemId, resource: &Resource, path: &str) -> Result<Restored, Stop> {
+    async fn create(&self, item: ItemId, resource: &Resource, path: &ObjectPath) -> Result<Restored, Stop> {
         let it = self.item(item);
         let mut url = path::of_resource(resource, Some(&it.archived.place.namespace));
         url = format!("{url}?fieldManager={}", path::encoded(&manager(&it.archived.uid)));
@@ -191,11 +200,18 @@ impl Run<'_> {
 
     /// Restores the status of an object that a restore created, unless another client has written one since. The error
     /// says why not.
-    async fn put_status(&self, item: ItemId, resource: &Resource, path: &str, there: Value) -> Result<(), String> {
+    async fn put_status(
+        &self,
+        item: ItemId,
+        resource: &Resource,
+        path: &ObjectPath,
+        there: Value,
+    ) -> Result<(), String> {
         let Some(status) = &self.item(item).status else { return Ok(()) };
-        let url = format!("{path}/status?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
+        let end = format!("/status?fieldManager={}", path::encoded(&manager(&self.item(item).archived.uid)));
         let uid = update::uid(&there).to_owned();
-        let updater = Updater { connection: self.connection, path, url: &url, uid: &uid, tries: STATUS_TRIES };
+        let updater =
+            Updater { connection: self.connection, path: path.clone(), end: &end, uid: &uid, tries: STATUS_TRIES };
         let step = |there: &Value| match self.lacks_status(item, resource, there) {
             true => Ok(Step::Write(Change::Status(status.clone()), ())),
             false => Ok(Step::Done(())),

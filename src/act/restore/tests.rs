@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    cluster::testing::{RecordedRequest, Say, json as say, serve},
+    cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, serve},
     model::well_known,
     restore::ToDo,
 };
@@ -23,8 +23,7 @@ struct Store {
 }
 
 fn status(code: u16, message: &str) -> Say {
-    let details = if code == 404 { json!({"name": "x"}) } else { json!({}) };
-    say(code, json!({"kind": "Status", "code": code, "message": message, "details": details}).to_string())
+    say(code, json!({"kind": "Status", "code": code, "message": message, "details": {}}).to_string())
 }
 
 impl Store {
@@ -35,7 +34,7 @@ impl Store {
         match asked.method.as_str() {
             "GET" => match self.objects.get(path) {
                 Some(object) => say(200, object.to_string()),
-                None => status(404, "not found"),
+                None => absent(asked),
             },
             "POST" => self.create(path, query, body),
             "PATCH" => self.patch(path, query, &body),
@@ -85,6 +84,15 @@ fn manager_of(query: &str) -> String {
     query.trim_start_matches("fieldManager=").to_owned()
 }
 
+fn namespace() -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "n"}})
+}
+
+/// The shop as it may be in the cluster, with this uid.
+fn shop_now(uid: &str) -> Value {
+    json!({"apiVersion": "acme.io/v1", "kind": "Shop", "metadata": {"name": "main", "namespace": "shop", "uid": uid}})
+}
+
 /// A shop that owns a ConfigMap, in an existing namespace.
 fn objects() -> Vec<Value> {
     let owner = json!([{"apiVersion": "acme.io/v1", "kind": "Shop", "name": "main", "uid": "old-shop"}]);
@@ -129,7 +137,7 @@ async fn run_of(
     there: Vec<(&str, Value)>,
     first: impl Fn(&RecordedRequest, &mut Store) -> Option<Say> + Send + Sync + 'static,
 ) -> (Vec<Restored>, Store) {
-    let namespace = ("/api/v1/namespaces/shop", json!({"metadata": {"name": "shop", "uid": "n"}}));
+    let namespace = ("/api/v1/namespaces/shop", namespace());
     let objects_there = there.into_iter().chain([namespace]).map(|(path, object)| (path.to_owned(), object)).collect();
     let store = Arc::new(Mutex::new(Store { objects: objects_there, ..Store::default() }));
     let kept = store.clone();
@@ -191,7 +199,8 @@ async fn an_answer_that_got_lost_is_found_again() {
 async fn what_an_interrupted_run_left_undone_is_done() {
     // Created, but its status is not written yet.
     let entry = json!([{"manager": "kubectl-gc-restore:old-shop"}]);
-    let half = json!({"metadata": {"name": "main", "uid": "half", "resourceVersion": "5", "managedFields": entry}});
+    let mut half = shop_now("half");
+    (half["metadata"]["resourceVersion"], half["metadata"]["managedFields"]) = (json!("5"), entry);
     let (restored, store) = run(vec![(SHOP, half.clone())], |_, _| None).await;
     is_back(&restored, &store, [Outcome::AlreadyBack, Outcome::Created]);
     // A status that another client has written since stays.
@@ -284,9 +293,9 @@ async fn an_owner_that_goes_or_cannot_be_seen_keeps_its_dependents_from_being_cr
             other => panic!("{other:?}"),
         }
     };
-    assert!(describe(|_, _| Some(status(404, "not found"))).await.contains("was deleted again"));
+    assert!(describe(|asked, _| Some(absent(asked))).await.contains("was deleted again"));
     assert!(describe(|_, _| Some(status(403, "not you"))).await.contains("exists: forbidden: not you"));
-    let replaced = describe(|_, _| Some(say(200, json!({"metadata": {"uid": "another"}}).to_string()))).await;
+    let replaced = describe(|_, _| Some(say(200, shop_now("another").to_string()))).await;
     assert!(replaced.contains("was replaced"), "{replaced}");
     let going = |_: &RecordedRequest, store: &mut Store| {
         let mut shop = store.objects[SHOP].clone();
@@ -308,7 +317,7 @@ async fn what_fails_blocks_what_needs_it() {
 #[tokio::test]
 async fn a_namespace_that_is_not_there_is_told_before_anything_is_sent() {
     let (restored, store) =
-        run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| status(404, "not found"))).await;
+        run(vec![], |asked, _| asked.url.ends_with("/namespaces/shop").then(|| absent(asked))).await;
     assert!(
         restored
             .iter()
@@ -340,7 +349,7 @@ async fn an_owner_that_goes_while_a_refusal_is_waited_for_keeps_its_dependent_fr
     // A reference to an owner that isn't in the archive is dropped and reported.
     let mut objects = objects();
     objects.remove(0);
-    let there = vec![(SHOP, json!({"metadata": {"uid": "old-shop"}}))];
+    let there = vec![(SHOP, shop_now("old-shop"))];
     let (restored, store) = run_of(objects, resources(), there, |asked, store| {
         (asked.method == "POST" && asked.before == 0).then(|| {
             store.objects.remove(SHOP);
@@ -375,7 +384,8 @@ async fn an_owner_that_goes_while_another_is_made_anew_is_seen() {
     let (restored, store) = run_of(objects, resources(), vec![], |asked, store| {
         if asked.url == POD && asked.before == 1 {
             store.objects.remove(SHOP);
-            store.objects.insert(POD.to_owned(), json!({"metadata": {"uid": "new-pod"}}));
+            let metadata = json!({"name": "db-0", "namespace": "shop", "uid": "new-pod"});
+            store.objects.insert(POD.to_owned(), json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}));
         }
         None
     })
@@ -467,16 +477,20 @@ async fn what_an_interrupted_run_left_undone_is_to_be_created() {
     all[0]["metadata"]["ownerReferences"] = circle.clone();
     let plan = RestorePlan::new(all, false).unwrap();
     let closing = plan.closing.first().expect("it is a circle").0;
+    let archived = objects();
     let copy = |uid: &str, status: Value, references: Value| {
-        let entry = json!([{"manager": format!("kubectl-gc-restore:{uid}")}]);
-        json!({"status": status, "metadata": {"uid": format!("new-{uid}"), "ownerReferences": references,
-            "managedFields": entry}})
+        let mut copy = archived.iter().find(|object| object["metadata"]["uid"] == uid).expect("it is archived").clone();
+        copy["status"] = status;
+        copy["metadata"]["uid"] = json!(format!("new-{uid}"));
+        copy["metadata"]["ownerReferences"] = references;
+        copy["metadata"]["managedFields"] = json!([{"manager": format!("kubectl-gc-restore:{uid}")}]);
+        copy
     };
     let to_do = async |shop: Value, settings: Value| {
         let connection = serve(move |asked| match asked.url.as_str() {
             SHOP => say(200, shop.to_string()),
             SETTINGS => say(200, settings.to_string()),
-            _ => say(200, json!({"metadata": {"name": "shop", "uid": "n"}}).to_string()),
+            _ => say(200, namespace().to_string()),
         });
         let restored = restore(&connection.await, &plan, resources(), Mode::ClientDryRun, &mut |_, _| {}).await;
         assert!(restored.iter().all(|it| it.outcome == Outcome::AlreadyBack), "{restored:?}");
@@ -516,6 +530,22 @@ async fn garbage_is_no_created_object() {
             assert_eq!(store.objects.get(SHOP), None);
             let shop = &restored[0];
             assert!(!shop.is_fine() && shop.outcome != Outcome::Created && shop.uid.is_none(), "{answer}: {shop:?}");
+        }
+    }
+}
+
+/// Nothing is created, and no reference is dropped, because of an answer about another object.
+#[tokio::test]
+async fn no_answer_about_another_object_says_that_one_is_missing() {
+    for (what, mixed_up) in mix_ups("acme.io/v1", "Shop", "main") {
+        for made in 0..2 {
+            let mixed_up = mixed_up.clone();
+            let (restored, store) = run(vec![], move |asked, store| {
+                (asked.method == "GET" && asked.url == SHOP && store.made == made).then(|| mixed_up.clone())
+            })
+            .await;
+            let unknown = matches!(&restored[made].outcome, Outcome::Failed(why) if why.contains("it is not known"));
+            assert!(unknown && store.made == made, "{what}: {restored:?} {:?}", store.log);
         }
     }
 }

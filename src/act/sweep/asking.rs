@@ -10,7 +10,7 @@ use crate::{
         request::{JSON, MERGE_PATCH, delete_options, read_named_deleted, send_with_retry_as},
         update::metadata_patch,
     },
-    cluster::{Answer as Received, Failure as Trouble, METADATA},
+    cluster::{Answer as Received, Failure as Trouble, METADATA, path::ObjectPath},
     collector::{Answer, Ask, Failure, GraphView as _, Identity as Coordinates, OwnerState, Reason},
     graph::NodeId,
     model::{RawObject, Reference, Symbol},
@@ -133,12 +133,15 @@ impl Shared {
                 return Answer::Found(seen);
             }
         }
-        let place = self.lock().place(coordinates);
-        match self.look(worked, place).await {
-            Ok((Found::Nothing, _)) => Answer::NotFound,
-            Ok((Found::Object(raw), _)) => {
+        let (place, uid) = {
+            let state = self.lock();
+            (state.place(coordinates), state.live.text(coordinates.uid).to_owned())
+        };
+        match self.look(worked, place, &uid).await {
+            Ok(Found::Nothing) => Answer::NotFound,
+            Ok(Found::Object(raw)) => {
                 let mut state = self.lock();
-                if raw.uid != state.live.text(coordinates.uid) {
+                if raw.uid != uid {
                     return Answer::NotFound;
                 }
                 worked.coordinates = state.live.as_read(coordinates, &raw);
@@ -156,40 +159,43 @@ impl Shared {
 
     /// The state of the owner that a reference of the item names (§3.4).
     async fn owner(&self, worked: &mut WorkItem, reference: &Reference) -> Result<OwnerState, Failure> {
-        let (coordinates, place) = {
+        let (coordinates, place, uid) = {
             let state = self.lock();
             let namespace = worked.coordinates.namespace;
             if state.live.is_known_absent(reference, namespace) {
                 return Ok(OwnerState::Dangling);
             }
             let coordinates = Coordinates::named_by(reference, namespace);
-            (coordinates, state.place(&coordinates))
+            (coordinates, state.place(&coordinates), state.live.text(reference.uid).to_owned())
         };
-        // A list kind has no path in any namespace: don't record an absence.
-        let is_somewhere = matches!(place, Place::At { .. });
-        let (there, namespaced) = self.look(worked, place).await?;
+        let namespaced = match &place {
+            Place::At(path) => Some(path.is_namespaced()),
+            // A list kind has no path in any namespace: don't record an absence.
+            _ => None,
+        };
+        let there = self.look(worked, place, &uid).await?;
         let mut state = self.lock();
         if let Found::Object(raw) = there
-            && raw.uid == state.live.text(reference.uid)
+            && raw.uid == uid
         {
             let waiting = state.live.stored(&raw, 0).waiting();
             return Ok(if waiting { OwnerState::Waiting } else { OwnerState::Solid });
         }
-        if is_somewhere {
+        if let Some(namespaced) = namespaced {
             let namespace = if namespaced { coordinates.namespace } else { Symbol::EMPTY };
             state.live.set_absent(Coordinates { namespace, ..coordinates });
         }
         Ok(OwnerState::Dangling)
     }
 
-    /// GETs the object at a place, and returns whether the place is in a namespace. Only the server's statement that
-    /// the object doesn't exist proves absence; a missing API path does so only if missing APIs are trusted (R3.16).
-    async fn look(&self, worked: &mut WorkItem, place: Place) -> Result<(Found, bool), Failure> {
+    /// GETs the object at a place, which should have this uid. Only the server's statement that the object doesn't
+    /// exist proves absence; a missing API path does so only if missing APIs are trusted (R3.16).
+    async fn look(&self, worked: &mut WorkItem, place: Place, uid: &str) -> Result<Found, Failure> {
         let trusts = self.settings.trust_missing_apis;
         let missing = "its API path is not served, which does not prove that the object is gone";
-        let (path, namespaced) = match place {
-            Place::At { path, namespaced } => (path, namespaced),
-            Place::NoSuchPath if trusts => return Ok((Found::Nothing, false)),
+        let path = match place {
+            Place::At(path) => path,
+            Place::NoSuchPath if trusts => return Ok(Found::Nothing),
             Place::NoSuchPath => {
                 return Err(worked.fails(Failure::Unmappable, missing));
             }
@@ -205,19 +211,14 @@ impl Shared {
                 return Err(worked.fails(Failure::Unknown, "it is not known which kinds its apiVersion serves"));
             }
         };
-        match self.connection.get(&path, METADATA).await {
-            Ok(answer) => match answer.read_object() {
-                Ok(raw) if !raw.uid.is_empty() => Ok((Found::Object(Box::new(raw.into_owned())), namespaced)),
-                Ok(_) => Err(worked.fails(Failure::Unknown, "an answer without a uid")),
+        match self.connection.get_expected(&path, METADATA, |found| found == uid).await {
+            Ok(Some(answer)) => match answer.read_object() {
+                Ok(raw) => Ok(Found::Object(Box::new(raw.into_owned()))),
                 Err(malformed) => Err(worked.fails(Failure::Unknown, Trouble::from(malformed).to_string())),
             },
-            Err(trouble) if trouble.proves_absence() => Ok((Found::Nothing, namespaced)),
-            Err(trouble) if trouble.status() == Some(StatusCode::NOT_FOUND) => {
-                if trusts {
-                    return Ok((Found::Nothing, namespaced));
-                }
-                Err(worked.fails(Failure::Unknown, missing))
-            }
+            Ok(None) => Ok(Found::Nothing),
+            Err(trouble) if trouble.is_missing_api() && trusts => Ok(Found::Nothing),
+            Err(trouble) if trouble.is_missing_api() => Err(worked.fails(Failure::Unknown, missing)),
             Err(trouble) => Err(worked.fails(Failure::Unknown, trouble.in_full())),
         }
     }
@@ -229,7 +230,7 @@ impl Shared {
         let Some(propagation) = options.propagation else { return Answer::Failed(Failure::Unknown) };
         let (path, uid) = {
             let state = self.lock();
-            let Place::At { path, .. } = state.place(&worked.coordinates) else {
+            let Place::At(path) = state.place(&worked.coordinates) else {
                 return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is no longer served"));
             };
             (path, state.live.text(worked.coordinates.uid).to_owned())
@@ -256,7 +257,9 @@ impl Shared {
                         answer => return answer,
                     }
                 }
-                Sent::Failed(trouble) => return self.unwritten(worked, What::Deleted(propagation), reason, trouble),
+                Sent::Failed(trouble) => {
+                    return self.unwritten(worked, &path, What::Deleted(propagation), reason, trouble);
+                }
             }
         }
         Answer::Deleted(DeleteAnswer::Conflict)
@@ -296,7 +299,7 @@ impl Shared {
         }
         let (path, body) = {
             let state = self.lock();
-            let Place::At { path, .. } = state.place(&worked.coordinates) else {
+            let Place::At(path) = state.place(&worked.coordinates) else {
                 return Answer::Failed(worked.fails(Failure::Unmappable, "its kind is no longer served"));
             };
             (path, body(&state, worked, &item, &after))
@@ -317,7 +320,7 @@ impl Shared {
                 Answer::Patched(PatchAnswer::Updated(after))
             }
             Sent::Conflict => Answer::Patched(PatchAnswer::Conflict),
-            Sent::Failed(trouble) => self.unwritten(worked, what, reason, trouble),
+            Sent::Failed(trouble) => self.unwritten(worked, &path, what, reason, trouble),
         }
     }
 
@@ -350,7 +353,7 @@ impl Shared {
     pub(super) async fn send(
         &self,
         worked: &mut WorkItem,
-        path: &str,
+        path: &ObjectPath,
         write: Write<'_>,
         what: What,
         reason: &Reason,
@@ -398,11 +401,12 @@ impl Shared {
     pub(super) fn unwritten(
         &self,
         worked: &mut WorkItem,
+        path: &ObjectPath,
         what: What,
         reason: &Reason,
         trouble: Trouble,
     ) -> Answer<'static> {
-        if trouble.proves_absence() {
+        if trouble.proves_absence(path) {
             self.observer.not_written(what, reason, WriteFailure::Gone);
             return Answer::NotFound;
         }

@@ -12,6 +12,7 @@ use http::StatusCode;
 
 use crate::{
     act::{delete::Deletion, request::delete_options},
+    cluster::path::ObjectPath,
     collector::{Answer, Reason},
     server::{PatchAnswer, Propagation, Stored},
 };
@@ -29,7 +30,7 @@ impl Shared {
     pub(super) async fn finish(
         &self,
         worked: &mut WorkItem,
-        path: &str,
+        path: &ObjectPath,
         after: &Stored<'static>,
         reason: &Reason,
     ) -> Option<Answer<'static>> {
@@ -55,7 +56,7 @@ impl Shared {
             {
                 None
             }
-            Sent::Failed(trouble) => Some(self.unwritten(worked, What::Finalized, reason, trouble)),
+            Sent::Failed(trouble) => Some(self.unwritten(worked, path, What::Finalized, reason, trouble)),
         }
     }
 }

@@ -10,7 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::Notify;
 
 use crate::{
-    cluster::{Connection, Coverage, path},
+    cluster::{
+        Connection, Coverage,
+        path::{self, ObjectPath},
+    },
     collector::{
         GraphView as _, Identity as Coordinates,
         live::{KindId, Live},
@@ -40,11 +43,7 @@ pub(super) struct Unseen {
 /// Where to look an object up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The object's path, and whether it is in a namespace.
-    At {
-        path: String,
-        namespaced: bool,
-    },
+    At(ObjectPath),
     /// The path is known not to exist (R3.15).
     NoSuchPath,
     Unmappable,
@@ -105,7 +104,7 @@ impl State {
             Address::At(at) => {
                 let resource = resources.get(at.resource);
                 match path::of_object(resource, self.live.text(at.namespace), self.live.text(at.name)) {
-                    Some(path) => Place::At { path, namespaced: resource.namespaced },
+                    Some(path) => Place::At(path),
                     None => Place::Unmappable,
                 }
             }

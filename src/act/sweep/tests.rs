@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::*;
 use crate::{
-    cluster::testing::{RecordedRequest, Say, json as say, pods, refuse, serve},
+    cluster::testing::{RecordedRequest, Say, absent, json as say, mix_ups, pods, refuse, serve},
     model::{RawReference, Resource},
 };
 
@@ -75,15 +75,6 @@ fn there(object: &Value) -> Say {
     say(200, object.to_string())
 }
 
-/// The API server's answer about an object that doesn't exist, with its name.
-fn gone() -> Say {
-    say(
-        404,
-        json!({"kind": "Status", "code": 404, "reason": "NotFound", "details": {"name": "x", "kind": "pods"}})
-            .to_string(),
-    )
-}
-
 fn conflict() -> Say {
     say(409, json!({"kind": "Status", "code": 409, "reason": "Conflict", "details": {"name": "x"}}).to_string())
 }
@@ -127,7 +118,7 @@ impl Scene {
                 asked.url.rsplit('/').next().unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
             let mut writes = log.lock().unwrap();
             if asked.method == "GET" && deleted.lock().unwrap().contains(&name) {
-                return gone();
+                return absent(asked);
             }
             if asked.method != "GET" {
                 let body = serde_json::from_slice(&asked.body).unwrap();
@@ -222,7 +213,7 @@ fn none() -> Value {
 async fn a_delete_names_what_it_was_decided_on() {
     let lost = pod("lost", 7, &[to("owner")], &none());
     let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
-        ("GET", "owner") => gone(),
+        ("GET", "owner") => absent(asked),
         ("DELETE", "lost") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
     });
@@ -256,7 +247,7 @@ async fn a_delete_is_repeated_until_its_answer_is_one() {
     let lost = pod("lost", 7, &[to("owner")], &none());
     let now = lost.clone();
     let scene = Scene::begin([lost], settings(), move |name, asked| match (asked.method.as_str(), name) {
-        ("GET", "owner") => gone(),
+        ("GET", "owner") => absent(asked),
         ("GET", "lost") => there(&now),
         ("DELETE", "lost") if asked.before == 0 => say(200, "{}"),
         ("DELETE", "lost") if asked.before == 1 => there(&pod("another", 7, &[], &none())),
@@ -276,7 +267,7 @@ async fn a_conflict_is_looked_at_again() {
     let stripped = pod("lost", 9, &[to("solid")], &none());
     let is_stripped = AtomicBool::new(false);
     let scene = Scene::begin([lost], settings(), move |name, asked| match (asked.method.as_str(), name) {
-        ("GET", "owner") => gone(),
+        ("GET", "owner") => absent(asked),
         ("GET", "lost") if is_stripped.load(Ordering::Relaxed) => there(&stripped),
         ("GET", "lost") => there(&saved),
         ("GET", "solid") => there(&pod("solid", 1, &[], &none())),
@@ -302,7 +293,7 @@ async fn a_conflict_is_looked_at_again() {
 async fn no_delete_goes_by_the_uid_alone() {
     let lost = |version| pod("lost", version, &[to("owner")], &none());
     let scene = Scene::begin([lost(7)], settings(), move |name, asked| match (asked.method.as_str(), name) {
-        ("GET", "owner") => gone(),
+        ("GET", "owner") => absent(asked),
         ("GET", "lost") => there(&lost(20 + u32::try_from(asked.before).unwrap())),
         ("DELETE", "lost") if asked.before < 7 => conflict(),
         ("DELETE", "lost") => removed(name),
@@ -357,7 +348,7 @@ async fn an_owner_without_a_uid_is_no_answer() {
         _ => panic!("{} {}", asked.method, asked.url),
     });
     let scene = scene.await;
-    assert_eq!(scene.fails().await, [("lost".to_owned(), "an answer without a uid".to_owned())]);
+    assert_eq!(scene.fails().await, [("lost".to_owned(), "unreadable answer: it has no uid".to_owned())]);
     scene.writes(0).await;
 }
 
@@ -400,7 +391,7 @@ async fn a_busy_server_is_given_its_time() {
     let begun = Instant::now();
     let lost = pod("lost", 7, &[to("owner")], &none());
     let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
-        ("GET", "owner") => gone(),
+        ("GET", "owner") => absent(asked),
         ("DELETE", "lost") if asked.before == 0 => Say { headers: "retry-after: 1\r\n", ..refuse(429) },
         ("DELETE", "lost") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
@@ -497,7 +488,7 @@ async fn limits_hold() {
         let limited = Settings { limit, ..settings() };
         let scene = Scene::begin(seen.clone(), limited, move |name, asked| match (asked.method.as_str(), name) {
             ("GET", "owner") => there(&owner),
-            ("GET", "never") => gone(),
+            ("GET", "never") => absent(asked),
             ("GET" | "PATCH", "dependent") => there(&dependent),
             ("DELETE", "lost") => removed(name),
             _ => panic!("{} {}", asked.method, asked.url),
@@ -543,7 +534,7 @@ async fn a_limit_to_a_namespace_holds_for_what_nobody_has_shown() {
             Scene::begin([pod("dependent", 4, &[to_region("hub")], &none())], limited, move |name, asked| {
                 match (asked.method.as_str(), name) {
                     ("GET", "hub") => there(&hub),
-                    ("GET", "never") => gone(),
+                    ("GET", "never") => absent(asked),
                     ("DELETE", "hub" | "dependent") => removed(name),
                     _ => panic!("{} {}", asked.method, asked.url),
                 }
@@ -607,5 +598,56 @@ async fn an_owner_waits_for_a_list_of_its_dependents() {
         let names: Vec<&str> = writes.iter().map(|(_, name, _)| name.as_str()).collect();
         assert_eq!(names, ["late", "owner"], "{finalizer}: {writes:#?}");
         assert!(!sweeper.wants_lists());
+    }
+}
+
+/// An owner lives until the server says of this very owner that it doesn't exist, or that it is another one.
+#[tokio::test]
+async fn no_answer_about_another_object_is_an_owners_end() {
+    for (what, mixed_up) in mix_ups("v1", "Pod", "owner") {
+        let lost = pod("lost", 7, &[to("owner")], &none());
+        let trusting = Settings { trust_missing_apis: true, ..settings() };
+        let scene = Scene::begin([lost], trusting, move |name, asked| match (asked.method.as_str(), name) {
+            ("GET", "owner") => mixed_up.clone(),
+            _ => panic!("{} {}", asked.method, asked.url),
+        });
+        let scene = scene.await;
+        assert_eq!(scene.fails().await[0].0, "lost", "{what}");
+        scene.writes(0).await;
+    }
+}
+
+/// The owner's name is also that of an object of another kind, whose metadata come once in place of its own.
+#[tokio::test]
+async fn metadata_of_another_kind_are_no_new_owner() {
+    let lost = pod("lost", 7, &[to("gone"), to("owner")], &none());
+    let scene = Scene::begin([lost], settings(), |name, asked| match (asked.method.as_str(), name) {
+        ("GET", "gone") => absent(asked),
+        ("GET", "owner") if asked.accept.contains("PartialObjectMetadata") => {
+            let metadata = json!({"name": "owner", "namespace": "shop", "uid": "u-of-a-service"});
+            there(&json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata}))
+        }
+        ("GET", "owner") => there(&pod("owner", 1, &[], &none())),
+        ("PATCH", "lost") => there(&pod("lost", 8, &[to("owner")], &none())),
+        _ => panic!("{} {}", asked.method, asked.url),
+    });
+    let writes = scene.await.writes(1).await;
+    assert_eq!(writes[0].2["metadata"]["ownerReferences"], json!([to("owner")]));
+}
+
+/// After a conflict, the object is read again; and an answer about another object is not its end.
+#[tokio::test]
+async fn no_answer_about_another_object_is_an_objects_end() {
+    for (what, mixed_up) in mix_ups("v1", "Pod", "lost") {
+        let lost = pod("lost", 7, &[to("owner")], &none());
+        let scene = Scene::begin([lost], settings(), move |name, asked| match (asked.method.as_str(), name) {
+            ("GET", "owner") => absent(asked),
+            ("GET", "lost") => mixed_up.clone(),
+            ("DELETE", "lost") => conflict(),
+            _ => panic!("{} {}", asked.method, asked.url),
+        });
+        let scene = scene.await;
+        assert_eq!(scene.fails().await[0].0, "lost", "{what}");
+        scene.writes(1).await;
     }
 }

@@ -37,7 +37,7 @@ pub use fixtures::{KINDS, example_shop};
 pub use go_build::{VERSION, build, say, versions};
 pub use killing::{Halt, Killer, Moment, is_write};
 pub use objects::{owner_reference, resource_version, uid};
-pub use proxy::{CountingProxy, Fault, Faults, Gate, Line, Request, Spoilt, old_discovery};
+pub use proxy::{CountingProxy, Fault, Faults, Gate, Line, Request, Spoilt, old_discovery, others};
 pub use run::{Ran, with_plugin};
 pub use schema::conforms;
 pub use supervisor::{Program, Supervised};

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::json;
 
 use super::kit::{Kind, PATIENCE, Scene};
-use crate::harness::{COLLECTOR, Cluster, Options, uid};
+use crate::harness::{COLLECTOR, Cluster, CountingProxy, Fault, Options, others, uid};
 
 #[test]
 fn what_is_taken_back_is_as_before() {
@@ -52,6 +52,27 @@ fn comes_back(scene: &Scene) {
         scene.gc(&["delete", kind.word(), "--yes"]).expect(0);
         assert!(scene.state().is_empty(), "{:#?}", scene.state());
     }
+}
+
+/// Whatever a gateway answers in place of the object: the hold doesn't end because of that.
+#[test]
+fn an_answer_about_another_object_ends_no_hold() {
+    let scene = Scene::of(Kind::Deployment);
+    let held = scene.root();
+    scene.hold();
+    let path = scene.path();
+    for number in 0..others(&path).expect("it is in a namespace").len() {
+        let (proxy, path) = (CountingProxy::start(scene.cluster), path.clone());
+        proxy.with(move |request| {
+            let is_read = request.method == "GET" && request.path == path;
+            is_read.then(|| others(&request.path)).flatten().map(|others| Fault::Elsewhere(others[number].clone()))
+        });
+        let args = ["cancel", scene.kind.word(), "--yes", "-n", &scene.namespace];
+        let ran = scene.cluster.gc_with(proxy.kubeconfig(), &args);
+        assert!(ran.code != Some(0) && ran.stderr.contains("reading it failed"), "{ran:#?}");
+        assert_eq!((uid(&scene.root()), scene.secrets().len()), (uid(&held), 1), "{ran:#?}");
+    }
+    scene.gc(&["cancel", scene.kind.word(), "--yes"]).expect(0);
 }
 
 /// A rollout under way goes on where it was: its Pods stay, old and new ones.

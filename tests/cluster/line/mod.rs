@@ -3,6 +3,7 @@
 mod discovery;
 mod ends;
 mod going_on;
+mod mixed_up;
 mod scene;
 mod seeded;
 mod watches;

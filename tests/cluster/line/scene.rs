@@ -5,15 +5,16 @@ use std::{
     io::Read as _,
     path::{Path, PathBuf},
     process::Stdio,
-    sync::Arc,
+    sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
 
+use regex::Regex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, Faults, Line, Ran, Watching, resource_version, uid},
+    harness::{ADMIN, Cluster, CountingProxy, Fault, Faults, Line, Ran, Watching, others, resource_version, uid},
     plan::trial::Trial,
     sweep::seat::SweepSettings,
 };
@@ -32,11 +33,17 @@ pub const SWEPT: [&str; 5] = ["lost", "below-lost", "leaving", "waiting", "first
 /// Phrases that call something absent.
 const ABSENT: [&str; 3] = ["not found", "does not exist", "there is no"];
 
+/// What a gateway says of another object than the one that was asked for.
+static ABOUT_ANOTHER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"about another object: \S+ "[^"]*" not found"#).expect("a pattern"));
+
 /// A graph, and a faulty line to it.
 pub struct Scene<'c> {
     pub trial: Trial<'c>,
     proxy: CountingProxy,
     pub faults: Arc<Faults>,
+    /// Which of the other objects is read in place of each that exists, instead of faults by chance.
+    mixed_up: Option<usize>,
     folder: TempDir,
     /// The objects at the beginning, by their names.
     pub before: BTreeMap<String, Value>,
@@ -57,6 +64,7 @@ impl<'c> Scene<'c> {
         if swept {
             let lost = trial.config_map("lost").owned_by(&trial.gone("gone")).create();
             trial.widget("below-lost").owned_by(&lost).create();
+            trial.config_map("half").owned_by(&trial.gone("gone-too")).owned_by(&keeper).create();
             let leaving = trial.config_map("leaving").create();
             trial.widget("freed").blocking(&leaving).create();
             cluster.delete(&cluster.path_of(&leaving), Some("Orphan"), None);
@@ -69,9 +77,21 @@ impl<'c> Scene<'c> {
         let past = [&owner, &block, &below, &keeper, &shared].map(|object| resource_version(object).to_owned());
         let faults = Faults::of(seed, &trial.namespace, past.into());
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut scene = Scene { trial, proxy, faults, folder, before: BTreeMap::new() };
+        let mut scene = Scene { trial, proxy, faults, mixed_up: None, folder, before: BTreeMap::new() };
         scene.before = scene.now();
         scene
+    }
+
+    /// The same, over a line that mixes up the answers to reads of single objects: it reads another one each time.
+    #[track_caller]
+    pub fn mixed_up(cluster: &'c Cluster, other: usize, swept: bool) -> Self {
+        Scene { mixed_up: Some(other), ..Self::build(cluster, 0, swept) }
+    }
+
+    /// How often an object was read over the faulty line.
+    pub fn reads(&self, name: &str) -> usize {
+        let path = self.trial.cluster.path_of(&self.before[name]);
+        self.proxy.requests().iter().filter(|request| request.method == "GET" && request.path == path).count()
     }
 
     /// The objects that exist, by their names.
@@ -163,8 +183,15 @@ impl<'c> Scene<'c> {
     }
 
     fn spoil(&self) {
-        let faults = Arc::clone(&self.faults);
-        self.proxy.with(move |request| faults.strike(request));
+        let Some(other) = self.mixed_up else {
+            let faults = Arc::clone(&self.faults);
+            return self.proxy.with(move |request| faults.strike(request));
+        };
+        let exist: BTreeSet<String> = self.before.values().map(|object| self.trial.cluster.path_of(object)).collect();
+        self.proxy.with(move |request| {
+            let is_read = request.method == "GET" && exist.contains(&request.path);
+            is_read.then(|| others(&request.path)).flatten().map(|others| Fault::Elsewhere(others[other].clone()))
+        });
     }
 
     /// Runs a command over a good line.
@@ -178,6 +205,7 @@ impl<'c> Scene<'c> {
         check(matches!(ran.code, Some(0..=2)) && !ran.stderr.contains("panicked"), "it crashed", &ran)?;
         // The messages of the faults are not the program's own.
         let said = ran.stderr.replace("404 page not found", "");
+        let said = ABOUT_ANOTHER.replace_all(&said, "");
         check(!ABSENT.iter().any(|phrase| said.contains(phrase)), "it calls something absent that is there", &ran)?;
         Ok(ran)
     }

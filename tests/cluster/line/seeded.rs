@@ -75,12 +75,12 @@ const COMMANDS: [(&str, Try); 17] = [
     ("sweep --watch", |seed| on(Scene::build(uncollected(), seed, true), sweep_watch)),
 ];
 
-/// robustness line: every command over a line on which a seed decides which request meets which fault: 429 and 503 with
-///   Retry-After, 5xx in HTML, connections that break before, in and after an answer, also after the write was done,
-///   answers that are cut off, stall or drip, 410 between pages, other documents and content types, redirects, stale
-///   lists, watches that end, fall silent, repeat themselves or bring garbage; over HTTP/1.1, TLS that ends without a
-///   goodbye, and HTTP/2 | {SOME} seeds, {MANY} in the long tier | no crash, no hang, no wrong delete, nothing called
-///   absent that is there, no success and no complete document that isn't one, no half file
+/// robustness line: every command over a line on which a seed decides which request meets which fault: 429 and 503
+///   with Retry-After, 5xx in HTML, connections that break before, in and after an answer, also after the write was
+///   done, answers that are cut off, stall or drip, 410 between pages, other objects, documents and content types,
+///   redirects, stale lists, watches that end, fall silent, repeat themselves or bring garbage; over HTTP/1.1, TLS that
+///   ends without a goodbye, and HTTP/2 | {SOME} seeds, {MANY} in the long tier | no crash, no hang, no wrong delete,
+///   nothing called absent that is there, no success and no complete document that isn't one, no half file
 #[test]
 fn commands_stand_a_faulty_line() {
     commands_stand(&COMMANDS, 0..SOME);
@@ -407,7 +407,7 @@ fn restore(scene: &Scene<'_>) -> Result<Came, String> {
 }
 
 /// Everything that was archived is there again, below the new owners.
-fn is_back(scene: &Scene<'_>, ran: &Ran) -> Result<(), String> {
+pub(super) fn is_back(scene: &Scene<'_>, ran: &Ran) -> Result<(), String> {
     let now = scene.untouched_but(&OWNED, ran)?;
     for (name, owner) in [("owner", None), ("part", Some("owner")), ("block", Some("owner")), ("below", Some("block"))]
     {
@@ -462,8 +462,14 @@ fn sweep_watch(scene: &Scene<'_>) -> Result<Came, String> {
 
 /// Only what has to go is gone, or all of it; and an owner goes after its dependents are free. On stale lists only what
 /// docs/sweep.md promises of them: what has an owner that exists stays.
-fn is_swept(scene: &Scene<'_>, all: bool, ran: &Ran) -> Result<(), String> {
-    let now = scene.untouched_but(&[&SWEPT[..], &["freed"]].concat(), ran)?;
+pub(super) fn is_swept(scene: &Scene<'_>, all: bool, ran: &Ran) -> Result<(), String> {
+    let now = scene.untouched_but(&[&SWEPT[..], &["freed", "half"]].concat(), ran)?;
+    let half = now.get("half").filter(|half| uid(half) == uid(&scene.before["half"]));
+    let owners = half.and_then(|half| half["metadata"]["ownerReferences"].as_array());
+    let keeper = uid(&scene.before["keeper"]);
+    let is_kept = owners.is_some_and(|owners| owners.iter().any(|owner| owner["uid"] == keeper));
+    check(is_kept, "an owner that exists keeps its dependent no more", ran)?;
+    check(!all || owners.is_some_and(|owners| owners.len() == 1), "success, with a reference to nothing", ran)?;
     let left: Vec<&str> = SWEPT.into_iter().filter(|name| now.contains_key(*name)).collect();
     check(!all || left.is_empty(), &format!("success, with {left:?} left"), ran)?;
     if scene.faults.are_stale() {

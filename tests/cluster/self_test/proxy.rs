@@ -64,7 +64,7 @@ fn answers_are_spoilt_as_a_test_wants() {
     assert_eq!(says(Fault::Spoilt(Spoilt::Garbled(1 << 20, b"xy"))), Ok((200, false, whole.len() + 2)));
     assert_eq!(says(Fault::Spoilt(Spoilt::Dripping(50, Duration::from_millis(1)))), Ok((200, true, whole.len())));
     assert_eq!(says(Fault::Raw { status: 502, headers: Vec::new(), body: "<html>" }), Ok((502, false, 6)));
-    assert!(!says(Fault::Elsewhere("/api/v1")).unwrap().1);
+    assert!(!says(Fault::Elsewhere("/api/v1".to_owned())).unwrap().1);
     says(Fault::Reset).expect_err("nothing comes");
     // A write whose answer is lost is done; one whose connection breaks before isn't.
     let namespace = cluster.namespace("lost");

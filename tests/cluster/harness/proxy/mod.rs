@@ -17,7 +17,12 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::AbortHandle};
 
 use self::serve::State;
-pub use self::{gate::Gate, line::Line, seeded::Faults, spoilt::Spoilt};
+pub use self::{
+    gate::Gate,
+    line::Line,
+    seeded::{Faults, others},
+    spoilt::Spoilt,
+};
 use super::{
     api::{RUNTIME, client},
     cluster::Cluster,
@@ -79,7 +84,7 @@ pub enum Fault {
     /// The proxy forwards the request, and calls the response this content type.
     Typed(&'static str),
     /// The proxy forwards the request to this path and query instead.
-    Elsewhere(&'static str),
+    Elsewhere(String),
     /// The proxy forwards the request with pages of this many objects.
     Pages(usize),
     /// The proxy forwards a list, and asks for it as it was at this resourceVersion.

@@ -170,7 +170,7 @@ fn fault(sort: Sort, request: &Request, chance: &mut Chance) -> Fault {
             let body = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
             Fault::Answer { status: 200, headers: Vec::new(), body }
         }
-        14 => Fault::Elsewhere(OTHERS[chance.below(OTHERS.len())]),
+        14 => Fault::Elsewhere(elsewhere(sort, request, chance)),
         15 => {
             let to = ["/version", "/api/v1/namespaces", "http://127.0.0.1:9/"][chance.below(3)];
             raw([301, 302, 307, 308][chance.below(4)], &[("location", to)], "")
@@ -180,6 +180,28 @@ fn fault(sort: Sort, request: &Request, chance: &mut Chance) -> Fault {
         18 | 19 => Fault::Spoilt(Spoilt::Repeated),
         _ => Fault::Spoilt(Spoilt::Garbled(at, GARBAGE[chance.below(GARBAGE.len())])),
     }
+}
+
+/// What is answered in place of what was asked for. In place of one object, often another one, or that another one
+/// doesn't exist.
+fn elsewhere(sort: Sort, request: &Request, chance: &mut Chance) -> String {
+    match others(&request.path) {
+        Some(others) if sort == Sort::LookUp && chance.below(4) > 0 => others[chance.below(others.len())].clone(),
+        _ => OTHERS[chance.below(OTHERS.len())].to_owned(),
+    }
+}
+
+/// What may be asked in place of one object in a namespace: an object that exists there, one of another name, and one
+/// of another kind. No test creates the last two.
+pub fn others(path: &str) -> Option<[String; 3]> {
+    let (root, rest) = path.split_once("/namespaces/")?;
+    let [namespace, plural, name] = rest.split('/').collect::<Vec<_>>()[..] else { return None };
+    let kind = if plural == "configmaps" { "secrets" } else { "configmaps" };
+    Some([
+        format!("/api/v1/namespaces/{namespace}/configmaps/stays"),
+        format!("{root}/namespaces/{namespace}/{plural}/nobody"),
+        format!("/api/v1/namespaces/{namespace}/{kind}/{name}"),
+    ])
 }
 
 /// A few small numbers that only depend on what they are made of.

@@ -71,7 +71,7 @@ impl State {
             Some(Fault::Accept(accept)) => {
                 parts.headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
             }
-            Some(Fault::Elsewhere(target)) => parts.uri = Uri::from_static(target),
+            Some(Fault::Elsewhere(target)) => parts.uri = target.parse().map_err(io::Error::other)?,
             Some(Fault::Pages(size)) => parts.uri = with_limit(&parts.uri, *size)?,
             Some(Fault::AsOf(version)) => parts.uri = as_of(&parts.uri, version)?,
             _ => {}
