@@ -15,6 +15,7 @@ mod pages;
 mod account;
 mod apply;
 mod archive;
+mod bench;
 #[path = "../cli/chromium.rs"]
 mod chromium;
 mod compare;

@@ -228,7 +228,8 @@ pub fn request(snapshot: &Snapshot, objects: &[ObjectId], start: &Start) -> Requ
     }
 }
 
-fn state(snapshot: &Snapshot, terminating: bool, finalizers: &[Symbol], owners: &[Reference]) -> State {
+/// The fields that a delete changes, as text.
+pub fn state(snapshot: &Snapshot, terminating: bool, finalizers: &[Symbol], owners: &[Reference]) -> State {
     let text = |symbol: Symbol| snapshot.text(symbol).to_owned();
     State {
         terminating,

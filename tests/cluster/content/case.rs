@@ -9,81 +9,28 @@ use proptest::{
     test_runner::{RngAlgorithm, TestRng},
 };
 
-/// A kind in graphs. Custom kinds have no group here: each graph has its own.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Kind {
-    pub name: &'static str,
-    pub api_version: &'static str,
-    pub plural: &'static str,
-    pub namespaced: bool,
-}
+use crate::{
+    differential::build::GROUP,
+    graphs::{
+        kinds::Kind,
+        text::{Bent, Graph, Line},
+    },
+};
 
-const fn kind(name: &'static str, api_version: &'static str, plural: &'static str, namespaced: bool) -> Kind {
-    Kind { name, api_version, plural, namespaced }
-}
+/// Namespaced kinds, custom kinds, and kinds that are neither. `Shop` and `Region` are served in two versions.
+pub const KINDS: [&str; 6] = ["ConfigMap", "Secret", "Pod", "Shop", "ClusterRole", "Region"];
 
-const NAMESPACE: Kind = kind("Namespace", "v1", "namespaces", false);
-const DEFINITION: Kind =
-    kind("CustomResourceDefinition", "apiextensions.k8s.io/v1", "customresourcedefinitions", false);
-const POD: Kind = kind("Pod", "v1", "pods", true);
-
-/// Namespaced kinds, custom kinds, and kinds that are neither. `Shop` is served in two versions.
-pub static KINDS: [Kind; 6] = [
-    kind("ConfigMap", "v1", "configmaps", true),
-    kind("Secret", "v1", "secrets", true),
-    POD,
-    kind("Shop", "", "shops", true),
-    kind("ClusterRole", "rbac.authorization.k8s.io/v1", "clusterroles", false),
-    kind("Region", "", "regions", false),
-];
-
+const DEFINITION: &str = "CustomResourceDefinition";
 /// Namespaces and CRDs, by name.
-pub static ABOVE: [(&str, Kind); 4] =
-    [("ns", NAMESPACE), ("other", NAMESPACE), ("Shop", DEFINITION), ("Region", DEFINITION)];
-
-/// An object before the delete.
-#[derive(Clone, Debug)]
-pub struct Node {
-    pub kind: &'static Kind,
-    pub name: String,
-    /// Whether it is in the second namespace of its graph.
-    pub elsewhere: bool,
-    pub finalizers: Vec<&'static str>,
-    /// Whether a Namespace has one more entry in `spec.finalizers`.
-    pub spec_finalizer: bool,
-    /// Whether a pod is scheduled to a node, which doesn't exist.
-    pub scheduled: bool,
-    /// Whether it is already being deleted, with the policy that its finalizers imply.
-    pub terminating: bool,
-    pub owners: Vec<Owner>,
-}
-
-impl Node {
-    /// Whether this is an instance of one of the graph's own kinds.
-    pub fn is_custom(&self) -> bool {
-        self.kind.api_version.is_empty()
-    }
-
-    /// Whether this is the CRD of one of the graph's own kinds.
-    pub fn is_definition(&self) -> bool {
-        self.kind.name == DEFINITION.name
-    }
-}
-
-/// An owner reference.
-#[derive(Clone, Debug)]
-pub struct Owner {
-    pub node: usize,
-    /// One of `version`, `name` and `uid`, and the wrong value written there.
-    pub bend: Option<(&'static str, &'static str)>,
-    pub block: Option<bool>,
-}
+pub const ABOVE: [(&str, &str); 4] =
+    [("ns", "Namespace"), ("other", "Namespace"), ("Shop", DEFINITION), ("Region", DEFINITION)];
 
 /// A graph, and the delete to test.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub seed: u64,
-    pub nodes: Vec<Node>,
+    pub graph: Graph,
+    /// Indices of its lines.
     pub targets: Vec<usize>,
     pub propagation: Propagation,
 }
@@ -91,12 +38,7 @@ pub struct Case {
 impl Case {
     /// Whether the graph has its own CRDs; otherwise it uses the shared kinds.
     pub fn has_definitions(&self) -> bool {
-        self.nodes.iter().any(Node::is_definition)
-    }
-
-    /// A node's kind and name: `Shop/o3`.
-    pub fn called(&self, node: usize) -> String {
-        format!("{}/{}", self.nodes[node].kind.name, self.nodes[node].name)
+        self.graph.lines.iter().any(|line| line.kind.name == DEFINITION)
     }
 }
 
@@ -117,10 +59,11 @@ pub fn case(seed: u64) -> Case {
         above: one_of(&mut rng, &[1, 3]),
     };
     let above = if of_definition { &ABOVE[..] } else { &ABOVE[..2] };
-    let mut nodes: Vec<Node> = Vec::new();
+    let mut nodes: Vec<Line> = Vec::new();
     for (name, kind) in above {
-        let (mut node, is_namespace) = (empty(kind, (*name).to_owned()), kind.name == NAMESPACE.name);
-        node.spec_finalizer = is_namespace && may_stick && rng.random_bool(0.08);
+        let (mut node, is_namespace) = (Line::new(Kind::named(kind), name), *kind == "Namespace");
+        let is_held = is_namespace && may_stick && rng.random_bool(0.08);
+        node.spec_finalizer = is_held.then(|| "acme.io/x".to_owned());
         node.terminating = rng.random_bool(if !may_stick {
             0.0
         } else if is_namespace {
@@ -141,12 +84,13 @@ pub fn case(seed: u64) -> Case {
         if rng.random_bool(0.15) {
             let node = rng.random_range(first..nodes.len());
             let block = one_of(&mut rng, &[Some(true), None]);
-            nodes[index].owners.push(Owner { node, bend: None, block });
+            let owner = refer(&nodes[node], None, block);
+            nodes[index].references.push(owner);
         }
     }
     let targets = targets(&mut rng, &nodes, first);
     let propagation = one_of(&mut rng, &[Background, Foreground, Orphan]);
-    Case { seed, nodes, targets, propagation }
+    Case { seed, graph: Graph { lines: nodes, ..Graph::default() }, targets, propagation }
 }
 
 /// How common some things are in one graph, in tenths. If all graphs were alike, the first hundred would find all that
@@ -162,17 +106,15 @@ struct Taste {
     above: u32,
 }
 
-fn empty(kind: &'static Kind, name: String) -> Node {
-    Node {
-        kind,
-        name,
-        elsewhere: false,
-        finalizers: Vec::new(),
-        spec_finalizer: false,
-        scheduled: false,
-        terminating: false,
-        owners: Vec::new(),
-    }
+/// An owner reference, and one of `version`, `name` and `uid` with the wrong value written there.
+fn refer(owner: &Line, bend: Option<(&str, &str)>, block: Option<bool>) -> Bent {
+    let group = owner.kind.api_version.rsplit_once('/').map_or(String::new(), |(group, _)| format!("{group}/"));
+    let bend = bend.map(|(field, value)| match field {
+        "version" => (field.to_owned(), format!("{group}{value}")),
+        _ => (field.to_owned(), value.to_owned()),
+    });
+    let (kind, name) = (owner.kind.name.to_owned(), owner.name.clone());
+    Bent { kind, name, bends: bend.into_iter().collect(), controller: false, block }
 }
 
 fn one_of<T: Copy>(rng: &mut TestRng, from: &[T]) -> T {
@@ -183,29 +125,31 @@ fn tenths(rng: &mut TestRng, tenths: u32, share: f64) -> bool {
     rng.random_bool(f64::from(tenths) / 10.0 * share)
 }
 
-fn finalizers(rng: &mut TestRng, taste: &Taste, share: f64, node: &mut Node) {
+fn finalizers(rng: &mut TestRng, taste: &Taste, share: f64, node: &mut Line) {
     if tenths(rng, taste.held, share) {
-        node.finalizers.push("acme.io/x");
+        node.finalizers.push("acme.io/x".to_owned());
     }
     if tenths(rng, taste.marked, share) {
-        node.finalizers.push(one_of(rng, &["orphan", "foregroundDeletion"]));
+        node.finalizers.push(one_of(rng, &["orphan", "foregroundDeletion"]).to_owned());
     }
     if rng.random_bool(0.5) {
         node.finalizers.reverse();
     }
 }
 
-fn content(rng: &mut TestRng, taste: &Taste, before: &[Node], first: usize, number: usize) -> Node {
+fn content(rng: &mut TestRng, taste: &Taste, before: &[Line], first: usize, number: usize) -> Line {
     // Most namespaces have no pods, because a pod delays the deletion of everything else.
-    let kind = &KINDS[one_of(rng, &[0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 5, 5])];
-    let mut node = empty(kind, format!("o{number}"));
-    node.elsewhere = kind.namespaced && rng.random_bool(0.2);
-    node.scheduled = kind.name == POD.name && taste.held > 0 && rng.random_bool(0.3);
+    let kind = Kind::named(KINDS[one_of(rng, &[0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 5, 5])]);
+    let mut node = Line::new(kind, &format!("o{number}"));
+    node.elsewhere = (kind.namespaced && rng.random_bool(0.2)).then(|| "other".to_owned());
+    // The node doesn't exist.
+    node.node = (kind.name == "Pod" && taste.held > 0 && rng.random_bool(0.3)).then(|| "n1".to_owned());
     node.terminating = tenths(rng, taste.dying, 1.0);
     finalizers(rng, taste, 1.0, &mut node);
     if tenths(rng, taste.roots, 1.0) {
         return node;
     }
+    let mut owners: Vec<usize> = Vec::new();
     for _ in 0..one_of(rng, &[1, 1, 2, 2, 3]) {
         let owner = if before.len() == first || tenths(rng, taste.above, 1.0) {
             rng.random_range(0..first)
@@ -213,22 +157,25 @@ fn content(rng: &mut TestRng, taste: &Taste, before: &[Node], first: usize, numb
             rng.random_range(first..before.len())
         };
         // Only one reference per uid: the collector looks up several one after the other, which another test covers.
-        if node.owners.iter().any(|known| known.node == owner) {
+        if owners.contains(&owner) {
             continue;
         }
-        let bends: &[_] = match (before[owner].is_custom(), taste.held > 0) {
+        owners.push(owner);
+        let is_custom = before[owner].kind.api_version.starts_with(GROUP);
+        let bends: &[_] = match (is_custom, taste.held > 0) {
             (true, true) => &[("name", "other"), ("uid", "other"), ("version", "v1alpha1"), ("version", "v9")],
             (true, false) => &[("name", "other"), ("uid", "other"), ("version", "v1alpha1")],
             (false, true) => &[("name", "other"), ("uid", "other"), ("version", "v9")],
             (false, false) => &[("name", "other"), ("uid", "other")],
         };
         let bend = tenths(rng, taste.bent, 1.0).then(|| one_of(rng, bends));
-        node.owners.push(Owner { node: owner, bend, block: one_of(rng, &[Some(true), Some(true), Some(false), None]) });
+        let block = one_of(rng, &[Some(true), Some(true), Some(false), None]);
+        node.references.push(refer(&before[owner], bend, block));
     }
     node
 }
 
-fn targets(rng: &mut TestRng, nodes: &[Node], first: usize) -> Vec<usize> {
+fn targets(rng: &mut TestRng, nodes: &[Line], first: usize) -> Vec<usize> {
     let any = |rng: &mut TestRng| rng.random_range(first..nodes.len());
     let (namespace, definition) = (rng.random_range(0..2), rng.random_range(2..4));
     let mut targets = match (first > 2, rng.random_range(0..10)) {
@@ -251,31 +198,8 @@ fn targets(rng: &mut TestRng, nodes: &[Node], first: usize) -> Vec<usize> {
 
 impl Display for Case {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let targets: Vec<String> = self.targets.iter().map(|target| self.called(*target)).collect();
-        writeln!(f, "seed {}, {:?} of {}, built as", self.seed, self.propagation, targets.join(" "))?;
-        for node in &self.nodes {
-            let Node { kind, name, elsewhere, finalizers, spec_finalizer, scheduled, terminating, owners } = node;
-            write!(f, "{} {}{name}", kind.name, if *elsewhere { "other:" } else { "" })?;
-            f.write_str(if *terminating { " T" } else { "" })?;
-            f.write_str(if *spec_finalizer { " spec=acme.io/x" } else { "" })?;
-            if !finalizers.is_empty() {
-                write!(f, " fin={}", finalizers.join(","))?;
-            }
-            f.write_str(if *scheduled { " node=n1" } else { "" })?;
-            f.write_str(if owners.is_empty() { "" } else { " <-" })?;
-            for owner in owners {
-                write!(f, " {}", self.called(owner.node))?;
-                if let Some((field, value)) = owner.bend {
-                    write!(f, "@{field}={value}")?;
-                }
-                f.write_str(match owner.block {
-                    Some(true) => "!",
-                    Some(false) => "~",
-                    None => "",
-                })?;
-            }
-            writeln!(f)?;
-        }
-        Ok(())
+        let targets: Vec<String> = self.targets.iter().map(|target| self.graph.lines[*target].short_name()).collect();
+        let Case { seed, propagation, graph, .. } = self;
+        write!(f, "seed {seed}, {propagation:?} of {}, built as\n{graph}", targets.join(" "))
     }
 }

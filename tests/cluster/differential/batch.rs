@@ -1,13 +1,7 @@
-//! Runs many graphs at once on one cluster: builds them while no collector runs, predicts what a starting collector
-//! does, starts one, and compares. Then, in each round: predicts a delete, deletes, and compares.
+//! The world of random graphs: builds many at once while no collector runs, predicts what a starting collector does,
+//! starts one, and compares. Then, in each round: predicts a delete, deletes, and compares.
 
-use std::{
-    cell::OnceCell,
-    panic::resume_unwind,
-    sync::atomic::{AtomicUsize, Ordering},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{cell::OnceCell, path::Path, time::Duration};
 
 use kubectl_gc::{
     graph::OwnerGraph,
@@ -17,11 +11,13 @@ use kubectl_gc::{
 use tokio::runtime::Runtime;
 
 use crate::{
+    bench::{self, Fence, World, side_by_side},
     graphs::{
         end::{Changes, End},
         generate::Case,
         judge::{Prediction, Read},
         record::{Start, Trial},
+        text::Graph,
     },
     harness::{ADMIN, Cluster, CountingProxy, Fault, NAMESPACES, Options},
     reading::read_all,
@@ -30,69 +26,93 @@ use crate::{
 
 use super::{
     build::{self, Place, Uids},
-    kinds,
     report::Report,
-    state::{self, Objects},
+    state::{self, Found, Objects},
 };
-
-/// Graphs that are built and deleted in parallel.
-const THREADS: usize = 6;
 
 /// The collector retries a refused list after up to half a minute.
 const LISTED: Duration = Duration::from_mins(2);
-
-/// How long to wait for a predicted change that doesn't come.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// If everything is as predicted: the cluster is at rest when nothing has changed for this long.
-    rest: Duration,
-    /// If something is not as predicted: at least so long, and as long as the collector may pause before it tries
-    /// again what has failed.
-    more: Duration,
-}
-
-impl Patience {
-    /// Before a prediction is called wrong.
-    pub const GREAT: Patience = Patience { rest: Duration::from_secs(3), more: Duration::from_mins(1) };
-    /// For a process that has done everything when it ends.
-    pub const NONE: Patience = Patience { rest: Duration::ZERO, more: Duration::ZERO };
-    /// For a prediction that a more patient run has already found wrong.
-    pub const SMALL: Patience = Patience { rest: Duration::from_secs(3), more: Duration::from_secs(6) };
-}
 
 /// What a batch does.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub rounds: usize,
-    pub patience: Patience,
+    /// See [`bench::play`](crate::bench::play). Shorter for a prediction that is known to be wrong.
+    pub patience: Duration,
     /// Whether to count the possible ends of every graph.
     pub explore_all: bool,
 }
 
 /// A cluster whose collector is started for each batch.
 pub struct Bench {
-    pub(super) cluster: Cluster,
+    pub(crate) cluster: Cluster,
     seat: Seat,
     places: Vec<Place>,
-    runtime: Runtime,
+    fence: Fence,
+    pub(crate) runtime: Runtime,
     late: Vec<String>,
 }
 
+/// The graphs on a cluster, and who collects there, once it was started.
+pub(crate) struct Graphs<'b> {
+    bench: &'b Bench,
+    seated: OnceCell<Seated<'b>>,
+}
+
+impl<'b> Graphs<'b> {
+    /// Starts the collector or sweep, and the namespace controller. It connects by this kubeconfig file.
+    pub fn start(&self, seat: Seat, kubeconfig: &Path) -> &Seated<'b> {
+        self.seated.get_or_init(|| seat.take_beside(&self.bench.cluster, kubeconfig, &[NAMESPACES]))
+    }
+
+    /// Stops all that was started, and makes room for the next batch.
+    pub fn end(self) {
+        self.seated.into_inner().into_iter().for_each(Seated::leave);
+        self.bench.cluster.stop_controllers();
+        self.bench.clear();
+    }
+}
+
+impl World for Graphs<'_> {
+    type Seen = Objects;
+
+    fn look(&self) -> Objects {
+        state::read(&self.bench.cluster)
+    }
+
+    fn settle(&self) {
+        self.seated.get().into_iter().for_each(Seated::settled);
+    }
+
+    fn fence(&self) {
+        let Some(seated) = self.seated.get() else { return };
+        self.bench.fence.pass(&self.bench.cluster);
+        if seated.sweeping().is_none() {
+            self.bench.cluster.retried_by_collector();
+        }
+        self.bench.cluster.namespaces_are_treated();
+    }
+
+    fn longest_pause(&self) -> Duration {
+        self.seated.get().map_or(Duration::ZERO, Seated::longest_pause)
+    }
+}
+
 /// A graph that was built on the cluster.
-pub(super) struct Job<'j> {
-    from: &'j str,
-    case: &'j Case,
-    place: &'j Place,
+pub(crate) struct Job<'j> {
+    pub from: &'j str,
+    pub case: &'j Case,
+    pub place: &'j Place,
     uids: Uids,
 }
 
 impl Job<'_> {
-    fn graph(&self, objects: &Objects) -> crate::graphs::text::Graph {
+    fn graph(&self, objects: &Objects) -> Graph {
         state::graph(self.place, objects, &self.uids)
     }
 
     /// The delete of this round; `None` if none of its targets is left.
-    pub(super) fn delete(&self, round: usize, objects: &Objects) -> Option<Start> {
+    pub fn delete(&self, round: usize, objects: &Objects) -> Option<Start> {
         let delete = self.case.rounds.get(round)?;
         let graph = self.graph(objects);
         let left = delete.wanted.iter().filter(|target| graph.line(target).is_some());
@@ -100,12 +120,55 @@ impl Job<'_> {
         (!targets.is_empty()).then_some(Start::Delete { targets, propagation: delete.propagation })
     }
 
-    fn path(&self, objects: &Objects, target: &str) -> String {
+    /// A target on the cluster.
+    pub fn found<'o>(&self, objects: &'o Objects, target: &str) -> (&'o str, &'o Found) {
         let (kind, name) = target.split_once('/').expect("a target is Kind/name");
         let real_name = self.place.real_name(name);
         let found = state::of(self.place, objects).find(|(name, found)| *name == real_name && found.kind.name == kind);
-        let found = found.unwrap_or_else(|| panic!("the target {target} is there")).1;
-        self.place.path(found.kind, found.elsewhere, &real_name)
+        found.unwrap_or_else(|| panic!("the target {target} is there"))
+    }
+}
+
+/// What is predicted for one graph.
+struct Foretold<'t> {
+    job: &'t Job<'t>,
+    trial: &'t Trial,
+    stage: &'t SimContext<'t>,
+    prediction: Prediction<'t>,
+    round: usize,
+    explore_all: bool,
+    read_differently: Option<String>,
+}
+
+impl Foretold<'_> {
+    fn changes(&self, objects: &Objects) -> Changes {
+        state::changes(&self.trial.graph, self.job.place, objects, &self.job.uids)
+    }
+}
+
+impl bench::Prediction<Objects> for Foretold<'_> {
+    type Report = Report;
+
+    fn is_told(&self, seen: &Objects) -> bool {
+        self.prediction.predicted(&self.changes(seen).end(&self.trial.graph)).is_some()
+    }
+
+    fn report(&self, seen: &Objects) -> Report {
+        let changes = self.changes(seen);
+        let end = changes.end(&self.trial.graph);
+        Report {
+            from: self.job.from.to_owned(),
+            case: self.job.case.clone(),
+            round: self.round,
+            trial: self.trial.clone(),
+            verdict: self.prediction.judge(&end),
+            order_dependent: self.explore_all.then(|| self.prediction.order_dependent()),
+            differences: self.prediction.differences(&end),
+            as_a_sweep: (self.round == 0)
+                .then(|| Prediction::new(self.stage, &Start::Sweep).end() == self.prediction.end()),
+            read_differently: self.read_differently.clone(),
+            changes,
+        }
     }
 }
 
@@ -118,9 +181,9 @@ impl Bench {
     /// Like [`Bench::start`], with someone else in the collector's place.
     pub fn with(seat: Seat) -> Self {
         let cluster = Cluster::start(&Options::default());
-        cluster.apply_yaml(kinds::DEFINITIONS);
+        let fence = Fence::prepare(&cluster, &["v1"]);
         let runtime = Runtime::new().expect("a tokio runtime can be started");
-        Bench { cluster, seat, places: Vec::new(), runtime, late: Vec::new() }
+        Bench { cluster, seat, places: Vec::new(), fence, runtime, late: Vec::new() }
     }
 
     /// Refuses the collector its first lists of these resources (plural names) until it has done everything that it
@@ -161,51 +224,47 @@ impl Bench {
     /// Runs a batch of cases, each with its origin. Makes no report for a delete if no target is left.
     pub fn run(&mut self, cases: &[(String, Case)], wanted: Wanted) -> Vec<Report> {
         self.make_room(cases.len());
-        let jobs = self.build(cases);
-        let mut objects = state::read(&self.cluster);
+        let (jobs, graphs) = (self.build(cases), self.graphs());
+        let mut objects = graphs.look();
         // A sweep examines every object when it starts.
         let begins = if self.seat == Seat::Sweep { Start::Sweep } else { Start::Restarted };
-        let trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, begins.clone())).collect();
+        let mut trials: Vec<(&Job<'_>, Start)> = jobs.iter().map(|job| (job, begins.clone())).collect();
         let proxy = (!self.late.is_empty()).then(|| self.proxy());
         let kubeconfig =
             proxy.as_ref().map_or_else(|| self.cluster.kubeconfig(ADMIN), |proxy| proxy.kubeconfig().into());
-        let seated: OnceCell<Seated<'_>> = OnceCell::new();
-        let sit = || seated.get_or_init(|| self.seat.take_beside(&self.cluster, &kubeconfig, &[NAMESPACES]));
-        let seat = || Some(sit());
+        let start = || {
+            let seated = graphs.start(self.seat, &kubeconfig);
+            if let Some(proxy) = &proxy {
+                seated.settled();
+                self.list(proxy);
+            }
+        };
         let mut reports = Vec::new();
         for round in 0..=wanted.rounds {
-            let (after, of_round) = if round == 0 {
-                let start = || {
-                    sit();
-                    if let Some(proxy) = &proxy {
-                        sit().settled();
-                        self.list(proxy);
-                    }
-                };
-                self.round(&trials, round, wanted, &objects, start, seat)
-            } else {
-                let trials: Vec<(&Job<'_>, Start)> =
-                    jobs.iter().filter_map(|job| Some((job, job.delete(round - 1, &objects)?))).collect();
-                self.round(&trials, round, wanted, &objects, || self.delete(&trials, &objects), seat)
-            };
+            let act = || if round == 0 { start() } else { self.delete(&trials, &objects) };
+            let (after, of_round) = self.round(&graphs, &trials, round, wanted, &objects, act);
             reports.extend(of_round);
             objects = after;
+            trials = jobs.iter().filter_map(|job| Some((job, job.delete(round, &objects)?))).collect();
         }
-        seated.into_inner().into_iter().for_each(Seated::leave);
-        self.cluster.stop_controllers();
-        self.clear();
+        graphs.end();
         reports
     }
 
+    /// The graphs that are built here. Nobody collects yet.
+    pub(crate) fn graphs(&self) -> Graphs<'_> {
+        Graphs { bench: self, seated: OnceCell::new() }
+    }
+
     /// Prepares a place for each of this many graphs.
-    pub(super) fn make_room(&mut self, graphs: usize) {
+    pub(crate) fn make_room(&mut self, graphs: usize) {
         while self.places.len() < graphs {
             self.places.push(Place::prepare(&self.cluster, self.places.len()));
         }
     }
 
     /// Builds the graphs of cases while no collector runs.
-    pub(super) fn build<'j>(&'j self, cases: &'j [(String, Case)]) -> Vec<Job<'j>> {
+    pub(crate) fn build<'j>(&'j self, cases: &'j [(String, Case)]) -> Vec<Job<'j>> {
         let both: Vec<(&(String, Case), &Place)> = cases.iter().zip(&self.places).collect();
         side_by_side(&both, |((from, case), place)| Job {
             from,
@@ -215,15 +274,15 @@ impl Bench {
         })
     }
 
-    /// Predicts, acts, waits until the collector or sweep in the seat has settled, and compares.
-    pub(super) fn round<'c>(
+    /// Predicts, acts, waits until all is at rest, and compares.
+    pub(super) fn round(
         &self,
+        graphs: &Graphs<'_>,
         trials: &[(&Job<'_>, Start)],
         round: usize,
         wanted: Wanted,
         before: &Objects,
-        happen: impl FnOnce(),
-        seat: impl Fn() -> Option<&'c Seated<'c>>,
+        act: impl FnOnce(),
     ) -> (Objects, Vec<Report>) {
         let trials: Vec<(&Job<'_>, Trial)> = trials
             .iter()
@@ -232,48 +291,29 @@ impl Bench {
         let reads: Vec<Read> = trials.iter().map(|(_, trial)| Read::new(trial)).collect();
         let stages: Vec<SimContext<'_>> = reads.iter().map(Read::stage).collect();
         let both: Vec<(&SimContext<'_>, &(&Job<'_>, Trial))> = stages.iter().zip(&trials).collect();
-        let predicted: Vec<Prediction<'_>> =
-            side_by_side(&both, |(stage, (_, trial))| Prediction::new(stage, &trial.start));
-        let read_differently =
-            if round == 1 { self.read_differently(&trials, &predicted, before) } else { vec![None; trials.len()] };
-        happen();
-
-        let places: Vec<usize> = (0..trials.len()).collect();
-        let changes = |objects: &Objects, place: usize| -> Changes {
-            let (job, trial) = &trials[place];
-            state::changes(&trial.graph, job.place, objects, &job.uids)
-        };
-        let end = |objects: &Objects, place: usize| changes(objects, place).end(&trials[place].1.graph);
-        let verdicts =
-            |objects: &Objects| side_by_side(&places, |place| predicted[*place].predicted(&end(objects, *place)));
-        let all_foretold = |objects: &Objects| verdicts(objects).iter().all(Option::is_some);
-        let after = self.at_rest(seat(), wanted.patience, all_foretold);
-        let judged = side_by_side(&places, |place| predicted[*place].judge(&end(&after, *place)));
-        let reports = side_by_side(&places, |place| {
-            let (job, trial) = &trials[*place];
-            let changes = changes(&after, *place);
-            let end = changes.end(&trial.graph);
-            Report {
-                from: job.from.to_owned(),
-                case: job.case.clone(),
-                round,
-                trial: trial.clone(),
-                verdict: judged[*place],
-                order_dependent: wanted.explore_all.then(|| predicted[*place].order_dependent()),
-                differences: predicted[*place].differences(&end),
-                as_a_sweep: (round == 0)
-                    .then(|| Prediction::new(&stages[*place], &Start::Sweep).end() == predicted[*place].end()),
-                read_differently: read_differently[*place].clone(),
-                changes,
-            }
+        let mut foretold: Vec<Foretold<'_>> = side_by_side(&both, |(stage, (job, trial))| Foretold {
+            job,
+            trial,
+            stage,
+            prediction: Prediction::new(stage, &trial.start),
+            round,
+            explore_all: wanted.explore_all,
+            read_differently: None,
         });
+        if round == 1 {
+            let read = self.read_differently(&foretold, before);
+            foretold.iter_mut().zip(read).for_each(|(foretold, read)| foretold.read_differently = read);
+        }
+        let (after, reports) = bench::play(graphs, &foretold, wanted.patience, act);
         (after, reports.into_iter().filter(|report| !report.trial.graph.lines.is_empty()).collect())
     }
 
+    /// Deletes the targets, one right after the other.
     pub(super) fn delete(&self, trials: &[(&Job<'_>, Start)], objects: &Objects) {
         side_by_side(trials, |(job, start)| {
             if let Start::Delete { targets, propagation } = start {
-                for path in targets.iter().map(|target| job.path(objects, target)) {
+                for (name, found) in targets.iter().map(|target| job.found(objects, target)) {
+                    let path = job.place.path(found.kind, found.elsewhere, name);
                     self.cluster.delete(&path, Some(propagation.name()), None);
                 }
             }
@@ -282,55 +322,23 @@ impl Bench {
 
     /// Checks that the snapshot of the cluster yields the same predictions as the text of each graph. Returns the first
     /// end that the snapshot predicts if the text predicts no such end.
-    fn read_differently(
-        &self,
-        trials: &[(&Job<'_>, Trial)],
-        predicted: &[Prediction<'_>],
-        objects: &Objects,
-    ) -> Vec<Option<String>> {
+    fn read_differently(&self, foretold: &[Foretold<'_>], objects: &Objects) -> Vec<Option<String>> {
         let snapshot = read_all(&self.cluster, &self.runtime);
         let graph = OwnerGraph::new(&snapshot);
         let stage = SimContext::new(&snapshot, &graph, Assume::None);
-        let both: Vec<(&(&Job<'_>, Trial), &Prediction<'_>)> = trials.iter().zip(predicted).collect();
-        side_by_side(&both, |((job, trial), predicted)| {
-            let own = |(_, found): (&str, &state::Found)| snapshot.by_uid(snapshot.strings.find(&found.uid)?);
+        side_by_side(foretold, |Foretold { job, trial, prediction, .. }| {
+            let own = |(_, found): (&str, &Found)| snapshot.by_uid(snapshot.strings.find(&found.uid)?);
             let own: Vec<ObjectId> = state::of(job.place, objects).filter_map(own).collect();
             let read = Prediction::among_others(&stage, own, &on_the_cluster(job.place, &trial.start)).end();
             let foretold_objects = state::predicted(job.place, objects, &read);
             let changes = state::changes(&trial.graph, job.place, &foretold_objects, &job.uids);
             let end: End = changes.end(&trial.graph);
-            predicted.predicted(&end).is_none().then(|| changes.to_string())
+            prediction.predicted(&end).is_none().then(|| changes.to_string())
         })
     }
 
-    /// Waits until nothing changes, with this patience.
-    fn at_rest(
-        &self,
-        seated: Option<&Seated<'_>>,
-        patience: Patience,
-        as_it_should_be: impl Fn(&Objects) -> bool,
-    ) -> Objects {
-        if let Some(seated) = seated {
-            seated.settled();
-        }
-        let longest = || patience.more.max(seated.map_or(Duration::ZERO, Seated::longest_pause));
-        let mut objects = state::read(&self.cluster);
-        let (mut since, mut more) = (Instant::now(), longest());
-        loop {
-            if since.elapsed() >= patience.rest && (since.elapsed() >= more || as_it_should_be(&objects)) {
-                return objects;
-            }
-            thread::sleep(Duration::from_millis(500));
-            let now = state::read(&self.cluster);
-            if now != objects {
-                objects = now;
-                (since, more) = (Instant::now(), longest());
-            }
-        }
-    }
-
     /// Makes room for the next batch.
-    pub(super) fn clear(&self) {
+    fn clear(&self) {
         let objects = state::read(&self.cluster);
         let paths: Vec<String> = self
             .places
@@ -354,25 +362,4 @@ fn on_the_cluster(place: &Place, start: &Start) -> Start {
         }
         other => other.clone(),
     }
-}
-
-/// Calls `work` for every item, several at a time.
-fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let worker = || {
-        let mut done = Vec::new();
-        while let Some((place, item)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|place| Some((place, items.get(place)?)))
-        {
-            done.push((place, work(item)));
-        }
-        done
-    };
-    let mut all: Vec<(usize, R)> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(worker)).collect();
-        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        done.flatten().collect()
-    });
-    all.sort_by_key(|(place, _)| *place);
-    all.into_iter().map(|(_, result)| result).collect()
 }

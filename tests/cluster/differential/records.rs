@@ -6,9 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::graphs::{
-    record::{self, Record},
-    record_files,
+use crate::{
+    bench::Verdict as _,
+    graphs::{
+        record::{self, Record},
+        record_files,
+    },
 };
 
 use super::report::Report;
@@ -38,7 +41,7 @@ impl Records {
     pub fn add(&mut self, reports: &[Report]) {
         let Some([predicted, unforetold]) = &mut self.files else { return };
         for report in reports.iter().filter(|report| !report.trial.graph.lines.is_empty()) {
-            let (_, known) = if report.is_unforetold() { &mut *unforetold } else { &mut *predicted };
+            let (_, known) = if report.is_wrong() { &mut *unforetold } else { &mut *predicted };
             record::add(known, report.record());
         }
         for (path, known) in [predicted, unforetold] {

@@ -2,11 +2,14 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use crate::graphs::{
-    end::Changes,
-    generate::Case,
-    judge::Verdict,
-    record::{Record, Start, Trial},
+use crate::{
+    bench,
+    graphs::{
+        end::Changes,
+        generate::Case,
+        judge::Verdict,
+        record::{Record, Start, Trial},
+    },
 };
 
 /// The result of one graph: of a collector's start, or of one delete.
@@ -32,11 +35,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether the prediction was wrong, or the snapshot predicted something else.
-    pub fn is_unforetold(&self) -> bool {
-        self.verdict > Verdict::Told || self.read_differently.is_some()
-    }
-
     pub fn is_restart(&self) -> bool {
         !matches!(self.trial.start, Start::Delete { .. })
     }
@@ -48,6 +46,19 @@ impl Report {
     }
 }
 
+impl bench::Verdict for Report {
+    /// Whether the prediction was wrong, or the snapshot predicted something else.
+    fn is_wrong(&self) -> bool {
+        self.verdict > Verdict::Told || self.read_differently.is_some()
+    }
+
+    /// Collector starts and deletes apart.
+    fn figures(reports: &[Self]) -> String {
+        let (restarts, deletes): (Vec<&Report>, Vec<&Report>) = reports.iter().partition(|report| report.is_restart());
+        format!("restarts: {}\n  deletes: {}", Figures::of(restarts), Figures::of(deletes))
+    }
+}
+
 impl Display for Report {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Report { case, verdict, differences, .. } = self;
@@ -56,7 +67,7 @@ impl Display for Report {
         if let Some(read) = &self.read_differently {
             writeln!(f, "  the snapshot of the cluster foretells\n{read}")?;
         }
-        if self.is_unforetold() {
+        if bench::Verdict::is_wrong(self) {
             write!(f, "{}", self.record().row())?;
         }
         if case.graph.to_string() != self.trial.graph.to_string() {
@@ -110,10 +121,4 @@ impl Display for Figures {
         write!(f, "{describe} another end that was told, {possible} possible, {wrong} wrong")?;
         order_dependent.iter().try_for_each(|depend| write!(f, "; {depend} told to depend on the order"))
     }
-}
-
-/// Sums up all reports in one line, collector starts and deletes apart.
-pub fn figures(reports: &[Report]) -> String {
-    let (restarts, deletes): (Vec<&Report>, Vec<&Report>) = reports.iter().partition(|report| report.is_restart());
-    format!("restarts: {}\n  deletes: {}", Figures::of(restarts), Figures::of(deletes))
 }

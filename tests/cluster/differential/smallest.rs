@@ -7,8 +7,8 @@ use crate::graphs::{
 };
 
 use super::{
-    BATCH,
-    batch::{Bench, Patience, Wanted},
+    BATCH, SMALL_PATIENCE,
+    batch::{Bench, Wanted},
     report::Report,
 };
 
@@ -47,7 +47,7 @@ fn again(bench: &mut Bench, candidates: &[Case], like: &Report) -> Vec<Option<Re
     let mut found: Vec<Option<Report>> = vec![None; candidates.len()];
     for chunk in copies.chunks(BATCH) {
         let rounds = chunk.iter().map(|(_, case)| case.rounds.len()).max().unwrap_or(0);
-        for report in bench.run(chunk, Wanted { rounds, patience: Patience::SMALL, explore_all: false }) {
+        for report in bench.run(chunk, Wanted { rounds, patience: SMALL_PATIENCE, explore_all: false }) {
             let same = report.round == report.case.rounds.len() && report.verdict == like.verdict;
             if let (true, Some(place)) = (same, candidates.iter().position(|candidate| *candidate == report.case)) {
                 found[place] = Some(report);

@@ -1,6 +1,7 @@
 //! The controller manager, with the collector and the controllers that create objects with owners.
 
 use std::{
+    collections::BTreeMap,
     fmt::Write as _,
     path::Path,
     time::{Duration, Instant},
@@ -55,6 +56,15 @@ const UNCHANGED: Duration = Duration::from_secs(20);
 const SETTLE: Duration = Duration::from_mins(5);
 /// The collector's longest pause between two attempts (R2.9).
 const LONGEST_PAUSE: Duration = Duration::from_secs(1000);
+
+/// The finalizer by which the API server cleans up after a CRD.
+const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+/// A namespace that the API server never deletes, and what it says.
+const UNDELETABLE: &str = "kube-public";
+const REFUSED: &str = "this namespace may not be deleted";
+/// How often this fails until everything that failed before has been tried again: a conflict with another writer is
+/// over at the next try.
+const TRIES: usize = 2;
 
 /// A running controller manager.
 pub struct Controllers {
@@ -156,6 +166,8 @@ impl Cluster {
             format!("--root-ca-file={}", self.credentials.certificate().display()),
             "--kube-api-qps=1000".to_owned(),
             "--kube-api-burst=2000".to_owned(),
+            // Only its log says when the namespace controller has looked at a namespace.
+            "--vmodule=namespace_controller=4".to_owned(),
         ]);
         Ok(program.args(&self.options.controller_manager))
     }
@@ -180,17 +192,98 @@ impl Cluster {
     /// look again before it reports an unexpected state.
     #[track_caller]
     pub fn settled(&self) {
-        let objects = || {
-            let kinds: Vec<Listed> = self.listed().into_iter().filter(|kind| kind.kind != "Lease").collect();
-            self.objects_of(&kinds)
-        };
-        idle(&self.collector(), is_of_collectors_queue, Some(&objects));
+        self.idle(is_of_collectors_queue);
     }
 
     /// The same for the queues of all controllers that run. Items that wait for a timer aren't in a queue.
     #[track_caller]
     pub fn all_settled(&self) {
-        idle(&self.collector(), is_of_queue, None);
+        self.idle(is_of_queue);
+    }
+
+    #[track_caller]
+    fn idle(&self, is_of_queue: fn(&str) -> bool) {
+        let objects = || {
+            let kinds: Vec<Listed> = self.listed().into_iter().filter(|kind| kind.kind != "Lease").collect();
+            self.objects_of(&kinds)
+        };
+        idle(&self.collector(), is_of_queue, Some(&objects));
+    }
+
+    /// Waits until the collector has tried again whatever has failed up to now. Retries wait outside the queues, in
+    /// the order of their failures, so this one comes last: the API server refuses to delete this namespace.
+    #[track_caller]
+    pub fn retried_by_collector(&self) {
+        let path = format!("/api/v1/namespaces/{UNDELETABLE}");
+        let owners = |owners: Value| self.patch(&path, &json!({"metadata": {"ownerReferences": owners}}));
+        let failures = || self.log_of_controllers("rror syncing item").iter().filter(|it| it.contains(REFUSED)).count();
+        let before = failures();
+        owners(json!([{"apiVersion": "v1", "kind": "Namespace", "name": "absent", "uid": self.unique("absent")}]));
+        self.wait_until("the collector to try again what has failed", SETTLE, || failures() >= before + TRIES);
+        owners(Value::Null);
+    }
+
+    /// Waits until the namespace controller has looked once more at each namespace that is being deleted. It begins
+    /// with one after 5 seconds, and comes back after at most 8, or after a back-off (`namespace_controller.go`).
+    #[track_caller]
+    pub fn namespaces_are_treated(&self) {
+        let looks = || {
+            let mut looks: BTreeMap<String, usize> = BTreeMap::new();
+            for line in self.log_of_controllers("Finished syncing namespace") {
+                *looks.entry(line.split('"').nth(3).unwrap_or_default().to_owned()).or_default() += 1;
+            }
+            looks
+        };
+        let before = looks();
+        self.wait_until_done("the namespace controller to look at", || {
+            let now = looks();
+            let namespaces = self.list("/api/v1/namespaces").into_iter();
+            // Without this entry it doesn't come back.
+            let dying = namespaces
+                .filter(|namespace| is_terminating(namespace) && has(&namespace["spec"]["finalizers"], "kubernetes"));
+            let names = dying.map(|namespace| namespace["metadata"]["name"].as_str().unwrap_or_default().to_owned());
+            names.filter(|name| now.get(name) <= before.get(name)).collect()
+        });
+    }
+
+    /// Waits until the API server has done with CRDs that are being deleted all that it can do (`crd_finalizer.go`): it
+    /// has deleted their instances, looks every 5 seconds whether any is left, and removes its finalizer, and the
+    /// APIServices of the group. It works on five at a time.
+    #[track_caller]
+    pub fn definitions_are_treated(&self) {
+        self.wait_until_done("the API server to clean up", || {
+            let definitions = self.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+            let dying = definitions
+                .iter()
+                .filter(|definition| is_terminating(definition) && has(&definition["metadata"]["finalizers"], CLEANUP));
+            let busy = dying.filter(|definition| {
+                let spec = &definition["spec"];
+                let parts = [&spec["group"], &spec["versions"][0]["name"], &spec["names"]["plural"]];
+                let list = format!("/apis/{}", parts.map(|part| part.as_str().unwrap_or_default()).join("/"));
+                let instances = self.get(&list).unwrap_or_default()["items"].as_array().cloned().unwrap_or_default();
+                let conditions = definition["status"]["conditions"].as_array().into_iter().flatten();
+                let has_begun = conditions.into_iter().any(|condition| condition["type"] == "Terminating");
+                !has_begun || instances.is_empty() || !instances.iter().all(is_terminating)
+            });
+            let serves = |service: &Value| {
+                definitions.iter().any(|definition| definition["spec"]["group"] == service["spec"]["group"])
+            };
+            let services = self.list("/apis/apiregistration.k8s.io/v1/apiservices");
+            let left = services.iter().filter(|service| {
+                service["metadata"]["labels"]["kube-aggregator.kubernetes.io/automanaged"] == "true" && !serves(service)
+            });
+            busy.chain(left).map(|object| object["metadata"]["name"].as_str().unwrap_or_default().to_owned()).collect()
+        });
+    }
+
+    /// Waits until nothing of this is left to do.
+    #[track_caller]
+    pub fn wait_until_done(&self, what: &str, mut left: impl FnMut() -> Vec<String>) {
+        let verdict = poll(SETTLE, || match left() {
+            left if left.is_empty() => Ok(()),
+            left => Err(Retry::Later(left.join(", "))),
+        });
+        verdict.unwrap_or_else(|left| panic!("waited {SETTLE:?} for {what} {left}"));
     }
 
     /// How often items of this controller's queue have failed, and were put into it again.
@@ -348,6 +441,16 @@ fn items_added(metrics: &str, is_of_queue: fn(&str) -> bool) -> String {
         counted.is_some_and(|rest| is_of_queue(&format!("workqueue_depth{{{rest}")))
     };
     metrics.lines().filter(of_queue).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether an object is being deleted.
+fn is_terminating(object: &Value) -> bool {
+    object["metadata"]["deletionTimestamp"].is_string()
+}
+
+/// Whether a list has a text.
+fn has(list: &Value, text: &str) -> bool {
+    list.as_array().is_some_and(|list| list.iter().any(|one| one == text))
 }
 
 /// Whether a part of the graph is the node of an object that the collector's watches have reported.

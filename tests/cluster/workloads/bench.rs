@@ -1,11 +1,8 @@
-//! Plays many cases at once on one cluster with every controller: builds, waits until all is at rest, plans, deletes,
-//! waits again, and compares.
+//! The world of random workloads: every controller runs, and a kubelet is played.
 
 use std::{
     collections::BTreeSet,
-    panic,
-    sync::Mutex,
-    thread,
+    panic, thread,
     time::{Duration, Instant},
 };
 
@@ -13,46 +10,65 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{
-    case::Case,
-    compare::{Compared, Difference, Sort, compare, items, text},
+    case::{Case, Piece},
+    compare::{Compared, compare, items, text},
     kubelet::Kubelet,
     place::Place,
     report::Report,
 };
 use crate::{
-    harness::{COLLECTOR, Cluster, Listed, Options, Retry, poll},
-    plan::compare::{State, by_uid, described_real},
+    bench::{self, Objects, PATIENCE, at_rest, play, side_by_side},
+    harness::{COLLECTOR, Cluster, Options, Retry, poll},
 };
 
-/// Cases that are built at once.
-const THREADS: usize = 6;
-/// How long everything must be unchanged: the namespace controller tries again after up to 8 seconds, the API server's
-/// clean-up of CRDs polls every 5 seconds, a Job is looked at again after 10.
-const REST: Duration = Duration::from_secs(11);
-/// The same before anything is deleted, once every workload is up.
-const UP: Duration = Duration::from_secs(6);
-/// The pod garbage collector looks every 20 seconds for Nodes that don't exist, and waits 40 seconds for each
-/// (pkg/controller/podgc/gc_controller.go: gcCheckPeriod, quarantineTime): it sees a Node's end at its next look, and
-/// acts at the first look after the 40 seconds, up to 80 seconds after the delete.
-const POD_COLLECTION: Duration = Duration::from_secs(100);
-/// Longer if something is not as predicted: controllers try again after a back-off.
-const PATIENCE: Duration = Duration::from_secs(45);
 /// How long a workload may take to come up.
 const COME_UP: Duration = Duration::from_mins(3);
+/// What is in [`all_up`]'s care.
+const WORKLOADS: [(&str, &str); 7] = [
+    ("/apis/apps/v1/deployments", "Deployment"),
+    ("/apis/apps/v1/replicasets", "ReplicaSet"),
+    ("/apis/apps/v1/statefulsets", "StatefulSet"),
+    ("/apis/apps/v1/daemonsets", "DaemonSet"),
+    ("/apis/batch/v1/jobs", "Job"),
+    ("/api/v1/persistentvolumeclaims", "PersistentVolumeClaim"),
+    ("/api/v1/replicationcontrollers", "ReplicationController"),
+];
+/// What else controllers make of [`FENCE`].
+const MADE: [&str; 4] = [
+    "/api/v1/pods",
+    "/api/v1/endpoints",
+    "/apis/apps/v1/controllerrevisions",
+    "/apis/discovery.k8s.io/v1/endpointslices",
+];
+/// Once this has come up, was deleted and is gone, every controller and kubelet has done what came before.
+const FENCE: &str = "
+    deployment web replicas=1 on=n0
+    statefulset db replicas=1 on=n0
+    daemonset agent
+    job run end=succeed on=n0
+    replicationcontroller set replicas=1 on=n0
+    service web selects=web
+    delete namespace/own Foreground";
+/// A Job that has ended goes by itself after this many seconds or fewer, while the others wait.
+const SOON: i64 = 60;
 
 /// A cluster with every controller, and a kubelet that is played.
 pub struct Bench {
     cluster: Cluster,
     kubelet: Kubelet,
+    /// Where [`FENCE`] is built, on a node of its own.
+    fence: Place,
 }
 
-/// What is predicted for one case.
+/// What is predicted for one case, or for all that belongs to none.
 struct Prediction<'c> {
-    case: &'c Case,
-    place: Place,
+    case: Case,
     plan: Value,
     /// The command that makes the plan.
     command: String,
+    /// Whether an object belongs to this case, or its plan names it.
+    is_own: Box<dyn Fn(&Value) -> bool + Sync + Send + 'c>,
+    before: Vec<Value>,
 }
 
 impl Bench {
@@ -67,7 +83,9 @@ impl Bench {
         };
         let cluster = Cluster::start(&options);
         cluster.start_controllers(&["*", COLLECTOR]);
-        Bench { cluster, kubelet: Kubelet::new() }
+        let (kubelet, fence) = (Kubelet::new(), Place::prepare(&cluster));
+        fence.build(&cluster, &kubelet, &Case::of("the node of the fence", vec![Piece::new("node", "n0")]));
+        Bench { cluster, kubelet, fence }
     }
 
     /// The version of Kubernetes.
@@ -96,65 +114,50 @@ impl Bench {
         });
         let built = begun.elapsed();
         places.iter().for_each(|(case, place)| place.wait_for_kinds(&self.cluster, case));
-        self.all_up(&places);
+        self.all_up(&places.iter().map(|(_, place)| place).collect::<Vec<_>>());
         self.kubelet.fall_silent(&self.cluster);
         places.iter().for_each(|(case, place)| place.close(&self.cluster, case));
-        let kinds = self.cluster.listed();
-        let before = self.at_rest(&kinds, Instant::now(), UP, UP, |_| true);
+        let fence = || self.pass_fence();
+        let world = Objects { cluster: &self.cluster, kinds: self.cluster.listed(), fence: &fence };
+        let before = at_rest(&world);
         let up = begun.elapsed();
-        let predicted: Vec<Prediction<'_>> =
+        let planned: Vec<Prediction<'_>> =
             side_by_side(&places, |(case, place)| self.predict(case, place, &before)).into_iter().flatten().collect();
-        let planned = begun.elapsed();
-        let deleted = Instant::now();
-        side_by_side(&predicted, |predicted| self.delete(predicted));
-        let least = if predicted.iter().any(waits_for_pod_collection) { POD_COLLECTION } else { REST };
-        let as_told = |after: &[Value]| {
-            predicted.iter().all(|predicted| predicted.compare(&before, after).differences.is_empty())
-                && strays(&predicted, &before, after).is_empty()
+        let planned_in = begun.elapsed();
+        let waits = planned.iter().any(Prediction::waits_for_pod_collection);
+        let named: BTreeSet<String> = planned.iter().flat_map(|one| named(&one.plan)).collect();
+        let (deleted, mut predicted) = (planned.len(), planned);
+        let is_stray = |object: &Value| {
+            !places.iter().any(|(_, place)| place.owns(object)) && !named.contains(text(&object["metadata"]["uid"]))
         };
-        // The kinds of now: CRDs may be gone.
-        let after = self.at_rest(&kinds, deleted, REST, least, as_told);
+        let strays = Case::of("objects of no case", Vec::new());
+        predicted.push(Prediction::new(strays, Value::Null, String::new(), Box::new(is_stray), &before));
+        let act = || {
+            side_by_side(&predicted[..deleted], |predicted| self.delete(predicted));
+            if waits {
+                self.pods_are_collected();
+            }
+        };
+        let (_, mut reports) = play(&world, &predicted, PATIENCE, act);
         println!(
             "{} cases, {} objects: built in {} s, at rest after {} s, planned after {} s, at rest again after {} s",
             cases.len(),
             before.len(),
             built.as_secs(),
             up.as_secs(),
-            planned.as_secs(),
+            planned_in.as_secs(),
             begun.elapsed().as_secs(),
         );
-        let mut reports: Vec<Report> = predicted
-            .iter()
-            .map(|predicted| Report {
-                case: predicted.case.clone(),
-                command: predicted.command.clone(),
-                objects: before.iter().filter(|object| predicted.place.owns(object)).count(),
-                compared: predicted.compare(&before, &after),
-            })
-            .collect();
-        let strays = strays(&predicted, &before, &after);
-        if !strays.is_empty() {
-            reports.push(Report::of_strays(strays));
-        }
+        reports.retain(|report| !report.case.targets.is_empty() || bench::Verdict::is_wrong(report));
         reports
     }
 
     /// Waits until every workload is as its spec says.
-    fn all_up(&self, places: &[(&Case, Place)]) {
-        let lists = [
-            ("/apis/apps/v1/deployments", "Deployment"),
-            ("/apis/apps/v1/replicasets", "ReplicaSet"),
-            ("/apis/apps/v1/statefulsets", "StatefulSet"),
-            ("/apis/apps/v1/daemonsets", "DaemonSet"),
-            ("/apis/batch/v1/jobs", "Job"),
-            ("/api/v1/persistentvolumeclaims", "PersistentVolumeClaim"),
-            ("/api/v1/replicationcontrollers", "ReplicationController"),
-        ];
+    fn all_up(&self, places: &[&Place]) {
         let verdict = poll(COME_UP, || {
-            for (path, kind) in lists {
+            for (path, kind) in WORKLOADS {
                 for object in self.cluster.list(path) {
-                    let is_own = places.iter().any(|(_, place)| place.owns(&object));
-                    if is_own && !is_up(kind, &object) {
+                    if places.iter().any(|place| place.owns(&object)) && !is_up(kind, &object) {
                         return Err(Retry::Later(format!("{kind} {object}")));
                     }
                 }
@@ -164,60 +167,43 @@ impl Bench {
         verdict.unwrap_or_else(|last| panic!("it doesn't come up: {last}"));
     }
 
-    /// All objects, with what only their content says: whose an IPAddress or a volume is.
-    fn look(&self, kinds: &[Listed]) -> Vec<Value> {
-        let mut objects = self.cluster.objects_of(kinds);
-        let mut namespaces: Vec<(String, Value)> = Vec::new();
-        for (path, of) in [
-            ("/apis/networking.k8s.io/v1/ipaddresses", "/spec/parentRef/namespace"),
-            ("/api/v1/persistentvolumes", "/spec/claimRef/namespace"),
-        ] {
-            let list = self.cluster.list(path);
-            namespaces.extend(
-                list.iter().filter_map(|object| {
-                    Some((text(&object["metadata"]["uid"]).to_owned(), object.pointer(of)?.clone()))
-                }),
-            );
+    /// Waits until every controller and kubelet has done what was to do before, and no Job expires soon.
+    fn pass_fence(&self) {
+        let case = &Case::parse(FENCE)[0];
+        self.fence.build(&self.cluster, &self.kubelet, case);
+        self.all_up(&[&self.fence]);
+        for object in case.pieces.iter().flat_map(|piece| self.fence.objects(piece)) {
+            self.cluster.delete(&self.cluster.path_of(&object), Some("Foreground"), None);
         }
-        for object in &mut objects {
-            if let Some((_, namespace)) = namespaces.iter().find(|(uid, _)| object["metadata"]["uid"] == uid.as_str()) {
-                object["of"] = namespace.clone();
-            }
-            for field in ["managedFields", "resourceVersion", "generation", "annotations", "labels"] {
-                object["metadata"].as_object_mut().map(|metadata| metadata.remove(field));
-            }
-        }
-        objects
+        let expires = |job: &&Value| {
+            let ends = items(&job["status"]["conditions"])
+                .any(|known| matches!(text(&known["type"]), "Complete" | "Failed") && known["status"] == "True");
+            let soon = job["spec"]["ttlSecondsAfterFinished"].as_i64().is_some_and(|ttl| ttl <= SOON);
+            ends && soon && job["metadata"]["deletionTimestamp"].is_null()
+        };
+        self.cluster.wait_until_done("the controllers to remove", || {
+            let paths = WORKLOADS.iter().map(|(path, _)| *path).chain(MADE);
+            let all = paths.flat_map(|path| self.cluster.list(path));
+            let left = all.filter(|object| self.fence.owns(object) || expires(&object));
+            left.map(|object| text(&object["metadata"]["name"]).to_owned()).collect()
+        });
     }
 
-    /// Waits until nothing changes: for `rest` if everything is as told, for [`PATIENCE`] if not, and until `least` has
-    /// passed since the beginning.
-    fn at_rest(
-        &self,
-        kinds: &[Listed],
-        begun: Instant,
-        rest: Duration,
-        least: Duration,
-        as_told: impl Fn(&[Value]) -> bool,
-    ) -> Vec<Value> {
-        let mut objects = self.look(kinds);
-        let mut since = Instant::now();
-        loop {
-            let rest = if as_told(&objects) { rest } else { PATIENCE };
-            if since.elapsed() >= rest && begun.elapsed() >= least {
-                self.cluster.all_settled();
-                return objects;
-            }
-            thread::sleep(Duration::from_millis(1500));
-            let now = self.look(kinds);
-            if now != objects {
-                (objects, since) = (now, Instant::now());
-            }
-        }
+    /// Waits until the pod garbage collector has done what was to do before. It looks every 20 seconds for Nodes that
+    /// don't exist, and waits 40 seconds for each (pkg/controller/podgc/gc_controller.go: gcCheckPeriod,
+    /// quarantineTime).
+    fn pods_are_collected(&self) {
+        let spec = json!({"nodeName": self.fence.global("absent"), "containers": [{"name": "main", "image": "main"}]});
+        let pod = self.cluster.create(json!({"apiVersion": "v1", "kind": "Pod", "spec": spec,
+            "metadata": {"name": "last", "namespace": self.fence.namespace}}));
+        let path = self.cluster.path_of(&pod);
+        self.cluster.wait_until_done("the pod garbage collector to remove", || {
+            self.cluster.get(&path).map(|pod| pod.to_string()).into_iter().collect()
+        });
     }
 
     /// Plans one case with the built program; `None` if a target isn't there.
-    fn predict<'c>(&self, case: &'c Case, place: &Place, before: &[Value]) -> Option<Prediction<'c>> {
+    fn predict<'c>(&self, case: &Case, place: &'c Place, before: &[Value]) -> Option<Prediction<'c>> {
         let targets = case.targets.iter().filter_map(|target| place.target(case, before, target));
         let targets: BTreeSet<String> = targets.collect();
         if targets.is_empty() {
@@ -235,7 +221,9 @@ impl Bench {
             plan = self.cluster.gc(&args).json();
         }
         assert_eq!(plan["complete"], true, "{command}: {}", plan["gaps"]);
-        Some(Prediction { case, place: place.clone(), plan, command })
+        let names = named(&plan);
+        let is_own = move |object: &Value| place.owns(object) || names.contains(text(&object["metadata"]["uid"]));
+        Some(Prediction::new(case.clone(), plan, command, Box::new(is_own), before))
     }
 
     /// Deletes the targets in the order of the plan, the way kubectl does. A refusal is an end like any other.
@@ -257,58 +245,51 @@ impl Bench {
     }
 }
 
-impl Prediction<'_> {
-    /// Compares what belongs to this case, and whatever the plan names.
-    fn compare(&self, before: &[Value], after: &[Value]) -> Compared {
-        let named = named(&self.plan);
-        let own = |objects: &[Value]| -> Vec<Value> {
-            let is_own = |object: &&Value| self.place.owns(object) || named.contains(text(&object["metadata"]["uid"]));
-            objects.iter().filter(is_own).cloned().collect()
-        };
-        compare(&self.plan, &own(before), &own(after))
+impl<'c> Prediction<'c> {
+    fn new(
+        case: Case,
+        plan: Value,
+        command: String,
+        is_own: Box<dyn Fn(&Value) -> bool + Sync + Send + 'c>,
+        before: &[Value],
+    ) -> Self {
+        let before = before.iter().filter(|object| is_own(object)).cloned().collect();
+        Prediction { case, plan, command, is_own, before }
+    }
+
+    fn compare(&self, after: &[Value]) -> Compared {
+        let after: Vec<Value> = after.iter().filter(|object| (self.is_own)(object)).cloned().collect();
+        compare(&self.plan, &self.before, &after)
+    }
+
+    /// Whether a Node goes, or pods terminate on one that is silent.
+    fn waits_for_pod_collection(&self) -> bool {
+        self.case.pieces.iter().any(|piece| piece.sort == "node")
+            && (self.case.pieces.iter().any(|piece| piece.get("silent").is_some())
+                || items(&self.plan["outcomes"]).any(|outcome| outcome["object"]["kind"] == "Node"))
+    }
+}
+
+impl bench::Prediction<Vec<Value>> for Prediction<'_> {
+    type Report = Report;
+
+    fn is_told(&self, seen: &Vec<Value>) -> bool {
+        self.compare(seen).differences.is_empty()
+    }
+
+    fn report(&self, seen: &Vec<Value>) -> Report {
+        let objects = if self.case.targets.is_empty() { 0 } else { self.before.len() };
+        Report { case: self.case.clone(), command: self.command.clone(), objects, compared: self.compare(seen) }
     }
 }
 
 /// The uids of all objects that have an outcome, or that an effect or a reaction is about.
-fn named(plan: &Value) -> BTreeSet<&str> {
+fn named(plan: &Value) -> BTreeSet<String> {
     let outcomes = items(&plan["outcomes"]).map(|outcome| &outcome["object"]);
     let effects = items(&plan["effects"]).flat_map(|effect| items(&effect["related"]));
     let reactions = items(&plan["outcomes"]).flat_map(|outcome| items(&outcome["afterwards"]));
     let objects = outcomes.chain(effects).chain(reactions.map(|after| &after["object"]));
-    objects.map(|object| text(&object["uid"])).collect()
-}
-
-/// Whether a case waits for the pod garbage collector: a Node goes, or pods terminate on one that is silent.
-fn waits_for_pod_collection(predicted: &Prediction<'_>) -> bool {
-    predicted.case.pieces.iter().any(|piece| piece.sort == "node")
-        && (predicted.case.pieces.iter().any(|piece| piece.get("silent").is_some())
-            || items(&predicted.plan["outcomes"]).any(|outcome| outcome["object"]["kind"] == "Node"))
-}
-
-/// Changes of objects that belong to no case, and that no plan names.
-fn strays(predicted: &[Prediction<'_>], before: &[Value], after: &[Value]) -> Vec<Difference> {
-    let named: BTreeSet<&str> = predicted.iter().flat_map(|predicted| named(&predicted.plan)).collect();
-    let is_stray = |object: &&Value| {
-        !predicted.iter().any(|predicted| predicted.place.owns(object))
-            && !named.contains(text(&object["metadata"]["uid"]))
-    };
-    let [before, after] = [before, after].map(|objects| objects.iter().filter(is_stray).cloned().collect::<Vec<_>>());
-    let (before, after) = (by_uid(&before), by_uid(&after));
-    let changed = before.iter().filter_map(|(uid, was)| {
-        let (old, new) = (State::of(was), after.get(uid).map(|object| State::of(object)));
-        State::outcome(&old, new.as_ref()).map(|change| (*was, change.to_owned()))
-    });
-    let new = after.iter().filter(|(uid, _)| !before.contains_key(**uid)).map(|(_, is)| (*is, "new".to_owned()));
-    changed
-        .chain(new)
-        .map(|(object, change)| Difference {
-            sort: Sort::Missed,
-            object: described_real(object),
-            predicted: "nothing, in no plan".to_owned(),
-            cause: format!("stray {}: {change}", text(&object["kind"])),
-            real: change,
-        })
-        .collect()
+    objects.map(|object| text(&object["uid"]).to_owned()).collect()
 }
 
 /// Whether a workload is as its spec says.
@@ -343,26 +324,4 @@ impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
         self.0.stop();
     }
-}
-
-/// Does something for each item, a few at a time; results in order.
-fn side_by_side<'i, T: Sync, R: Send>(items: &'i [T], act: impl Fn(&'i T) -> R + Sync) -> Vec<R> {
-    let next = Mutex::new(items.iter().enumerate());
-    let done = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let Some((index, item)) = next.lock().unwrap().next() else { return };
-            let result = act(item);
-            done.lock().unwrap().push((index, result));
-        }
-    };
-    thread::scope(|scope| {
-        let running: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
-        for thread in running {
-            thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-        }
-    });
-    let mut done = done.into_inner().unwrap();
-    done.sort_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, result)| result).collect()
 }

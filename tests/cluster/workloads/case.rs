@@ -82,6 +82,11 @@ pub struct Case {
 }
 
 impl Case {
+    /// What is only built.
+    pub fn of(from: &str, pieces: Vec<Piece>) -> Self {
+        Case { from: from.to_owned(), pieces, targets: Vec::new(), policy: "Background" }
+    }
+
     /// Reads cases: one piece in each line, and then `delete TARGET… POLICY`. Lines that begin with `#` tell where the
     /// case comes from.
     pub fn parse(text: &str) -> Vec<Self> {

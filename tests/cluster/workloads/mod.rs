@@ -22,9 +22,12 @@ use std::env;
 
 use bench::Bench;
 use case::Case;
-use report::{Figures, Report, by_cause};
+use report::by_cause;
 
-use crate::harness::needs;
+use crate::{
+    bench::{in_batches, none_is_wrong, number},
+    harness::needs,
+};
 
 /// Cases in the long tier: about two minutes.
 const WORKLOADS: u64 = 20;
@@ -40,32 +43,20 @@ const QUICK: &str = include_str!("quick.txt");
 /// Cases that were once wrong, and wait for slow controllers.
 const SLOW: &str = include_str!("slow.txt");
 
-/// A number from the environment.
-fn number(name: &str, otherwise: u64) -> u64 {
-    env::var(name)
-        .ok()
-        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
-}
-
 /// Plays cases, prints what differs, and fails if anything does.
 fn play(cases: &[Case]) {
-    let mut reports: Vec<Report> = Vec::new();
     let mut server = String::new();
-    for cases in cases.chunks(number("BATCH", BATCH) as usize) {
+    let reports = in_batches("workloads", cases, number("BATCH", BATCH) as usize, |cases| {
         let bench = Bench::start();
         server = bench.version();
-        let batch = bench.run(cases);
-        batch.iter().filter(|report| report.differs()).for_each(|report| println!("{report}"));
-        reports.extend(batch);
-        println!("to {}: {}", cases.last().map_or("", |case| &case.from), Figures::of(&reports));
-    }
+        bench.run(cases)
+    });
     println!("{}", by_cause(&reports));
     fidelity::write(&server, number("SEED", SEED), &reports);
     if number("SHRINK", 0) > 0 {
         shrink::shrink(&reports);
     }
-    let different = reports.iter().filter(|report| report.differs()).count();
-    assert_eq!(different, 0, "{different} of {} deletes are not as told; see above", reports.len());
+    none_is_wrong(&reports);
 }
 
 /// Among others R9.22, R9.23, R9.24, R9.25, R9.26 and R9.36.

@@ -9,6 +9,7 @@ use super::{
     case::Case,
     compare::{Compared, Difference, Sort},
 };
+use crate::bench::Verdict;
 
 /// The result of one case.
 #[derive(Clone, Debug)]
@@ -21,25 +22,19 @@ pub struct Report {
 }
 
 impl Report {
-    /// Changes that belong to no case.
-    pub fn of_strays(differences: Vec<Difference>) -> Self {
-        let case = Case {
-            from: "objects of no case".to_owned(),
-            pieces: Vec::new(),
-            targets: Vec::new(),
-            policy: "Background",
-        };
-        let compared = Compared { differences, ..Compared::default() };
-        Report { case, command: String::new(), objects: 0, compared }
+    pub fn count(&self, sort: Sort) -> usize {
+        self.compared.differences.iter().filter(|difference| difference.sort == sort).count()
     }
+}
 
+impl Verdict for Report {
     /// Whether anything was wrong or missed.
-    pub fn differs(&self) -> bool {
+    fn is_wrong(&self) -> bool {
         !self.compared.differences.is_empty()
     }
 
-    pub fn count(&self, sort: Sort) -> usize {
-        self.compared.differences.iter().filter(|difference| difference.sort == sort).count()
+    fn figures(reports: &[Self]) -> String {
+        Figures::of(reports).to_string()
     }
 }
 
@@ -76,7 +71,7 @@ impl Figures {
             figures.changed += changed;
             figures.outcomes += outcomes;
             figures.certain += certain;
-            figures.exact += usize::from(!report.differs());
+            figures.exact += usize::from(!report.is_wrong());
             figures.wrong += usize::from(report.count(Sort::Wrong) > 0);
             figures.missed += usize::from(report.count(Sort::Missed) > 0);
         }
