@@ -103,7 +103,7 @@ fn gone(_: &RecordedRequest) -> Say {
 fn marked(_: &RecordedRequest) -> Say {
     json(
         200,
-        r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"held","namespace":"shop","uid":"u-held",
+        r#"{"apiVersion":"v1","kind":"Thing","metadata":{"name":"held","namespace":"shop","uid":"u-held",
             "resourceVersion":"9","finalizers":["acme.io/x"],"deletionTimestamp":"1970-01-01T00:00:09Z"}}"#,
     )
 }
@@ -133,7 +133,7 @@ async fn what_is_not_known_of_a_delete_is_asked() {
     let unmarked = |_: &RecordedRequest| {
         json(
             200,
-            r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"held","namespace":"shop","uid":"u-held",
+            r#"{"apiVersion":"v1","kind":"Thing","metadata":{"name":"held","namespace":"shop","uid":"u-held",
                 "resourceVersion":"5","finalizers":["acme.io/x"]}}"#,
         )
     };
@@ -184,7 +184,7 @@ async fn a_watch_that_has_not_told_what_was_read_is_doubted() {
 #[tokio::test]
 async fn what_is_late_brings_nothing_back() {
     let event = r#"{"type":"MODIFIED","object":{"metadata":{"name":"held","namespace":"shop","uid":"u-held","resourceVersion":"6"}}}"#;
-    let dependent = r#"{"apiVersion":"v1","kind":"Pod",
+    let dependent = r#"{"apiVersion":"v1","kind":"Thing",
         "metadata":{"name":"dependent","namespace":"shop","uid":"u-dependent","ownerReferences":[
         {"apiVersion":"v1","kind":"Thing","name":"held","uid":"u-held"}]}}"#;
     let connection = serve(move |asked| match asked.url.as_str() {

@@ -281,7 +281,7 @@ async fn nothing_stays_cut_if_something_can_not_be() {
             "its owner references have changed since the plan (ReplicaSet/another is new); plan again",
         ),
         (
-            |metadata| *metadata = json!({"uid": "b", "labels": {"forbidden": "yes"}}),
+            |metadata| *metadata = json!({"name": "b", "uid": "b", "labels": {"forbidden": "yes"}}),
             "patching it failed: forbidden: not you",
         ),
     ];

@@ -628,7 +628,7 @@ async fn metadata_of_another_kind_are_no_new_owner() {
             there(&json!({"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata}))
         }
         ("GET", "owner") => there(&pod("owner", 1, &[], &none())),
-        ("PATCH", "lost") => there(&pod("lost", 8, &[to("owner")], &none())),
+        ("GET" | "PATCH", "lost") => there(&pod("lost", 8, &[to("owner")], &none())),
         _ => panic!("{} {}", asked.method, asked.url),
     });
     let writes = scene.await.writes(1).await;
