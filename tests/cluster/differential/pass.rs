@@ -49,11 +49,9 @@ impl Verdict for Passed {
     /// predicted.
     fn is_wrong(&self) -> bool {
         let Report { trial, changes, verdict, .. } = &self.report;
-        let foretold = *verdict == judge::Verdict::Told;
-        match self.afterwards {
-            false => self.report.is_wrong(),
-            true => !changes.0.is_empty() && !(foretold && why_too_early(&trial.graph, changes).is_some()),
-        }
+        let is_foretold = *verdict == judge::Verdict::Told;
+        let is_right = changes.0.is_empty() || is_foretold && why_too_early(&trial.graph, changes).is_some();
+        if self.afterwards { !is_right } else { self.report.is_wrong() }
     }
 
     fn figures(reports: &[Self]) -> String {
