@@ -18,7 +18,6 @@ mod owners;
 mod pods;
 mod set_claims;
 mod targets;
-mod three_ways;
 pub mod trial;
 pub mod workloads;
 mod young;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     draft::blocking,
-    trial::{Trial, all_come_true, predict, three_ways, wait_for_items},
+    trial::{Trial, all_come_true, predict, wait_for_items},
 };
 use crate::harness::{uid, wait_until};
 
@@ -74,25 +74,6 @@ pub fn job(trial: &Trial<'_>, owner: Option<&Value>) {
     assert!(pods.iter().all(tracked), "{pods:?}");
 }
 
-#[test]
-fn a_stateful_set_with_its_claims() {
-    three_ways("stateful", |trial| stateful_set(trial, None));
-}
-
-#[test]
-fn a_stateful_set_whose_pods_have_a_node() {
-    three_ways("stateful-scheduled", |trial| stateful_set(trial, Some(&trial.node())));
-}
-
-/// R9.8.
-#[test]
-fn a_job_whose_pods_are_tracked() {
-    three_ways("job", |trial| {
-        job(trial, None);
-        vec!["job/batch".to_owned()]
-    });
-}
-
 /// A suspended CronJob `nightly` with a Job.
 pub fn cron_job(trial: &Trial<'_>) {
     let mut template = pod(None);
@@ -108,14 +89,6 @@ pub fn cron_job(trial: &Trial<'_>) {
         },
     }));
     job(trial, Some(&owner));
-}
-
-#[test]
-fn a_cron_job_with_a_job() {
-    three_ways("cron-job", |trial| {
-        cron_job(trial);
-        vec!["cronjob/nightly".to_owned()]
-    });
 }
 
 /// A Deployment of two pods. Returns its ReplicaSet's name.
