@@ -228,7 +228,7 @@ async fn what_was_written_is_unobserved_until_an_event_tells_it() {
     let lost = pod("lost", 7, &[to("owner")], &none());
     let below = pod("below", 8, &[to("lost")], &none());
     let scene = Scene::begin([lost, below], settings(), |name, asked| match (asked.method.as_str(), name) {
-        ("GET", "owner") => gone(),
+        ("GET", "owner") => absent(asked),
         ("DELETE", "lost" | "below") => removed(name),
         _ => panic!("{} {}", asked.method, asked.url),
     });
