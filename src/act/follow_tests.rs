@@ -142,8 +142,8 @@ async fn what_is_not_known_of_a_delete_is_asked() {
     assert_eq!(asked, 2, "at once, and before it is told");
 }
 
-/// An object that was read is gone, and its watch has not told it: nobody waits for the object any more, but the watch may
-/// be silent about others, too.
+/// An object that was read is gone, and its watch has not told it: nobody waits for the object any more, but the watch
+/// may be silent about others, too.
 #[tokio::test]
 async fn a_watch_that_has_not_told_what_was_read_is_doubted() {
     let connection = serve(|asked| match asked.url.as_str() {

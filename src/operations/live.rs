@@ -366,8 +366,8 @@ impl LiveSession {
     }
 }
 
-/// Done when for some time nothing has moved, and only failing objects are left. Passes on what the sweep wants read, and
-/// doubts the watches that don't tell what it has written.
+/// Done when for some time nothing has moved, and only failing objects are left. Passes on what the sweep wants read,
+/// and doubts the watches that don't tell what it has written.
 async fn in_vain(sweeper: &Sweeper, watches: &Watches, resources: &FxHashMap<KindId, ResourceId>) {
     let mut doubted = false;
     loop {

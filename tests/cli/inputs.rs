@@ -52,6 +52,7 @@ fn from_file(folder: &Path, name: &str, content: impl AsRef<[u8]>) {
 }
 
 #[test]
+#[ignore = "long: each command in each format"]
 fn every_file_format_says_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let objects = objects();

@@ -70,6 +70,7 @@ fn printed(line: &str, dump: &Value) -> String {
 /// Four times as many references or finalizers in one object give about four times as much text, in every format;
 /// indexes get more digits.
 #[test]
+#[ignore = "long: draws large graphs"]
 fn output_grows_with_input() {
     let dumps: [(&str, Dump); 6] = [
         ("absent", absent),
@@ -156,6 +157,7 @@ fn one_absent_owner_of_many_objects_is_one_finding() {
 /// Each of these objects names its owner twice, so that the order of events may matter (R4.11), and there are too many
 /// orders. What was not tried is told, also beside a document.
 #[test]
+#[ignore = "long: plays orders up to a limit"]
 fn a_search_that_takes_too_long_ends_and_says_so() {
     let object = |number: usize| {
         let name = |number: usize| format!("o{number}");

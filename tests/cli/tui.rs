@@ -19,10 +19,13 @@ fn terminal() -> Tmux {
 
 /// A picture without ages, which depend on the day.
 fn ageless(shown: &str) -> String {
-    let line = |line: &str| match line.rsplit_once("  ") {
-        Some((before, age)) if age.trim().len() <= 6 && age.trim().ends_with(['d', 'h', 'm', 's']) => {
-            format!("{}  AGE", before.trim_end())
-        }
+    let is_age = |word: &str| {
+        word.starts_with(|letter: char| letter.is_ascii_digit())
+            && word.ends_with(['d', 'h', 'm', 's'])
+            && word.chars().all(|letter| letter.is_ascii_digit() || "ydhms".contains(letter))
+    };
+    let line = |line: &str| match line.trim_end().rsplit_once(' ') {
+        Some((before, age)) if is_age(age) => format!("{}  AGE", before.trim_end()),
         _ => line.to_owned(),
     };
     shown.lines().map(line).collect::<Vec<_>>().join("\n")

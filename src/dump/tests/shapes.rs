@@ -107,6 +107,7 @@ fn assert_same_in_chunks(text: &str) {
 
 /// The same of lists in YAML, whose items are read before the rest, unless others refer to them.
 #[test]
+#[ignore = "long: every size"]
 fn every_size_of_chunks_reads_the_same_yaml() {
     let pod = |name: &str, more: &str| {
         format!(
@@ -405,6 +406,7 @@ fn huge_numbers_are_safe() {
 }
 
 #[test]
+#[ignore = "long: reads megabytes"]
 fn aliases_cannot_multiply_without_bound() {
     let list = "x,".repeat(50_000);
     let aliases = "*a,".repeat(50_000);

@@ -1,6 +1,6 @@
-//! The bench of all suites that build many cases on a real cluster, predict, act, wait until all is at rest, and compare
-//! the end with the predictions. A suite describes its [`World`], what is predicted for a case ([`Prediction`]), and
-//! what is wrong ([`Verdict`]).
+//! The bench of all suites that build many cases on a real cluster, predict, act, wait until all is at rest, and
+//! compare the end with the predictions. A suite describes its [`World`], what is predicted for a case
+//! ([`Prediction`]), and what is wrong ([`Verdict`]).
 
 mod fence;
 mod objects;
@@ -64,8 +64,8 @@ pub trait Verdict: Display + Sized {
     fn figures(reports: &[Self]) -> String;
 }
 
-/// Acts, waits until all is at rest, and compares. If something is not as predicted, waits until it is: so long at least,
-/// and as long as a pause may last.
+/// Acts, waits until all is at rest, and compares. If something is not as predicted, waits until it is: so long at
+/// least, and as long as a pause may last.
 pub fn play<W: World, P: Prediction<W::Seen>>(
     world: &W,
     predicted: &[P],

@@ -1,5 +1,5 @@
-//! Builds graphs on a real cluster: each in its own two namespaces, with its own prefix for every name. A graph that has
-//! namespaces or CRDs among its objects is built with these, and its custom kinds are in a group of their own.
+//! Builds graphs on a real cluster: each in its own two namespaces, with its own prefix for every name. A graph that
+//! has namespaces or CRDs among its objects is built with these, and its custom kinds are in a group of their own.
 
 use std::{collections::BTreeMap, fmt::Display};
 

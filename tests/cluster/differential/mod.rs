@@ -82,8 +82,8 @@ fn more_graphs_end_as_foretold_under_a_sweep() {
     end_as_foretold(Seat::Sweep, [(Mix::Full, 30..90), (Mix::Legal, 15..40), (Mix::OrderFree, 5..20)]);
 }
 
-/// R2.9, R8.9: what the collector tries in vain for long, it tries again only so much later, whatever has changed since.
-/// The bench waits for that.
+/// R2.9, R8.9: what the collector tries in vain for long, it tries again only so much later, whatever has changed
+/// since. The bench waits for that.
 #[test]
 #[ignore = "long: the collector's pauses have to grow first"]
 fn what_the_collector_tries_again_late_ends_as_foretold() {

@@ -109,8 +109,8 @@ impl<'c> Killer<'c> {
         self.cluster.gc_with(self.proxy.kubeconfig(), args)
     }
 
-    /// Lets a run come to its end with success, and tells how many requests that count every such run makes. One that was refused
-    /// is made again, and doesn't happen each time.
+    /// Lets a run come to its end with success, and tells how many requests that count every such run makes. One that
+    /// was refused is made again, and doesn't happen each time.
     #[track_caller]
     pub fn requests(&self, args: &[&str]) -> usize {
         self.run(args).expect(0);

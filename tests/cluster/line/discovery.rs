@@ -157,8 +157,8 @@ fn discovery_that_answers_404_is_no_absence() {
     }
 }
 
-/// robustness line: discovery of which one path answers 404 once, under `sweep --watch` that looks for new resources once
-///   an hour | once | it is read again soon, and all is swept
+/// robustness line: discovery of which one path answers 404 once, under `sweep --watch` that looks for new resources
+///   once an hour | once | it is read again soon, and all is swept
 #[test]
 fn a_sweep_soon_reads_again_what_it_could_not_discover() {
     let trial = Trial::on(uncollected(), "line-undiscovered", "Background");

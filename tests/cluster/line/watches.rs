@@ -19,7 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// How many lists are answered with 429: that takes more than ten seconds.
 const BUSY: usize = 6;
-/// Between two lists that take a watch's place are half a minute at most, and between two discoveries two seconds or more.
+/// Between two lists that take a watch's place are half a minute at most, and between two discoveries two seconds or
+/// more.
 const TICKS: usize = 20;
 
 /// The ways in which each watch fails.
@@ -215,8 +216,8 @@ fn is_list(request: &Request) -> bool {
     request.path == "/api/v1/configmaps" && request.query.contains("limit=")
 }
 
-/// robustness line: `sweep --watch` where ConfigMaps can't be watched, and their lists are answered with 429 for a while,
-///   with and without Retry-After | each | once the line is sound, they are listed as often as before
+/// robustness line: `sweep --watch` where ConfigMaps can't be watched, and their lists are answered with 429 for a
+///   while, with and without Retry-After | each | once the line is sound, they are listed as often as before
 #[test]
 fn sweep_watch_uses_a_line_that_is_sound_again() {
     thread::scope(|scope| {

@@ -224,8 +224,8 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
     }
 }
 
-/// Kills a sweep this many times, in turn while it starts and before or after one of its writes, later each time. Starts
-/// the next one each time, behind a proxy with these faults.
+/// Kills a sweep this many times, in turn while it starts and before or after one of its writes, later each time.
+/// Starts the next one each time, behind a proxy with these faults.
 fn killed_again_and_again(
     cluster: &Cluster,
     mut sweep: SweepSettings,
