@@ -120,6 +120,7 @@ const SCENES: [(&str, NeedsObjects); 6] = [
 ];
 
 #[test]
+#[ignore = "long: every example of every page"]
 fn the_pages_show_what_a_cluster_answers() {
     let stage = Stage::new();
     for (name, needs_objects) in SCENES {

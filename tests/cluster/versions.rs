@@ -17,7 +17,7 @@ use crate::harness::{NOT_RUN, Program, Supervised, VERSION, build, say, versions
 
 /// What runs on the oldest version in every long tier: the rules on random graphs, in the collector's place and beside
 /// it; what empties namespaces; a delete to its end; a healthy cluster.
-const SELECTION: [&str; 16] = [
+const SELECTION: [&str; 15] = [
     "content::content_ends_as_foretold",
     "delete::following::a_namespace_is_followed_to_its_end",
     "delete::following::documents_say_it_all",
@@ -27,7 +27,6 @@ const SELECTION: [&str; 16] = [
     "differential::pass::one_pass_ends_as_foretold",
     "doctor::healthy::a_healthy_cluster_is_read_once",
     "facts::a_snapshot_file_tells_the_facts_that_the_objects_tell",
-    "follow::random::random_graphs_are_followed",
     "plan::definitions::a_definition_goes_with_its_instances_whatever_the_policy",
     "plan::namespaces::a_namespace_goes_with_its_content",
     "requests::a_tree_of_a_namespace_lists_what_is_in_its_scope_once",

@@ -72,6 +72,7 @@ fn measured(mut command: Command, folder: &std::path::Path) -> (Option<i32>, Str
 }
 
 #[test]
+#[ignore = "long: a thousand objects"]
 fn a_thousand_dependents_are_followed() {
     are_followed(1000);
 }

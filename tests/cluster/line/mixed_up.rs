@@ -29,10 +29,21 @@ const COMMANDS: [(&str, Try); 6] = [
 ///   under `sweep`, `plan`, `delete` and `restore` | {COMMANDS} commands with {ANSWERS} answers each | nothing with an
 ///   owner is deleted, nothing is called absent, and `restore` and `--keep` write nothing
 #[test]
+#[ignore = "long: each command with each answer"]
 fn an_answer_about_another_object_proves_nothing() {
+    prove_nothing(|_, _| true);
+}
+
+/// A sweep with each answer, and each other command with one.
+#[test]
+fn some_answers_about_another_object_prove_nothing() {
+    prove_nothing(|command, answer| command == 0 || command % ANSWERS.len() == answer);
+}
+
+fn prove_nothing(is_tried: impl Fn(usize, usize) -> bool) {
     let mut wrong = Vec::new();
-    for (name, command) in COMMANDS {
-        for (other, answer) in ANSWERS.into_iter().enumerate() {
+    for (number, (name, command)) in COMMANDS.into_iter().enumerate() {
+        for (other, answer) in ANSWERS.into_iter().enumerate().filter(|(other, _)| is_tried(number, *other)) {
             wrong.extend(command(other).err().map(|why| format!("{name}: {answer}: {why}")));
         }
     }

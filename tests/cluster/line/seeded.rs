@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// How many seeds each tier tries.
-const SOME: u64 = 34;
+const SOME: u64 = 17;
 const MANY: u64 = 272;
 /// Commands that run at once: most of them wait.
 const AT_ONCE: usize = 10;

@@ -174,6 +174,7 @@ fn what_comes_without_watches_is_asked_about_again() {
 /// robustness line: `sweep --watch` where each watch is refused (403, 404, 405), fails or ends at once | each way
 ///   | it looks again by lists and does all, also what comes later, and says once for each resource that and why
 #[test]
+#[ignore = "long: waits for lists in the place of watches"]
 fn sweep_watch_does_without_watches() {
     each_failure(|number, reason, fault| {
         let chain = Chain::build(&format!("line-unwatched-too-{number}"));

@@ -77,6 +77,7 @@ fn spoil(rng: &mut TestRng, request: &Request) -> Option<Fault> {
 /// Follows ConfigMaps directly and through a proxy that keeps cutting connections, while the API server is killed
 /// twice.
 #[test]
+#[ignore = "long: random writes and cuts"]
 fn nothing_is_lost_and_nothing_is_made_up() {
     let cluster = Cluster::start(&Options::default());
     let namespace = cluster.namespace("churn");

@@ -83,6 +83,7 @@ fn node(trial: &Trial<'_>, name: &str) -> String {
 
 /// R9.7: with their ephemeral claims, their dependents, and the Job's finalizer; those of other Nodes stay.
 #[test]
+#[ignore = "long: waits for the pod garbage collector"]
 fn pods_follow_their_node() {
     let trial = trial("node-pods");
     let (gone, other) = (node(&trial, "gone"), node(&trial, "other"));
@@ -105,6 +106,7 @@ fn pods_follow_their_node() {
 
 /// R9.7: no kubelet ends a deleted pod on a Node that doesn't exist, but the pod garbage collector does.
 #[test]
+#[ignore = "long: waits for the pod garbage collector"]
 fn pods_on_a_node_that_is_missing() {
     three_ways_on(cluster(), "no-node", |trial| {
         let owner = pod(trial, "root", &trial.global("missing"), &[], &json!({}));

@@ -35,6 +35,7 @@ fn a_pod_with_dependents_on_a_node() {
 }
 
 #[test]
+#[ignore = "long: waits for grace periods"]
 fn pods_below_a_target_keep_their_own_grace_period() {
     three_ways("pods-below", |trial| {
         let owner = trial.widget("root").create();
@@ -96,6 +97,7 @@ fn only_force_removes_a_pod_at_once() {
 }
 
 #[test]
+#[ignore = "long: waits for grace periods"]
 fn a_grace_period_that_runs_can_only_be_shortened() {
     let delete = |trial: &Trial<'_>, pod: &Value| {
         trial.cluster.delete(&trial.cluster.path_of(pod), Some("Foreground"), None);

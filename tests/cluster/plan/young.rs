@@ -68,6 +68,7 @@ fn certain(cluster: &Cluster, owner: &str) -> bool {
 /// R2.5: an orphaning frees nothing of a kind that is not watched yet. Its objects are deleted later, because their
 /// owner is gone.
 #[test]
+#[ignore = "long: waits until a kind is old"]
 fn an_orphan_of_a_young_kind_may_be_deleted() {
     let cluster = Cluster::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);

@@ -108,6 +108,7 @@ fn a_database_comes_back_with_its_claims(cluster: &Cluster, archives: &Archives,
 }
 
 #[test]
+#[ignore = "long: a race, seven times"]
 fn a_stateful_set_and_its_claims_come_back_together() {
     let archives = Archives::new();
     for _ in 0..3 {
@@ -180,6 +181,7 @@ fn a_deployment_adopts_what_it_had(cluster: &Cluster, archives: &Archives) {
 }
 
 #[test]
+#[ignore = "long: a race, seven times"]
 fn with_all_a_deployment_adopts_its_replica_sets_and_they_their_pods() {
     let archives = Archives::new();
     for _ in 0..3 {
