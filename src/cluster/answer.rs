@@ -111,7 +111,7 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
     /// The object that the refusal names. A 404 without a name means that the path is not served, which proves nothing
     /// about the object (R3.16); one that names another object proves nothing at all.
-    pub(crate) named: Option<Named>,
+    pub(crate) named: Option<Box<Named>>,
     pub(crate) retry_after: Option<u64>,
 }
 
@@ -135,7 +135,7 @@ impl std::fmt::Display for Refusal {
 #[derive(Default)]
 struct Said {
     message: String,
-    named: Option<Named>,
+    named: Option<Box<Named>>,
     retry_after: Option<u64>,
 }
 
@@ -163,10 +163,9 @@ impl Said {
         let details = status.details.unwrap_or_default();
         Some(Said {
             message: status.message.unwrap_or_default(),
-            named: details.name.filter(|name| !name.is_empty()).map(|name| Named {
-                group: details.group.unwrap_or_default(),
-                kind: details.kind.unwrap_or_default(),
-                name,
+            named: details.name.filter(|name| !name.is_empty()).map(|name| {
+                let [group, kind] = [details.group, details.kind].map(Option::unwrap_or_default);
+                Box::new(Named { group, kind, name })
             }),
             retry_after: details.retry_after_seconds,
         })
@@ -180,7 +179,7 @@ impl Said {
         let named = Named { group: text(details, 2)?, kind: text(details, 3)?, name: text(details, 1)? };
         Some(Said {
             message: text(status, 3)?,
-            named: (!named.name.is_empty()).then_some(named),
+            named: (!named.name.is_empty()).then(|| Box::new(named)),
             retry_after: protobuf::number(details, 5).ok()?.and_then(|seconds| u64::try_from(seconds).ok()),
         })
     }
@@ -236,6 +235,6 @@ mod tests {
         let object = r#"{"kind":"Status","message":"pods \"a\" not found","reason":"NotFound",
             "details":{"name":"a","kind":"pods"}}"#;
         let named = Named { group: String::new(), kind: "pods".to_owned(), name: "a".to_owned() };
-        assert_eq!(answer(404, "application/json", object).refusal().named, Some(named));
+        assert_eq!(answer(404, "application/json", object).refusal().named, Some(Box::new(named)));
     }
 }

@@ -211,7 +211,11 @@ mod tests {
             let again = connection.recheck(&snapshot, &[id]).await;
             assert!(matches!(again[..], [(_, RecheckResult::Unanswered(_))]), "{what}: {again:?}");
             let mut read = Vec::new();
-            let _ = connection.fetch_whole(&snapshot, &[id], |_, whole| Ok::<_, ()>(read.push(whole))).await;
+            let keep = |_, whole| {
+                read.push(whole);
+                Ok::<_, ()>(())
+            };
+            let _ = connection.fetch_whole(&snapshot, &[id], keep).await;
             assert!(matches!(read[..], [Whole::Unreadable(_)]), "{what}: {read:?}");
             let at = snapshot.object(id).coordinate();
             connection.look_up(&mut snapshot, &[at]).await;
