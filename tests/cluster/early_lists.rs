@@ -128,6 +128,7 @@ fn lists_begin_while_discovery_is_on_its_way() {
 }
 
 #[test]
+#[ignore = "long: a cluster of its own, and kinds that come and go"]
 fn kinds_that_came_and_went_since_are_seen_at_once() {
     let cluster = &Cluster::start(&Options::default());
     let place = cluster.namespace("kinds");

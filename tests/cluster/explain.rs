@@ -213,6 +213,7 @@ fn what_waits_in_the_foreground_goes_when_deleted_again() {
 
 /// S4: a dependent with a reference that can't be looked up blocks its owner, until that reference is dropped.
 #[test]
+#[ignore = "long: a cluster of its own, and a webhook that fails"]
 fn an_owner_goes_once_its_dependent_can_be_looked_at() {
     let trial = Trial::new("explain-unserved", "Foreground");
     let owner = trial.widget("owner").create();

@@ -107,6 +107,7 @@ fn the_example_lets_a_sweep_do_all_it_does() {
 
 /// One pass needs the same rights, except that it creates no events.
 #[test]
+#[ignore = "long: a sweep without each verb"]
 fn without_any_of_its_verbs_a_sweep_is_short_of_something() {
     let runtime = Runtime::new().expect("a runtime");
     let printed: Value = serde_yaml::from_str(&role(Role::Pass)).expect("YAML");

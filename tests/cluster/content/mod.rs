@@ -19,14 +19,14 @@ const BATCH: usize = 36;
 /// Each graph must end as predicted; if the plan says that the order decides, in one of the predicted ends.
 #[test]
 fn content_ends_as_foretold() {
-    assert!(play(0, 12) >= 10, "too few graphs are left to be deleted");
+    assert!(play(0, 8) >= 6, "too few graphs are left to be deleted");
 }
 
 /// As many graphs as `GRAPHS` says, starting with `SEED`.
 #[test]
 #[ignore = "long: as many graphs as GRAPHS says"]
 fn random_content() {
-    play(number("SEED", 12), number("GRAPHS", 84));
+    play(number("SEED", 8), number("GRAPHS", 88));
 }
 
 /// Plays as many graphs, and returns how many had something to delete.

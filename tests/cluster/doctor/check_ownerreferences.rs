@@ -46,6 +46,7 @@ fn bent(owner: &Value, changes: &[(&str, &str)]) -> Value {
 const DELETES: &str = "The collector will delete it";
 
 #[test]
+#[ignore = "long: builds and runs another tool"]
 fn all_that_the_other_tool_tells_is_found() {
     let trial = Trial::on(odd(), "tells", "Background");
     let (cluster, ns, elsewhere) = (trial.cluster, trial.namespace.as_str(), trial.another_namespace());

@@ -140,6 +140,7 @@ fn deletes_that_wait_for_each_other() {
 
 /// S18: the real collector gets stuck, and each remedy releases it.
 #[test]
+#[ignore = "long: waits for the collector to give up"]
 fn the_collector_gets_stuck_on_two_references_of_one_uid() {
     let trial = Trial::new("doubled", "Foreground");
     let pairs = [

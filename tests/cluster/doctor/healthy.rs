@@ -76,6 +76,7 @@ fn is_reassured(objects: usize) {
 }
 
 #[test]
+#[ignore = "long: 2,000 objects in a cluster of its own"]
 fn a_healthy_cluster_is_read_once() {
     is_reassured(2000);
 }

@@ -39,6 +39,7 @@ fn a_namespace_that_is_missing() {
 /// An object that was restored with the uid of another. The remedy must not make the collector delete what the other
 /// object owns.
 #[test]
+#[ignore = "long: writes to etcd, and waits for the collector"]
 fn two_objects_with_one_uid() {
     let trial = Trial::on(shared(), "twins", "Background");
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());

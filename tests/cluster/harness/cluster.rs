@@ -30,6 +30,9 @@ const START: Duration = Duration::from_mins(5);
 const CHANGES_THE_API: [&str; 4] =
     ["admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io"];
 
+/// For Go's own garbage collector: a fifth less processor time for a start, and 100 MB more.
+pub const RARELY_COLLECTED: &str = "400";
+
 /// Another process can take a free port before it is used; hardly this many times in a row.
 pub const ATTEMPTS: usize = 5;
 
@@ -271,7 +274,7 @@ fn api_server(
     more: &[String],
 ) -> Result<Supervised, String> {
     let key = credentials.signing_key();
-    let program = Program::new(&binaries.api_server).without_proxies().args([
+    let program = Program::new(&binaries.api_server).without_proxies().env("GOGC", RARELY_COLLECTED).args([
         format!("--etcd-servers={etcd_url}"),
         format!("--secure-port={port}"),
         "--bind-address=127.0.0.1".to_owned(),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     api::Api,
     binaries::Binaries,
-    cluster::{ATTEMPTS, Cluster, free_ports},
+    cluster::{ATTEMPTS, Cluster, RARELY_COLLECTED, free_ports},
     credentials::ADMIN,
     everything::Listed,
     objects::{owner_reference, uid},
@@ -150,25 +150,26 @@ impl Cluster {
     fn controller_manager(&self, kubeconfig: &Path, names: &[&str], port: u16) -> Result<Program, String> {
         let own = self.kubeconfig(ADMIN);
         let own = own.display();
-        let program = Program::new(Binaries::find()?.controller_manager).without_proxies().args([
-            format!("--controllers={}", names.join(",")),
-            format!("--kubeconfig={}", kubeconfig.display()),
-            format!("--authentication-kubeconfig={own}"),
-            format!("--authorization-kubeconfig={own}"),
-            "--bind-address=127.0.0.1".to_owned(),
-            format!("--secure-port={port}"),
-            // The API server's certificate: it is for the same address, and the kubeconfig files already trust it.
-            format!("--tls-cert-file={}", self.credentials.certificate().display()),
-            format!("--tls-private-key-file={}", self.credentials.certificate_key().display()),
-            "--leader-elect=false".to_owned(),
-            // For the controllers of ServiceAccounts, their tokens, and the root certificate of each namespace.
-            format!("--service-account-private-key-file={}", self.credentials.signing_key().display()),
-            format!("--root-ca-file={}", self.credentials.certificate().display()),
-            "--kube-api-qps=1000".to_owned(),
-            "--kube-api-burst=2000".to_owned(),
-            // Only its log says when the namespace controller has looked at a namespace.
-            "--vmodule=namespace_controller=4".to_owned(),
-        ]);
+        let program =
+            Program::new(Binaries::find()?.controller_manager).without_proxies().env("GOGC", RARELY_COLLECTED).args([
+                format!("--controllers={}", names.join(",")),
+                format!("--kubeconfig={}", kubeconfig.display()),
+                format!("--authentication-kubeconfig={own}"),
+                format!("--authorization-kubeconfig={own}"),
+                "--bind-address=127.0.0.1".to_owned(),
+                format!("--secure-port={port}"),
+                // The API server's certificate: it is for the same address, and the kubeconfig files already trust it.
+                format!("--tls-cert-file={}", self.credentials.certificate().display()),
+                format!("--tls-private-key-file={}", self.credentials.certificate_key().display()),
+                "--leader-elect=false".to_owned(),
+                // For the controllers of ServiceAccounts, their tokens, and the root certificate of each namespace.
+                format!("--service-account-private-key-file={}", self.credentials.signing_key().display()),
+                format!("--root-ca-file={}", self.credentials.certificate().display()),
+                "--kube-api-qps=1000".to_owned(),
+                "--kube-api-burst=2000".to_owned(),
+                // Only its log says when the namespace controller has looked at a namespace.
+                "--vmodule=namespace_controller=4".to_owned(),
+            ]);
         Ok(program.args(&self.options.controller_manager))
     }
 

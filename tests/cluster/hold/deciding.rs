@@ -113,6 +113,7 @@ fn others_decide_meanwhile() {
 
 /// While it is taken back, it can't be let go.
 #[test]
+#[ignore = "long: races a delete with its cancelling, again and again"]
 fn a_delete_goes_on_or_is_taken_back_but_never_both() {
     for round in 0..6 {
         let scene = Scene::of(Kind::ConfigMap);

@@ -10,6 +10,7 @@ const FEW: usize = 3;
 ///   `cancel`, run again, takes the delete back: every Pod is the one it was, every owner reference as before but for
 ///   the new uid
 #[test]
+#[ignore = "long: kills at six moments"]
 fn killed_at_any_moment_nothing_is_lost() {
     each_kill_loses_nothing(Kind::ConfigMap, FEW);
 }

@@ -25,6 +25,8 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// One with a built-in controller, and one without.
+    pub const SOME: [Kind; 2] = [Kind::Deployment, Kind::Widget];
     /// Those whose controllers the shared cluster has.
     pub const ALL: [Kind; 7] = [
         Kind::Deployment,

@@ -24,6 +24,7 @@ const MISSING: [(&str, bool); 3] = [("/apis", true), ("/api", true), ("/apis/gc.
 /// robustness line: discovery that lacks a group which an APIService names, in one answer and in each, under commands
 ///   that read and that delete | each command | in each: a gap, and nothing is written; in one: read again
 #[test]
+#[ignore = "long: each command while an API is away"]
 fn a_group_that_only_an_api_service_names_is_a_gap() {
     let trial = Trial::on(uncollected(), "line-services", "Orphan");
     let owner = trial.config_map("owner").create();

@@ -121,6 +121,7 @@ fn nothing_is_lost_and_nothing_is_made_up() {
 
 /// Follows all deletable resources, one of which can't be read; then all of them as a user who may read nothing.
 #[test]
+#[ignore = "long: a cluster of its own, and watches that hang"]
 fn what_cannot_be_read_holds_up_nothing() {
     let cluster = Cluster::start(&Options::default());
     let definition = jars_that_cannot_be_converted(&cluster);

@@ -118,6 +118,7 @@ fn pods_on_a_node_that_is_missing() {
 
 /// Gates count the pods of a Node, and a delete is over when they are gone.
 #[test]
+#[ignore = "long: waits for the pod garbage collector"]
 fn the_pods_of_a_node_count_and_are_waited_for() {
     let trial = trial("node-gates");
     let node = node(&trial, "gone");
@@ -207,6 +208,7 @@ fn volumes_follow_their_claims() {
 
 /// R9.35: a provisioner runs anywhere. A plan assumes that it works, and a delete waits for it.
 #[test]
+#[ignore = "long: waits for a provisioner"]
 fn volumes_of_a_provisioner_are_waited_for() {
     let trial = trial("provisioned");
     bound(&trial, "data", "Delete", ("csi", json!({"driver": "disks.acme.io", "volumeHandle": "disk-1"})));
@@ -255,6 +257,7 @@ fn a_provisioner_that_is_away_is_no_failure() {
 
 /// R9.20: the Endpoints of a Service with a selector, those that somebody else wrote, with their mirrors; IPAddresses.
 #[test]
+#[ignore = "long: waits for controllers of Services"]
 fn endpoints_and_addresses_follow_their_service() {
     three_ways_on(cluster(), "services", |trial| {
         let (cluster, namespace) = (trial.cluster, &trial.namespace);
@@ -309,6 +312,7 @@ fn endpoints_are_in_the_archive() {
 
 /// R9.8: the pods of a Job that stays terminating live on without the finalizer; a Job of another controller keeps it.
 #[test]
+#[ignore = "long: waits for the Job controller"]
 fn pods_of_jobs_lose_their_finalizer() {
     const TRACKING: &str = "batch.kubernetes.io/job-tracking";
     three_ways_on(cluster(), "jobs", |trial| {
@@ -377,6 +381,7 @@ fn an_api_service_follows_the_last_definition() {
 /// S13: a kubelet that has stopped reporting ends no pod; a Node that is out of service leaves that to the pod garbage
 /// collector (R9.7).
 #[test]
+#[ignore = "long: waits for kubelets that do not report"]
 fn pods_on_nodes_that_are_not_ready() {
     three_ways_on(cluster(), "not-ready", |trial| {
         let owner = trial.widget("root").create();

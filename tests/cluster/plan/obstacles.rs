@@ -278,6 +278,7 @@ fn lock(trial: &Trial<'_>, operation: &str) {
 
 /// R9.33: a policy concerns the collector and the namespace controller, too.
 #[test]
+#[ignore = "long: a cluster of its own with policies"]
 fn policies_that_refuse() {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
@@ -385,6 +386,7 @@ pub fn jars_behind(namespace: &str, port: u16) -> Value {
 
 /// R9.11, S11: an aggregated API with a real backend, which a delete takes down.
 #[test]
+#[ignore = "long: two clusters, one of them behind the other"]
 fn an_api_that_a_delete_takes_down() {
     let (_backend, port) = backend();
     let cluster = Cluster::start(&Options::default());

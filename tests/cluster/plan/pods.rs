@@ -92,6 +92,7 @@ fn is_without_effect(plan: &Value) -> bool {
 }
 
 #[test]
+#[ignore = "long: waits for grace periods"]
 fn only_force_removes_a_pod_at_once() {
     with_flags("grace", "Background", |flags| flags.2, |_, _| {});
 }

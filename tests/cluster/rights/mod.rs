@@ -18,7 +18,7 @@ const COMMANDS: [&str; 21] = cells::COMMANDS;
 const AT_ONCE: usize = 4;
 
 /// Every so many of the users are tried in the quick tier.
-const EVERY: usize = 4;
+const EVERY: usize = 6;
 
 #[test]
 fn some_users_under_every_command() {

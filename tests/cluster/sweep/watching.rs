@@ -155,6 +155,7 @@ const WAITING: [&str; 2] = ["Orphan", "Foreground"];
 /// robustness rights: `sweep --watch` without secrets, which depend on owners that wait | {WAITING} kinds of waiting
 ///   | the owners stay until secrets can be read; it says so once
 #[test]
+#[ignore = "long: waits for watches that fail"]
 fn it_says_what_it_cannot_see() {
     let cluster = super::uncollected();
     let trial = Trial::on(cluster, "half-blind", "Background");

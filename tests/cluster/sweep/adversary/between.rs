@@ -41,6 +41,7 @@ fn changes_between_look_and_act(seat: Seat) {
 }
 
 #[test]
+#[ignore = "long: waits a second before each answer"]
 fn whatever_comes_between_the_look_and_the_act_of_a_sweep_counts() {
     changes_between_look_and_act(Seat::Sweep);
 }

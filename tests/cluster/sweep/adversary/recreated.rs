@@ -63,6 +63,7 @@ fn replace_an_owner(seat: Seat, seated: &Seated<'_>, proxy: &CountingProxy) -> (
 }
 
 #[test]
+#[ignore = "long: waits for silence after each race"]
 fn a_sweep_misses_no_owner_that_was_replaced() {
     let (cluster, proxy) = cluster(&Options::default());
     proxy.with(without_watch(Seat::Sweep));
