@@ -338,6 +338,11 @@ impl Follower<'_> {
         let TrackerVerdict { arrived, certain, more, more_outside, collector_due, follow_ups, left, .. } =
             self.judgement;
         let lasting = if left == 0 { QUIET } else { self.patience };
+        // A controller that is seen running goes on, and the plan says what follows then.
+        let is_awaited = |blocker: &Blocker| blocker.state == State::Waiting && !blocker.held_by.is_empty();
+        if arrived && !more && self.course.goes_on() && self.judgement.blockers.iter().any(is_awaited) {
+            return None;
+        }
         if arrived {
             let nothing_more = !more_outside && (!more || (certain && left == 0));
             let lasting = match nothing_more {

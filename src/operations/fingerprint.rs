@@ -12,6 +12,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanFingerprint {
     ends: BTreeMap<String, End>,
+    then: BTreeMap<String, End>,
     effects: BTreeSet<(String, EffectKind)>,
     cuts: BTreeSet<String>,
     word: Option<String>,
@@ -38,7 +39,8 @@ impl PlanFingerprint {
         };
         PlanFingerprint {
             ends: plan.outcomes.iter().map(end).collect(),
-            effects: plan.effects.iter().map(|effect| (uid(effect.object), effect.kind)).collect(),
+            then: plan.then.iter().flat_map(|then| &then.outcomes).map(end).collect(),
+            effects: plan.all_effects().map(|effect| (uid(effect.object), effect.kind)).collect(),
             cuts: plan.request.cuts.iter().map(|cut| uid(cut.object)).collect(),
             word: match consent {
                 Consent::Yes => None,

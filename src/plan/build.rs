@@ -8,23 +8,31 @@ use crate::{
     model::ObjectId,
     server::Stored,
     simulate::{
-        Assumed, Assumption, Blockers, Cause, Change, Effect, Hidden, InitialListOrder, Refused, Request, SimContext,
-        Start, State, World, assumed_objects, begin, resting_on_others, uncertain_objects, unfinished_by_sweep,
+        Assumed, Assumption, Blockers, Cause, Change, Effect, Hidden, InitialListOrder, Others, Refused, Request,
+        SimContext, Start, State, World, assumed_objects, begin, resting_on_others, uncertain_objects,
+        unfinished_by_sweep,
     },
 };
 
 use super::{
     outcome::{After, Outcome, OutcomeKind, Plan, Summary, Uncertainty},
     side_effects::add_side_effects,
+    then::add_second_end,
 };
 
 /// Simulates a delete in the likeliest event order.
 pub fn plan(context: &SimContext<'_>, request: &Request) -> Plan {
+    let mut plan = likeliest(context, request);
+    add_side_effects(context, &mut plan);
+    add_second_end(context, &mut plan, |request| likeliest(context, request));
+    plan
+}
+
+/// The same without side effects and second end.
+pub(super) fn likeliest(context: &SimContext<'_>, request: &Request) -> Plan {
     let (mut world, refused) = begin(context, request, InitialListOrder::default());
     world.settle();
-    let mut plan = build_plan(world, request, refused, &OnceCell::new());
-    add_side_effects(context, &mut plan);
-    plan
+    build_plan(world, request, refused, &OnceCell::new())
 }
 
 /// The plan of a simulation that has settled. `healthy` keeps the same simulation without obstacles, for all plans of
@@ -69,10 +77,15 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let changes = changes_by_object(&self.world.log);
         let targets: FxHashSet<ObjectId> = request.targets.iter().copied().collect();
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
+        let mut anyway: Vec<Outcome> = Vec::new();
         for object in self.world.touched() {
             let Some(of_object) = changes.get(&object) else { continue };
             let caused_elsewhere = !targets.contains(&object) && self.would_happen_anyway(object);
-            if let Some(outcome) = self.outcome(object, of_object).filter(|_| !caused_elsewhere) {
+            if let Some(outcome) = self.outcome(object, of_object) {
+                if caused_elsewhere {
+                    anyway.push(outcome);
+                    continue;
+                }
                 listed.push((of_object.last().map_or(0, |(position, _)| *position), outcome));
             }
         }
@@ -102,6 +115,9 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let obstacles = self.world.obstacles(healthy);
         let mut needs = self.world.needs.clone();
         needs.add(&self.world.obstacle_needs);
+        let mut controllers = self.blockers.controllers().clone();
+        let others = self.world.others.take().unwrap_or_default();
+        controllers.add(&others.controllers);
         Plan {
             request,
             outcomes,
@@ -113,11 +129,14 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             claims: Vec::new(),
             notes: Vec::new(),
             orders: 1,
-            controllers: self.blockers.controllers().clone(),
+            controllers,
             adoptions: self.world.adoptions.clone(),
             assumptions,
             refused,
             obstacles,
+            then: None,
+            anyway,
+            finished: others.finished,
             needs,
             steps: self.world.steps,
         }
@@ -244,6 +263,7 @@ fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Optio
         return None;
     }
     let mut without_delete = World::at_rest(world.context);
+    without_delete.others = world.others.is_some().then(|| Others::of(going.iter().copied().collect()));
     for object in going {
         without_delete.actors.notice(object);
     }

@@ -1,6 +1,6 @@
 //! What the user must type to confirm a delete: the more is at stake, the harder to confirm by mistake.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{ObjectId, Resource, Snapshot, effects::EffectKind};
 
@@ -36,7 +36,7 @@ impl Consent {
     /// The confirmation that a plan requires. Up to `above` objects, a yes is enough. One name is enough for all: that
     /// of the most severe object, and among equals that of a target.
     pub fn to(snapshot: &Snapshot, plan: &Plan, above: usize) -> Self {
-        let going = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).count();
+        let going = plan.going().len();
         let place =
             |object: ObjectId| plan.request.targets.iter().position(|target| *target == object).unwrap_or(usize::MAX);
         let severe = severe_objects(snapshot, plan);
@@ -55,8 +55,9 @@ pub fn severe_objects(snapshot: &Snapshot, plan: &Plan) -> Vec<(ConfirmationReas
         let resource = snapshot.resources.get(snapshot.object(object).resource);
         Some((reason_by_kind(resource).or_else(|| outside.get(&object).copied())?, object))
     };
-    let going = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed() && !outcome.goes_with_claim());
-    going.filter_map(|outcome| severe(outcome.object)).collect()
+    let with_claims: FxHashSet<ObjectId> =
+        plan.both_ends().filter(|outcome| outcome.goes_with_claim()).map(|outcome| outcome.object).collect();
+    plan.going().into_iter().filter(|object| !with_claims.contains(object)).filter_map(severe).collect()
 }
 
 fn reason_by_kind(resource: &Resource) -> Option<ConfirmationReason> {
@@ -72,7 +73,7 @@ fn reason_by_kind(resource: &Resource) -> Option<ConfirmationReason> {
 /// The most severe external effect of each object, except effects that keep data or only clean up.
 fn reasons_by_effect(plan: &Plan) -> FxHashMap<ObjectId, ConfirmationReason> {
     let mut reasons: FxHashMap<ObjectId, ConfirmationReason> = FxHashMap::default();
-    for effect in plan.effects.iter().filter(|effect| is_severe(effect.kind)) {
+    for effect in plan.all_effects().filter(|effect| is_severe(effect.kind)) {
         let reason = ConfirmationReason::Outside(effect.kind);
         reasons.entry(effect.object).and_modify(|known| *known = reason.min(*known)).or_insert(reason);
     }

@@ -31,9 +31,10 @@ use crate::simulate::{
 
 use super::{
     alternatives::{add_alternatives, same_ends},
-    build::build_plan,
+    build::{build_plan, likeliest},
     outcome::{Outcome, Plan, Uncertainty},
     side_effects::add_side_effects,
+    then::add_second_end,
 };
 
 /// How many random orders are simulated if all end the same.
@@ -76,6 +77,12 @@ pub(super) const BUDGET: Budget = Budget {
 pub fn explore(context: &SimContext<'_>, request: &Request) -> Plan {
     let mut plan = search(context, request, BUDGET);
     add_side_effects(context, &mut plan);
+    match request.start {
+        Start::AtRest => add_second_end(context, &mut plan, |request| search(context, request, BUDGET)),
+        // What a sweep leaves is searched by the next one; until then, the likeliest order says enough.
+        Start::Sweep => add_second_end(context, &mut plan, |request| likeliest(context, request)),
+        Start::Restarted => {}
+    }
     plan
 }
 
@@ -170,8 +177,19 @@ impl Plan {
         (of_part(&self.outcomes), of_part(&self.stays))
     }
 
+    /// Adds what others have done in another order, or for another part.
+    fn add_finished(&mut self, other: &Plan) {
+        for finished in &other.finished {
+            if !self.finished.iter().any(|known| known.object == finished.object) {
+                self.finished.push(finished.clone());
+            }
+        }
+        self.controllers.add(&other.controllers);
+    }
+
     /// Adds what the search of one part found out about its objects.
     fn add_part(&mut self, part: Plan) {
+        self.add_finished(&part);
         self.orders += part.orders - 1;
         self.needs.add(&part.needs);
         self.assumptions.extend(part.assumptions);
@@ -413,6 +431,7 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         self.spent += other.outcomes.len() as u64;
         self.main.needs.add(&other.needs);
         self.main.assumptions.extend(other.assumptions.iter().cloned());
+        self.main.add_finished(&other);
         if !same_ends(&self.main, &other) && !self.others.iter().any(|known| same_ends(known, &other)) {
             self.others.push(other);
             self.new_ends += 1;

@@ -139,8 +139,7 @@ pub fn gate_violations(
     let unread = |concerns: &dyn Fn(&Gap) -> bool| -> Vec<String> {
         unseen.iter().filter(|gap| concerns(gap)).map(ToString::to_string).collect()
     };
-    let mut going: Vec<ObjectId> =
-        plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect();
+    let mut going = plan.going();
     // The DELETE of a target that the plan says is refused is sent nevertheless.
     let has_outcome: FxHashSet<ObjectId> = plan.outcomes.iter().map(|outcome| outcome.object).collect();
     let sent = |target: &ObjectId| !has_outcome.contains(target) && !snapshot.object(*target).terminating();
@@ -178,8 +177,7 @@ fn denied_effects(
     unlisted_contents: &[UnlistedContents],
     class: EffectClass,
 ) -> GateViolation {
-    let effects = plan.effects.iter().chain(&plan.effects_later);
-    let denied = effects.filter(|effect| class.kinds().iter().any(|kind| effect.may_be(*kind)));
+    let denied = plan.all_effects().filter(|effect| class.kinds().iter().any(|kind| effect.may_be(*kind)));
     let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
     let objects = denied.map(|effect| effect.object).filter(|object| seen.insert(*object));
     let mut unlisted = Vec::new();
@@ -228,11 +226,11 @@ fn unnamed(snapshot: &Snapshot, plan: &Plan, unlisted_contents: &[UnlistedConten
         let namespace = snapshot.object(of_namespace.namespace).name;
         unnamed.extend(of_namespace.unlisted.iter().map(|unlisted| (unlisted.resource, unlisted.count)));
         for (resource, spared) in &of_namespace.spared {
-            // A spared object may still be deleted for another reason.
-            let removed = plan.outcomes.iter().filter(|outcome| {
-                let object = snapshot.object(outcome.object);
-                let is_spared = outcome.kind != OutcomeKind::Deleted && !object.terminating();
-                object.resource == *resource && object.namespace == namespace && is_spared && outcome.may_be_removed()
+            // Most of them go in the second end, and some may be deleted for another reason.
+            let removed = plan.going().into_iter().filter(|id| {
+                let object = snapshot.object(*id);
+                let is_deleted = plan.outcome(*id).is_some_and(|outcome| outcome.kind == OutcomeKind::Deleted);
+                object.resource == *resource && object.namespace == namespace && !is_deleted && !object.terminating()
             });
             unnamed.push((*resource, Some(spared.saturating_sub(removed.count()) as u64)));
         }

@@ -23,9 +23,9 @@ pub(crate) struct Incomplete {
 impl Incomplete {
     /// Finds what this plan lacks.
     pub(crate) fn of(snapshot: &Snapshot, plan: &Plan) -> Self {
-        let because = |why: Uncertainty| plan.outcomes.iter().filter(|outcome| outcome.uncertain == Some(why)).count();
+        let because = |why: Uncertainty| plan.both_ends().filter(|outcome| outcome.uncertain == Some(why)).count();
         let cut_short = because(Uncertainty::Bound);
-        let named = plan.outcomes.iter().map(|outcome| outcome.object);
+        let named = plan.both_ends().map(|outcome| outcome.object);
         let concerned: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(named).collect();
         Incomplete {
             uncertain: because(Uncertainty::Gap) + cut_short,

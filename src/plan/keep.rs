@@ -105,7 +105,8 @@ pub fn keep(
         plan = play(context, &planner.request);
         needs.add(&plan.needs);
     }
-    let (before, after) = (removed(&without), removed(&plan));
+    let going = |plan: &Plan| plan.going().into_iter().collect::<FxHashSet<ObjectId>>();
+    let (before, after) = (going(&without), going(&plan));
     let cut: FxHashSet<ObjectId> = plan.request.cuts.iter().map(|cut| cut.object).collect();
     let is_saved = |object: &ObjectId| before.contains(object) && !after.contains(object);
     let (kept, safe): (Vec<ObjectId>, Vec<ObjectId>) = keep_list
@@ -114,17 +115,13 @@ pub fn keep(
         .filter(|object| !planner.is_lost.contains(object))
         .partition(|object| is_saved(object) || cut.contains(object));
     let is_in_keep_list: FxHashSet<ObjectId> = keep_list.iter().copied().collect();
-    let others = without.outcomes.iter().map(|outcome| outcome.object);
+    let mut seen = FxHashSet::default();
+    let others = without.both_ends().map(|outcome| outcome.object).filter(|object| seen.insert(*object));
     // An object that was terminating before is only delayed.
     let lives = |object: &ObjectId| !context.snapshot.object(*object).terminating();
     let stays =
         others.filter(|object| is_saved(object) && lives(object) && !is_in_keep_list.contains(object)).collect();
     KeepPlan { plan, kept, safe, stays, lost: planner.lost, needs }
-}
-
-/// What a plan removes in any outcome.
-fn removed(plan: &Plan) -> FxHashSet<ObjectId> {
-    plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object).collect()
 }
 
 /// What a plan removes, and what it removes without owner references.
@@ -157,12 +154,12 @@ impl KeepPlanner<'_, '_> {
     /// Cuts references so that fewer of the objects to keep are removed than in this plan; objects without a reference
     /// to cut are lost. Returns whether anything was cut.
     fn cut_more(&mut self, plan: &Plan, keep_list: &[ObjectId]) -> bool {
-        let mut dying = removed(plan);
+        let mut dying: FxHashSet<ObjectId> = plan.going().into_iter().collect();
         dying.extend(
             plan.request.targets.iter().filter(|target| plan.refused.iter().all(|(refused, _)| refused != *target)),
         );
         let outcomes: FxHashMap<ObjectId, &Outcome> =
-            plan.outcomes.iter().map(|outcome| (outcome.object, outcome)).collect();
+            plan.both_ends().map(|outcome| (outcome.object, outcome)).collect();
         let removals = Removals {
             without_reference: self.removed_without_reference(plan),
             instances: self.removed_instances(&dying),
@@ -253,9 +250,9 @@ impl KeepPlanner<'_, '_> {
                     | EffectKind::ExternalDeleted
             )
         };
-        let effects = plan.effects.iter().filter(|effect| removes_others(effect.kind));
+        let effects = plan.all_effects().filter(|effect| removes_others(effect.kind));
         let of_effects = effects.flat_map(|effect| effect.related.iter().map(|related| (*related, effect.object)));
-        let of_causes = plan.outcomes.iter().filter_map(|outcome| {
+        let of_causes = plan.both_ends().filter_map(|outcome| {
             let others = outcome.alternatives.iter().map(|other| &other.because);
             let gone = std::iter::once(&outcome.because).chain(others).flatten().find_map(Cause::gone);
             Some((outcome.object, gone?))

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use crate::{
     model::{ObjectId, Reference, Symbol},
     simulate::{
-        Adoptions, Assumption, BlockedBy, Cause, Controllers, Needs, Obstacle, Refused, Request, SimContext, State,
+        Adoptions, Assumption, BlockedBy, Cause, Controllers, Finished, Needs, Obstacle, Refused, Request, SimContext,
+        State,
     },
 };
 
 use super::{
     note::Note,
     reaction::{Afterwards, ClaimsOfSet, OutsideEffect},
+    then::Then,
 };
 
 /// What happens to an object: the first kind that fits.
@@ -212,7 +214,8 @@ pub struct Plan {
     pub ends: Vec<Vec<JointEnd>>,
     /// External effects, the worst first.
     pub effects: Vec<OutsideEffect>,
-    /// The same of a Namespace's contents that are deleted only after its pods, and have no outcomes.
+    /// The same of what is deleted only once others have done their part: in the second end, and contents of a
+    /// Namespace after its pods.
     pub effects_later: Vec<OutsideEffect>,
     /// What becomes of the claims of deleted StatefulSets.
     pub claims: Vec<ClaimsOfSet>,
@@ -230,6 +233,12 @@ pub struct Plan {
     pub refused: Refused,
     /// What is broken, or what this delete breaks, and what that prevents.
     pub obstacles: Vec<Obstacle>,
+    /// What follows once all others have done their part; `None` if nothing waits for them.
+    pub then: Option<Box<Then>>,
+    /// Outcomes that are the same without this delete, of objects that were terminating before.
+    pub(super) anyway: Vec<Outcome>,
+    /// What others have done, if the request lets them.
+    pub(super) finished: Vec<Finished>,
     /// What should be read to be certain.
     pub needs: Needs,
     /// How many steps were simulated, in all orders together.

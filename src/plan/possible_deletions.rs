@@ -18,9 +18,7 @@ use super::outcome::Plan;
 /// targets, everything deleted in any outcome of the plan, everything that may be deleted because of gaps, and what is
 /// already terminating beneath one of these.
 pub fn removed(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
-    let of_plan = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed());
-    let known: BTreeSet<ObjectId> =
-        plan.request.targets.iter().copied().chain(of_plan.map(|outcome| outcome.object)).collect();
+    let known: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(plan.going()).collect();
     let (mut world, _) = begin(context, &plan.request, InitialListOrder::default());
     world.settle();
     loop {

@@ -1,5 +1,7 @@
 //! The verdict on a plan: its result, which is the worst of what applies, and every reason for it.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     model::{ObjectId, Snapshot, effects::EffectKind},
     simulate::{ObstacleKind, State},
@@ -175,7 +177,8 @@ pub struct VerdictCounts {
     pub deleted: usize,
     pub terminating: usize,
     pub stuck: usize,
-    /// Contents of a Namespace that are deleted only after its pods.
+    /// What is deleted only once others have done their part: what the second end alone removes, and contents of a
+    /// Namespace after its pods.
     pub later: usize,
     /// Outcomes that are not certain.
     pub uncertain: usize,
@@ -228,8 +231,13 @@ impl Verdict {
             deleted: plan.summary.deleted,
             terminating: plan.summary.terminating,
             stuck: plan.summary.stuck,
-            later: unlisted_contents.iter().flat_map(|of| &of.spared).map(|(_, count)| count).sum(),
-            uncertain: plan.outcomes.iter().filter(|outcome| outcome.uncertain.is_some()).count(),
+            later: {
+                let spared = unlisted_contents.iter().flat_map(|of| &of.spared).map(|(_, count)| *count).sum();
+                let removed = plan.later().count();
+                // What is spared is removed in the second end, unless something else keeps the pods.
+                removed.max(spared)
+            },
+            uncertain: plan.both_ends().filter(|outcome| outcome.uncertain.is_some()).count(),
             data_lost: count(&[ReasonKind::DataLoss]),
             external: count(&[ReasonKind::ExternalDeleted, ReasonKind::ObjectsDeleted, ReasonKind::LoadBalancer]),
         };
@@ -314,8 +322,9 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = Verd
         let counts = |outcome: &&Outcome| !outcome.is_assumed() || !outcome.goes_with_claim();
         // By name, because two sorts of assumptions are one reason.
         let is_it = |outcome: &&Outcome| outcome.uncertain.is_some_and(|it| it.name() == uncertainty.name());
-        let outcomes = plan.outcomes.iter().filter(is_it).filter(counts);
-        outcomes.map(|outcome| outcome.object).collect()
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let outcomes = plan.both_ends().filter(is_it).filter(counts).map(|outcome| outcome.object);
+        outcomes.filter(|object| seen.insert(*object)).collect()
     };
     let unsure = VerdictResult::Unsure;
     let unseen = Incomplete::of(snapshot, plan).unseen;
@@ -340,7 +349,7 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = Verd
 /// What happens outside the owner graph, the objects of each kind of effect together.
 fn of_effects(plan: &Plan) -> Vec<VerdictReason> {
     let mut reasons: Vec<VerdictReason> = Vec::new();
-    for effect in plan.effects.iter().chain(&plan.effects_later) {
+    for effect in plan.all_effects() {
         let Some((kind, result)) = ReasonKind::of_effect(effect) else { continue };
         match reasons.iter_mut().find(|reason| reason.kind == kind) {
             // The effects of one object follow each other, unless another severity lies between.

@@ -33,6 +33,14 @@ impl BlockedBy {
         }
     }
 
+    /// The finalizer, if it is one of `metadata.finalizers`.
+    pub(crate) fn finalizer(self) -> Option<Symbol> {
+        match self {
+            BlockedBy::Finalizer(finalizer) => Some(finalizer),
+            _ => None,
+        }
+    }
+
     /// A remark on the blocked object, such as `finalizer acme.io/drain`. `state` says whether anyone is known to
     /// resolve it, `controllers` who removes finalizers.
     pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State, controllers: &Controllers) -> String {
@@ -99,14 +107,21 @@ impl BlockedBy {
     }
 
     /// What has to happen first, as a clause after "until".
-    fn until(self, snapshot: &Snapshot, object: ObjectId) -> Option<Clause> {
+    fn until(self, snapshot: &Snapshot, object: ObjectId, controllers: &Controllers) -> Option<Clause> {
         Some(match self {
             // What the collector and the CRD's clean-up wait for says more.
             BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
             BlockedBy::SpecFinalizers => return None,
             BlockedBy::Finalizer(_) => match self.controller(snapshot, object) {
                 Some(controller) => Clause::ControllerRemoves(controller),
-                None => Clause::Other(format!("the controller of finalizer {} removes it", self.name(snapshot))),
+                None => Clause::Other(match controllers.get(object, self).filter(|controller| controller.runs()) {
+                    Some(controller) => format!(
+                        "{}, which is running, removes {}",
+                        controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned()),
+                        self.name(snapshot)
+                    ),
+                    None => format!("the controller of finalizer {} removes it", self.name(snapshot)),
+                }),
             },
             BlockedBy::Kubelet => {
                 let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
@@ -183,11 +198,12 @@ impl Clause {
 /// A clause after "until": who has to do what before these objects are deleted.
 pub fn until_who_is_done<'a>(
     snapshot: &Snapshot,
+    controllers: &Controllers,
     blocked: impl Iterator<Item = (ObjectId, &'a [BlockedBy])>,
 ) -> String {
     let mut clauses: Vec<(Clause, usize)> = Vec::new();
     for (object, blockers) in blocked {
-        for clause in blockers.iter().filter_map(|blocker| blocker.until(snapshot, object)) {
+        for clause in blockers.iter().filter_map(|blocker| blocker.until(snapshot, object, controllers)) {
             match clauses.iter_mut().find(|(known, _)| *known == clause) {
                 Some((_, objects)) => *objects += 1,
                 None => clauses.push((clause, 1)),

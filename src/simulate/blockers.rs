@@ -85,11 +85,16 @@ impl Blockers {
 
     /// Inspects all touched objects that are terminating, these others, and everything they wait for.
     pub(crate) fn at_end_of(world: &mut World<'_, '_>, others: &[ObjectId]) -> Self {
+        let mut open = world.touched();
+        open.extend(others);
+        Blockers::beneath(world, open)
+    }
+
+    /// Inspects those of these objects that are terminating, and everything they wait for.
+    pub(super) fn beneath(world: &mut World<'_, '_>, mut open: Vec<ObjectId>) -> Self {
         let mut blockers = Blockers::default();
         let mut roots: Vec<(State, ObjectId)> = Vec::new();
         let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
-        let mut open = world.touched();
-        open.extend(others);
         while let Some(object) = open.pop() {
             if !world.exists(object) || !seen.insert(object) {
                 continue;
@@ -363,7 +368,7 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
     } else {
         Liveness::Unknown(format!("{names} {go} in this delete, too"))
     };
-    Arc::new(FinalizerController { liveness, ..(*controller).clone() })
+    Arc::new(FinalizerController { liveness, goes: true, ..(*controller).clone() })
 }
 
 fn is_namespace_terminating(world: &World<'_, '_>, name: Symbol) -> bool {

@@ -18,6 +18,8 @@ pub enum Cause {
     Kubelet,
     /// A controller that removes its own finalizer (§9.5).
     KnownFinalizer(Symbol),
+    /// Whoever should remove this finalizer, and is not simulated (R9.37).
+    Finisher(Symbol),
     /// The namespace controller, deleting the contents of a terminating namespace (R9.9).
     Namespace(ObjectId),
     /// The namespace controller, once the namespace is empty (R9.12).

@@ -34,7 +34,8 @@ mod order_sensitivity_tests;
 mod parts_tests;
 
 pub use actors::Assumption;
-pub(crate) use actors::{Adopter, Adoptions, PodsOfNode};
+pub use actors::Finished;
+pub(crate) use actors::{Adopter, Adoptions, Others, PodsOfNode};
 pub(crate) use blocked_by::converter;
 pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
 pub(crate) use blockers::Blockers;
@@ -49,12 +50,11 @@ pub use next_write::{Next, NoAction};
 pub use obstacles::{Obstacle, ObstacleKind, Operation};
 pub use projection::{ProjectedOutcome, Projection};
 pub use request::{Appearing, Cut, Refused, Request, Start, WriteScope};
-pub use start::InitialListOrder;
+pub use start::{InitialListOrder, begin};
 pub(crate) use world::SLOWEST_CONTROLLER;
 pub use world::{Assume, Needs, SimContext, World};
 
 pub(crate) use assumed::{Assumed, assumed_objects, resting_on_others};
 pub(crate) use blockers::unfinished_by_sweep;
 pub(crate) use parts::Parts;
-pub(crate) use start::begin;
 pub(crate) use uncertainty::{Hidden, uncertain_objects, with_all_affected};

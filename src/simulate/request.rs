@@ -27,6 +27,8 @@ pub struct Request {
     pub grace: Option<i64>,
     /// The objects that the collector may write to; `None`: all. Targets are deleted in any case.
     pub only: Option<WriteScope>,
+    /// Whether all others do their part, once nothing else is left to do (R9.37).
+    pub others_finish: bool,
 }
 
 /// An object that was just created, or whose owner references were just changed. The snapshot has its new state.
@@ -64,6 +66,7 @@ impl Request {
             propagation,
             grace: None,
             only: None,
+            others_finish: false,
         }
     }
 

@@ -61,7 +61,7 @@ impl<'a> World<'_, 'a> {
             Some(Step::Work)
         } else if !self.collector.retries.due.is_empty() {
             Some(Step::Retry)
-        } else if self.actors.has_noticed() {
+        } else if self.actors.has_noticed() || self.others_have_work() {
             Some(Step::Act)
         } else {
             None
@@ -167,7 +167,8 @@ impl<'a> World<'_, 'a> {
                     self.collector.to_delete.add(node);
                 }
             }
-            Step::Act => self.run_actors(),
+            Step::Act if self.actors.has_noticed() => self.run_actors(),
+            Step::Act => self.let_others_finish(),
         }
     }
 

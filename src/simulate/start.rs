@@ -12,6 +12,7 @@ use crate::{
 };
 
 use super::{
+    actors::Others,
     request::{Refused, Request, Start},
     rng::Rng,
     world::{SimContext, World},
@@ -88,7 +89,7 @@ fn interleave(lists: Vec<Vec<ObjectId>>, rng: &mut Rng) -> Vec<ObjectId> {
 }
 
 /// The world before anything happens, and the targets that the API server refuses.
-pub(crate) fn begin<'s, 'a>(
+pub fn begin<'s, 'a>(
     context: &'s SimContext<'a>,
     request: &Request,
     lists: InitialListOrder,
@@ -97,6 +98,7 @@ pub(crate) fn begin<'s, 'a>(
     if request.only.is_some() {
         world.only.clone_from(&request.only);
     }
+    world.others = request.others_finish.then(|| Others::of(request.targets.clone()));
     world.cuts.extend(request.cuts.iter().cloned());
     world.appear(&request.appearing);
     let mut refused = Vec::new();
@@ -132,6 +134,7 @@ impl<'s, 'a> World<'s, 'a> {
         let mut world = World::at_rest(self.context);
         world.collector.sweeps = self.collector.sweeps;
         world.only.clone_from(&self.only);
+        world.others.clone_from(&self.others);
         for node in to_delete {
             world.collector.to_delete.add(*node);
         }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    actors::{Actors, AdopterIndex, Adoptions, Assumption},
+    actors::{Actors, AdopterIndex, Adoptions, Assumption, Others},
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
     controllers::ControllerIndex,
@@ -307,6 +307,8 @@ pub struct World<'s, 'a> {
     /// Requests of the collector's workers.
     pub tasks: VecDeque<WorkerTask<'a>>,
     pub actors: Actors,
+    /// What others finish; `None`: nothing.
+    pub(crate) others: Option<Others>,
     pub log: Vec<Change>,
     pub needs: Needs,
     pub assumptions: BTreeSet<Assumption>,
@@ -348,6 +350,7 @@ impl<'s, 'a> World<'s, 'a> {
             late: Vec::new(),
             tasks: VecDeque::new(),
             actors: Actors::default(),
+            others: None,
             log: Vec::new(),
             needs: Needs::default(),
             assumptions: BTreeSet::new(),
@@ -461,7 +464,7 @@ impl<'s, 'a> World<'s, 'a> {
     pub(crate) fn remove_finalizer(&mut self, object: ObjectId, finalizer: Symbol) {
         let Some(stored) = self.stored(object).filter(|stored| stored.has_finalizer(finalizer)) else { return };
         let patch = Patch::RemoveFinalizer { finalizer, version: stored.version };
-        self.patch(object, &patch, Cause::KnownFinalizer(finalizer));
+        self.patch(object, &patch, Cause::Finisher(finalizer));
     }
 
     /// Removes finalizers from an object, all but the last in one write: there may be a million.
@@ -472,7 +475,7 @@ impl<'s, 'a> World<'s, 'a> {
             let left: Vec<Symbol> = stored.finalizers.iter().copied().filter(|one| !rest.contains(one)).collect();
             if left.len() < stored.finalizers.len() {
                 let after = Stored { finalizers: left.into(), version: stored.version + 1, ..stored.clone() };
-                self.write(object, stored, Some(after), Cause::KnownFinalizer(*last), Effect::Finalizers);
+                self.write(object, stored, Some(after), Cause::Finisher(*last), Effect::Finalizers);
             }
             self.remove_finalizer(object, *last);
         } else {
@@ -505,7 +508,10 @@ impl<'s, 'a> World<'s, 'a> {
         }
         let finalized = self.finalized_namespaces.contains(&object);
         match self.context.snapshot.facts.namespace(object) {
-            Some(facts) => facts.finalizers.iter().any(|finalizer| !finalized || finalizer != NAMESPACE_FINALIZER),
+            Some(facts) => facts.finalizers.iter().any(|finalizer| match finalizer == NAMESPACE_FINALIZER {
+                true => !finalized,
+                false => !self.others.as_ref().is_some_and(|others| others.have_freed(object)),
+            }),
             None => !finalized,
         }
     }

@@ -29,6 +29,7 @@ mod templates;
 mod terminal;
 mod texts;
 #[cfg(unix)]
+mod then;
 mod tmux;
 mod tui;
 #[cfg(unix)]

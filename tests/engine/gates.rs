@@ -177,7 +177,7 @@ fn what_is_spared_for_now_goes() {
         ConfigMap c fin=acme.io/x <- Pod/goes
         Pod goes";
     let describe = |deny, max| describe(graph, "Namespace/ns", Foreground, deny, max, Some(0));
-    assert_eq!(describe("configmaps", None), ["configmaps ConfigMap/b ConfigMap/c +1"]);
-    assert_eq!(describe("", Some(5)), ["5 Namespace/ns Pod/held Pod/goes ConfigMap/b ConfigMap/c +1"]);
+    assert_eq!(describe("configmaps", None), ["configmaps ConfigMap/b ConfigMap/c ConfigMap/a"]);
+    assert_eq!(describe("", Some(5)), ["5 Namespace/ns Pod/held Pod/goes ConfigMap/b ConfigMap/c ConfigMap/a"]);
     assert_eq!(describe("", Some(6)), Vec::<String>::new());
 }

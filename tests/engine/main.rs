@@ -26,6 +26,7 @@ mod shrinking;
 mod side_by_side;
 mod starts;
 mod texts;
+mod then;
 mod tracker;
 mod unlisted_contents;
 mod verdict;

@@ -216,12 +216,12 @@ fn what_was_to_be_left_may_be() {
     let [blocker] = judged.blockers.as_slice() else { panic!("{:#?}", judged.blockers) };
     assert_eq!((blocker.object.short_name().as_str(), blocker.holds_up), ("ConfigMap/held", 1));
     assert_eq!(blocker.held_by, ["acme.io/x"]);
-    // Another component removes the finalizer, which the plan didn't predict.
+    // R9.37: another component removes the finalizer, and the plan says what follows.
     way.goes("ConfigMap/held");
-    assert_eq!(state(&way.judged()), (false, true));
+    assert_eq!(state(&way.judged()), (true, true));
     way.goes("ConfigMap/owner");
-    assert_eq!(state(&way.judged()), (false, false));
-    assert_eq!(way.otherwise(), ["ConfigMap/owner Terminating Deleted", "ConfigMap/held Terminating Deleted"]);
+    assert_eq!(state(&way.judged()), (true, false));
+    assert_eq!(way.otherwise(), [""; 0]);
 }
 
 /// The plan didn't know the finalizer.

@@ -6,7 +6,6 @@ use kubectl_gc::{
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot, Symbol},
     plan::{After, JointEnd, Plan, explore, plan},
-    server::DeleteOptions,
     simulate::{
         self, Assume, InitialListOrder, Request, SimContext, World, delays::for_each_delay, interleaving::Interleaving,
     },
@@ -198,10 +197,7 @@ impl<'s> Prediction<'s> {
 
     /// The world before any event.
     fn begin(&self, lists: InitialListOrder) -> World<'s, 's> {
-        let mut world = World::started(self.stage, self.request.start, lists);
-        let options = DeleteOptions { propagation: Some(self.request.propagation), ..DeleteOptions::default() };
-        world.requests.extend(self.request.targets.iter().map(|target| (*target, options)));
-        world
+        simulate::begin(self.stage, &self.request, lists).0
     }
 
     fn end_of(&self, world: &World<'_, '_>) -> End {
@@ -223,6 +219,9 @@ pub fn request(snapshot: &Snapshot, objects: &[ObjectId], start: &Start) -> Requ
     };
     match start {
         Start::Delete { targets, propagation } => Request::delete(targets.iter().map(target).collect(), *propagation),
+        Start::Finish { targets, propagation } => {
+            Request { others_finish: true, ..Request::delete(targets.iter().map(target).collect(), *propagation) }
+        }
         Start::Restarted => Request::only_collect(simulate::Start::Restarted),
         Start::Sweep => Request::only_collect(simulate::Start::Sweep),
     }

@@ -38,6 +38,8 @@ pub enum Start {
     Sweep,
     /// A client deletes objects, one right after the other, while the collector is at rest.
     Delete { targets: Vec<String>, propagation: Propagation },
+    /// The same, and then all others do their part for what waits for them (R9.37).
+    Finish { targets: Vec<String>, propagation: Propagation },
 }
 
 /// The input of a test: everything that determines its end, except the order of events.
@@ -64,14 +66,17 @@ impl Start {
         match (words.next(), words.next()) {
             (Some("restart"), None) => Start::Restarted,
             (Some("sweep"), None) => Start::Sweep,
-            (Some("delete"), Some(policy)) => {
+            (Some(word @ ("delete" | "finish")), Some(policy)) => {
                 let known = [Background, Foreground, Orphan].into_iter().find(|known| known.name() == policy);
                 let propagation = known.unwrap_or_else(|| panic!("what is {policy} in {text}?"));
                 let targets: Vec<String> = words.map(str::to_owned).collect();
                 assert!(!targets.is_empty(), "what is deleted in {text}?");
-                Start::Delete { propagation, targets }
+                match word {
+                    "finish" => Start::Finish { propagation, targets },
+                    _ => Start::Delete { propagation, targets },
+                }
             }
-            _ => panic!("what is {text}? It begins with `restart`, `sweep` or `delete POLICY`"),
+            _ => panic!("what is {text}? It begins with `restart`, `sweep`, `delete POLICY` or `finish POLICY`"),
         }
     }
 }
@@ -140,6 +145,7 @@ impl Display for Start {
             Start::Restarted => f.write_str("restart"),
             Start::Sweep => f.write_str("sweep"),
             Start::Delete { targets, propagation } => write!(f, "delete {} {}", propagation.name(), targets.join(" ")),
+            Start::Finish { targets, propagation } => write!(f, "finish {} {}", propagation.name(), targets.join(" ")),
         }
     }
 }

@@ -82,8 +82,14 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             // A finalizer that a built-in controller removes is no problem, unless that takes very long.
             let slow = case.projection.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);
             let liveness = Liveness::Unknown(format!("{} removes it", known.by));
-            let controller =
-                FinalizerController { name: Some(known.by), manager: None, liveness, idle: None, running: Vec::new() };
+            let controller = FinalizerController {
+                name: Some(known.by),
+                manager: None,
+                liveness,
+                idle: None,
+                running: Vec::new(),
+                goes: false,
+            };
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
         } else if is_root {
             let question = Question { object: id, finalizer, exact: true };

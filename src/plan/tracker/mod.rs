@@ -62,6 +62,8 @@ struct TrackedObject {
     uncertain: Option<Uncertainty>,
     /// The plan doesn't say what becomes of it: whatever does was foretold.
     open: bool,
+    /// Its second ends, once others have done their part.
+    later: Vec<FinalState>,
 }
 
 /// An object whose end leads to that of another one, without an owner reference.
@@ -77,7 +79,16 @@ struct Follows {
 
 impl TrackedObject {
     fn arrived(&self) -> bool {
-        self.open || self.ends.iter().any(|(_, end)| self.is_at(end))
+        self.open || self.ends.iter().any(|(_, end)| self.is_at(end)) || self.has_gone_on()
+    }
+
+    /// Whether it is in one of its second ends, or on its way there: something that the first end leaves alone is being
+    /// deleted.
+    fn has_gone_on(&self) -> bool {
+        let is_left_alone = || self.ends.first().is_some_and(|(kind, _)| *kind == OutcomeKind::Unchanged);
+        let is_terminating = || self.now.as_ref().is_some_and(|now| now.terminating);
+        let is_going = || self.later.contains(&None) && is_left_alone() && is_terminating();
+        self.later.iter().any(|end| self.is_at(end)) || is_going()
     }
 
     /// Whether it is in this state, adopted or not: another controller may adopt an object that has lost its own.
@@ -146,6 +157,15 @@ impl PlanTracker {
             index_of.insert(outcome.object, tracker.objects.len());
             tracker.add(snapshot, outcome);
         }
+        for outcome in plan.then.iter().flat_map(|then| &then.outcomes) {
+            let index = *index_of.entry(outcome.object).or_insert_with(|| {
+                tracker.add_later(snapshot, outcome.object);
+                tracker.objects.len() - 1
+            });
+            let later = std::iter::once(&outcome.after).chain(outcome.alternatives.iter().map(|other| &other.after));
+            let later = later.map(|after| tracker.end(snapshot, after.as_ref())).collect();
+            tracker.objects[index].later = later;
+        }
         for target in &plan.request.targets {
             if !index_of.contains_key(target) {
                 index_of.insert(*target, tracker.objects.len());
@@ -187,6 +207,14 @@ impl PlanTracker {
         });
     }
 
+    /// Adds an object that only the second end changes.
+    fn add_later(&mut self, snapshot: &Snapshot, object: ObjectId) {
+        self.track(snapshot, object, |before| {
+            let ends = vec![(OutcomeKind::Unchanged, before.before.clone())];
+            TrackedObject { ends, ..before }
+        });
+    }
+
     /// Adds a target that this delete changes nothing about. One that is already terminating is removed or stays as it
     /// is; another stays, even if its DELETE is sent: the API server is said to refuse it.
     fn add_unchanged(&mut self, snapshot: &Snapshot, target: ObjectId) {
@@ -216,6 +244,7 @@ impl PlanTracker {
             follows: None,
             uncertain: None,
             open: false,
+            later: Vec::new(),
         }));
     }
 
@@ -310,8 +339,16 @@ impl PlanTracker {
             && self.choices.iter().all(|choice| choice.is_made(self))
     }
 
+    /// Whether the plan says what follows once others have done their part, and that hasn't happened yet.
+    pub fn goes_on(&self) -> bool {
+        self.objects.iter().any(|tracked| !tracked.later.is_empty() && !tracked.later.contains(&tracked.now))
+    }
+
     fn is_joint(&self, ends: &[Vec<(usize, FinalState)>]) -> bool {
+        let have_gone_on =
+            |end: &Vec<(usize, FinalState)>| end.iter().all(|(index, _)| self.objects[*index].has_gone_on());
         ends.iter().any(|end| end.iter().all(|(index, end)| self.objects[*index].is_at(end)))
+            || ends.first().is_some_and(have_gone_on)
     }
 
     /// The objects that are not in a predicted state, in plan order.

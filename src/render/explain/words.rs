@@ -6,7 +6,7 @@ use crate::{
     plan::Uncertainty,
     render::{plan::because, style::Tone},
     server::Propagation,
-    simulate::{Next, NoAction, ProjectedOutcome, State, until_who_is_done},
+    simulate::{Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
 };
@@ -108,7 +108,8 @@ fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
         .causes
         .iter()
         .flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause.held_by.as_slice())));
-    until_who_is_done(view.snapshot, causes)
+    // The remarks on each obstacle say who removes it.
+    until_who_is_done(view.snapshot, &Controllers::default(), causes)
 }
 
 /// Whether something is wrong although a working collector and working controllers would finish the object.

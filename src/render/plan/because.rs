@@ -32,7 +32,7 @@ pub(in crate::render) fn because(
         Cause::Kept => ("kept", "kept by --keep: its references to deleted objects are removed first".to_owned()),
         Cause::Collector(reason) => collected(snapshot, references, reason),
         Cause::Kubelet => ("grace-over", "the kubelet ends it after its grace period".to_owned()),
-        Cause::KnownFinalizer(finalizer) => {
+        Cause::KnownFinalizer(finalizer) | Cause::Finisher(finalizer) => {
             ("finalizer", format!("its controller removes the finalizer {}", snapshot.text(*finalizer)))
         }
         Cause::Namespace(namespace) => {

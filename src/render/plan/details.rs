@@ -30,6 +30,8 @@ pub(super) enum Word {
     Unclear,
     /// Terminating; a controller will finish the deletion.
     Waits,
+    /// Deleted once others have done their part.
+    Later,
     Gone,
     Stays,
     /// Nothing happens to it in the simulations, but something could.
@@ -43,6 +45,7 @@ impl Word {
             Word::Stuck => "STUCK",
             Word::Unclear => "DEPENDS",
             Word::Waits => "waits",
+            Word::Later => "later",
             Word::Gone => "deleted",
             Word::Stays => "kept",
             Word::Unsure => "unsure",
@@ -54,7 +57,7 @@ impl Word {
         match self {
             Word::Stuck => Tone::Error,
             Word::Unclear | Word::Waits | Word::Unsure => Tone::Warning,
-            Word::Gone => Tone::Plain,
+            Word::Later | Word::Gone => Tone::Plain,
             Word::Stays => Tone::Good,
         }
     }
@@ -72,6 +75,11 @@ pub(super) fn word(outcome: &Outcome) -> Word {
         (OutcomeKind::Unchanged, None) => Word::Unsure,
         (OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked, _) => Word::Stays,
     }
+}
+
+/// The word for what is shown of an object.
+pub(super) fn word_of(view: &PlanView<'_>, shown: &Outcome) -> Word {
+    if view.later(shown.object).is_some() { Word::Later } else { word(shown) }
 }
 
 /// The remark on an outcome; empty if the word says enough.

@@ -5,9 +5,9 @@ use serde::Serialize;
 use crate::{
     document::{Head, ObjectJson, ReferenceJson},
     model::{ObjectId, Snapshot},
-    plan::{After, Alternative, JointEnd, Outcome, Summary},
+    plan::{After, Alternative, JointEnd, Outcome, Summary, Then},
     server::Propagation,
-    simulate::{BlockedBy, Cause},
+    simulate::{BlockedBy, Cause, FinalizerController, Finished, foreign_spec_finalizers},
 };
 
 use super::{
@@ -71,10 +71,30 @@ struct CourseJson<'a> {
     joint_outcomes: Vec<Vec<Vec<EndJson<'a>>>>,
     simulated_orders: u64,
     assumes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    then: Option<ThenJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also_deletes: Vec<AlsoDeletesJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deleted_later: Vec<DeletedLaterJson<'a>>,
+}
+
+/// What follows once all others have done their part.
+#[derive(Debug, Serialize)]
+struct ThenJson<'a> {
+    once: Vec<OnceJson<'a>>,
+    outcomes: Vec<OutcomeJson<'a>>,
+    effects: Vec<EffectJson<'a>>,
+}
+
+/// What somebody has to do for an object.
+#[derive(Debug, Serialize)]
+struct OnceJson<'a> {
+    object: ObjectJson<'a>,
+    finalizers: Vec<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+    seen: &'static str,
 }
 
 /// An object that a sweep begins to handle and cannot finish.
@@ -230,6 +250,7 @@ impl<'a> CourseJson<'a> {
                 .collect(),
             simulated_orders: view.plan.orders,
             assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
+            then: view.plan.then.as_ref().map(|then| ThenJson::of(view, then)),
             also_deletes: also_deletes(view),
             deleted_later: deleted_later(view),
         }
@@ -271,6 +292,41 @@ impl<'a> OutcomeJson<'a> {
             alternatives: outcome.alternatives.iter().map(|other| alternative(view, outcome.object, other)).collect(),
             afterwards: outcome.afterwards.iter().map(|after| AfterwardsJson::of(view.snapshot, *after)).collect(),
         }
+    }
+}
+
+impl<'a> ThenJson<'a> {
+    fn of(view: &PlanView<'a>, then: &'a Then) -> Self {
+        ThenJson {
+            once: then.once.iter().flat_map(|finished| OnceJson::of(view.snapshot, then, finished)).collect(),
+            outcomes: then.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
+            effects: then.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
+        }
+    }
+}
+
+impl<'a> OnceJson<'a> {
+    /// One for each of those who have to act.
+    fn of(snapshot: &'a Snapshot, then: &'a Then, finished: &'a Finished) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for blocker in &finished.blockers {
+            let finalizers = match blocker {
+                BlockedBy::SpecFinalizers => foreign_spec_finalizers(snapshot, finished.object),
+                BlockedBy::Finalizer(_) => vec![blocker.name(snapshot)],
+                _ => Vec::new(),
+            };
+            let controller = then.controllers.get(finished.object, *blocker);
+            let by = match (blocker, controller) {
+                (BlockedBy::Kubelet, _) => Some("kubelet".to_owned()),
+                (_, controller) => controller.and_then(|controller| controller.told(snapshot)),
+            };
+            let seen = controller.map_or("unknown", FinalizerController::seen);
+            match all.iter_mut().find(|known| known.by == by && known.seen == seen) {
+                Some(known) => known.finalizers.extend(finalizers),
+                None => all.push(OnceJson { object: ObjectJson::of(snapshot, finished.object), finalizers, by, seen }),
+            }
+        }
+        all
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     PlanView,
-    details::{Word, detail, detail_of_root, group_of_root, word},
+    details::{Word, detail, detail_of_root, group_of_root, word_of},
 };
 
 /// Similar siblings are folded if there are at least this many.
@@ -60,7 +60,7 @@ pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
 /// that has an outcome.
 fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<ObjectId>>) {
     let mut contents: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
-    for outcome in &view.plan.outcomes {
+    for outcome in view.plan.both_ends() {
         if let Some(above) = outcome.because.as_ref().and_then(Cause::above) {
             contents.entry(above).or_default().push(outcome.object);
         }
@@ -73,13 +73,13 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
     let uids: FxHashSet<_> = targets().map(|target| view.snapshot.object(target).uid).collect();
     let owned =
         |target: &ObjectId| view.snapshot.object(*target).owners.iter().any(|reference| uids.contains(&reference.uid));
-    let all = || view.plan.outcomes.iter().chain(&view.plan.stays).map(|outcome| outcome.object);
+    let all = || view.all_shown();
     // In a sweep, which has no targets, owners with an outcome come before their dependents.
     let on_top = |object: &ObjectId| view.is_sweep() && !below_another(view, *object);
     let candidates =
         targets().filter(|target| !owned(target)).chain(targets()).chain(all().filter(on_top)).chain(all());
     for root in candidates {
-        if view.outcome(root).is_none() || !placed.insert(root) {
+        if view.shown(root).is_none() || !placed.insert(root) {
             continue;
         }
         roots.push(root);
@@ -87,7 +87,7 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
         while let Some(above) = open.pop_front() {
             let owned = view.graph.dependents(above.into()).iter().chain(contents.get(&above).into_iter().flatten());
             let below: Vec<ObjectId> =
-                owned.copied().filter(|object| view.outcome(*object).is_some() && placed.insert(*object)).collect();
+                owned.copied().filter(|object| view.shown(*object).is_some() && placed.insert(*object)).collect();
             open.extend(&below);
             if !below.is_empty() {
                 children.insert(above, below);
@@ -101,7 +101,7 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
 fn below_another(view: &PlanView<'_>, object: ObjectId) -> bool {
     let owners = view.snapshot.object(object).owners.iter();
     let owners = owners.filter_map(|reference| view.graph.object(view.graph.by_uid(reference.uid)?));
-    owners.into_iter().any(|owner| owner != object && view.outcome(owner).is_some())
+    owners.into_iter().any(|owner| owner != object && view.shown(owner).is_some())
 }
 
 /// The objects that lose data, and all that they are listed below.
@@ -109,7 +109,7 @@ fn above_losses(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId
     let parents: FxHashMap<ObjectId, ObjectId> =
         children.iter().flat_map(|(above, below)| below.iter().map(|object| (*object, *above))).collect();
     let mut found = FxHashSet::default();
-    let losses = view.plan.effects.iter().filter(|effect| effect.kind == EffectKind::DataDestroyed);
+    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
     for effect in losses {
         let mut next = Some(effect.object);
         while let Some(object) = next.filter(|object| found.insert(*object)) {
@@ -132,11 +132,11 @@ fn siblings<'a>(
     let mut rows: Vec<Row<'a>> = objects
         .iter()
         .filter_map(|object| {
-            let outcome = view.outcome(*object)?;
+            let outcome = view.shown(*object)?;
             let root = depth == 0 && view.is_sweep();
             let detail = if root { detail_of_root(view, outcome) } else { detail(view, outcome) };
             let common = if root { group_of_root(outcome, &detail) } else { detail.clone() };
-            Some(Row { depth, object: *object, outcome, more: 0, word: word(outcome), detail, common })
+            Some(Row { depth, object: *object, outcome, more: 0, word: word_of(view, outcome), detail, common })
         })
         .collect();
     if depth > 0 || view.is_sweep() {

@@ -75,7 +75,9 @@ pub struct PlanView<'a> {
     kept: Option<&'a Kept>,
     cuts: FxHashMap<ObjectId, &'a Cut>,
     by_object: FxHashMap<ObjectId, &'a Outcome>,
-    effects: FxHashMap<ObjectId, Vec<usize>>,
+    /// What only the second end does to objects.
+    later: FxHashMap<ObjectId, &'a Outcome>,
+    effects: FxHashMap<ObjectId, Vec<&'a OutsideEffect>>,
 }
 
 impl<'a> PlanView<'a> {
@@ -89,9 +91,10 @@ impl<'a> PlanView<'a> {
     ) -> Self {
         let by_object = plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
         let cuts = plan.request.cuts.iter().map(|cut| (cut.object, cut)).collect();
-        let mut effects: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
-        for (index, effect) in plan.effects.iter().enumerate() {
-            effects.entry(effect.object).or_default().push(index);
+        let later = plan.later().map(|outcome| (outcome.object, outcome)).collect();
+        let mut effects: FxHashMap<ObjectId, Vec<&OutsideEffect>> = FxHashMap::default();
+        for effect in plan.all_effects() {
+            effects.entry(effect.object).or_default().push(effect);
         }
         PlanView {
             snapshot,
@@ -107,6 +110,7 @@ impl<'a> PlanView<'a> {
             to_be_done: false,
             cuts,
             by_object,
+            later,
             effects,
         }
     }
@@ -151,6 +155,21 @@ impl<'a> PlanView<'a> {
         self.by_object.get(&object).copied()
     }
 
+    /// What the second end alone does to an object.
+    fn later(&self, object: ObjectId) -> Option<&'a Outcome> {
+        self.later.get(&object).copied()
+    }
+
+    /// What a line about an object shows: its outcome, and if only the second end removes it, that.
+    fn shown(&self, object: ObjectId) -> Option<&'a Outcome> {
+        self.later(object).or_else(|| self.outcome(object))
+    }
+
+    /// All objects that lines are about, in plan order.
+    fn all_shown(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.plan.outcomes.iter().chain(&self.plan.stays).chain(self.plan.later()).map(|outcome| outcome.object)
+    }
+
     /// Whether this is a sweep, in which only the collector deletes.
     fn is_sweep(&self) -> bool {
         self.plan.request.start != Start::AtRest
@@ -163,8 +182,7 @@ impl<'a> PlanView<'a> {
 
     /// The effects outside the graph that an object causes.
     fn effects_of(&self, object: ObjectId) -> impl Iterator<Item = &'a OutsideEffect> {
-        let plan = self.plan;
-        self.effects.get(&object).into_iter().flatten().filter_map(move |index| plan.effects.get(*index))
+        self.effects.get(&object).into_iter().flatten().copied()
     }
 }
 
@@ -186,8 +204,8 @@ impl Output for PlanView<'_> {
     }
 }
 
-/// The objects that would be deleted, in order.
+/// The objects that would be deleted, in order: in the first end, and then in the second.
 fn names_of_deleted(view: &PlanView<'_>) -> String {
-    let gone = view.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    let gone = view.plan.both_ends().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
     gone.map(|outcome| format!("{}\n", full_name(view.snapshot, outcome.object))).collect()
 }

@@ -105,7 +105,7 @@ fn of_word(word: Word) -> Fate {
     match word {
         Word::Stuck => Fate::Stuck,
         Word::Unclear | Word::Waits => Fate::Waits,
-        Word::Gone => Fate::Deleted,
+        Word::Later | Word::Gone => Fate::Deleted,
         Word::Stays => Fate::Kept,
         Word::Unsure => Fate::Unsure,
     }

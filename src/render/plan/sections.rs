@@ -1,13 +1,16 @@
 //! The sections below the lines of a plan: its assumptions, the results of other policies, and what to do next.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
     command_line::{ShellCommand, object_word},
     model::{ObjectId, Symbol, gaps::each_once},
-    plan::{NoteKind, Summary},
+    plan::{NoteKind, Outcome, Summary},
     render::{
         go_quote::visible,
         output::TextOptions,
@@ -16,7 +19,7 @@ use crate::{
         words::wrapped,
     },
     server::Propagation,
-    simulate::{Assumption, BlockedBy, converter, foreign_spec_finalizers},
+    simulate::{Assumption, BlockedBy, FinalizerController, converter, foreign_spec_finalizers},
     wording::{count, named, thousands},
 };
 
@@ -108,6 +111,8 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
         None if same && view.plan.outcomes.is_empty() => Vec::new(),
         None => view.instead.iter().map(instead).collect(),
     };
+    // The lines above say what is deleted later, where others can do what it waits for.
+    let spared = if view.plan.then.is_none() { unlisted_contents::spared(view) } else { Vec::new() };
     let sections = [
         ("Kept", keep::describe(view).into_iter().map(Said::text).collect()),
         ("Outside", side_effects::outside(view, fold).into_iter().map(Said::text).collect()),
@@ -115,7 +120,7 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
         ("Note", side_effects::notes(view).into_iter().map(Said::text).collect()),
         ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
         ("Also", unlisted_contents::also(view).into_iter().map(Said::text).collect()),
-        ("Later", unlisted_contents::spared(view).into_iter().map(Said::text).collect()),
+        ("Later", spared.into_iter().map(Said::text).collect()),
         ("But", side_effects::afterwards(view).into_iter().map(Said::text).collect()),
         ("Policies", instead),
         ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
@@ -199,7 +204,8 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
             None => delete_command(view, request.propagation).into_iter().collect(),
         };
     }
-    let mut said: Vec<Said> = causes(view).into_iter().take(NAMED_CAUSES).map(Said::text).collect();
+    let mut said = delete_first(view);
+    said.extend(causes(view).into_iter().take(NAMED_CAUSES).map(Said::text));
     let better = view.instead.iter().find(|(propagation, summary)| {
         *propagation == Propagation::Background && summary.stuck < view.plan.summary.stuck
     });
@@ -264,6 +270,41 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
+/// The controller that removes what blocks an object, if it runs, and goes in this delete.
+fn goes_with<'v>(view: &PlanView<'v>, outcome: &Outcome, holder: BlockedBy) -> Option<&'v FinalizerController> {
+    view.plan.controllers.get(outcome.object, holder).filter(|controller| controller.goes)
+}
+
+/// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
+/// while their controllers run.
+fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
+    let mut by_controller: BTreeMap<(String, Symbol), Vec<ObjectId>> = BTreeMap::new();
+    for outcome in stuck(view) {
+        for holder in &outcome.held_by {
+            let Some(controller) = goes_with(view, outcome, *holder) else { continue };
+            let controller = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
+            let namespace = view.snapshot.object(outcome.object).namespace;
+            by_controller.entry((controller, namespace)).or_default().push(outcome.object);
+        }
+    }
+    let mut said = Vec::new();
+    for ((controller, namespace), mut objects) in by_controller {
+        objects.dedup();
+        let words = objects.iter().take(MOST_TARGETS).map(|object| kubectl_name(view, *object));
+        let command = words
+            .collect::<Option<Vec<String>>>()
+            .and_then(|words| view.kubectl.plugin("delete").args(words).in_namespace(view.snapshot.text(namespace)));
+        let more = match objects.len().saturating_sub(MOST_TARGETS) {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        said.push(Said::text(format!("delete first{more}, while {controller} runs to remove the finalizers:")));
+        said.extend(command.as_ref().map(Said::command));
+        said.push(Said::text("then plan again".to_owned()));
+    }
+    said
+}
+
 /// What would resolve each cause of stuck objects: a finalizer's controller, or a force delete if the kubelet is gone.
 fn causes(view: &PlanView<'_>) -> Vec<String> {
     let again = if view.is_sweep() { "sweep" } else { "plan" };
@@ -290,6 +331,8 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
                     });
                 }
                 BlockedBy::Finalizer(Symbol::DEFINITION) => {}
+                // `delete_first` says what to do.
+                BlockedBy::Finalizer(_) if goes_with(view, outcome, *holder).is_some() => {}
                 BlockedBy::Finalizer(_) => {
                     said.push(format!(
                         "check that the controller that removes {what} is running ({object} has \

@@ -69,7 +69,7 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 pub(in crate::render) fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
     let mut groups: Vec<(ResourceId, &str, Vec<&OutsideEffect>)> = Vec::new();
     let mut known: FxHashMap<(ResourceId, EffectKind, &str, &str), usize> = FxHashMap::default();
-    let later = view.plan.effects_later.iter().map(|effect| (effect, "; once its namespace has no pods"));
+    let later = view.plan.effects_later.iter().map(|effect| (effect, "; later"));
     for (effect, when) in view.plan.effects.iter().map(|effect| (effect, "")).chain(later) {
         let resource = view.snapshot.object(effect.object).resource;
         let group = *known.entry((resource, effect.kind, &effect.message, when)).or_insert_with(|| {

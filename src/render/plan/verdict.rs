@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
@@ -321,12 +322,13 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
         0 => String::new(),
         _ => format!(" {} with changed owner references.", count(survivors, "survives", "survive")),
     };
-    let spared = match verdict.counts.later {
+    let spared = match if view.plan.then.is_some() { 0 } else { verdict.counts.later } {
         0 => String::new(),
         1 => " 1 more is deleted only after the pods.".to_owned(),
         more => format!(" {} more are deleted only after the pods.", thousands(more)),
     };
-    let more = format!("{spared}{stay}{unsure}{hidden}{}{}", unread_effects(view, verdict), recreated(summary));
+    let then = then(view);
+    let more = format!("{spared}{then}{stay}{unsure}{hidden}{}{}", unread_effects(view, verdict), recreated(summary));
     let objects = if summary.stuck > 0 {
         let total = summary.deleted + summary.terminating;
         format!(
@@ -347,6 +349,26 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
         objects_go(summary, &gone_by_kind(view))
     };
     Course { objects, more }
+}
+
+/// What is deleted once others have done their part, in a sentence that starts with a space.
+fn then(view: &PlanView<'_>) -> String {
+    let removed = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted;
+    let first: FxHashSet<ObjectId> = view.plan.outcomes.iter().filter(removed).map(|outcome| outcome.object).collect();
+    let second = view.plan.then.iter().flat_map(|then| &then.outcomes).filter(removed).map(|outcome| outcome.object);
+    let second: Vec<ObjectId> = second.filter(|object| !first.contains(object)).collect();
+    match second.len() {
+        0 => String::new(),
+        number => {
+            let when = match (view.plan.summary.stuck, root_causes(view).is_empty()) {
+                (0, _) => "Then",
+                (_, true) => "Once that is mended,",
+                (_, false) => "Once that is removed,",
+            };
+            let objects = count(number, "more object is deleted", "more objects are deleted");
+            format!(" {when} {objects} ({}).", by_kind(view, second.into_iter()))
+        }
+    }
 }
 
 /// How many outcomes depend on the order of events, how many on what could not be read or simulated to its end or is
@@ -448,7 +470,8 @@ pub(super) fn waiting_word<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) 
 /// Who has to do what before the waiting objects are deleted, as a clause after "until".
 pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = &'a Outcome>) -> String {
     let waiting = outcomes.into_iter().filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
-    until_who_is_done(view.snapshot, waiting.map(|outcome| (outcome.object, outcome.held_by.as_slice())))
+    let controllers = &view.plan.controllers;
+    until_who_is_done(view.snapshot, controllers, waiting.map(|outcome| (outcome.object, outcome.held_by.as_slice())))
 }
 
 fn objects_go(summary: Summary, kinds: &str) -> String {

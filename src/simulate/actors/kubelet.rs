@@ -45,7 +45,9 @@ impl World<'_, '_> {
             Kubelet::Silent => return ActorResult::Done,
             // The kubelet reports that it has a problem; whether it ends the pod is unknown.
             Kubelet::NotReady => {
-                self.rests_on_others.insert(object);
+                if self.others.is_none() {
+                    self.rests_on_others.insert(object);
+                }
                 return ActorResult::Done;
             }
             Kubelet::OutOfService => {
@@ -57,7 +59,9 @@ impl World<'_, '_> {
             }
             Kubelet::Unread(node) => {
                 self.assumptions.insert(Assumption::Kubelet { node });
-                self.rests_on_others.insert(object);
+                if self.others.is_none() {
+                    self.rests_on_others.insert(object);
+                }
             }
         }
         // R1.19: grace period 0 and no policy, so the collector's finalizers stay.

@@ -7,6 +7,7 @@ mod finalizers;
 mod follow_ups;
 mod jobs;
 pub(crate) mod kubelet;
+mod others;
 mod pod_gc;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -23,6 +24,8 @@ use super::{cause::Cause, world::World};
 pub(crate) use adoption::{Adopter, AdopterIndex, Adoptions};
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
+pub use others::Finished;
+pub(crate) use others::Others;
 pub(crate) use pod_gc::PodsOfNode;
 
 /// Something that a plan assumes other actors do.

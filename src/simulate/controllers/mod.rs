@@ -36,12 +36,35 @@ pub struct FinalizerController {
     pub idle: Option<ObjectId>,
     /// The workloads whose pods show that it runs.
     pub running: Vec<ObjectId>,
+    /// Whether all of these go in the simulated delete.
+    pub goes: bool,
 }
 
 impl FinalizerController {
     /// Whether there is evidence that it is not running.
     pub(crate) fn is_away(&self) -> bool {
         matches!(self.liveness, Liveness::Away(_))
+    }
+
+    /// Whether it is known to run, and stays.
+    pub fn runs(&self) -> bool {
+        matches!(self.liveness, Liveness::Alive(_)) && !self.goes
+    }
+
+    /// Whether it is known to run, in JSON.
+    pub fn seen(&self) -> &'static str {
+        match self.liveness {
+            _ if self.goes => "goes",
+            Liveness::Alive(_) => "running",
+            Liveness::Away(_) => "not-running",
+            Liveness::Nobody(_) | Liveness::Unknown(_) | Liveness::Unread(_) => "unknown",
+        }
+    }
+
+    /// Its workload, its own name, or who added the finalizer, if any of these is known.
+    pub fn told(&self, snapshot: &Snapshot) -> Option<String> {
+        let workload = self.running.first().or(self.idle.as_ref()).map(|workload| snapshot.short_name(*workload));
+        workload.or_else(|| self.name.map(str::to_owned)).or_else(|| self.manager.clone())
     }
 
     /// Who added the finalizer, and the evidence.
@@ -61,6 +84,11 @@ pub struct Controllers(FxHashMap<(ObjectId, Symbol), Arc<FinalizerController>>);
 impl Controllers {
     pub(super) fn insert(&mut self, object: ObjectId, finalizer: Symbol, controller: Arc<FinalizerController>) {
         self.0.insert((object, finalizer), controller);
+    }
+
+    /// Adds those of other objects, and of other finalizers.
+    pub(crate) fn add(&mut self, others: &Controllers) {
+        self.0.extend(others.0.iter().map(|(finalizer, controller)| (*finalizer, Arc::clone(controller))));
     }
 
     /// The controller that should remove what blocks an object.
@@ -230,6 +258,7 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         liveness,
         idle: idle.filter(|_| away),
         running,
+        goes: false,
     }
 }
 

@@ -353,13 +353,13 @@ impl Bench {
 
 /// The same start, with the targets' names on the cluster.
 fn on_the_cluster(place: &Place, start: &Start) -> Start {
+    let real = |targets: &[String]| -> Vec<String> {
+        let named = targets.iter().filter_map(|target| target.split_once('/'));
+        named.map(|(kind, name)| format!("{kind}/{}", place.real_name(name))).collect()
+    };
     match start {
-        Start::Delete { targets, propagation } => {
-            let real = |target: &String| {
-                target.split_once('/').map(|(kind, name)| format!("{kind}/{}", place.real_name(name)))
-            };
-            Start::Delete { targets: targets.iter().filter_map(real).collect(), propagation: *propagation }
-        }
+        Start::Delete { targets, propagation } => Start::Delete { targets: real(targets), propagation: *propagation },
+        Start::Finish { targets, propagation } => Start::Finish { targets: real(targets), propagation: *propagation },
         other => other.clone(),
     }
 }

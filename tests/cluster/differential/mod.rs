@@ -15,6 +15,7 @@ pub mod batch;
 pub mod build;
 mod fidelity;
 mod kept;
+mod operators;
 mod pass;
 mod records;
 mod report;
@@ -125,7 +126,7 @@ pub(crate) fn seeded(seed: u64, mix: Mix) -> (String, Case) {
 /// A recorded trial as a case to build. Its delete comes after the collector's start.
 fn found(record: Record) -> (String, Case) {
     let rounds = match record.trial.start {
-        Start::Delete { targets, propagation } => {
+        Start::Delete { targets, propagation } | Start::Finish { targets, propagation } => {
             vec![Delete { most_targets: targets.len(), wanted: targets, propagation }]
         }
         Start::Restarted | Start::Sweep => Vec::new(),

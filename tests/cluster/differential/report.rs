@@ -36,7 +36,7 @@ pub struct Report {
 
 impl Report {
     pub fn is_restart(&self) -> bool {
-        !matches!(self.trial.start, Start::Delete { .. })
+        !matches!(self.trial.start, Start::Delete { .. } | Start::Finish { .. })
     }
 
     /// This report as a record.

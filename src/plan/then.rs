@@ -1,0 +1,115 @@
+//! The second end of a plan: what follows once all others have done their part. Kubernetes by itself stops at the
+//! finalizer of an operator, and at a pod whose kubelet doesn't report; what is beneath goes on later (R9.37).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    model::ObjectId,
+    simulate::{BlockedBy, Controllers, Finished, Request, SimContext},
+};
+
+use super::{
+    outcome::{After, Outcome, Plan},
+    reaction::OutsideEffect,
+    side_effects::add_side_effects,
+};
+
+/// What follows once all others have done their part.
+#[derive(Clone, Debug, Default)]
+pub struct Then {
+    /// What they have to do, in the order in which the delete comes to it.
+    pub once: Vec<Finished>,
+    /// The second end of each object whose second end differs from its first.
+    pub outcomes: Vec<Outcome>,
+    /// The effects that only the second end has, the worst first.
+    pub effects: Vec<OutsideEffect>,
+    /// The controllers of all finalizers in `once`.
+    pub controllers: Controllers,
+}
+
+impl Then {
+    /// What blocks the objects of `once`.
+    pub fn blockers(&self) -> impl Iterator<Item = (ObjectId, BlockedBy)> + '_ {
+        self.once.iter().flat_map(|finished| finished.blockers.iter().map(|blocker| (finished.object, *blocker)))
+    }
+}
+
+impl Plan {
+    /// The outcomes of both ends: each object's first, then each one's second that differs.
+    pub fn both_ends(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().chain(self.then.iter().flat_map(|then| &then.outcomes))
+    }
+
+    /// The objects that are or may be removed or marked for deletion in either end, each once, in plan order.
+    pub fn going(&self) -> Vec<ObjectId> {
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let going = self.both_ends().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object);
+        going.filter(|object| seen.insert(*object)).collect()
+    }
+
+    /// The effects of both ends, the worst of each end first.
+    pub fn all_effects(&self) -> impl Iterator<Item = &OutsideEffect> {
+        self.effects.iter().chain(&self.effects_later)
+    }
+
+    /// The outcomes of objects that only the second end removes, or may remove.
+    pub fn later(&self) -> impl Iterator<Item = &Outcome> {
+        let removes = |outcome: &&Outcome| outcome.may_be_removed();
+        let first = self.outcomes.iter().filter(removes).chain(&self.stays);
+        let first: FxHashSet<ObjectId> = first.map(|outcome| outcome.object).collect();
+        let second = self.then.iter().flat_map(|then| &then.outcomes).filter(removes);
+        second.filter(move |outcome| !first.contains(&outcome.object))
+    }
+}
+
+/// Adds the second end to a plan, whose first is complete: `simulate` plays a request. Nothing is added where nothing
+/// waits for others.
+pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate: impl Fn(&Request) -> Plan) {
+    if plan.request.others_finish || !may_wait(plan) {
+        return;
+    }
+    let mut second = simulate(&Request { others_finish: true, ..plan.request.clone() });
+    if second.finished.is_empty() {
+        return;
+    }
+    add_side_effects(context, &mut second);
+    plan.needs.add(&second.needs);
+    plan.orders += second.orders;
+    plan.steps += second.steps;
+    plan.assumptions.extend(second.assumptions);
+    for obstacle in second.obstacles {
+        if !plan.obstacles.iter().any(|known| known.kind == obstacle.kind) {
+            plan.obstacles.push(obstacle);
+        }
+    }
+    let first: FxHashMap<ObjectId, &Outcome> =
+        plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
+    let differs = |outcome: &Outcome| first.get(&outcome.object).is_none_or(|known| !has_the_same_ends(known, outcome));
+    // What goes anyway is told of only if this delete changes it before.
+    let anyway = second.anyway.into_iter().filter(|outcome| first.contains_key(&outcome.object));
+    let outcomes = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
+    let effects: Vec<OutsideEffect> =
+        second.effects.into_iter().filter(|effect| !plan.effects.contains(effect)).collect();
+    plan.effects_later.retain(|effect| !effects.contains(effect));
+    plan.effects_later.splice(..0, effects.iter().cloned());
+    let once = second.finished;
+    plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
+}
+
+/// Whether an object has the same ends, also in other event orders.
+fn has_the_same_ends(first: &Outcome, second: &Outcome) -> bool {
+    let alternatives = |outcome: &Outcome| -> Vec<Option<After>> {
+        outcome.alternatives.iter().map(|other| other.after.clone()).collect()
+    };
+    (first.kind, &first.after, first.uncertain) == (second.kind, &second.after, second.uncertain)
+        && alternatives(first) == alternatives(second)
+}
+
+/// Whether anything may stay terminating, in any outcome that was found.
+fn may_wait(plan: &Plan) -> bool {
+    let is_waiting = |outcome: &Outcome| {
+        let others = outcome.alternatives.iter().map(|other| other.after.as_ref());
+        others.chain([outcome.after.as_ref()]).flatten().any(|after| after.terminating)
+    };
+    plan.outcomes.iter().chain(&plan.stays).any(is_waiting)
+}

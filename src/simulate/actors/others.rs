@@ -1,0 +1,121 @@
+//! What a simulation doesn't play by itself: controllers that remove finalizers of their own, and kubelets that don't
+//! report. A plan's second end lets all of them do their part (R9.37).
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    model::{ObjectId, Symbol, effects::When},
+    server::DeleteOptions,
+    simulate::{
+        blockers::{BlockedBy, Blockers, unfinished_by_sweep},
+        cause::Cause,
+        controllers::Controllers,
+        world::{Assume, World},
+    },
+};
+
+use super::is_removed_by_controller_manager;
+
+/// What others have to do, and have done.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Others {
+    /// Objects to look at even if nothing has changed them.
+    roots: Vec<ObjectId>,
+    /// The length of the log when it was last looked at; `None`: not yet.
+    looked_at: Option<usize>,
+    /// Namespaces whose `spec.finalizers` have no entries of others any more.
+    freed: FxHashSet<ObjectId>,
+    /// What they finished, in this order.
+    pub finished: Vec<Finished>,
+    /// Who they are.
+    pub controllers: Controllers,
+}
+
+/// An object that others have done their part for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    pub object: ObjectId,
+    /// What blocked it: finalizers, a kubelet, or entries of `spec.finalizers`.
+    pub blockers: Vec<BlockedBy>,
+}
+
+impl Others {
+    /// Others that also look at these objects.
+    pub(crate) fn of(roots: Vec<ObjectId>) -> Self {
+        Others { roots, ..Others::default() }
+    }
+
+    /// Whether they have removed their entries from a Namespace's `spec.finalizers`.
+    pub(crate) fn have_freed(&self, namespace: ObjectId) -> bool {
+        self.freed.contains(&namespace)
+    }
+}
+
+impl World<'_, '_> {
+    /// Whether others may have something to do, once nothing else is left to do.
+    pub(crate) fn others_have_work(&self) -> bool {
+        self.others.as_ref().is_some_and(|others| others.looked_at != Some(self.log.len()))
+    }
+
+    /// Lets others finish what is terminating because of what has happened since they last looked, and what that waits
+    /// for.
+    pub(crate) fn let_others_finish(&mut self) {
+        let Some(mut others) = self.others.take() else { return };
+        let mut open = match others.looked_at {
+            Some(looked_at) => self.log[looked_at..].iter().map(|change| change.object).collect(),
+            None => self.touched(),
+        };
+        if others.looked_at.is_none() {
+            open.append(&mut others.roots);
+            if self.collector.sweeps {
+                open.extend(unfinished_by_sweep(self));
+            }
+        }
+        others.looked_at = Some(self.log.len());
+        let blockers = Blockers::beneath(self, open);
+        for object in blockers.objects() {
+            let held_by = blockers.holders(object).iter().copied();
+            let held_by: Vec<BlockedBy> = held_by.filter(|holder| self.is_for_others(object, *holder)).collect();
+            if held_by.is_empty() {
+                continue;
+            }
+            let finalizers: Vec<Symbol> = held_by.iter().filter_map(|holder| holder.finalizer()).collect();
+            self.remove_finalizers(object, &finalizers);
+            if held_by.contains(&BlockedBy::Kubelet) && self.exists(object) {
+                self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
+            }
+            if held_by.contains(&BlockedBy::SpecFinalizers) {
+                others.freed.insert(object);
+                self.actors.notice(object);
+            }
+            others.finished.push(Finished { object, blockers: held_by });
+        }
+        others.controllers.add(blockers.controllers());
+        self.others = Some(others);
+    }
+
+    /// Whether someone removes what blocks an object whom the simulation doesn't play.
+    fn is_for_others(&self, object: ObjectId, blocker: BlockedBy) -> bool {
+        let snapshot = self.context.snapshot;
+        match blocker {
+            BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => false,
+            BlockedBy::Finalizer(_) if self.context.assume == Assume::None => true,
+            BlockedBy::Finalizer(finalizer) => {
+                let text = snapshot.text(finalizer);
+                let known = self.known_finalizers_of(object);
+                match known.iter().find(|known| known.finalizer == text).map(|known| known.when) {
+                    Some(_) if self.manager_away() && is_removed_by_controller_manager(text) => false,
+                    Some(When::JobDoneWithPod) => self.is_managed_elsewhere(object),
+                    Some(When::Terminating | When::ClaimUnused | When::VolumeUnbound) => false,
+                    Some(When::Unused | When::Elsewhere | When::Asked) | None => true,
+                }
+            }
+            BlockedBy::Kubelet => true,
+            BlockedBy::SpecFinalizers => {
+                let is_freed = self.others.as_ref().is_some_and(|others| others.have_freed(object));
+                !is_freed && !crate::simulate::foreign_spec_finalizers(snapshot, object).is_empty()
+            }
+            BlockedBy::Unreadable(_) | BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => false,
+        }
+    }
+}

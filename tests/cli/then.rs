@@ -1,0 +1,92 @@
+//! The second end of a plan: what follows once an operator has removed its finalizer.
+
+use serde_json::Value;
+
+use super::run::{Ran, gc, words};
+
+const OPERATOR: &str = "tests/cli/dumps/operator.yaml";
+const TOPICS: &str = "tests/cli/dumps/topics.yaml";
+
+fn planned(line: &str, dump: &str) -> Ran {
+    gc(&[&["plan"], &words(line)[..], &["--from", dump]].concat())
+}
+
+/// Kubernetes by itself deletes nothing; the operator, which is running, lets all of it go.
+#[test]
+fn what_an_operator_lets_go_is_told() {
+    let ran = planned("pgcluster/orders -n db", OPERATOR);
+    for told in [
+        "WAITS: PgCluster/orders stays Terminating: 2 PersistentVolumeClaims lose their data later.",
+        "1 stays Terminating until Deployment/pg-operator, which is running, removes pg.acme.io/finalizer.",
+        "Then 8 more objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
+         PgCluster).",
+        "└─ StatefulSet/orders                      later",
+        "later    DATA LOST",
+    ] {
+        assert!(ran.out.contains(told), "{told:?} is not in {ran}");
+    }
+    assert_eq!(ran.code, 0, "the operator runs");
+    let names = planned("pgcluster/orders -n db -o name", OPERATOR).out;
+    let all = ["pgcluster.acme.io/orders", "statefulset.apps/orders", "persistentvolumeclaim/data-orders-1"];
+    assert!(all.iter().all(|name| names.lines().any(|line| line == *name)) && names.lines().count() == 8, "{names}");
+}
+
+#[test]
+fn the_document_has_both_ends() {
+    let plan: Value = serde_json::from_str(&planned("pgcluster/orders -n db -o json", OPERATOR).out).unwrap();
+    let outcomes = |of: &Value| -> Vec<String> {
+        let all = of["outcomes"].as_array().unwrap().iter();
+        all.map(|one| format!("{} {}", one["object"]["name"].as_str().unwrap(), one["outcome"].as_str().unwrap()))
+            .collect()
+    };
+    assert_eq!(outcomes(&plan), ["orders Terminating"]);
+    assert_eq!(outcomes(&plan["then"]).len(), 8);
+    assert!(outcomes(&plan["then"]).iter().all(|outcome| outcome.ends_with(" Deleted")), "{}", plan["then"]);
+    let [once] = plan["then"]["once"].as_array().unwrap().as_slice() else { panic!("{}", plan["then"]["once"]) };
+    assert_eq!((once["by"].as_str(), once["seen"].as_str()), (Some("Deployment/pg-operator"), Some("running")));
+    assert_eq!(once["finalizers"], serde_json::json!(["pg.acme.io/finalizer"]));
+    let effects = plan["then"]["effects"].as_array().unwrap();
+    assert_eq!(effects.iter().filter(|effect| effect["kind"] == "data-destroyed").count(), 2, "{effects:?}");
+    let counts = &plan["verdict"]["counts"];
+    assert_eq!([&counts["terminating"], &counts["deletedLater"], &counts["dataLost"]], [1, 7, 2]);
+    // Nothing waits: there is one end.
+    let plan: Value = serde_json::from_str(&planned("sts/orders -n db -o json", OPERATOR).out).unwrap();
+    assert!(plan["then"].is_null(), "{}", plan["then"]);
+}
+
+#[test]
+fn gates_count_both_ends() {
+    for gate in ["--deny-effect=data-loss", "--deny=pvc", "--max=7"] {
+        let ran = planned(&format!("pgcluster/orders -n db {gate}"), OPERATOR);
+        assert!(ran.code == 2 && ran.out.contains("GATE: "), "{gate}: {ran}");
+    }
+    assert_eq!(planned("pgcluster/orders -n db --max=8 --deny=nodes", OPERATOR).code, 0);
+}
+
+/// A claim that is kept stays in both ends; what goes only in the second can be kept as well.
+#[test]
+fn what_goes_later_can_be_kept() {
+    let ran = planned("pgcluster/orders -n db --keep=sts/orders -o json", OPERATOR);
+    let plan: Value = serde_json::from_str(&ran.out).unwrap();
+    let kept: Vec<&str> =
+        plan["kept"].as_array().unwrap().iter().filter_map(|one| one["object"]["kind"].as_str()).collect();
+    assert_eq!(kept, ["StatefulSet"]);
+    let then = plan["then"]["outcomes"].as_array().unwrap();
+    assert!(then.iter().all(|one| one["object"]["kind"] == "PgCluster"), "{then:?}");
+}
+
+/// The operator runs, and goes with the namespace: who deletes its topics first gets rid of them.
+#[test]
+fn what_an_operator_must_finish_goes_before_the_operator() {
+    let ran = planned("ns/tenant-a", TOPICS);
+    let next = ran.out.split("\nNext").nth(1).unwrap_or_default();
+    for told in [
+        "delete first, while Deployment/kafka-entity-operator runs to remove the finalizers:",
+        "kubectl gc delete kafkatopic.kafka.strimzi.io/kafka-orders -n tenant-a",
+        "then plan again",
+    ] {
+        assert!(next.contains(told), "{told:?} is not in {ran}");
+    }
+    assert!(!next.contains("is running"), "{next}");
+    assert_eq!(ran.code, 2);
+}
