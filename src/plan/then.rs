@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::{BlockedBy, Controllers, Finished, Request, SimContext},
+    simulate::{Controllers, Finished, Request, SimContext},
 };
 
 use super::{
@@ -25,13 +25,6 @@ pub struct Then {
     pub effects: Vec<OutsideEffect>,
     /// The controllers of all finalizers in `once`.
     pub controllers: Controllers,
-}
-
-impl Then {
-    /// What blocks the objects of `once`.
-    pub fn blockers(&self) -> impl Iterator<Item = (ObjectId, BlockedBy)> + '_ {
-        self.once.iter().flat_map(|finished| finished.blockers.iter().map(|blocker| (finished.object, *blocker)))
-    }
 }
 
 impl Plan {
