@@ -28,8 +28,8 @@ mod targets;
 mod templates;
 mod terminal;
 mod texts;
-#[cfg(unix)]
 mod then;
+#[cfg(unix)]
 mod tmux;
 mod tui;
 #[cfg(unix)]

@@ -31,8 +31,3 @@ mod tracker;
 mod unlisted_contents;
 mod verdict;
 mod views;
-
-/// How many random cases a property is tried with; `None` if the environment doesn't say.
-fn cases() -> Option<u32> {
-    std::env::var("CASES").ok()?.parse().ok()
-}

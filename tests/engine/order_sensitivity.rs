@@ -13,7 +13,7 @@ use kubectl_gc::{
 };
 use proptest::{prelude::*, test_runner::RngSeed};
 
-use crate::{cases, scene::Scene};
+use crate::scene::Scene;
 
 /// How many unusual features a graph has: mostly few, so that many graphs are order-insensitive.
 #[derive(Clone, Copy, Debug)]
@@ -148,9 +148,9 @@ fn surveyed(scene: &Scene, request: &Request, orders: u64) -> Option<Result<(), 
 
 /// Always the same graphs; or random ones, as many as `CASES` says.
 fn config() -> ProptestConfig {
-    match cases() {
+    match std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()) {
         Some(cases) => ProptestConfig { cases, ..ProptestConfig::default() },
-        None => ProptestConfig { cases: 150, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() },
+        None => ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() },
     }
 }
 

@@ -11,7 +11,7 @@ use kubectl_gc::{
 };
 use proptest::prelude::*;
 
-use crate::{cases, scene::Scene};
+use crate::scene::Scene;
 
 const KINDS: [&str; 5] = ["Shop", "ConfigMap", "Pod", "Region", "ClusterRole"];
 
@@ -148,7 +148,7 @@ fn references_after<'a>(snapshot: &'a Snapshot, plan: &'a Plan, object: ObjectId
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases().unwrap_or(250), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     /// A sweep never writes to an object outside its scope, in any graph; and a scope of all objects doesn't limit it.
     #[test]
