@@ -179,11 +179,8 @@ impl Plan {
 
     /// Adds what others have done in another order, or for another part.
     fn add_finished(&mut self, other: &Plan) {
-        for finished in &other.finished {
-            if !self.finished.iter().any(|known| known.object == finished.object) {
-                self.finished.push(finished.clone());
-            }
-        }
+        let mut known: FxHashSet<ObjectId> = self.finished.iter().map(|finished| finished.object).collect();
+        self.finished.extend(other.finished.iter().filter(|finished| known.insert(finished.object)).cloned());
         self.controllers.add(&other.controllers);
     }
 

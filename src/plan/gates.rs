@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{Gap, ObjectId, Resource, ResourceId, Resources, Snapshot, effects::EffectKind};
+use crate::model::{Gap, Object, ObjectId, Resource, ResourceId, Resources, Snapshot, effects::EffectKind};
 
 use super::{
     incomplete::Incomplete,
@@ -140,11 +140,11 @@ pub fn gate_violations(
         unseen.iter().filter(|gap| concerns(gap)).map(ToString::to_string).collect()
     };
     let mut going = plan.going();
+    let unnamed = unnamed(snapshot, plan, unlisted_contents, &going);
     // The DELETE of a target that the plan says is refused is sent nevertheless.
     let has_outcome: FxHashSet<ObjectId> = plan.outcomes.iter().map(|outcome| outcome.object).collect();
     let sent = |target: &ObjectId| !has_outcome.contains(target) && !snapshot.object(*target).terminating();
     going.extend(plan.request.targets.iter().copied().filter(sent));
-    let unnamed = unnamed(snapshot, plan, unlisted_contents);
     let deny = gates.deny.iter().map(|denied| {
         let is_denied = |resource: ResourceId| same_storage(&snapshot.resources, *denied, resource);
         let denied_going = going.iter().copied().filter(|id| is_denied(snapshot.object(*id).resource));
@@ -220,19 +220,29 @@ fn is_violated(violation: &GateViolation) -> bool {
 
 /// Namespace contents that are deleted without an outcome of their own: resources that are never listed, and those that
 /// stay only until the last pod is gone.
-fn unnamed(snapshot: &Snapshot, plan: &Plan, unlisted_contents: &[UnlistedContents]) -> Vec<(ResourceId, Option<u64>)> {
+fn unnamed(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    unlisted_contents: &[UnlistedContents],
+    going: &[ObjectId],
+) -> Vec<(ResourceId, Option<u64>)> {
+    // Most of what is spared goes in the second end, and some may be deleted for another reason.
+    let deleted = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    let deleted: FxHashSet<ObjectId> = deleted.map(|outcome| outcome.object).collect();
+    let named: Vec<&Object> = going
+        .iter()
+        .filter(|id| !deleted.contains(id))
+        .map(|id| snapshot.object(*id))
+        .filter(|object| !object.terminating())
+        .collect();
     let mut unnamed = Vec::new();
     for of_namespace in unlisted_contents {
         let namespace = snapshot.object(of_namespace.namespace).name;
         unnamed.extend(of_namespace.unlisted.iter().map(|unlisted| (unlisted.resource, unlisted.count)));
         for (resource, spared) in &of_namespace.spared {
-            // Most of them go in the second end, and some may be deleted for another reason.
-            let removed = plan.going().into_iter().filter(|id| {
-                let object = snapshot.object(*id);
-                let is_deleted = plan.outcome(*id).is_some_and(|outcome| outcome.kind == OutcomeKind::Deleted);
-                object.resource == *resource && object.namespace == namespace && !is_deleted && !object.terminating()
-            });
-            unnamed.push((*resource, Some(spared.saturating_sub(removed.count()) as u64)));
+            let is_spared = |object: &&&Object| object.resource == *resource && object.namespace == namespace;
+            let named = named.iter().filter(is_spared).count();
+            unnamed.push((*resource, Some(spared.saturating_sub(named) as u64)));
         }
     }
     unnamed

@@ -81,12 +81,21 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     // What goes anyway is told of only if this delete changes it before.
     let anyway = second.anyway.into_iter().filter(|outcome| first.contains_key(&outcome.object));
     let outcomes = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
-    let effects: Vec<OutsideEffect> =
-        second.effects.into_iter().filter(|effect| !plan.effects.contains(effect)).collect();
-    plan.effects_later.retain(|effect| !effects.contains(effect));
+    let effects = without(second.effects, &plan.effects);
+    plan.effects_later = without(std::mem::take(&mut plan.effects_later), &effects);
     plan.effects_later.splice(..0, effects.iter().cloned());
     let once = second.finished;
     plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
+}
+
+/// These effects without the known ones.
+fn without(mut effects: Vec<OutsideEffect>, known: &[OutsideEffect]) -> Vec<OutsideEffect> {
+    let mut by_object: FxHashMap<ObjectId, Vec<&OutsideEffect>> = FxHashMap::default();
+    for effect in known {
+        by_object.entry(effect.object).or_default().push(effect);
+    }
+    effects.retain(|effect| by_object.get(&effect.object).is_none_or(|known| !known.contains(&effect)));
+    effects
 }
 
 /// Whether an object has the same ends, also in other event orders.

@@ -322,7 +322,9 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
         0 => String::new(),
         _ => format!(" {} with changed owner references.", count(survivors, "survives", "survive")),
     };
-    let spared = match if view.plan.then.is_some() { 0 } else { verdict.counts.later } {
+    // The second end counts them.
+    let spared = if view.plan.then.is_some() { 0 } else { verdict.counts.later };
+    let spared = match spared {
         0 => String::new(),
         1 => " 1 more is deleted only after the pods.".to_owned(),
         more => format!(" {} more are deleted only after the pods.", thousands(more)),
