@@ -616,6 +616,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--kustomize', '--kustomize', [CompletionResultType]::ParameterName, 'The objects that kubectl kustomize makes of a folder')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, 'Output format')
             [CompletionResult]::new('--output', '--output', [CompletionResultType]::ParameterName, 'Output format')
+            [CompletionResult]::new('--evidence', '--evidence', [CompletionResultType]::ParameterName, 'An audit log of the API server, or an archive: who deleted what is gone; may be repeated')
             [CompletionResult]::new('--allow-missing-template-keys', '--allow-missing-template-keys', [CompletionResultType]::ParameterName, 'In templates, a missing field is no error')
             [CompletionResult]::new('--from', '--from', [CompletionResultType]::ParameterName, 'Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated')
             [CompletionResult]::new('--max-input', '--max-input', [CompletionResultType]::ParameterName, 'Refuse more input than this, decompressed: bytes, or with Ki, Mi, Gi or Ti')

@@ -674,6 +674,9 @@ pub struct ExplainArgs {
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::EXPLAIN))]
     pub output: Option<Format>,
+    /// An audit log of the API server, or an archive: who deleted what is gone; may be repeated
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub evidence: Vec<String>,
     #[command(flatten)]
     pub open: OpenArgs,
     #[command(flatten)]

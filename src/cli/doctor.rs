@@ -55,7 +55,9 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
     if !args.watch {
         return match look(global, args, &only) {
             Ok(look) => Ok(look.report),
-            Err(error) if args.output.unwrap_or_default().is_text() => vanished::tell(global, &args.source, error),
+            Err(error) if args.output.unwrap_or_default().is_text() => {
+                vanished::tell(global, &args.source, &args.evidence, error)
+            }
             Err(error) => Err(error),
         };
     }

@@ -6,6 +6,7 @@ use crate::{
     operations::{
         OperationError, ReadScope,
         clock::SystemClock,
+        evidence::read_evidence,
         examine::{Examination, ExaminationScope, Named},
     },
     render::{explain::ExplainView, output::Format},
@@ -24,7 +25,9 @@ use super::{
 /// Explains each target. Tells what is known of one that doesn't exist.
 pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     match explain(global, args) {
-        Err(error) if args.output.unwrap_or_default().is_text() => vanished::tell(global, &args.source, error),
+        Err(error) if args.output.unwrap_or_default().is_text() => {
+            vanished::tell(global, &args.source, &args.evidence, error)
+        }
         other => other,
     }
 }
@@ -37,8 +40,11 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     let targets = session.targets.clone().unwrap_or_default();
     let namespace = session.namespace_of(&targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
-    let asked =
-        ExaminationScope { limit: Limit::Objects(named.iter().map(|named| named.uid).collect()), ..Default::default() };
+    let asked = ExaminationScope {
+        limit: Limit::Objects(named.iter().map(|named| named.uid).collect()),
+        evidence: read_evidence(&args.evidence)?,
+        ..Default::default()
+    };
     let explained = Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), None)
         .explained(&named);
     let snapshot = &session.snapshot;

@@ -5,6 +5,7 @@ use crate::{
     graph::OwnerGraph,
     operations::{
         OperationError, ReadScope, TargetConfig,
+        evidence::read_evidence,
         targets::{Missing, TargetError, Why},
     },
     render::go_quote::visible,
@@ -17,7 +18,12 @@ use super::{
 };
 
 /// What is known of the targets that an error calls absent, as a text; the error itself if it says something else.
-pub(super) fn tell(global: &GlobalArgs, source: &SourceArgs, error: OperationError) -> Result<Report, OperationError> {
+pub(super) fn tell(
+    global: &GlobalArgs,
+    source: &SourceArgs,
+    evidence: &[String],
+    error: OperationError,
+) -> Result<Report, OperationError> {
     let missing: Vec<Missing> = match &error {
         OperationError::Target(target) => match &**target {
             TargetError::Missing(missing) => vec![(**missing).clone()],
@@ -30,6 +36,7 @@ pub(super) fn tell(global: &GlobalArgs, source: &SourceArgs, error: OperationErr
     if absent.is_empty() {
         return Err(error);
     }
+    let evidence = read_evidence(evidence)?;
     let everything = TargetConfig { all_namespaces: true, ..TargetConfig::default() };
     let Ok(session) =
         global.source(source).and_then(|source| global.opening(&source)?.read(&everything, ReadScope::Everything))
@@ -49,7 +56,7 @@ pub(super) fn tell(global: &GlobalArgs, source: &SourceArgs, error: OperationErr
         let place = if namespace.is_empty() { String::new() } else { format!(" in namespace {namespace}") };
         let kind = &snapshot.resources.get(resource).kind;
         text.extend(format!("{kind}/{}{place} does not exist.\n", missing.name).into_bytes());
-        let lines = vanished(snapshot, &graph, what, events.as_ref().map(Option::as_deref), snapshot.time());
+        let lines = vanished(snapshot, &graph, what, events.as_ref().map(Option::as_deref), &evidence, snapshot.time());
         anything_known |= !lines.is_empty();
         for line in lines {
             text.extend(format!("  {}\n", visible(&line)).into_bytes());

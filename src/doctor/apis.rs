@@ -21,12 +21,12 @@ use super::{
 /// Finds resources that can't be read, and why.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     // A resource that a dump lacks is no problem of the cluster.
-    if !matches!(case.snapshot().origin, Origin::Cluster { .. }) {
-        return;
+    if matches!(case.snapshot().origin, Origin::Cluster { .. }) {
+        let mut explained: BTreeSet<String> = BTreeSet::new();
+        services(case, findings, &mut explained);
+        lists(case, findings, &explained);
     }
-    let mut explained: BTreeSet<String> = BTreeSet::new();
-    services(case, findings, &mut explained);
-    lists(case, findings, &explained);
+    definitions(case, findings);
 }
 
 /// Terminating namespaces, which remain as long as a resource can't be read (R9.11). Marks those without any other
@@ -164,6 +164,31 @@ fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
         .iter()
         .filter_map(|id| case.snapshot().facts.api_service(*id))
         .any(|facts| facts.service.is_some() && facts.group == resource.group && facts.version == resource.version)
+}
+
+/// Terminating CRDs whose instances can't be deleted, as their conditions say, although their list was read: it needs
+/// another conversion, or none.
+fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
+    let snapshot = case.snapshot();
+    let definitions = case.stage.built_in.definitions.map_or(&[][..], |resource| case.stage.of_resource(resource));
+    for id in definitions.iter().copied().filter(|id| snapshot.object(*id).terminating()) {
+        if snapshot.facts.get(id).is_none() {
+            findings.wanted.needs.facts.insert(id);
+            continue;
+        }
+        let said = snapshot.facts.said_to_keep(id);
+        let Some(failure) = said.first().filter(|_| !findings.explained.contains(&id)) else { continue };
+        let failure = failure.in_words();
+        let resource = case.stage.instances(id).map(|resource| snapshot.resources.get(resource));
+        let Some(resource) = resource.filter(|_| failure.contains("conversion")) else { continue };
+        let finding = Finding {
+            consequence: "The CRD and its instances stay until conversion works again. Then all of them are deleted, \
+                          because the CRD is being deleted."
+                .to_owned(),
+            ..conversion(case, findings, resource, &failure)
+        };
+        findings.findings.push(finding);
+    }
 }
 
 fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource, failure: &str) -> Finding {

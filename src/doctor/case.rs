@@ -13,6 +13,9 @@ use crate::wording::thousands;
 
 use super::{commands::Commands, evidence::Evidence, finding::ReadsNeeded, limit::Limit};
 
+/// Controllers may work on a delete for this many seconds before they are reported.
+pub(super) const AT_WORK: i64 = 60;
+
 /// At most this many objects are named in a sentence.
 const NAMED: usize = 3;
 
@@ -83,6 +86,11 @@ impl<'a> Case<'a> {
         self.stage.graph
     }
 
+    /// Whether dependents of an object may be among what could not be read, wherever.
+    pub(super) fn may_have_hidden_dependents(&self, id: ObjectId) -> bool {
+        self.snapshot().lists_hide_dependents() || !self.snapshot().may_hide(&[id]).is_empty()
+    }
+
     pub(super) fn commands(&self) -> Commands<'a> {
         Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl, guarded: self.live }
     }
@@ -109,15 +117,21 @@ impl<'a> Case<'a> {
     }
 
     /// For how many seconds an object has been terminating; negative for a pod in its grace period, because a pod's
-    /// deletionTimestamp is the end of that.
+    /// deletionTimestamp is the end of that. `None` for a dump that has nothing later than a minute after the deletion:
+    /// until then, controllers note what they do with it, and the dump may be from any time after.
     pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
+        let seconds = self.age_of_deletion(id)?;
+        (self.live || seconds > AT_WORK || self.stage.rules(id).graceful).then_some(seconds)
+    }
+
+    fn age_of_deletion(&self, id: ObjectId) -> Option<i64> {
         Some(self.now? - self.snapshot().object(id).deleted.get()?)
     }
 
     /// Whether an object has been terminating for at least this many seconds. If that is unknown, it counts as long
     /// enough.
     pub(super) fn has_been_terminating(&self, id: ObjectId, seconds: i64) -> bool {
-        self.terminating_for(id).is_none_or(|age| age >= seconds)
+        self.age_of_deletion(id).is_none_or(|age| age >= seconds)
     }
 
     /// `Kind/name`, and its namespace if that differs from the namespace of `beside`.

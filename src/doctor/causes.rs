@@ -122,7 +122,7 @@ fn refusing(
 }
 
 /// What the API server asks webhooks about when a remedy's first command runs; `None` if it writes no object.
-fn operation(remedy: &Remedy) -> Option<&'static str> {
+pub(super) fn operation(remedy: &Remedy) -> Option<&'static str> {
     let command = remedy.commands.first()?.to_string();
     let mut words = command.split_whitespace();
     if words.any(|word| word == "delete") {

@@ -14,6 +14,8 @@ pub struct RecordedDelete {
     pub propagation: Option<String>,
     /// Whether the record tells the uid. Otherwise it may be about another object that had the name.
     pub is_sure: bool,
+    /// The controller of kube-controller-manager that sent it, as its user agent says: `generic-garbage-collector`.
+    pub controller: Option<String>,
     /// The file of the record.
     pub source: String,
 }
@@ -33,7 +35,7 @@ pub struct RecordedName {
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     by_uid: FxHashMap<String, RecordedDelete>,
-    /// Records that don't tell the uid.
+    /// All records of audit logs.
     by_name: FxHashMap<RecordedName, Vec<RecordedDelete>>,
 }
 
@@ -48,7 +50,7 @@ impl Evidence {
         }
     }
 
-    /// Adds a record about the object that had this name then.
+    /// Adds a record about the object that had this name then; [`Evidence::add`] those that tell its uid, too.
     pub fn add_named(&mut self, name: RecordedName, record: RecordedDelete) {
         self.by_name.entry(name).or_default().push(record);
     }
@@ -73,8 +75,26 @@ impl Evidence {
             return Some(record);
         }
         let since = since?;
-        let later = self.by_name.get(&name()?)?.iter().filter(|record| record.time.is_some_and(|time| time >= since));
-        later.min_by_key(|record| record.time)
+        let unsure = self.by_name.get(&name()?)?.iter().filter(|record| !record.is_sure);
+        unsure.filter(|record| record.time.is_some_and(|time| time >= since)).min_by_key(|record| record.time)
+    }
+
+    /// The last delete of an object with this name.
+    pub(super) fn last_of(&self, name: &RecordedName) -> Option<&RecordedDelete> {
+        self.by_name.get(name)?.iter().max_by_key(|record| record.time)
+    }
+
+    /// What people and operators deleted in a namespace, or of the cluster, in so many seconds before a time: the
+    /// latest first.
+    pub(super) fn before(&self, namespace: &str, time: i64, seconds: i64) -> Vec<(&RecordedName, &RecordedDelete)> {
+        let here = self.by_name.iter().filter(|(name, _)| name.namespace.is_empty() || name.namespace == namespace);
+        let all = here.flat_map(|(name, records)| records.iter().map(move |record| (name, record)));
+        let is_before = |record: &RecordedDelete| {
+            record.controller.is_none() && record.time.is_some_and(|own| (time - seconds..=time).contains(&own))
+        };
+        let mut found: Vec<_> = all.filter(|(_, record)| is_before(record)).collect();
+        found.sort_by_key(|(name, record)| (std::cmp::Reverse(record.time), &name.resource, &name.name));
+        found
     }
 }
 
@@ -92,7 +112,7 @@ mod tests {
     fn record(time: i64) -> RecordedDelete {
         let by = Some("alice".to_owned());
         let source = "audit.log".to_owned();
-        RecordedDelete { by, time: Some(time), propagation: None, is_sure: false, source }
+        RecordedDelete { by, time: Some(time), propagation: None, is_sure: false, controller: None, source }
     }
 
     fn web() -> RecordedName {

@@ -65,11 +65,12 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     collector::gather(case, &calls, &turns, &mut findings);
     events::gather(case, &mut findings);
     stuck::progress::gather(case, &mut findings);
-    let FindingsBuilder { mut findings, wanted, made, .. } = findings;
+    let FindingsBuilder { mut findings, mut wanted, made, .. } = findings;
     for finding in &mut findings {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
     }
     causes::connect(case, &calls, &mut findings);
+    policies::judge_remedies(case, &mut findings, &mut wanted.needs);
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     Diagnosis { findings, wanted, made }
 }

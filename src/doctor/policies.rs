@@ -5,7 +5,10 @@ use serde_json::json;
 
 use crate::{
     model::ObjectId,
-    simulate::obstacles::{BoundPolicy, Called, Operation, bound_policies},
+    simulate::{
+        Needs,
+        obstacles::{BoundPolicy, Called, Operation, bound_policies},
+    },
 };
 
 use super::{
@@ -18,14 +21,14 @@ use super::{
 /// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
     let policies = bound_policies(case.stage, &mut findings.wanted.needs);
-    let policies: Vec<BoundPolicy<'_>> = policies.into_iter().filter(BoundPolicy::refuses_all).collect();
     if policies.is_empty() {
         return;
     }
     let content = content(case);
     for policy in &policies {
-        let refuses =
-            |object: ObjectId, operation: Operation| policy.judges(case.stage, object, operation) == Called::Yes;
+        let refuses = |object: ObjectId, operation: Operation| {
+            policy.refuses(case.stage, object) && policy.judges(case.stage, object, operation) == Called::Yes
+        };
         let operation = |turn: &Turn| if turn.write == Write::Delete { Operation::Delete } else { Operation::Update };
         let held: Vec<&Turn> = turns.iter().filter(|turn| refuses(turn.object, operation(turn))).collect();
         findings.refused.extend(held.iter().map(|turn| turn.object));
@@ -72,14 +75,11 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, refused: &[ObjectId], wait
     related.dedup();
     let uid = |id: ObjectId| snapshot.text(snapshot.object(id).uid);
     let [name, binding] = [policy.policy, policy.binding].map(|id| snapshot.short_name(id));
-    let warn = json!({"spec": {"validationActions": ["Warn", "Audit"]}});
     Finding {
         code: Code::PolicyRefuses,
         severity: Code::PolicyRefuses.severity(),
         cause: format!("{} {}", uid(policy.policy), uid(policy.binding)),
-        message: format!(
-            "{name} refuses all that it matches (its validation is the constant false); {binding} binds it."
-        ),
+        message: format!("{name} refuses all that it matches ({}); {binding} binds it.", why(case, policy, refused[0])),
         consequence: format!(
             "Requests for {} are refused, and repeated forever. Somebody may have protected these on purpose.",
             case.names(refused, None)
@@ -88,13 +88,69 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, refused: &[ObjectId], wait
         references: Vec::new(),
         related,
         remedies: vec![
-            Remedy::new(
-                "let the policy warn instead of refuse: then nothing that it matches is protected, and the deletes \
-                 go on",
-                case.commands().merge(policy.binding, &warn),
-            )
-            .deciding(true),
+            let_pass(case, policy, refused[0]),
             Remedy::new("see what it protects, and why", case.commands().get(policy.policy)),
         ],
     }
+}
+
+/// Why a policy refuses a write to this object, whatever it says.
+fn why(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> String {
+    match policy.lacked_parameters(case.stage, object).filter(|_| !policy.refuses_all()) {
+        Some(kind) => format!("its parameters of kind {kind} do not exist, and its binding refuses without them"),
+        None => "its validation is the constant false".to_owned(),
+    }
+}
+
+/// What lets writes to this object pass.
+fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
+    let (what, fields) = match policy.lacked_parameters(case.stage, object).filter(|_| !policy.refuses_all()) {
+        Some(_) => (
+            "let the policy pass what has no parameters (or create the parameters again): then nothing that it \
+             matches there is protected",
+            json!({"spec": {"paramRef": {"parameterNotFoundAction": "Allow"}}}),
+        ),
+        None => (
+            "let the policy warn instead of refuse: then nothing that it matches is protected, and the deletes go on",
+            json!({"spec": {"validationActions": ["Warn", "Audit"]}}),
+        ),
+    };
+    Remedy::new(what, case.commands().merge(policy.binding, &fields)).deciding(true)
+}
+
+/// Names the policies that judge the remedies of findings, and may refuse them. Of a policy that certainly refuses
+/// them, what lets them pass comes first.
+pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &mut Needs) {
+    let policies = bound_policies(case.stage, needs);
+    for finding in findings.iter_mut().filter(|finding| !policies.is_empty() && finding.code != Code::PolicyRefuses) {
+        let mut operations: Vec<Operation> = finding.remedies.iter().filter_map(operation).collect();
+        operations.sort_unstable();
+        operations.dedup();
+        let mut first: Vec<Remedy> = Vec::new();
+        for policy in policies.iter().filter(|policy| !policy.mutates) {
+            let judges = |id: &ObjectId| {
+                operations.iter().any(|operation| policy.judges(case.stage, *id, *operation) != Called::No)
+            };
+            let Some(judged) = finding.objects.iter().copied().find(judges) else { continue };
+            let name = case.snapshot().short_name(policy.policy);
+            let surely = |operation: &Operation| policy.judges(case.stage, judged, *operation) == Called::Yes;
+            if policy.refuses(case.stage, judged) && operations.iter().any(surely) {
+                let why = why(case, policy, judged);
+                finding.consequence.push_str(&format!(" {name} refuses the remedies below ({why})."));
+                let pass = let_pass(case, policy, judged);
+                first.push(Remedy { what: format!("first {}", pass.what), ..pass });
+            } else {
+                finding
+                    .consequence
+                    .push_str(&format!(" {name} is asked about the remedies below, and may refuse them."));
+            }
+            finding.related.push(policy.policy);
+        }
+        finding.remedies.splice(0..0, first);
+    }
+}
+
+/// What a remedy's first command asks of the API server; `None` if it writes no object.
+fn operation(remedy: &Remedy) -> Option<Operation> {
+    Some(if super::causes::operation(remedy)? == "DELETE" { Operation::Delete } else { Operation::Update })
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     command_line::ShellCommand,
     graph::Address,
-    model::{Mapping, Object, ObjectId, Presence, Reference, Symbol, effects::Severity},
+    model::{Mapping, Object, ObjectId, Presence, Reference, Symbol, effects::Severity, group_of},
     simulate::ProjectedOutcome,
     tree::{ReferenceStatus, ResolvedReference},
     wording::{age, count, thousands},
@@ -382,7 +382,7 @@ fn deleted_by<'a>(case: &Case<'a>, code: Code, fault: &Fault) -> Option<&'a Reco
 
 /// A sentence about who deleted the owner; empty if no record tells.
 fn recorded(case: &Case<'_>, code: Code, fault: &Fault) -> String {
-    let Some(RecordedDelete { by, time, propagation, is_sure, source }) = deleted_by(case, code, fault) else {
+    let Some(RecordedDelete { by, time, propagation, is_sure, source, .. }) = deleted_by(case, code, fault) else {
         return String::new();
     };
     let policy = propagation.as_ref().map(|policy| format!(" with the policy {policy}")).unwrap_or_default();
@@ -442,19 +442,21 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
         (Code::OwnerDuplicated, _) => {
             "If one of them is wrong, the collector removes all references with that uid at once.".to_owned()
         }
-        (Code::OwnerInvalidScope, _) => pick(
-            "The collector gives up on it: it is never collected, outlives its owner, and blocks a foreground \
-             delete of the owner forever.",
-            "The collector gives up on them: they are never collected, outlive their owner, and block a foreground \
-             delete of the owner forever.",
-        )
-        .to_owned(),
-        (Code::OwnerNotServed, _) => pick(
-            "The collector fails on it and retries forever: it is never collected, even if its owners are deleted.",
-            "The collector fails on them and retries forever: they are never collected, even if their owners are \
-             deleted.",
-        )
-        .to_owned(),
+        (Code::OwnerInvalidScope, _) => {
+            let outlives = pick(
+                "The collector gives up on it: it is never collected, and outlives its owner.",
+                "The collector gives up on them: they are never collected, and outlive their owner.",
+            );
+            outlives.to_owned() + blocks(case, faults)
+        }
+        (Code::OwnerNotServed, _) => {
+            let never = pick(
+                "The collector fails on it and retries forever: it is never collected, even if its owners are deleted.",
+                "The collector fails on them and retries forever: they are never collected, even if their owners are \
+                 deleted.",
+            );
+            never.to_owned() + blocks(case, faults)
+        }
         (Code::OwnerMalformed, _) => pick(
             "The collector cannot look up the owner, and the API server rejects every update of the object until \
              the reference is fixed.",
@@ -467,6 +469,20 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
             "{they_stay} for now, because another reference cannot be looked up. Once it can be, the collector \
              deletes {them}."
         ),
+    }
+}
+
+/// A sentence if some of the owners exist, and a foreground delete of them waits for these objects; otherwise empty.
+fn blocks(case: &Case<'_>, faults: &[Fault]) -> &'static str {
+    let blocks = |fault: &Fault| {
+        fault
+            .references(case)
+            .any(|(_, reference, _)| reference.blocks() && case.snapshot().by_uid(reference.uid).is_some())
+    };
+    match faults.iter().any(blocks) {
+        true if faults.len() == 1 => " It blocks a foreground delete of the owner forever.",
+        true => " They block a foreground delete of the owner forever.",
+        false => "",
     }
 }
 
@@ -529,6 +545,11 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
         Code::OwnerAbsent | Code::OwnerListKind | Code::OwnerOtherNamespace if becomes == HolderOutcome::Gone => {
             vec![drop, let_go]
         }
+        // What the collector would do if it could resolve the reference.
+        Code::OwnerNotServed | Code::OwnerInvalidScope if faults.iter().all(|fault| owners_are_gone(case, fault)) => {
+            let delete = if one { "or delete it: its owner is gone" } else { "or delete them: their owners are gone" };
+            vec![drop, Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true)]
+        }
         Code::OwnerDuplicated => {
             let on_each = if one { "" } else { " on each object" };
             let single = each(&|fault| commands.drop_references(fault.holder, &superfluous(case, fault)));
@@ -547,6 +568,20 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
         remedies[..=place].rotate_right(1);
     }
     remedies
+}
+
+/// Whether nothing that was read is an owner of a dependent, by uid, and all kinds of its owners were read: another
+/// version of a kind, or the kind in its own namespace.
+fn owners_are_gone(case: &Case<'_>, fault: &Fault) -> bool {
+    let snapshot = case.snapshot();
+    let holder = snapshot.object(fault.holder);
+    let is_gone = |reference: &Reference| {
+        let (api_version, kind) = (snapshot.text(reference.api_version), snapshot.text(reference.kind));
+        let resource = snapshot.resources.by_group_kind(group_of(api_version), kind);
+        let is_read = |id| snapshot.covers(id, Some(holder.namespace).filter(|namespace| !namespace.is_empty()));
+        snapshot.by_uid(reference.uid).is_none() && resource.is_none_or(is_read)
+    };
+    holder.owners.iter().all(is_gone)
 }
 
 /// Whether every reference at fault leads to an object that may own the dependent.

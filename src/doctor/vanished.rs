@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::evidence::{Evidence, RecordedName};
 use crate::{
     graph::OwnerGraph,
     model::{NamedEvent, ObjectId, Presence, ResourceId, Snapshot},
@@ -10,6 +11,8 @@ use crate::{
 
 /// At most this many objects or events are named.
 const NAMED: usize = 5;
+/// For so many seconds before a controller deletes an object, other deletes may have led to that.
+const LED_TO: i64 = 60;
 
 /// The coordinates of an object that doesn't exist.
 #[derive(Clone, Copy, Debug)]
@@ -21,16 +24,19 @@ pub struct Vanished<'v> {
 }
 
 /// Tells what is known of an object that doesn't exist, in sentences. `events` are those about objects of its name:
-/// `None` if the source has none, `Some(None)` if they could not be read. `now` is in Unix seconds.
+/// `None` if the source has none, `Some(None)` if they could not be read. `evidence` tells who deleted it. `now` is in
+/// Unix seconds.
 pub fn vanished(
     snapshot: &Snapshot,
     graph: &OwnerGraph,
     what: Vanished<'_>,
     events: Option<Option<&[NamedEvent]>>,
+    evidence: &Evidence,
     now: Option<i64>,
 ) -> Vec<String> {
     let teller = Teller { snapshot, graph, what, now };
-    let mut lines = teller.place();
+    let mut lines = teller.recorded(evidence);
+    lines.extend(teller.place());
     lines.extend(teller.named_as_owner());
     lines.extend(teller.alike());
     lines.extend(teller.makers());
@@ -49,6 +55,53 @@ impl Teller<'_> {
     /// `4m ago`, or nothing if that is unknown.
     fn ago(&self, time: Option<i64>) -> Option<String> {
         Some(format!("{} ago", age((self.now? - time?).max(0))))
+    }
+
+    /// Who deleted it, and what may have led to that.
+    fn recorded(&self, evidence: &Evidence) -> Vec<String> {
+        if evidence.is_empty() {
+            return Vec::new();
+        }
+        let resource = self.snapshot.resources.get(self.what.resource);
+        let name = RecordedName {
+            group: resource.group.clone(),
+            resource: resource.plural.clone(),
+            namespace: self.what.namespace.to_owned(),
+            name: self.what.name.to_owned(),
+        };
+        let Some(record) = evidence.last_of(&name) else {
+            return vec!["No record of its delete is in what --evidence names.".to_owned()];
+        };
+        let when = self.ago(record.time).map(|ago| format!(" {ago}")).unwrap_or_default();
+        let source = &record.source;
+        let mut lines = Vec::new();
+        let by = record.by.as_deref().unwrap_or("somebody");
+        lines.push(match record.controller.as_deref() {
+            Some("generic-garbage-collector") => format!(
+                "The garbage collector deleted it{when}: all its owners were gone, or one waited for it in a \
+                 foreground delete ({source})."
+            ),
+            Some("namespace-controller") => {
+                format!("The namespace controller deleted it{when}, with its namespace ({source}).")
+            }
+            Some(controller) => format!("The controller {controller} of Kubernetes deleted it{when} ({source})."),
+            None => format!("{by} deleted it{when} ({source})."),
+        });
+        let Some(time) = record.time.filter(|_| record.controller.is_some()) else { return lines };
+        let led = evidence.before(self.what.namespace, time, LED_TO);
+        if !led.is_empty() {
+            let told = led.iter().take(NAMED).map(|(name, record)| {
+                let by = record.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+                format!("{}/{}{by}", name.resource, name.name)
+            });
+            let more = led.len().saturating_sub(NAMED);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            lines.push(format!(
+                "Deleted in the {LED_TO}s before, perhaps its owner: {}{more}.",
+                told.collect::<Vec<_>>().join(", ")
+            ));
+        }
+        lines
     }
 
     /// Its namespace and its kind, if they are going or gone.

@@ -12,7 +12,7 @@ use super::{
 use crate::model::{
     Facts, Object, ObjectId, ResourceId, Strings, Symbol,
     facts::{ReclaimFacts, Setter},
-    group_of,
+    group_of, is_owner_complaint,
 };
 
 /// What is known of few objects.
@@ -32,6 +32,8 @@ pub(super) struct Collector {
     pub strings: Strings,
     /// Whether facts of `reclaim` are wanted.
     pub reclaims: bool,
+    /// The latest time at which something happened, in Unix seconds.
+    pub latest: Option<i64>,
     /// Every copy of every object, as read. Its resource is the index of its type.
     objects: Vec<Object>,
     places: Places,
@@ -43,6 +45,8 @@ pub(super) struct Collector {
     by_type: FxHashMap<Type, ResourceId>,
     /// How many objects were collected when a watch event told that this one was deleted.
     deleted: Vec<(usize, Key)>,
+    /// The collector's complaints about owners in other namespaces.
+    complaints: Vec<String>,
     file: Symbol,
     document: u32,
 }
@@ -57,6 +61,10 @@ pub(super) struct Collected {
     /// By index of the object, in ascending order.
     pub rest: Vec<(u32, Rest)>,
     pub types: Vec<Type>,
+    /// The collector's complaints about owners in other namespaces.
+    pub complaints: Vec<String>,
+    /// The latest time at which something happened, in Unix seconds.
+    pub latest: Option<i64>,
     places: Places,
 }
 
@@ -84,8 +92,8 @@ impl Collector {
     /// Everything, except what watch events deleted.
     pub(super) fn finish(mut self) -> Collected {
         self.apply_deletions();
-        let Collector { strings, objects, places, facts, rest, types, .. } = self;
-        Collected { strings, objects, facts, rest, types, places }
+        let Collector { strings, objects, places, facts, rest, types, complaints, latest, .. } = self;
+        Collected { strings, objects, facts, rest, types, complaints, latest, places }
     }
 
     fn apply_deletions(&mut self) {
@@ -189,7 +197,9 @@ impl Collector {
             let inherited = item_type(&mut self.strings, (envelope.api_version, envelope.kind));
             return self.items(items, inherited);
         }
+        let is_event = kind == "Event";
         self.no_list(items);
+        self.complaints.extend(envelope.message.take().filter(|message| is_event && is_owner_complaint(message)));
         let (object, extra, setters) = self.check(item, envelope)?;
         self.keep(item, object, extra, setters);
         Ok(())

@@ -19,7 +19,7 @@ use crate::model::{
         BOOTSTRAP_TOKEN, ReclaimFacts, TokenFacts, holds_facts, holds_reclaim_facts, is_read_data, is_reclaim_kind,
         keys_with_facts, may_have_facts, read_facts, read_reclaim_facts,
     },
-    group_of,
+    group_of, is_owner_complaint,
 };
 
 /// The context of reading a document.
@@ -61,7 +61,7 @@ pub(super) struct Envelope {
     pub event: Option<String>,
     /// The object of a watch event.
     pub object: Option<Node>,
-    /// The message of a `Status`.
+    /// The message of a `Status`, or of the collector's complaint about an owner.
     pub message: Option<String>,
 }
 
@@ -244,6 +244,8 @@ enum Key {
     Reclaim(&'static str),
     Items,
     Object,
+    /// What kubectl prints on standard error, as `Error from server (Forbidden): …`.
+    Complaint,
 }
 
 impl Key {
@@ -252,10 +254,12 @@ impl Key {
             "apiVersion" => Key::ApiVersion,
             "kind" => Key::Kind,
             "type" => Key::Type,
-            "message" => Key::Message,
+            // Of events in `events.k8s.io`.
+            "message" | "note" => Key::Message,
             "metadata" => Key::Metadata,
             "items" => Key::Items,
             "object" => Key::Object,
+            key if key.starts_with("Error from server") => Key::Complaint,
             key => match holds_facts(key) {
                 Some(key) => Key::Facts(key),
                 None => Key::Reclaim(holds_reclaim_facts(key)?),
@@ -330,7 +334,8 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                 }
                 Some(Key::Message) => {
                     let value = text(&mut access)?;
-                    if !level.in_list() || context.collector.strings.text(envelope.kind) == "Status" {
+                    let is_status = || context.collector.strings.text(envelope.kind) == "Status";
+                    if !level.in_list() || is_status() || value.as_deref().is_some_and(is_owner_complaint) {
                         envelope.message = value;
                     }
                 }
@@ -375,6 +380,11 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                 Some(Key::Object) if !level.in_list() => {
                     let seed = NodeReader { context, level: Level::InList(ItemType::default()) };
                     envelope.object = Some(access.next_value_seed(seed)?);
+                }
+                Some(Key::Complaint) => {
+                    return Err(A::Error::custom(
+                        "\"Error from server\" stands among the objects; kubectl's errors belong on standard error",
+                    ));
                 }
                 Some(Key::Items | Key::Object) | None => skip(&mut access)?,
             }

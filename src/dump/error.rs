@@ -52,6 +52,9 @@ pub enum DumpError {
     /// Invalid gzip data.
     #[error("{}: broken gzip: {source}", name_of(path))]
     Gzip { path: String, source: io::Error },
+    /// An archive, or other binary data.
+    #[error("{}: {what}", name_of(path))]
+    NotText { path: String, what: &'static str },
     /// Invalid UTF-8.
     #[error("{}: not UTF-8, line {line}{}", name_of(path), if *utf16 { ": this is UTF-16, as PowerShell's > writes it; \
         save it as UTF-8" } else { "" })]

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use memchr::{memchr_iter, memchr2, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memmem, memrchr};
 
 /// How much is read at once, in bytes.
 pub(super) const CHUNK: usize = 256 << 10;
@@ -64,6 +64,33 @@ pub(super) struct Pieces<R> {
     is_text: bool,
     /// How many bytes were read.
     pub read: u64,
+    /// The latest time of the fields that say when something happened, in Unix seconds.
+    pub latest: Option<i64>,
+    /// Finds what may be the name of such a field.
+    times: memmem::Finder<'static>,
+}
+
+/// What the names of all fields with a time have in common.
+const TIME: &[u8] = b"ime";
+
+/// The latest time in a text, in JSON or YAML, of fields whose names say that it is when something happened:
+/// `lastTransitionTime`, `renewTime`, `lastTimestamp`, the `time` of managed fields.
+fn latest_time(finder: &memmem::Finder<'_>, text: &[u8]) -> Option<i64> {
+    const LENGTH: usize = "2026-01-31T08:00:00".len();
+    let times = finder.find_iter(text).filter_map(|at| {
+        let name = text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        // It lies ahead, up to the end of the grace period.
+        if text[at - name..at].ends_with(b"deletionT") || !text[..at].last()?.eq_ignore_ascii_case(&b't') {
+            return None;
+        }
+        let rest = text[at + 3..].strip_prefix(b"stamp").unwrap_or(&text[at + 3..]);
+        let between = rest.iter().take(6).take_while(|byte| matches!(byte, b'"' | b'\'' | b':' | b' ')).count();
+        let time = std::str::from_utf8(rest.get(between..between + LENGTH)?).ok()?;
+        let is_named = rest[..between].contains(&b':') && time.as_bytes()[10] == b'T';
+        let time: jiff::civil::DateTime = is_named.then(|| time.parse().ok()).flatten()?;
+        Some(jiff::tz::Offset::UTC.to_timestamp(time).ok()?.as_second())
+    });
+    times.max()
 }
 
 impl<R: Read> Pieces<R> {
@@ -77,6 +104,8 @@ impl<R: Read> Pieces<R> {
             is_text: true,
             at: Position::START,
             read: 0,
+            latest: None,
+            times: memmem::Finder::new(TIME),
         }
     }
 
@@ -164,7 +193,9 @@ impl<R: Read> Pieces<R> {
 
     /// Takes the next bytes away.
     pub(super) fn skip(&mut self, length: usize) {
-        self.at = self.at.after(&self.buffer[self.start..self.start + length]);
+        let text = &self.buffer[self.start..self.start + length];
+        self.latest = self.latest.max(latest_time(&self.times, text));
+        self.at = self.at.after(text);
         self.start += length;
     }
 
@@ -184,6 +215,21 @@ impl<R: Read> Pieces<R> {
                 }
             }
         }
+    }
+
+    /// The next line, with its end; it stays. Empty at the end. Of a very long line, only a part.
+    pub(super) fn line(&mut self) -> io::Result<&[u8]> {
+        let mut searched = 0;
+        let length = loop {
+            if let Some(at) = memchr(b'\n', &self.rest()[searched..]) {
+                break searched + at + 1;
+            }
+            searched = self.rest().len();
+            if searched >= self.chunk || !self.fill()? {
+                break searched;
+            }
+        };
+        Ok(&self.rest()[..length])
     }
 
     /// The length of the value that begins here, or of what `depth` open brackets before it enclose. Ends after the
@@ -254,6 +300,24 @@ impl<R: Read> Pieces<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_latest_time_is_one_at_which_something_happened() {
+        let latest =
+            |text: &str| latest_time(&memmem::Finder::new(TIME), text.as_bytes()).map(|time| time - 1_767_225_600);
+        for (text, expected) in [
+            (r#"{"lastTransitionTime": "2026-01-01T00:00:05Z", "time":"2026-01-01T00:00:07Z"}"#, Some(7)),
+            ("renewTime: 2026-01-01T00:00:09.123456Z\nlastTimestamp: '2026-01-01T00:00:03Z'", Some(9)),
+            ("creationTimestamp: \"2026-01-01T00:00:01Z\"", Some(1)),
+            ("deletionTimestamp: \"2026-01-01T00:00:30Z\"", None),
+            ("notAfter: \"2036-01-01T00:00:00Z\"", None),
+            ("runtime: 2036-01-01T00:00", None),
+            ("the time is 2036-01-01T00:00:00Z", None),
+            ("lastTransitionTime: null, time", None),
+        ] {
+            assert_eq!(latest(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn only_one_piece_is_in_memory() {

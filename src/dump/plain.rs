@@ -11,8 +11,8 @@ use super::{
     served::{Seen, Served},
 };
 use crate::model::{
-    Coordinate, Gap, ListRecord, Mapping, Object, Origin, Presence, ResourceId, Resources, Snapshot, SnapshotBuilder,
-    Strings, Symbol, group_of,
+    Coordinate, Gap, ListRecord, Mapping, NOT_IN_THE_DUMP, Object, ObjectId, Origin, Presence, ResourceId, Resources,
+    Snapshot, SnapshotBuilder, Strings, Symbol, group_of, is_built_in_group, read_owner_complaint,
 };
 
 /// Builds the snapshot of a plain dump.
@@ -40,7 +40,7 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
         .collect();
     let resources = served.resources();
     map(&mut collected, &resources)?;
-    let Collected { strings, objects, facts, rest, .. } = collected;
+    let Collected { strings, objects, facts, rest, complaints, latest, .. } = collected;
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
     let adopted = builder.adopt(objects, facts);
     for (index, rest) in rest {
@@ -54,7 +54,15 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
     for list in lists(builder.snapshot(), assume_complete) {
         builder.list(list);
     }
+    let snapshot = builder.snapshot();
+    snapshot.told.latest = latest;
+    for (namespace, uid) in complaints.iter().filter_map(|message| read_owner_complaint(message)) {
+        if let (Some(namespace), Some(uid)) = (snapshot.strings.find(namespace), snapshot.strings.find(uid)) {
+            snapshot.told.complaints.insert((namespace, uid));
+        }
+    }
     if !assume_complete {
+        settle_owners(snapshot);
         for gap in gaps(builder.snapshot(), &unsure) {
             builder.gap(gap);
         }
@@ -159,6 +167,41 @@ fn lists(snapshot: &Snapshot, assume_complete: bool) -> Vec<ListRecord> {
         .collect()
 }
 
+/// Judges owners that are not in the dump under the coordinates of a reference by their uid: an object that is
+/// elsewhere is not there, and the collector says of some that they are not. Whatever else may be at these coordinates
+/// has another uid, so that the reference is dangling either way.
+fn settle_owners(snapshot: &mut Snapshot) {
+    let mut unknown: FxHashMap<Coordinate, bool> = FxHashMap::default();
+    for (_, object) in snapshot.objects() {
+        for owner in object.owners.iter() {
+            let (api_version, kind) = (snapshot.text(owner.api_version), snapshot.text(owner.kind));
+            let Mapping::Served(id) = snapshot.resources.map(api_version, kind) else { continue };
+            let namespaced = snapshot.resources.get(id).namespaced;
+            if namespaced && object.namespace.is_empty() {
+                continue;
+            }
+            let namespace = if namespaced { object.namespace } else { Symbol::EMPTY };
+            let at = Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
+            if snapshot.look_up(at) == Presence::Unknown {
+                let settled = snapshot.complained_about(object.namespace, owner)
+                    || snapshot.by_uid(owner.uid).is_some_and(|elsewhere| !is_alias(snapshot, elsewhere, at));
+                *unknown.entry(at).or_insert(true) &= settled;
+            }
+        }
+    }
+    for (at, _) in unknown.into_iter().filter(|(_, settled)| *settled) {
+        snapshot.confirm_absent(at);
+    }
+}
+
+/// Whether an object may also be served at these coordinates: some API servers serve one object under two groups.
+fn is_alias(snapshot: &Snapshot, object: ObjectId, at: Coordinate) -> bool {
+    let found = snapshot.object(object);
+    let [own, other] = [found.resource, at.resource].map(|resource| snapshot.resources.get(resource));
+    (found.namespace, found.name) == (at.namespace, at.name)
+        && (own.kind == other.kind || ![own, other].iter().all(|resource| is_built_in_group(&resource.group)))
+}
+
 /// Gaps for owners that are not in the dump, and whose kind and scope it doesn't cover.
 fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap> {
     let held: FxHashSet<ResourceId> = snapshot.objects().map(|(_, object)| object.resource).collect();
@@ -181,7 +224,7 @@ fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap
                         gaps.insert(Gap {
                             resource: resource.full_name(),
                             namespace: namespaced.then(|| snapshot.text(namespace).to_owned()),
-                            reason: "not in the dump".into(),
+                            reason: NOT_IN_THE_DUMP.into(),
                         });
                     }
                 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use super::{definition::Definition, guess};
-use crate::model::{Resource, Resources, well_known};
+use crate::model::{NOT_IN_THE_DUMP, Resource, Resources, well_known};
 
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 /// The verbs of a terminating CustomResourceDefinition's resource.
@@ -161,7 +161,7 @@ impl Served {
         if self.well_known.iter().any(|known| known.name == group) {
             format!("not in the dump, and not served by Kubernetes {}", self.server)
         } else {
-            "not in the dump".to_owned()
+            NOT_IN_THE_DUMP.to_owned()
         }
     }
 

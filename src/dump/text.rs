@@ -40,6 +40,9 @@ pub(super) fn collect(
     failed: &dyn Fn(io::Error) -> DumpError,
 ) -> Result<(Outcome, u64), DumpError> {
     pieces.skip_byte_order_mark().map_err(failed)?;
+    if let Some(what) = no_text(&mut pieces).map_err(failed)? {
+        return Err(DumpError::NotText { path: path.to_owned(), what });
+    }
     if pieces.first().map_err(failed)?.is_some_and(opens) {
         let mut json = Json { path, pieces, collector, failed };
         if let Some(api_version) = json.documents()? {
@@ -47,9 +50,25 @@ pub(super) fn collect(
             let text = json.pieces.all().map_err(failed)?;
             return Ok((Outcome::Own(api_version, input::utf8(path, text)?), read));
         }
-        return Ok((Outcome::Collected, json.pieces.read));
+        let (read, latest) = (json.pieces.read, json.pieces.latest);
+        collector.latest = collector.latest.max(latest);
+        return Ok((Outcome::Collected, read));
     }
     yaml_text::collect(path, pieces, collector, failed)
+}
+
+/// What a file is that is no text, and what to do with it; `None` for a text.
+fn no_text(pieces: &mut Pieces<impl Read>) -> io::Result<Option<&'static str>> {
+    // Where POSIX has the magic of a tar archive.
+    const TAR: std::ops::Range<usize> = 257..262;
+    while pieces.rest().len() < TAR.end && pieces.fill()? {}
+    let rest = pieces.rest();
+    Ok(match rest {
+        _ if rest.get(TAR) == Some(b"ustar") => Some("a tar archive: unpack it, and give the folder to --from"),
+        [b'P', b'K', 3, 4, ..] => Some("a zip archive: unpack it, and give the folder to --from"),
+        [0, ..] => Some("no text: a dump is the output of kubectl get -o yaml or -o json"),
+        _ => None,
+    })
 }
 
 /// Reads JSON.
@@ -82,6 +101,7 @@ impl<R: Read> Json<'_, R> {
                 }
                 Parsed::Own(api_version) => return Ok(Some(api_version)),
             };
+            self.skip_logs()?;
             let more = self.peek()?.is_some();
             let only = number == 1 && !more;
             if only {
@@ -93,6 +113,26 @@ impl<R: Read> Json<'_, R> {
                 return Ok(None);
             }
         }
+    }
+
+    /// Skips the logs of containers, which `kubectl cluster-info dump` writes between its lists.
+    fn skip_logs(&mut self) -> Result<(), DumpError> {
+        const BEGIN: &[u8] = b"==== START logs";
+        const END: &[u8] = b"==== END logs";
+        while self.peek()? == Some(b'=') {
+            if !self.pieces.line().map_err(self.failed)?.starts_with(BEGIN) {
+                return Ok(());
+            }
+            loop {
+                let line = self.pieces.line().map_err(self.failed)?;
+                let (length, ends) = (line.len(), line.is_empty() || line.starts_with(END));
+                self.pieces.skip(length);
+                if ends {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn document(&mut self) -> Result<Parsed, DumpError> {

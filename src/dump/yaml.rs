@@ -8,6 +8,7 @@ use serde_saphyr::{
 };
 
 use super::error::DumpError;
+use crate::go_quote::visible;
 
 /// Deeper than any object.
 const DEPTH: usize = 200;
@@ -116,16 +117,32 @@ fn options() -> Options {
     options
 }
 
+/// What to do about an error in this line, after a semicolon; empty if that is not known.
+fn hint(line: &str, message: &str) -> String {
+    // What kubectl and client-go print on standard error.
+    const MESSAGES: [&str; 5] = ["Error from server", "error: ", "Warning: ", "Unable to connect", "The connection to"];
+    if MESSAGES.iter().any(|begin| line.starts_with(begin)) {
+        let said: String = line.chars().take(100).collect();
+        return format!("; this line is a message of kubectl, which belongs on standard error: {}", visible(&said));
+    }
+    let begins = ["apiVersion:", "kind:", "metadata:", "items:"].iter().any(|key| line.starts_with(key));
+    let repeats = begins && message.contains("duplicate mapping key");
+    let between = "; if another document begins here, put a line --- before it";
+    if repeats { between.to_owned() } else { String::new() }
+}
+
 /// A parser error, its position separate from its message.
 pub(crate) fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpError {
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let (line, column) =
         error.location().map_or((0, 0), |location| (number(location.line()), number(location.column())));
-    let line = if line == 0 { 0 } else { line + document.lines_before };
     let mut message = error.without_snippet().render_with_formatter(&UserMessageFormatter);
     if let Some(end) = message.find(" at line ") {
         message.truncate(end);
     }
+    let text = document.text.lines().nth(line.wrapping_sub(1)).unwrap_or_default();
+    message += &hint(text, &message);
+    let line = if line == 0 { 0 } else { line + document.lines_before };
     DumpError::Yaml { path: path.to_owned(), line, column, message }
 }
 

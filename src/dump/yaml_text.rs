@@ -41,11 +41,13 @@ pub(super) fn collect(
     failed: &dyn Fn(io::Error) -> DumpError,
 ) -> Result<(Outcome, u64), DumpError> {
     let (send, receive) = sync_channel(AHEAD);
-    let parse = move || Parser { path, collector, number: 0, list: None, own: None }.all(&receive);
+    let parsed = &mut *collector;
+    let parse = move || Parser { path, collector: parsed, number: 0, list: None, own: None }.all(&receive);
     let from = &mut pieces;
     let cut = move || cut(path, from, failed, &mut |bundle| send.send(bundle).is_ok());
     let (outcome, cut) = yaml::with_stack_beside(path, parse, cut)?;
     cut?;
+    collector.latest = collector.latest.max(pieces.latest);
     Ok((outcome, pieces.read))
 }
 

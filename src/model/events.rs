@@ -32,3 +32,16 @@ pub struct NamedEvent {
     /// When it was last observed, in Unix seconds; `None` if the event doesn't say.
     pub last: Option<i64>,
 }
+
+/// Whether a message is the collector's, about an owner that does not exist in its dependent's namespace (R3.7).
+pub(crate) fn is_owner_complaint(message: &str) -> bool {
+    message.starts_with("ownerRef [") && message.contains("] does not exist in namespace ")
+}
+
+/// The namespace and the owner's uid of such a complaint: `ownerRef [apps/v1/Deployment, namespace: a, name: web, uid:
+/// 1] does not exist in namespace "a"`.
+pub(crate) fn read_owner_complaint(message: &str) -> Option<(&str, &str)> {
+    let (reference, namespace) = message.rsplit_once("] does not exist in namespace ")?;
+    let (_, uid) = reference.rsplit_once(", uid: ")?;
+    Some((namespace.trim_matches('"'), uid))
+}

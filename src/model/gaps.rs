@@ -4,6 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Coordinate, Gap, Snapshot};
 
+/// At most this many resources are named for one reason.
+const NAMED: usize = 6;
+/// At most this many reasons are given.
+const REASONS: usize = 4;
+
 /// Collects objects that could not be read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gaps {
@@ -73,6 +78,44 @@ pub(crate) fn each_once(gaps: &[Gap]) -> Vec<Gap> {
     };
     let repeats = |gap: &&Gap| gap.forbidden_objects().is_some_and(|names| is_told(gap, names));
     gaps.iter().filter(|gap| !repeats(gap)).cloned().collect()
+}
+
+/// The gaps in a few words, grouped by reason: `secrets, pods in namespace shop (forbidden)`.
+pub(crate) fn in_words(gaps: &[Gap]) -> String {
+    let mut by_reason: Vec<(&str, Vec<Gap>)> = Vec::new();
+    for gap in gaps {
+        match by_reason.iter_mut().find(|(reason, _)| *reason == gap.reason.as_str()) {
+            Some((_, same)) => same.push(gap.clone()),
+            None => by_reason.push((gap.reason.as_str(), vec![gap.clone()])),
+        }
+    }
+    let reasons: Vec<String> =
+        by_reason.iter().take(REASONS).map(|(reason, same)| format!("{} ({reason})", names_in_words(same))).collect();
+    let untold: usize = by_reason.iter().skip(REASONS).map(|(_, same)| same.len()).sum();
+    let rest = if untold == 0 { String::new() } else { format!("; and {untold} more (-o json lists them)") };
+    format!("{}{rest}", reasons.join("; "))
+}
+
+/// What the first few gaps are about, without the reason: `secrets, pods and 2 more in namespace shop`.
+pub(crate) fn names_in_words(gaps: &[Gap]) -> String {
+    let mut by_namespace: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
+    for gap in &gaps[..gaps.len().min(NAMED)] {
+        let namespace = gap.namespace.as_deref();
+        match by_namespace.iter_mut().find(|(known, _)| *known == namespace) {
+            Some((_, names)) => names.push(&gap.resource),
+            None => by_namespace.push((namespace, vec![&gap.resource])),
+        }
+    }
+    let more = if gaps.len() > NAMED { format!(" and {} more", gaps.len() - NAMED) } else { String::new() };
+    // Whatever is not named may be elsewhere.
+    let all_here = by_namespace.len() == 1 && gaps.iter().all(|gap| gap.namespace == gaps[0].namespace);
+    let place = |namespace: Option<&str>| namespace.map(|one| format!(" in namespace {one}")).unwrap_or_default();
+    if all_here {
+        return format!("{}{more}{}", by_namespace[0].1.join(", "), place(by_namespace[0].0));
+    }
+    let named: Vec<String> =
+        by_namespace.iter().map(|(namespace, names)| names.join(", ") + &place(*namespace)).collect();
+    named.join(", ") + &more
 }
 
 #[cfg(test)]

@@ -83,6 +83,35 @@ impl Resource {
     }
 }
 
+/// Whether a group is built into Kubernetes. Groups of CRDs contain a dot; those under `k8s.io` (Gateway API,
+/// snapshots, metrics) are listed by name.
+pub(crate) fn is_built_in_group(group: &str) -> bool {
+    matches!(group, "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy")
+        || matches!(
+            group.strip_suffix(".k8s.io"),
+            Some(
+                "admissionregistration"
+                    | "apiextensions"
+                    | "apiregistration"
+                    | "authentication"
+                    | "authorization"
+                    | "certificates"
+                    | "coordination"
+                    | "discovery"
+                    | "events"
+                    | "flowcontrol.apiserver"
+                    | "internal.apiserver"
+                    | "networking"
+                    | "node"
+                    | "rbac.authorization"
+                    | "resource"
+                    | "scheduling"
+                    | "storage"
+                    | "storagemigration"
+            )
+        )
+}
+
 /// Why the collector runs no informer for a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotWatched {

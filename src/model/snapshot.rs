@@ -4,7 +4,7 @@ mod apply_events;
 #[cfg(test)]
 mod apply_events_tests;
 mod hidden;
-pub(crate) use self::hidden::{API_SERVICE, UNDISCOVERED, group_version_of_service};
+pub(crate) use self::hidden::{API_SERVICE, NOT_IN_THE_DUMP, UNDISCOVERED, group_version_of_service};
 mod index;
 mod update;
 #[cfg(test)]
@@ -93,6 +93,8 @@ pub struct Snapshot {
     pub facts: Facts,
     /// When a cluster was read, in Unix seconds; `None` for a dump.
     pub read_at: Option<i64>,
+    /// What a dump tells beyond its objects.
+    pub(crate) told: Box<Told>,
     objects: Vec<Object>,
     index: Index,
     covered: FxHashMap<ResourceId, Cover>,
@@ -102,6 +104,15 @@ pub struct Snapshot {
     /// Coordinates whose look-up failed: unknown, whatever a list says.
     unanswered: FxHashSet<Coordinate>,
     written_as: Vec<(Symbol, Symbol)>,
+}
+
+/// What a dump tells beyond its objects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// The latest time at which something happened, in Unix seconds.
+    pub latest: Option<i64>,
+    /// Namespaces and uids of owners that do not exist there, as events of the collector say (R3.7).
+    pub complaints: FxHashSet<(Symbol, Symbol)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -174,6 +185,11 @@ impl Snapshot {
         self.covered.get(&self.resources.picked(resource)).is_some_and(|cover| {
             cover.everywhere || namespace.is_some_and(|namespace| cover.namespaces.contains(&namespace))
         })
+    }
+
+    /// Whether an event of the collector in a dump says that this owner does not exist in this namespace.
+    pub(crate) fn complained_about(&self, namespace: Symbol, owner: &Reference) -> bool {
+        self.told.complaints.contains(&(namespace, owner.uid))
     }
 
     /// Records a look-up that found nothing.
@@ -277,7 +293,8 @@ impl Snapshot {
     /// The time of the data in Unix seconds, if anything tells it. A dump was taken at its latest timestamp or later.
     pub(crate) fn time(&self) -> Option<i64> {
         self.read_at.or_else(|| {
-            self.objects.iter().flat_map(|object| [object.created, object.deleted]).filter_map(MaybeSeconds::get).max()
+            let times = self.objects.iter().flat_map(|object| [object.created, object.deleted]);
+            times.filter_map(MaybeSeconds::get).max().max(self.told.latest)
         })
     }
 
@@ -403,6 +420,7 @@ impl SnapshotBuilder {
                 unread_objects: Gaps::default(),
                 facts: Facts::default(),
                 read_at: None,
+                told: Box::default(),
                 objects: Vec::new(),
                 index: Index::default(),
                 covered: FxHashMap::default(),

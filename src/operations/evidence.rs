@@ -40,6 +40,8 @@ struct AuditEvent {
     request_object: Option<Value>,
     response_object: Option<Value>,
     #[serde(default)]
+    user_agent: String,
+    #[serde(default)]
     request_received_timestamp: String,
 }
 
@@ -113,6 +115,7 @@ fn read_archive(path: &str, evidence: &mut Evidence) -> Result<(), OperationErro
         time: seconds(&header.time),
         propagation: Some(header.propagation.clone()).filter(|propagation| !propagation.is_empty()),
         is_sure: true,
+        controller: None,
         source: path.to_owned(),
     };
     for target in &header.targets {
@@ -206,14 +209,22 @@ impl AuditEvent {
                 orphans.then(|| "Orphan".to_owned())
             }),
             is_sure: uid.is_some(),
+            controller: controller(&self.user_agent),
             source: source.to_owned(),
         };
         let ObjectRef { api_group: group, resource, namespace, name, .. } = object;
-        match uid {
-            Some(uid) => evidence.add(&uid, record),
-            None => evidence.add_named(RecordedName { group, resource, namespace, name }, record),
+        if let Some(uid) = uid {
+            evidence.add(&uid, record.clone());
         }
+        evidence.add_named(RecordedName { group, resource, namespace, name }, record);
     }
+}
+
+/// The controller of kube-controller-manager that a user agent names, after the version: with its service account, as
+/// `system:serviceaccount:kube-system:generic-garbage-collector`, or without.
+fn controller(user_agent: &str) -> Option<String> {
+    let (_, name) = user_agent.strip_prefix("kube-controller-manager/")?.rsplit_once('/')?;
+    Some(name.rsplit(':').next().unwrap_or(name).to_owned())
 }
 
 fn of_shape<T: serde::de::DeserializeOwned>(value: Value) -> Option<T> {

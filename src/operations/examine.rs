@@ -222,7 +222,7 @@ impl<'s> Examination<'s> {
         let graph = OwnerGraph::new(snapshot);
         let live = self.session.is_live();
         let now = if live { Some(self.clock.now()) } else { snapshot.time() };
-        let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
+        let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now).with_refused_content();
         let projection = Projection::of(&stage);
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
         let Examination {

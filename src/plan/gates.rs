@@ -114,7 +114,7 @@ pub struct GateViolation {
     /// Resources of which an unknown number is deleted with a Namespace.
     pub uncounted: Vec<ResourceId>,
     /// Lists that could not be read and may contain objects that the gate counts.
-    pub unread: Vec<String>,
+    pub unread: Vec<Gap>,
 }
 
 impl GateViolation {
@@ -136,9 +136,7 @@ pub fn gate_violations(
 ) -> Vec<GateViolation> {
     let mut unseen = Incomplete::of(snapshot, plan).unseen;
     unseen.retain(|gap| !allowed(gap));
-    let unread = |concerns: &dyn Fn(&Gap) -> bool| -> Vec<String> {
-        unseen.iter().filter(|gap| concerns(gap)).map(ToString::to_string).collect()
-    };
+    let unread = |concerns: &dyn Fn(&Gap) -> bool| unseen.iter().filter(|gap| concerns(gap)).cloned().collect();
     let mut going = plan.going();
     let unnamed = unnamed(snapshot, plan, unlisted_contents, &going);
     // The DELETE of a target that the plan says is refused is sent nevertheless.

@@ -27,11 +27,10 @@ impl Incomplete {
         let cut_short = because(Uncertainty::Bound);
         let named = plan.both_ends().map(|outcome| outcome.object);
         let concerned: BTreeSet<ObjectId> = plan.request.targets.iter().copied().chain(named).collect();
-        Incomplete {
-            uncertain: because(Uncertainty::Gap) + cut_short,
-            cut_short,
-            unseen: snapshot.may_hide(&concerned.into_iter().collect::<Vec<_>>()),
-        }
+        let mut unseen = snapshot.may_hide(&concerned.into_iter().collect::<Vec<_>>());
+        // A sweep reads the cluster by itself, whatever a dump lacks.
+        unseen.retain(|gap| plan.request.start == Start::AtRest || snapshot.gaps.contains(gap));
+        Incomplete { uncertain: because(Uncertainty::Gap) + cut_short, cut_short, unseen }
     }
 
     /// The gaps for which a plan is incomplete: lists that may contain dependents of the deleted objects, and single
@@ -45,8 +44,8 @@ impl Incomplete {
                     && snapshot.resources.get(list.resource).full_name() == gap.resource
             })
         };
-        let matters = |gap: &&Gap| unseen.contains(gap) || !of_list(gap) && !gap.is_undiscovered();
-        let found: Vec<Gap> = snapshot.gaps.iter().filter(matters).cloned().collect();
+        let of_object = |gap: &&Gap| !unseen.contains(gap) && !of_list(gap) && !gap.is_undiscovered();
+        let found: Vec<Gap> = unseen.iter().chain(snapshot.gaps.iter().filter(of_object)).cloned().collect();
         let all = uncertain > 0 && (found.is_empty() || plan.request.start != Start::AtRest);
         if all { snapshot.gaps.clone() } else { found }
     }

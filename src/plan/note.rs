@@ -5,7 +5,7 @@ use crate::{model::ObjectId, server::Propagation};
 /// Part of the request that has no effect, or not the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The target; for a sweep, the object that it leaves alone.
+    /// The target; for a sweep, the object that it leaves alone; or a dependent that is left behind.
     pub object: ObjectId,
     pub kind: NoteKind,
 }
@@ -28,6 +28,9 @@ pub enum NoteKind {
     /// An owner reference leads to a missing API path. That doesn't prove that the owner is gone, so a sweep leaves the
     /// object alone (R3.16).
     DoubtedPath,
+    /// It outlives its owner for ever: the collector can't resolve its reference, because the owner's kind is not
+    /// served in this version (R3.13), or is namespaced while the dependent is not (L3).
+    LeftBehind,
 }
 
 impl NoteKind {
@@ -40,6 +43,7 @@ impl NoteKind {
                 "delete-without-effect"
             }
             NoteKind::DoubtedPath => "missing-api",
+            NoteKind::LeftBehind => "left-behind",
         }
     }
 
@@ -78,6 +82,9 @@ impl NoteKind {
                 "not changed: its owner's API path does not exist, which does not prove that the owner is gone \
                  (--trust-missing-apis treats the owner as gone, as the collector does)"
                     .to_owned()
+            }
+            NoteKind::LeftBehind => {
+                "stays for ever: the collector cannot resolve its owner reference, and never deletes it".to_owned()
             }
             NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),
         }

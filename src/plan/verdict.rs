@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{ObjectId, Snapshot, effects::EffectKind},
+    model::{ObjectId, Snapshot, effects::EffectKind, gaps::in_words},
     simulate::{ObstacleKind, State},
 };
 
@@ -329,12 +329,8 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = Verd
     let unsure = VerdictResult::Unsure;
     let unseen = Incomplete::of(snapshot, plan).unseen;
     let hidden = (!unseen.is_empty()).then(|| {
-        let lists: Vec<String> = unseen.iter().map(ToString::to_string).collect();
-        VerdictReason::new(
-            ReasonKind::Gap,
-            unsure,
-            format!("there may be more objects, in lists that could not be read: {}", lists.join(", ")),
-        )
+        let more = "there may be more objects, in lists that could not be read";
+        VerdictReason::new(ReasonKind::Gap, unsure, format!("{more}: {}", in_words(&unseen)))
     });
     let reasons = [
         about(ReasonKind::Order, unsure, because_of(Uncertainty::Order)),

@@ -1,49 +1,34 @@
 //! Resources that could not be read, in a few words. With rights in one namespace only, sixty resources share one
 //! reason.
 
-use crate::model::{Gap, gaps::each_once};
-
-/// At most this many resources are named for one reason.
-const NAMED: usize = 6;
-/// At most this many reasons are given.
-const REASONS: usize = 4;
+use crate::model::{
+    Gap, NOT_IN_THE_DUMP,
+    gaps::{each_once, in_words, names_in_words},
+};
 
 /// The line that names the gaps, grouped by reason; `None` if there are no gaps.
 pub fn describe(gaps: &[Gap]) -> Option<String> {
     let (objects, lists): (Vec<Gap>, Vec<Gap>) =
         each_once(gaps).into_iter().partition(|gap| gap.forbidden_objects().is_some());
-    let lists = by_reason(&lists).map(|lists| format!("Could not list: {lists}. "));
-    let objects = by_reason(&objects).map(|objects| format!("Could not get: {objects}. "));
-    let all: String = lists.into_iter().chain(objects).collect();
+    let (missing, lists): (Vec<Gap>, Vec<Gap>) =
+        lists.into_iter().partition(|gap| gap.reason.as_str() == NOT_IN_THE_DUMP);
+    let said = |what: &str, gaps: &[Gap]| (!gaps.is_empty()).then(|| format!("{what}: {}. ", in_words(gaps)));
+    let lists = said("Could not list", &lists);
+    let objects = said("Could not get", &objects);
+    let mut all: String = lists.into_iter().chain(objects).collect();
+    if !missing.is_empty() {
+        let names = names_in_words(&missing);
+        all += &format!(
+            "Not in the dump, so they may exist: {names}. kubectl gc snapshot writes a whole dump; --assume-complete \
+             says that this one is whole. "
+        );
+    }
     (!all.is_empty()).then(|| format!("{all}Results that depend on these are marked \"not certain\"."))
 }
 
 /// The line that names the resources whose tables the server did not print; `None` if there are none.
 pub fn describe_statuses(gaps: &[Gap]) -> Option<String> {
-    Some(format!("READY and STATUS could not be read: {}.", by_reason(gaps)?))
-}
-
-fn by_reason(gaps: &[Gap]) -> Option<String> {
-    let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
-    for gap in gaps {
-        match by_reason.iter_mut().find(|(reason, _)| *reason == gap.reason.as_str()) {
-            Some((_, names)) => names.push(gap.place()),
-            None => by_reason.push((gap.reason.as_str(), vec![gap.place()])),
-        }
-    }
-    if by_reason.is_empty() {
-        return None;
-    }
-    let reasons: Vec<String> =
-        by_reason.iter().take(REASONS).map(|(reason, names)| format!("{} ({reason})", list(names))).collect();
-    let untold: usize = by_reason.iter().skip(REASONS).map(|(_, names)| names.len()).sum();
-    let rest = if untold == 0 { String::new() } else { format!("; and {untold} more (-o json lists them)") };
-    Some(format!("{}{rest}", reasons.join("; ")))
-}
-
-fn list(names: &[String]) -> String {
-    let named = names[..names.len().min(NAMED)].join(", ");
-    if names.len() > NAMED { format!("{named} and {} more", names.len() - NAMED) } else { named }
+    (!gaps.is_empty()).then(|| format!("READY and STATUS could not be read: {}.", in_words(gaps)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,10 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::model::facts::{VolumeDeleter, VolumeFacts};
+use crate::model::{
+    facts::{VolumeDeleter, VolumeFacts},
+    made::{MADE_BY_CONTROLLERS, MadeKind},
+};
 
 use super::{
     archived::{Archived, Place},
@@ -52,43 +55,6 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// A group and a kind.
-type GroupKind = (&'static str, &'static str);
-
-/// Objects that their controller recreates: the kind of the controlling owner, the kind of the dependent, and the name
-/// of the component. They are only left out if the dependent's controller reference resolves to an object in the
-/// archive.
-const MADE_BY_CONTROLLERS: &[(GroupKind, GroupKind, &str)] = &[
-    // pkg/controller/deployment/sync.go, getNewReplicaSet. Older ReplicaSets, the history of rollouts, are not
-    // recreated.
-    (("apps", "Deployment"), ("apps", "ReplicaSet"), "its Deployment"),
-    // pkg/controller/replicaset/replica_set.go, manageReplicas.
-    (("apps", "ReplicaSet"), ("", "Pod"), "its ReplicaSet"),
-    (("", "ReplicationController"), ("", "Pod"), "its ReplicationController"),
-    // pkg/controller/statefulset/stateful_set_control.go, under the same name.
-    (("apps", "StatefulSet"), ("", "Pod"), "its StatefulSet"),
-    (("apps", "StatefulSet"), ("apps", "ControllerRevision"), "its StatefulSet"),
-    // pkg/controller/daemon/daemon_controller.go and update.go.
-    (("apps", "DaemonSet"), ("", "Pod"), "its DaemonSet"),
-    (("apps", "DaemonSet"), ("apps", "ControllerRevision"), "its DaemonSet"),
-    // pkg/controller/job/job_controller.go: a restored Job starts again.
-    (("batch", "Job"), ("", "Pod"), "its Job"),
-    // pkg/controller/cronjob/cronjob_controllerv2.go: at its scheduled times only.
-    (("batch", "CronJob"), ("batch", "Job"), "its CronJob, at its times"),
-    // pkg/controller/endpointslice.
-    (("", "Service"), ("discovery.k8s.io", "EndpointSlice"), "its Service's controller"),
-    // pkg/controller/endpointslicemirroring.
-    (("", "Endpoints"), ("discovery.k8s.io", "EndpointSlice"), "the controller that mirrors Endpoints"),
-    // pkg/controller/volume/ephemeral and pkg/controller/resourceclaim, for each pod with such a volume or claim.
-    (("", "Pod"), ("", "PersistentVolumeClaim"), "its Pod's volume controller"),
-    (("", "Pod"), ("resource.k8s.io", "ResourceClaim"), "its Pod's claim controller"),
-    // The kubelet recreates the mirrors of its static pods (pkg/kubelet/pod/mirror_client.go), and renews its Lease
-    // (pkg/kubelet/kubelet.go).
-    (("", "Node"), ("", "Pod"), "its Node's kubelet"),
-    (("", "Node"), ("coordination.k8s.io", "Lease"), "its Node's kubelet"),
-    (("", "Node"), ("storage.k8s.io", "CSINode"), "its Node's kubelet"),
-];
-
 /// Objects that a component recreates without a controller reference that names it.
 const MADE_BY_OTHERS: &[(&str, &str, &str)] = &[
     // staging/src/k8s.io/api/core/v1: events report the past, and expire.
@@ -116,11 +82,11 @@ pub(super) fn why_left_out<'a>(
         return Some(LeftOut::Finished);
     }
     if let Some(controller) = object.controller().and_then(|reference| find(&reference.uid)) {
-        let made = MADE_BY_CONTROLLERS.iter().find(|((group, kind), (below_group, below_kind), _)| {
-            controller.place.is(group, kind) && place.is(below_group, below_kind)
-        });
-        if let Some((.., who)) = made {
-            return Some(LeftOut::MadeBy(who));
+        let is_it = |made: &&MadeKind| {
+            controller.place.is(made.owner.0, made.owner.1) && place.is(made.dependent.0, made.dependent.1)
+        };
+        if let Some(made) = MADE_BY_CONTROLLERS.iter().find(is_it) {
+            return Some(LeftOut::MadeBy(made.by));
         }
     }
     if let Some((.., who)) = MADE_BY_OTHERS.iter().find(|(group, kind, _)| place.is(group, kind)) {
@@ -212,7 +178,8 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_has_its_say() {
-        for ((group, kind), (below_group, below_kind), who) in MADE_BY_CONTROLLERS {
+        for MadeKind { owner: (group, kind), dependent: (below_group, below_kind), by: who, .. } in MADE_BY_CONTROLLERS
+        {
             let version = |group: &str| if group.is_empty() { "v1".to_owned() } else { format!("{group}/v1") };
             let (above, below) = (version(group), version(below_group));
             let controller = object(&above, kind, "a", &json!({"metadata": {"namespace": "shop"}}));

@@ -1,6 +1,6 @@
 //! Kinds that the API server treats specially (§1.5, §1.6, §1.9).
 
-use crate::model::{ObjectId, Resource, Snapshot};
+use crate::model::{ObjectId, Resource, Snapshot, is_built_in_group};
 
 use super::propagation::Propagation;
 
@@ -46,38 +46,9 @@ impl KindRules {
             collected: !(resource.group.is_empty() && resource.kind == "Event"),
             graceful: resource.group.is_empty() && resource.kind == "Pod",
             own_delete,
-            strategic_merge: built_in_group(&resource.group),
+            strategic_merge: is_built_in_group(&resource.group),
         }
     }
-}
-
-/// Whether a group is built into Kubernetes. Groups of CRDs contain a dot; those under `k8s.io` (Gateway API,
-/// snapshots, metrics) are listed by name.
-fn built_in_group(group: &str) -> bool {
-    matches!(group, "" | "apps" | "autoscaling" | "batch" | "extensions" | "policy")
-        || matches!(
-            group.strip_suffix(".k8s.io"),
-            Some(
-                "admissionregistration"
-                    | "apiextensions"
-                    | "apiregistration"
-                    | "authentication"
-                    | "authorization"
-                    | "certificates"
-                    | "coordination"
-                    | "discovery"
-                    | "events"
-                    | "flowcontrol.apiserver"
-                    | "internal.apiserver"
-                    | "networking"
-                    | "node"
-                    | "rbac.authorization"
-                    | "resource"
-                    | "scheduling"
-                    | "storage"
-                    | "storagemigration"
-            )
-        )
 }
 
 /// Why the API server refuses every DELETE of an object; `None` if it doesn't (R1.25, R1.27).

@@ -195,12 +195,12 @@ impl Clause {
     }
 }
 
-/// A clause after "until": who has to do what before these objects are deleted.
+/// A clause after "until": who has to do what before these objects are deleted. `None` if they only wait for objects.
 pub fn until_who_is_done<'a>(
     snapshot: &Snapshot,
     controllers: &Controllers,
     blocked: impl Iterator<Item = (ObjectId, &'a [BlockedBy])>,
-) -> String {
+) -> Option<String> {
     let mut clauses: Vec<(Clause, usize)> = Vec::new();
     for (object, blockers) in blocked {
         for clause in blockers.iter().filter_map(|blocker| blocker.until(snapshot, object, controllers)) {
@@ -212,9 +212,9 @@ pub fn until_who_is_done<'a>(
     }
     let clauses: Vec<String> = clauses.into_iter().map(|(clause, objects)| clause.describe(objects)).collect();
     match clauses.as_slice() {
-        [] => "the objects that they wait for are deleted".to_owned(),
-        some if some.len() <= NAMED => some.join(" and "),
-        [first, rest @ ..] => format!("{first}, and {} other controllers are done", rest.len()),
+        [] => None,
+        some if some.len() <= NAMED => Some(some.join(" and ")),
+        [first, rest @ ..] => Some(format!("{first}, and {} other controllers are done", rest.len())),
     }
 }
 

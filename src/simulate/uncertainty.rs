@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     collector::Reason,
     graph::NodeId,
-    model::{ObjectId, Symbol},
+    model::{ObjectId, ResourceId, Symbol},
 };
 
 use super::{
@@ -89,25 +89,32 @@ pub(crate) fn affected_by_hidden_dependents(world: &World<'_, '_>) -> (Vec<Objec
     if !snapshot.may_hide_dependents() {
         return (Vec::new(), Vec::new());
     }
-    let decided = world.log.iter().filter(|change| {
-        matches!(
-            change.cause,
-            Cause::Collector(Reason::DependentsGone | Reason::OwnerWaits)
-                | Cause::NamespaceEmpty
-                | Cause::DefinitionEmpty
-        )
+    // Whatever a dump lacks, it makes a Namespace or a definition stay longer, if anything does; that an owner may have
+    // more dependents is told of the whole plan ([`Snapshot::may_hide`]).
+    let lists_hide = snapshot.lists_hide_dependents();
+    let decided = world.log.iter().filter(|change| match change.cause {
+        Cause::Collector(Reason::DependentsGone | Reason::OwnerWaits) => lists_hide,
+        Cause::NamespaceEmpty | Cause::DefinitionEmpty => true,
+        _ => false,
     });
     let mut decided: Vec<ObjectId> = decided.map(|change| change.object).collect();
-    decided.extend(
-        world.touched().into_iter().filter(|object| {
+    // What stays because of objects in a dump stays whatever the dump lacks.
+    if lists_hide {
+        decided.extend(world.touched().into_iter().filter(|object| {
             world.stored(*object).is_some_and(|stored| stored.waiting() || world.held_by_spec(*object))
-        }),
-    );
-    let mut hides: FxHashMap<Symbol, bool> = FxHashMap::default();
-    decided.into_iter().partition(|object| {
-        let namespace = snapshot.object(*object).namespace;
-        *hides.entry(namespace).or_insert_with(|| !snapshot.may_hide(&[*object]).is_empty())
-    })
+        }));
+    }
+    // What may be hidden depends on the namespace, and in a dump also on the kind.
+    let mut hides: FxHashMap<(ResourceId, Symbol), bool> = FxHashMap::default();
+    let (hidden_from, others): (Vec<ObjectId>, Vec<ObjectId>) = decided.into_iter().partition(|object| {
+        let found = snapshot.object(*object);
+        // Each Namespace has contents of its own.
+        let place = if found.namespace.is_empty() { found.name } else { found.namespace };
+        *hides.entry((found.resource, place)).or_insert_with(|| !snapshot.may_hide(&[*object]).is_empty())
+    });
+    // What a dump lacks is not everywhere.
+    let others = if lists_hide { others } else { Vec::new() };
+    (hidden_from, others)
 }
 
 /// The links along which uncertainty spreads.

@@ -112,6 +112,14 @@ impl<'a> SimContext<'a> {
         self
     }
 
+    /// The same for simulations that heed what keeps namespaces from being emptied. A diagnosis says by itself what
+    /// keeps the collector from writing, and what happens once it can.
+    #[must_use]
+    pub(crate) fn with_refused_content(mut self) -> Self {
+        self.obstacles = Some(Obstacles { of_content: true, ..Obstacles::to_writes(&self) });
+        self
+    }
+
     /// The same, where controllers that are overdue are taken not to work.
     #[must_use]
     pub fn at(self, now: Option<i64>) -> Self {

@@ -23,8 +23,7 @@ fn bomb() -> Vec<u8> {
     to.finish().unwrap()
 }
 
-/// robustness input: `--from` of a device, of a gzip bomb, and of standard input without end | each | an error at
-///   the limit
+/// robustness input: `--from` of a gzip bomb, and of standard input without end | each | an error at the limit
 #[test]
 fn dumps_without_end_end_at_the_limit() {
     let folder = tempfile::tempdir().unwrap();
@@ -32,7 +31,6 @@ fn dumps_without_end_end_at_the_limit() {
         let says = "there is more to read than --max-input allows, decompressed: raise it if there is memory for that";
         assert_eq!((ran.code, ran.err), (1, format!("error: {name}: {says}\n")));
     };
-    at_limit(gc(&["tree", "--from=/dev/zero", "--max-input=1Mi"]), "/dev/zero");
     let packed = folder.path().join("bomb.json.gz").display().to_string();
     fs::write(&packed, bomb()).unwrap();
     at_limit(gc(&["tree", "--from", &packed, "--max-input=1Mi"]), &packed);
@@ -64,14 +62,22 @@ fn dumps_without_end_end_at_the_limit() {
 /// Files without end.
 const DEVICES: [&str; 2] = ["/dev/full", "/dev/zero"];
 
-/// robustness input: `--from` of a device, where memory ends before the limit (`ulimit -v`) | {DEVICES} | an error
+/// robustness input: `--from` of a device, whose bytes are no text | {DEVICES} | an error at once
+#[test]
+fn what_is_no_text_is_not_read() {
+    for device in DEVICES {
+        let ran = gc(&["tree", "--from", device]);
+        assert!(ran.code == 1 && ran.err.starts_with(&format!("error: {device}: no text: ")), "{ran:?}");
+    }
+}
+
+/// robustness input: `--from` without end, where memory ends before the limit (`ulimit -v`) | blanks | an error
 #[test]
 fn memory_that_ends_is_an_error() {
-    for device in DEVICES {
-        let line = format!("ulimit -v 600000; exec {} tree --from {device}", env!("CARGO_BIN_EXE_kubectl-gc"));
-        let ran = finish(assert_cmd::Command::new("sh").args(["-c", &line]));
-        assert!(ran.code == 1 && ran.err.starts_with(&format!("error: {device}: cannot be read: ")), "{ran:?}");
-    }
+    let program = env!("CARGO_BIN_EXE_kubectl-gc");
+    let line = format!("tr '\\0' ' ' < /dev/zero | (ulimit -v 600000; exec {program} tree --from -)");
+    let ran = finish(assert_cmd::Command::new("sh").args(["-c", &line]));
+    assert!(ran.code == 1 && ran.err.starts_with("error: standard input: cannot be read: "), "{ran:?}");
 }
 
 /// robustness input: a kubeconfig, a manifest of `-f` and an audit log without end | each | an error at the limit

@@ -41,8 +41,7 @@ pub fn tell(
             kubectl_gc::plan::Gate::FailOn(fail_on) => fail_on.name(),
             other => panic!("{other:?}"),
         };
-        let unread =
-            if violation.unread.is_empty() { String::new() } else { format!(" {}?", violation.unread.join(" ")) };
+        let unread: String = violation.unread.iter().map(|gap| format!(" {gap}?")).collect();
         text += &format!("; {gate}{}{unread}", names(&violation.objects));
     }
     assert_eq!(

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     collector::{Collector, Reason},
     model::{ObjectId, Reference, Rule, Symbol, gaps::each_once},
-    server::{Propagation, kinds::protected},
+    server::{OwnDelete, Propagation, kinds::protected},
     simulate::{Next, NoAction, may_lag_after_restart},
     tree::{ReferenceStatus, ResolvedReference},
     wording::count,
@@ -174,7 +174,8 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
             Rule::R8_3,
             "Nothing: it is Terminating without a finalizer of the collector, which processes its dependents \
              only after it is deleted."
-                .to_owned(),
+                .to_owned()
+                + &then_its_dependents(case, object),
         ),
         Next::Nothing(NoAction::NotWatched) => {
             let why = snapshot.resources.not_watched(found.resource).map(ToString::to_string);
@@ -208,6 +209,22 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
             (Rule::R10_2, "Not known: something that matters could not be read.".to_owned())
         }
     }
+}
+
+/// What becomes of the dependents of a Terminating owner, and how to keep them; empty without any.
+fn then_its_dependents(case: &Case<'_>, object: ObjectId) -> String {
+    let snapshot = case.snapshot();
+    let rules = case.stage.rules(object);
+    let lives = |id: &ObjectId| !snapshot.object(*id).terminating();
+    let dependents: Vec<ObjectId> = case.graph().dependents(object.into()).iter().copied().filter(lives).collect();
+    if dependents.is_empty() || rules.own_delete != OwnDelete::Generic {
+        return String::new();
+    }
+    let go = format!(" Those without another owner are deleted, too ({}).", case.names(&dependents, Some(object)));
+    // The API server ignores a second delete of a pod in its grace period (R1.17).
+    let again = if rules.graceful { Vec::new() } else { case.commands().delete(&[object], "orphan", &[]) };
+    let keep = again.first().map(|command| format!(" To keep them, delete it again before that: {command}"));
+    go + &keep.unwrap_or_default()
 }
 
 fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reason) -> (Rule, String) {

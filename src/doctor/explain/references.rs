@@ -156,6 +156,9 @@ fn message(
             _ => "it exists".to_owned(),
         },
         ReferenceStatus::Waiting => "it is being deleted, and waits for its dependents to be deleted".to_owned(),
+        ReferenceStatus::Absent if snapshot.complained_about(snapshot.object(holder).namespace, reference) => {
+            "it does not exist in this namespace, as the collector's event OwnerRefInvalidNamespace says".to_owned()
+        }
         ReferenceStatus::Absent => "it does not exist".to_owned(),
         ReferenceStatus::OtherUid => {
             let uid = link.found.map_or("", |found| snapshot.text(snapshot.object(found).uid));

@@ -10,7 +10,7 @@ use crate::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
     },
-    model::{ObjectId, effects::EffectKind},
+    model::{ObjectId, effects::EffectKind, facts::PodFacts},
     plan::effects_of,
 };
 
@@ -22,6 +22,16 @@ struct Group {
     claims: Vec<ObjectId>,
     pods: Vec<ObjectId>,
     volumes: Vec<ObjectId>,
+}
+
+impl Group {
+    fn sorted(mut self) -> Self {
+        for objects in [&mut self.pods, &mut self.volumes] {
+            objects.sort_unstable();
+            objects.dedup();
+        }
+        self
+    }
 }
 
 /// Finds claims that were deleted, and that PVC protection keeps for a pod that nobody has deleted.
@@ -47,22 +57,60 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     claims.sort_unstable();
     let (effects, needs) = effects_of(case.stage, &claims);
     findings.wanted.needs.add(&needs);
-    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataDestroyed)) {
+    let mut groups: BTreeMap<(bool, bool, String), Group> = BTreeMap::new();
+    let has_finished = |pod: &ObjectId| snapshot.facts.pod(*pod).is_some_and(PodFacts::finished);
+    for effect in effects {
         let Some(pods) = used.get(&effect.object) else { continue };
-        let group = groups.entry(effect.message.into_owned()).or_default();
+        // Nobody deletes a finished pod.
+        let finished = pods.iter().all(has_finished);
+        if !finished && !effect.may_be(EffectKind::DataDestroyed) {
+            continue;
+        }
+        let lost = effect.may_be(EffectKind::DataDestroyed);
+        let group = groups.entry((finished, lost, effect.message.into_owned())).or_default();
         group.claims.push(effect.object);
         group.pods.extend(pods);
         group.volumes.extend(effect.related);
     }
-    findings.findings.extend(groups.into_iter().map(|(end, group)| finding(case, &end, group)));
+    findings.findings.extend(groups.into_iter().map(|((finished, lost, end), group)| {
+        if finished { of_finished(case, lost, &end, group) } else { finding(case, &end, group) }
+    }));
 }
 
-fn finding(case: &Case<'_>, end: &str, Group { claims, mut pods, mut volumes }: Group) -> Finding {
-    for objects in [&mut pods, &mut volumes] {
-        objects.sort_unstable();
-        objects.dedup();
+/// Claims that only pods keep whose containers have ended: the API server has them until somebody deletes them.
+fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding {
+    let Group { claims, pods, volumes } = group.sorted();
+    let names = case.names(&pods, claims.first().copied());
+    let (pods_have, they_are, those, then) = match pods.len() {
+        1 => ("has finished, but keeps", "it is", "that pod", "When it is"),
+        _ => ("have finished, but keep", "they are", "those pods", "When they are"),
+    };
+    let (it, claim_goes) = if claims.len() == 1 { ("it", "the claim goes") } else { ("them", "the claims go") };
+    let each = if claims.len() == 1 { "" } else { "for each: " };
+    let commands = case.commands();
+    let first = if lost { "copy what you need of the data first; " } else { "" };
+    let delete = if pods.len() == 1 { "delete the finished pod" } else { "delete the finished pods" };
+    Finding {
+        code: Code::ClaimInUse,
+        severity: Code::ClaimInUse.severity(),
+        cause: format!("finished {end}"),
+        message: format!("Terminating{}. {names} {pods_have} {it} until {they_are} deleted.", since(case, &claims)),
+        consequence: format!("Nobody is known to delete {those}. {then} deleted, {claim_goes}: {each}{end}."),
+        references: Vec::new(),
+        remedies: vec![
+            Remedy::new(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),
+            Remedy::new(
+                "see which volume it is, and what happens to it",
+                claims.iter().filter_map(|id| commands.get(*id)),
+            ),
+        ],
+        related: [pods, volumes].concat(),
+        objects: claims,
     }
+}
+
+fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
+    let Group { claims, pods, volumes } = group.sorted();
     let beside = claims.first().copied();
     let names = case.names(&pods, beside);
     let (uses, it, that, claim_goes) = match (pods.len(), claims.len()) {

@@ -128,6 +128,8 @@ fn finding(
         |controller: &FinalizerController| matches!(controller.liveness, Liveness::Unread(_) | Liveness::Unknown(_));
     let unverified =
         !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, controller)| unseen(controller));
+    // Of a dump, nobody can say more: a finalizer that nobody is known to remove is stuck.
+    let can_be_seen = case.live || holds.iter().any(|(_, controller)| controller.name.is_some());
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let away = holds.iter().any(|(_, controller)| controller.is_away());
     let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };
@@ -165,7 +167,11 @@ fn finding(
         .collect();
     Some(Finding {
         code,
-        severity: if unverified || young { code.severity().max(Severity::Warning) } else { code.severity() },
+        severity: if unverified && can_be_seen || young {
+            code.severity().max(Severity::Warning)
+        } else {
+            code.severity()
+        },
         cause: format!("{} {}", kind.full_name(), one_cause(&controllers)),
         message: message(case, &holds, &objects)
             + match holds.len() {

@@ -19,12 +19,9 @@ use crate::{
 };
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{AT_WORK, Case, FindingsBuilder},
     limit::Limit,
 };
-
-/// Controllers may work on a delete for this many seconds before they are reported.
-const AT_WORK: i64 = 60;
 
 /// Finds what blocks deletions, and what waits for that.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
@@ -101,10 +98,15 @@ fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
     case.live && !case.has_been_terminating(id, AT_WORK)
 }
 
-/// How long the first of some objects has been terminating: `for 12d`; empty if unknown.
+/// How long the first of some objects has been terminating: ` for 12d`; or since when, if a dump has nothing later:
+/// ` since 2026-01-31T08:00:00Z`. Empty if unknown.
 fn since(case: &Case<'_>, objects: &[ObjectId]) -> String {
-    let longest = objects.iter().filter_map(|id| case.terminating_for(*id)).max();
-    longest.map(|seconds| format!(" for {}", age(seconds))).unwrap_or_default()
+    if let Some(seconds) = objects.iter().filter_map(|id| case.terminating_for(*id)).max() {
+        return format!(" for {}", age(seconds));
+    }
+    let first = objects.iter().filter_map(|id| case.snapshot().object(*id).deleted.get()).min();
+    let time = first.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
+    time.map(|time| format!(" since {time}")).unwrap_or_default()
 }
 
 /// `it` or `them`, depending on the count.

@@ -9,7 +9,7 @@ use crate::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
     },
-    model::{ObjectId, effects::Severity},
+    model::{ObjectId, effects::Severity, facts::Condition},
     server::OwnDelete,
     simulate::{BlockedBy, State, world::NAMESPACE_FINALIZER},
 };
@@ -38,10 +38,38 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
         if !foreign.is_empty() {
             findings.findings.push(spec_finalizers(case, id, &foreign));
             findings.explained.insert(id);
-        } else if (is_root || case.has_been_terminating(id, PATIENCE)) && !findings.explained.contains(&id) {
+        } else if (is_root || case.has_been_terminating(id, PATIENCE) || is_said_to_stay(case, id))
+            && !findings.explained.contains(&id)
+        {
             findings.findings.push(stuck(case, id));
         }
     }
+}
+
+/// Whether the API server says that a namespace can't be emptied, or, in a dump, which may be from any later time, that
+/// it isn't empty.
+fn is_said_to_stay(case: &Case<'_>, id: ObjectId) -> bool {
+    let said = case.snapshot().facts.said_to_keep(id);
+    said.iter().any(|condition| condition.fails()) || !case.live && !said.is_empty()
+}
+
+/// Shows the objects that a namespace still has, as its conditions say: `pods. has 1 resource instances`.
+fn show_remaining(case: &Case<'_>, id: ObjectId, said: &[&Condition]) -> Option<ShellCommand> {
+    let mut kinds: Vec<String> = Vec::new();
+    for condition in said.iter().filter(|condition| condition.kind == "NamespaceContentRemaining") {
+        let words = condition.message.split([' ', ',']);
+        let names = words.filter(|word| word.ends_with('.') || word.contains('.')).map(|word| word.trim_matches('.'));
+        kinds.extend(names.filter(|name| is_resource(name)).map(str::to_owned));
+    }
+    kinds.dedup();
+    let namespace = case.snapshot().text(case.snapshot().object(id).name);
+    let command = case.kubectl.verb("get").arg(kinds.join(",")).in_namespace(namespace)?;
+    (!kinds.is_empty()).then_some(command)
+}
+
+/// Whether a word may be the name of a resource: `deployments.apps`.
+fn is_resource(word: &str) -> bool {
+    !word.is_empty() && word.split('.').all(is_label)
 }
 
 /// The command that reduces a namespace's spec.finalizers to `keep`, which only the finalize subresource can do. The
@@ -99,9 +127,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
 /// A namespace that no other finding explains.
 fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let snapshot = case.snapshot();
-    let conditions = snapshot.facts.namespace(id).map_or(&[][..], |facts| &facts.conditions);
-    let deletion = conditions.iter().filter(|condition| condition.kind.starts_with("Namespace"));
-    let said: Vec<String> = deletion.map(|condition| format!("{}: {}", condition.kind, condition.message)).collect();
+    let said = snapshot.facts.said_to_keep(id);
     let content: Vec<ObjectId> = case.stage.in_namespace(snapshot.object(id).name).to_vec();
     let unreadable: Vec<String> = case
         .projection
@@ -112,7 +138,10 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
             _ => None,
         })
         .collect();
-    let left = if content.is_empty() {
+    let remains = said.iter().any(|condition| !condition.fails());
+    let left = if content.is_empty() && remains {
+        "what is left in it was not read".to_owned()
+    } else if content.is_empty() {
         "nothing visible is left in it".to_owned()
     } else {
         format!("{} left in it", objects(content.len()))
@@ -122,9 +151,11 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         message.push_str(&format!(" It may contain objects that cannot be read: {}.", unreadable.join("; ")));
     }
     for condition in &said {
-        message.push_str(&format!(" {condition}"));
+        message.push_str(&format!(" {}.", condition.in_words()));
     }
-    let consequence = if unreadable.is_empty() {
+    let consequence = if said.iter().any(|condition| condition.fails()) {
+        "It stays until what the API server says is mended."
+    } else if unreadable.is_empty() {
         "It stays until the namespace controller, a part of kube-controller-manager, makes progress."
     } else {
         "It stays until the unreadable APIs answer again or are removed; so does every namespace that is \
@@ -135,13 +166,20 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     if !content.is_empty() {
         remedies.push(Remedy::new("delete the remaining objects in it, as the namespace controller would", delete));
     }
-    remedies.push(
-        Remedy::new(
-            "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
-            finalize(case, id, &[]),
-        )
-        .deciding(true),
-    );
+    remedies.push(Remedy::new("see what is left in it", show_remaining(case, id, &said)));
+    if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
+        remedies.push(Remedy::new("see which APIs do not answer", [case.kubectl.verb("get").arg("apiservices")]));
+    }
+    // Beside a condition that says that it isn't empty, this leaves objects behind.
+    if said.is_empty() {
+        remedies.push(
+            Remedy::new(
+                "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",
+                finalize(case, id, &[]),
+            )
+            .deciding(true),
+        );
+    }
     Finding {
         code: Code::NamespaceStuck,
         severity: Code::NamespaceStuck.severity(),

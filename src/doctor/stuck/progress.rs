@@ -109,6 +109,8 @@ fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects
     if reasons.is_empty() {
         reasons.push("the API server or the collector is about to remove it".to_owned());
     }
+    let said = snapshot.facts.said_to_keep(first);
+    reasons.extend(said.iter().map(|condition| format!("the API server says {}", condition.in_words())));
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
     Finding {
@@ -121,7 +123,10 @@ fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects
             sentence(&reasons.join("; "), whose.is_empty())
         ),
         consequence: match state {
-            State::Waiting => format!("{goes} once that is done. Nothing else keeps {}.", it(&objects)),
+            State::Waiting if said.is_empty() => {
+                format!("{goes} once that is done. Nothing else keeps {}.", it(&objects))
+            }
+            State::Waiting => format!("{goes} once that is done."),
             State::Unknown => format!("{goes} once that is done. What was read does not tell whether it will be."),
             State::Stuck => {
                 format!("{goes} once that is done, but nothing that was read finishes it: explain says what holds it.")

@@ -21,6 +21,9 @@ pub struct AdmissionPolicyFacts {
     pub validates: bool,
     /// Whether one of its validations is the constant `false`: it refuses whatever it matches.
     pub refuses_all: bool,
+    /// `spec.paramKind`: apiVersion and kind of its parameters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<Box<(String, String)>>,
 }
 
 /// A ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.
@@ -33,6 +36,20 @@ pub struct PolicyBindingFacts {
     /// `spec.matchResources`; unset: everything that the policy matches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<Constraints>,
+    /// `spec.paramRef`, if it refuses what it matches where its parameters are missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<Box<ParameterReference>>,
+}
+
+/// Which objects are the parameters of a policy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ParameterReference {
+    /// Unset for all that a selector matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Unset for the namespace of the judged object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
 }
 
 /// Which requests are judged (`MatchResources`).

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{effects::PolicyFacts, object::ObjectId, pool::Pool, strings::Strings};
 
-pub use admission_policies::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts};
+pub use admission_policies::{AdmissionPolicyFacts, Constraints, ParameterReference, PolicyBindingFacts};
 pub(crate) use read::{
     has_facts, holds_facts, is_read_annotation, keys_with_facts, may_have_facts, read_facts, read_whole, token,
 };
@@ -233,6 +233,16 @@ impl Facts {
             Some(Fact::Volume(facts)) => Some(facts),
             _ => None,
         }
+    }
+
+    /// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, as far as it was read.
+    pub fn said_to_keep(&self, object: ObjectId) -> Vec<&Condition> {
+        let conditions = match self.get(object) {
+            Some(Fact::Namespace(facts)) => &facts.conditions,
+            Some(Fact::Definition(facts)) => &facts.conditions,
+            _ => return Vec::new(),
+        };
+        conditions.iter().filter(|condition| condition.keeps()).collect()
     }
 
     /// The facts of a Namespace, if read.

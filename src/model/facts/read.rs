@@ -5,8 +5,9 @@ use serde_json::Value;
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
-    NodeFacts, NotReady, OldTemplate, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts, SnapshotContentFacts,
-    SnapshotFacts, TokenFacts, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+    NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts,
+    SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule,
+    WorkloadFacts,
 };
 use crate::model::effects::{Policy, policies::is_policy_annotation};
 
@@ -155,13 +156,17 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
                 policy: object.text(&["spec", "policyName"]).unwrap_or_default(),
                 denies: mutates || list(at(object.0, &["spec", "validationActions"])).any(|action| action == "Deny"),
                 constraints: at(object.0, &["spec", "matchResources"]).map(constraints),
+                required: object.required_parameters().map(Box::new),
             })
         }
         ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
         ("apiregistration.k8s.io", "APIService") => Fact::ApiService(api_service(object)),
-        // Without a status, readiness is unknown.
         ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => {
-            object.0.get("status")?;
+            let without_status = object.0.get("status").is_none();
+            // Without a status, nothing but the claims of a StatefulSet is known.
+            if without_status && kind != "StatefulSet" {
+                return None;
+            }
             let ready = object.number(&["status", "readyReplicas"]).unwrap_or(0);
             let claims = (kind == "StatefulSet").then(|| claim_templates(object));
             let paused = at(object.0, &["spec", "paused"]) == Some(&Value::Bool(true));
@@ -169,6 +174,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             Fact::Workload(WorkloadFacts {
                 wanted: object.number(&["spec", "replicas"]),
                 ready,
+                without_status,
                 paused,
                 claims,
                 selector,
@@ -277,6 +283,14 @@ impl Whole<'_> {
             message: Whole(condition).text(&["message"]).unwrap_or_default(),
         };
         conditions.map(read).collect()
+    }
+
+    /// The parameters of a policy's binding, if it refuses without them.
+    fn required_parameters(self) -> Option<ParameterReference> {
+        let reference = Whole(at(self.0, &["spec", "paramRef"])?);
+        let required = reference.text(&["parameterNotFoundAction"]).is_some_and(|action| action == "Deny");
+        let text = |key| reference.text(&[key]).filter(|text| !text.is_empty());
+        required.then(|| ParameterReference { name: text("name"), namespace: text("namespace") })
     }
 
     /// The Service or URL of a client configuration.
@@ -452,6 +466,10 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
         validates: judges && conditions != MatchConditions::Never,
         // Without its parameters, a binding may allow everything (`parameterNotFoundAction`).
         refuses_all: !has("paramKind") && constants().any(|constant| constant == Some(false)),
+        parameters: object
+            .text(&["spec", "paramKind", "apiVersion"])
+            .zip(object.text(&["spec", "paramKind", "kind"]))
+            .map(Box::new),
     }
 }
 

@@ -96,6 +96,9 @@ pub struct WorkloadFacts {
     pub wanted: Option<i64>,
     /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
     pub ready: i64,
+    /// Whether it has no `status`: then its readiness is unknown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub without_status: bool,
     /// `spec.paused` of a Deployment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,

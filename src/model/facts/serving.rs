@@ -13,6 +13,31 @@ pub struct Condition {
     pub message: String,
 }
 
+impl Condition {
+    /// Whether it says that a controller can't go on with the delete of a Namespace or CustomResourceDefinition
+    /// (`namespaced_resources_deleter.go`, `crd_finalizer.go`).
+    pub fn fails(&self) -> bool {
+        match self.kind.as_str() {
+            "NamespaceDeletionDiscoveryFailure"
+            | "NamespaceDeletionGroupVersionParsingFailure"
+            | "NamespaceDeletionContentFailure" => true,
+            "Terminating" => self.reason == "InstanceDeletionFailed",
+            _ => false,
+        }
+    }
+
+    /// Whether it says that something keeps a Terminating Namespace or CustomResourceDefinition.
+    pub fn keeps(&self) -> bool {
+        self.fails() || matches!(self.kind.as_str(), "NamespaceContentRemaining" | "NamespaceFinalizersRemaining")
+    }
+
+    /// `NamespaceContentRemaining: Some resources are remaining: …`, with the reason where the type says nothing.
+    pub fn in_words(&self) -> String {
+        let kind = if self.kind == "Terminating" { &self.reason } else { &self.kind };
+        format!("{kind}: {}", self.message.trim_end_matches('.'))
+    }
+}
+
 /// A backend that the API server calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

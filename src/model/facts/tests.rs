@@ -38,6 +38,10 @@ fn workloads_have_ready_pods() {
         assert_eq!(read("apps", kind, &json!({"spec": {}, "status": {}})), workload(None, 0));
         assert_eq!(read("apps", kind, &json!({"spec": {"replicas": 3}})), None, "nobody says that none is ready");
     }
+    // A StatefulSet has its claims all the same.
+    let policy = json!({"persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"}});
+    let Some(Fact::Workload(facts)) = read("apps", "StatefulSet", &json!({"spec": policy})) else { panic!("no facts") };
+    assert!(facts.without_status && facts.claims.is_some_and(|claims| claims.deleted));
     let object = json!({"spec": {}, "status": {"desiredNumberScheduled": 5, "numberReady": 4}});
     assert_eq!(read("apps", "DaemonSet", &object), workload(Some(5), 4));
 }

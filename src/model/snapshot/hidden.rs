@@ -2,9 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::model::{
+    Fact, Gap, ListRecord, ObjectId, Origin, Resource, ResourceId, Symbol, is_built_in_group,
+    made::{GroupKind, MADE_BY_CONTROLLERS},
+};
 
 use super::Snapshot;
+
+/// Why the objects of a kind are unknown that a dump may simply lack.
+pub(crate) const NOT_IN_THE_DUMP: &str = "not in the dump";
+
+/// What is named first, because it may hold data that nothing brings back.
+const HOLD_DATA: [&str; 3] = ["persistentvolumeclaims", "secrets", "configmaps"];
+
+/// What custom resources usually own, besides kinds of their own API group: what runs, and what holds data.
+const OF_CUSTOM_RESOURCES: [GroupKind; 8] = [
+    ("", "ConfigMap"),
+    ("", "PersistentVolumeClaim"),
+    ("", "Pod"),
+    ("", "Secret"),
+    ("", "Service"),
+    ("apps", "Deployment"),
+    ("apps", "StatefulSet"),
+    ("batch", "Job"),
+];
 
 /// Why the objects of a group version are unknown that discovery didn't name.
 pub(crate) const UNDISCOVERED: &str = "an APIService names it, but discovery does not";
@@ -34,8 +57,13 @@ impl Snapshot {
         missing.map(|resource| Gap { resource, namespace: None, reason: UNDISCOVERED.to_owned().into() }).collect()
     }
 
-    /// Whether a list or a group version is missing that may contain dependents of anything.
+    /// Whether something is missing that may contain dependents of anything.
     pub(crate) fn may_hide_dependents(&self) -> bool {
+        self.is_dump() || self.lists_hide_dependents()
+    }
+
+    /// Whether a list that failed, or an undiscovered group version, may contain dependents of anything.
+    pub(crate) fn lists_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some() && self.resources.not_watched(list.resource).is_none();
         self.lists.iter().any(failed) || self.undiscovered().next().is_some()
     }
@@ -79,6 +107,108 @@ impl Snapshot {
         };
         let hides = |gap: &Gap| hiding.contains(&gap.resource) && is_here(gap);
         let gaps = self.gaps.iter().filter(|gap| undiscovered(gap) || hides(gap));
-        gaps.filter(|_| !objects.is_empty()).cloned().collect()
+        let mut gaps: Vec<Gap> = gaps.filter(|_| !objects.is_empty()).cloned().collect();
+        let is_told = |gap: &Gap| {
+            let told = gaps.iter().filter(|told| told.resource == gap.resource);
+            told.into_iter().any(|told| told.namespace.is_none() || told.namespace == gap.namespace)
+        };
+        let missing: Vec<Gap> = self.not_in_dump(objects).into_iter().filter(|gap| !is_told(gap)).collect();
+        gaps.extend(missing);
+        gaps
+    }
+
+    /// All gaps, and these.
+    pub(crate) fn gaps_and(&self, more: Vec<Gap>) -> Vec<Gap> {
+        let new: Vec<Gap> = more.into_iter().filter(|gap| !self.gaps.contains(gap)).collect();
+        self.gaps.iter().cloned().chain(new).collect()
+    }
+
+    fn is_dump(&self) -> bool {
+        matches!(self.origin, Origin::Dump { .. })
+    }
+
+    /// What a dump does not contain, by kind and namespace, although these objects usually have such dependents or
+    /// contents: a dump doesn't say what it leaves out. Of a Namespace, everything counts, of a definition its
+    /// instances; of an owner, what its controller makes for it, and what custom resources usually own.
+    fn not_in_dump(&self, objects: &[ObjectId]) -> Vec<Gap> {
+        if !self.is_dump() {
+            return Vec::new();
+        }
+        let mut missing: BTreeSet<(ResourceId, Symbol)> = BTreeSet::new();
+        let mut seen: FxHashSet<(ResourceId, Symbol)> = FxHashSet::default();
+        for id in objects {
+            let object = self.object(*id);
+            let resource = self.resources.get(object.resource);
+            match (resource.group.as_str(), resource.kind.as_str()) {
+                ("", "Namespace") => {
+                    let namespaced = self.resources.deletable().filter(|(_, resource)| resource.namespaced);
+                    missing.extend(namespaced.map(|(kind, _)| (kind, object.name)));
+                }
+                ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+                    let (plural, group) = self.text(object.name).split_once('.').unwrap_or_default();
+                    let instances = self.resources.by_group_plural(group, plural);
+                    missing.extend(instances.map(|kind| (kind, Symbol::EMPTY)));
+                }
+                _ if seen.insert((object.resource, object.namespace)) => {
+                    missing.extend(self.kin(object.resource).into_iter().map(|kind| (kind, object.namespace)));
+                }
+                _ => {}
+            }
+        }
+        missing.retain(|(kind, namespace)| !self.is_in_dump(*kind, *namespace));
+        missing.extend(self.selected_away(objects));
+        let mut missing: Vec<(ResourceId, Symbol)> = missing.into_iter().collect();
+        let holds_data =
+            |kind: ResourceId| HOLD_DATA.iter().position(|plural| *plural == self.resources.get(kind).full_name());
+        missing.sort_by_key(|(kind, _)| holds_data(*kind).unwrap_or(HOLD_DATA.len()));
+        let gap = |(kind, namespace): (ResourceId, Symbol)| Gap {
+            resource: self.resources.get(kind).full_name(),
+            namespace: (!namespace.is_empty()).then(|| self.text(namespace).to_owned()),
+            reason: NOT_IN_THE_DUMP.into(),
+        };
+        missing.into_iter().map(gap).collect()
+    }
+
+    /// What ready workloads must own, and do not in this dump, although it has objects of that kind: it was selected
+    /// by label or by name.
+    fn selected_away(&self, objects: &[ObjectId]) -> BTreeSet<(ResourceId, Symbol)> {
+        let is_ready = |id: &ObjectId| matches!(self.facts.get(*id), Some(Fact::Workload(facts)) if facts.ready > 0);
+        let mut ready: FxHashMap<Symbol, ObjectId> =
+            objects.iter().filter(|id| is_ready(id)).map(|id| (self.object(*id).uid, *id)).collect();
+        if !ready.is_empty() {
+            for owner in self.objects().flat_map(|(_, object)| object.owners.iter()) {
+                ready.remove(&owner.uid);
+            }
+        }
+        let places = ready.into_values().flat_map(|id| {
+            let object = self.object(id);
+            self.kin(object.resource).into_iter().map(|kind| (kind, object.namespace))
+        });
+        places.collect()
+    }
+
+    /// The kinds that objects of this kind usually own.
+    fn kin(&self, owner: ResourceId) -> Vec<ResourceId> {
+        let resources = &self.resources;
+        let own = resources.get(owner);
+        let find = |(group, kind): &GroupKind| resources.by_group_kind(group, kind);
+        let usual = MADE_BY_CONTROLLERS.iter().filter(|made| made.usual && made.owner == (&own.group, &own.kind));
+        let mut kin: Vec<ResourceId> = usual.filter_map(|made| find(&made.dependent)).collect();
+        if !is_built_in_group(&own.group) {
+            let of_group = resources.deletable().filter(|(id, other)| other.group == own.group && *id != owner);
+            kin.extend(of_group.map(|(id, _)| id));
+            kin.extend(OF_CUSTOM_RESOURCES.iter().filter_map(find));
+        }
+        // What is cluster-scoped depends on nothing in a namespace.
+        kin.retain(|id| !own.namespaced || resources.get(*id).namespaced);
+        kin
+    }
+
+    /// Whether a dump has objects of a kind in a namespace (empty: in any).
+    fn is_in_dump(&self, kind: ResourceId, namespace: Symbol) -> bool {
+        match namespace.is_empty() {
+            true => self.covered.contains_key(&self.resources.picked(kind)),
+            false => self.covers(kind, Some(namespace)),
+        }
     }
 }

@@ -25,7 +25,27 @@ pub(super) fn notes(context: &SimContext<'_>, plan: &Plan) -> Vec<Note> {
             notes.push(Note { object: *target, kind });
         }
     }
+    notes.extend(left_behind(context, plan).into_iter().map(|object| Note { object, kind: NoteKind::LeftBehind }));
     notes
+}
+
+/// Dependents of what goes, which the plan leaves alone because the collector can't resolve one of their references
+/// (R3.13, L3). Nothing deletes them afterwards.
+fn left_behind(context: &SimContext<'_>, plan: &Plan) -> Vec<ObjectId> {
+    let snapshot = context.snapshot;
+    let changed: FxHashSet<ObjectId> = plan.both_ends().map(|outcome| outcome.object).collect();
+    let stays = |id: &ObjectId| {
+        let object = snapshot.object(*id);
+        let addresses =
+            object.owners.iter().map(|reference| Address::of(snapshot, context.graph, reference, object.namespace));
+        let fails = |address: Address| matches!(address, Address::Unmappable | Address::InvalidScope);
+        !changed.contains(id) && !object.terminating() && addresses.into_iter().any(fails)
+    };
+    let mut left: Vec<ObjectId> =
+        plan.going().into_iter().flat_map(|id| context.graph.dependents(id.into())).copied().filter(stays).collect();
+    left.sort_unstable();
+    left.dedup();
+    left
 }
 
 /// Objects that a sweep would delete or change if it read a 404 for a whole API path as "owner gone" (R3.16). Objects
@@ -67,7 +87,12 @@ fn note_for(context: &SimContext<'_>, request: &Request, target: ObjectId) -> Op
         (OwnDelete::Namespace, Propagation::Orphan) => Some(NoteKind::NamespaceContentGoes),
         (OwnDelete::Namespace, _) => None,
         // A failed list may hide dependents.
-        _ if context.snapshot.may_hide_dependents() || !context.graph.dependents(target.into()).is_empty() => None,
+        _ if context.snapshot.lists_hide_dependents()
+            || !context.snapshot.may_hide(&[target]).is_empty()
+            || !context.graph.dependents(target.into()).is_empty() =>
+        {
+            None
+        }
         _ => Some(NoteKind::NoDependents),
     }
 }

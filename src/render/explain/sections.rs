@@ -30,7 +30,7 @@ use super::{ExplainView, words::because_of};
 /// The width of the labels, in columns.
 const INDENT: usize = 11;
 /// At most this many objects are named in a line.
-const NAMED: usize = 3;
+pub(super) const NAMED: usize = 3;
 /// At most this many causes, and commands of a remedy, are shown.
 const TOLD: usize = 5;
 
@@ -87,6 +87,7 @@ fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Ve
         ("Dependents", dependents(view, explanation)),
         ("Waiting", waiting(view, explanation)),
         ("Because", causes(view, explanation)),
+        ("Says", conditions(view, explanation)),
         ("Next", vec![next(explanation).into()]),
         ("Finally", end(view, explanation).into_iter().map(Said::from).collect()),
         ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
@@ -119,6 +120,10 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let block = if dependents.blocking.len() == 1 { "blocks" } else { "block" };
     match dependents.blocking.len() {
         _ if kinds.is_empty() => {}
+        // It is not deleted in the foreground, and goes without them.
+        _ if view.snapshot.object(explanation.object).terminating() && !dependents.waits => {
+            said.push(format!("{kinds}; none blocks it, because it is not deleted in the foreground").into());
+        }
         0 => said.push(format!("{kinds}; none blocks it").into()),
         1 if dependents.count() == 1 => {
             said.push(format!("{blocking}, which {block} it{}", if dependents.waits { " now" } else { "" }).into())
@@ -135,6 +140,13 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
         said.push(explanation.into());
     }
     said
+}
+
+/// What the API server says keeps a Terminating Namespace or CustomResourceDefinition.
+fn conditions(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+    let terminating = view.snapshot.object(explanation.object).terminating();
+    let said = view.snapshot.facts.said_to_keep(explanation.object).into_iter().filter(|_| terminating);
+    said.map(|condition| format!("{}.", condition.in_words()).into()).collect()
 }
 
 fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {

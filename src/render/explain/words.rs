@@ -2,7 +2,7 @@
 
 use crate::{
     doctor::{Explanation, explain::Waiting},
-    model::effects::Severity,
+    model::{ObjectId, effects::Severity, facts::PodFacts},
     plan::Uncertainty,
     render::{plan::because, style::Tone},
     server::Propagation,
@@ -11,7 +11,7 @@ use crate::{
     wording::age,
 };
 
-use super::ExplainView;
+use super::{ExplainView, sections::NAMED};
 
 /// A word, its tone, and a sentence.
 pub(super) type Verdict = (&'static str, Tone, String);
@@ -75,12 +75,19 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         Some(seconds) if seconds >= 0 => format!("has been Terminating for {}", age(seconds)),
         _ => "is Terminating".to_owned(),
     };
+    let said = view.snapshot.facts.said_to_keep(explanation.object);
+    let failures = said.iter().filter(|condition| condition.fails());
     match (&explanation.end.outcome, explanation.end.state) {
-        _ if explanation.end.uncertain.is_some() => (
+        _ if explanation.end.uncertain.is_some() && said.is_empty() => (
             "UNSURE",
             Tone::Warning,
             format!("{name} {since}; what happens next depends on something that could not be read."),
         ),
+        // What the API server says comes before what we foretell.
+        _ if said.iter().any(|condition| condition.fails()) => {
+            let failure: Vec<String> = failures.map(|condition| condition.in_words()).collect();
+            ("STUCK", Tone::Error, format!("{name} {since}. The API server says why: {}.", failure.join("; ")))
+        }
         (ProjectedOutcome::Goes, _) if explanation.next.may_wait => (
             "UNSURE",
             Tone::Warning,
@@ -88,6 +95,10 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         ),
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
             ("WAITS", Tone::Warning, format!("{name} {since} and would be deleted, but see the findings below."))
+        }
+        (ProjectedOutcome::Goes, _) if !said.is_empty() => {
+            let why: Vec<String> = said.iter().map(|condition| condition.in_words()).collect();
+            ("WAITS", Tone::Warning, format!("{name} {since}. The API server says why: {}.", why.join("; ")))
         }
         (ProjectedOutcome::Goes, _) => {
             ("WILL BE DELETED", Tone::Plain, format!("{name} {since}, and nothing blocks that."))
@@ -104,12 +115,20 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
 
 /// Who has to do what before the object is deleted, as a clause after "until".
 fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
-    let causes = explanation
-        .causes
-        .iter()
-        .flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause.held_by.as_slice())));
+    let is_last = |line: &&Waiting| !line.above && line.waits_for.is_empty();
+    let last: Vec<&Waiting> = explanation.waits.iter().filter(is_last).collect();
+    let held_by = last.iter().map(|line| (line.object, line.held_by.as_slice()));
     // The remarks on each obstacle say who removes it.
-    until_who_is_done(view.snapshot, &Controllers::default(), causes)
+    until_who_is_done(view.snapshot, &Controllers::default(), held_by).unwrap_or_else(|| {
+        let objects: Vec<ObjectId> = last.iter().map(|line| line.object).collect();
+        let finished = objects.iter().all(|id| view.snapshot.facts.pod(*id).is_some_and(PodFacts::finished));
+        match objects.len() {
+            0 => "what it waits for is deleted".to_owned(),
+            1 if finished => format!("{}, which has finished, is deleted", view.names(&objects, NAMED)),
+            1 => format!("{} is deleted", view.names(&objects, NAMED)),
+            _ => format!("{} are deleted", view.names(&objects, NAMED)),
+        }
+    })
 }
 
 /// Whether something is wrong although a working collector and working controllers would finish the object.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::{
     document::{Head, ObjectJson, ReferenceJson},
-    model::{ObjectId, Snapshot},
-    plan::{After, Alternative, JointEnd, Outcome, Summary, Then},
+    model::{Gap, ObjectId, Snapshot},
+    plan::{After, Alternative, Incomplete, JointEnd, Outcome, Summary, Then},
     server::Propagation,
     simulate::{BlockedBy, Cause, FinalizerController, Finished, foreign_spec_finalizers},
 };
@@ -203,7 +203,7 @@ impl<'a> PlanDocument<'a> {
             summary: SummaryJson::of(*summary),
         };
         PlanDocument {
-            head: Head::new("Plan", &view.snapshot.gaps, view.snapshot.resources.server()),
+            head: Head::new("Plan", &gaps(view), view.snapshot.resources.server()),
             verdict: VerdictJson::of(view),
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
@@ -217,11 +217,16 @@ impl<'a> PlanDocument<'a> {
     }
 }
 
+/// What could not be read, and what a dump leaves out of what may follow.
+fn gaps(view: &PlanView<'_>) -> Vec<Gap> {
+    view.snapshot.gaps_and(Incomplete::of(view.snapshot, view.plan).unseen)
+}
+
 impl<'a> SweepDocument<'a> {
     /// The document of a sweep.
     pub fn of(view: &PlanView<'a>) -> Self {
         SweepDocument {
-            head: Head::new("Sweep", &view.snapshot.gaps, view.snapshot.resources.server()),
+            head: Head::new("Sweep", &gaps(view), view.snapshot.resources.server()),
             course: CourseJson::of(view),
             obstacles: ObstacleJson::all_of(view),
             remaining: view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect(),

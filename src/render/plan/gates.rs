@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     document::ObjectJson,
-    model::Snapshot,
+    model::{Snapshot, gaps::in_words},
     plan::{EffectClass, FailOn, Gate, GateViolation},
     wording::{count, thousands},
 };
@@ -29,8 +29,8 @@ pub(super) struct GateJson<'a> {
     objects: Vec<ObjectJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     uncounted: Vec<String>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    unread: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread: Vec<String>,
     message: String,
 }
 
@@ -46,7 +46,7 @@ impl<'a> GateJson<'a> {
             removed: 0,
             objects: Vec::new(),
             uncounted: Vec::new(),
-            unread: &gate_violations.unread,
+            unread: gate_violations.unread.iter().map(ToString::to_string).collect(),
             message: describe(snapshot, gate_violations),
         };
         let gate = match gate_violations.gate {
@@ -91,7 +91,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
             }
             if !gate_violations.unread.is_empty() {
                 parts
-                    .push(format!("some may be deleted that could not be read: {}", gate_violations.unread.join(", ")));
+                    .push(format!("some may be deleted that could not be read: {}", in_words(&gate_violations.unread)));
             }
             format!("--deny={}: {}.", snapshot.resources.get(resource).full_name(), parts.join("; "))
         }
@@ -101,7 +101,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
                 more += &format!(", and an unknown number of {}", uncounted.join(", "));
             }
             if !gate_violations.unread.is_empty() {
-                more += &format!("; more may be, which could not be read: {}", gate_violations.unread.join(", "));
+                more += &format!("; more may be, which could not be read: {}", in_words(&gate_violations.unread));
             }
             let objects = count(removed.try_into().unwrap_or(usize::MAX), "object", "objects");
             format!("--max={max}: {objects} would be deleted{more}.")
@@ -119,7 +119,8 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
             if removed > 0 {
                 parts.push(format!("{} {has}{}", number(removed), named(snapshot, gate_violations)));
             }
-            let not_read: Vec<&str> = gate_violations.unread.iter().chain(&uncounted).map(String::as_str).collect();
+            let unread = (!gate_violations.unread.is_empty()).then(|| in_words(&gate_violations.unread));
+            let not_read: Vec<String> = unread.into_iter().chain(uncounted).collect();
             if !not_read.is_empty() {
                 parts.push(format!("what could not be read may have such an effect: {}", not_read.join(", ")));
             }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::{
     document::{Head, ObjectJson},
-    model::Snapshot,
+    model::{ObjectId, Snapshot},
     plan::{EffectCounts, Radius, RadiusObstacle},
     render::{
         go_quote::visible,
@@ -129,6 +129,8 @@ impl<'a> BlastRadius<'a> {
 
 impl Output for BlastRadius<'_> {
     fn document(&self) -> impl Serialize {
+        let roots: Vec<ObjectId> = self.rows.iter().map(|row| row.object).collect();
+        let gaps = self.snapshot.gaps_and(self.snapshot.may_hide(&roots));
         let row = |row: &Radius| RadiusJson {
             object: ObjectJson::of(self.snapshot, row.object),
             certain: row.certain,
@@ -138,7 +140,7 @@ impl Output for BlastRadius<'_> {
             obstacle: row.obstacle.map(|obstacle| ObstacleJson::of(self.snapshot, obstacle)),
         };
         BlastRadiusDocument {
-            head: Head::new("BlastRadius", &self.snapshot.gaps, self.snapshot.resources.server()),
+            head: Head::new("BlastRadius", &gaps, self.snapshot.resources.server()),
             propagation: self.propagation.name(),
             total: self.total,
             rows: self.rows.iter().map(row).collect(),

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Origin, Symbol},
     plan::{Outcome, OutcomeKind, ReasonKind, Summary, Uncertainty, Verdict, VerdictReason, VerdictResult},
     render::{
         lines::{self, Run},
@@ -316,7 +316,11 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
     let summary = view.plan.summary;
     let (_, _, unsure) = uncertain(view);
     let hidden = verdict.reasons_of(ReasonKind::Gap).any(|reason| reason.objects.is_empty());
-    let hidden = if hidden { " Lists that could not be read may hide more objects." } else { "" };
+    let hidden = match &view.snapshot.origin {
+        _ if !hidden => "",
+        Origin::Dump { .. } => " What the dump leaves out may follow, too.",
+        Origin::Cluster { .. } => " Lists that could not be read may hide more objects.",
+    };
     let survivors = summary.orphaned + summary.detached + summary.unblocked;
     let stay = match survivors {
         0 => String::new(),
@@ -471,9 +475,20 @@ pub(super) fn waiting_word<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) 
 
 /// Who has to do what before the waiting objects are deleted, as a clause after "until".
 pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = &'a Outcome>) -> String {
-    let waiting = outcomes.into_iter().filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
-    let controllers = &view.plan.controllers;
-    until_who_is_done(view.snapshot, controllers, waiting.map(|outcome| (outcome.object, outcome.held_by.as_slice())))
+    let waits = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
+    let waiting: Vec<&Outcome> = outcomes.into_iter().filter(waits).collect();
+    let held_by = waiting.iter().map(|outcome| (outcome.object, outcome.held_by.as_slice()));
+    until_who_is_done(view.snapshot, &view.plan.controllers, held_by).unwrap_or_else(|| {
+        let waits: FxHashSet<ObjectId> = waiting.iter().map(|outcome| outcome.object).collect();
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let all = waiting.iter().flat_map(|outcome| &outcome.waits_for).copied();
+        let first: Vec<ObjectId> = all.filter(|object| !waits.contains(object) && seen.insert(*object)).collect();
+        match first.as_slice() {
+            [] => "what they wait for is deleted".to_owned(),
+            [one] => format!("{} is deleted", name(view, *one, None)),
+            [one, rest @ ..] => format!("{} and {} more are deleted", name(view, *one, None), rest.len()),
+        }
+    })
 }
 
 fn objects_go(summary: Summary, kinds: &str) -> String {

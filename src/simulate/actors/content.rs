@@ -6,12 +6,12 @@
 use std::{cmp::Reverse, collections::VecDeque};
 
 use crate::{
-    model::{ObjectId, ResourceId, Symbol},
+    model::{ObjectId, ResourceId, Symbol, facts::DefinitionFacts},
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         cause::Cause,
-        obstacles::Operation,
-        world::{SimContext, World},
+        obstacles::{Operation, Reach, reach},
+        world::{Needs, SimContext, World},
     },
 };
 
@@ -181,6 +181,9 @@ impl World<'_, '_> {
                 let found = context.snapshot.object(*id);
                 (context.snapshot.text(found.namespace), context.snapshot.text(found.name))
             });
+            if !pass.is_empty() && !fails {
+                self.doubt_conversion(object, facts, &pass);
+            }
             self.actors.content.insert(object, pass.into());
         }
         if self.delete_content(object, &DeleteOptions::default(), Cause::Definition(object)) {
@@ -192,6 +195,26 @@ impl World<'_, '_> {
             return ActorResult::Done;
         }
         ActorResult::Waits
+    }
+
+    /// Notes that a conversion webhook without a backend keeps a CRD's instances from being deleted, unless all are
+    /// stored in the CRD's storage version: then nothing is converted (S9).
+    fn doubt_conversion(&mut self, definition: ObjectId, facts: &DefinitionFacts, instances: &[ObjectId]) {
+        let Some(backend) = facts.conversion.as_ref().filter(|_| self.heeds) else { return };
+        let mut needs = Needs::default();
+        let reach = reach(self.context, Some(backend), &mut needs);
+        self.obstacle_needs.add(&needs);
+        let is_lost = match &reach {
+            Reach::Unreachable(_) => true,
+            Reach::Served { service, pods } => self.has_lost(*service, pods),
+            Reach::Outside | Reach::Unknown => false,
+        };
+        if is_lost {
+            let kind = facts.kind.clone();
+            self.assumptions.insert(Assumption::NothingConverted { kind });
+            self.rests_on_others.insert(definition);
+            self.rests_on_others.extend(instances);
+        }
     }
 
     /// Deletes one batch of a pass ([`ContentOrder`]). Returns whether the pass continues.

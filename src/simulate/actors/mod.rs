@@ -64,6 +64,8 @@ pub enum Assumption {
     Mutation { by: String },
     /// The namespace controller reads this aggregated API before it loses its backend.
     ApiLasts { api: String },
+    /// All instances of a CRD whose conversion webhook can't be reached are stored in its storage version (S9).
+    NothingConverted { kind: String },
     /// The collector already watches a kind that is served for only so many seconds (R2.5).
     Watched { kind: String, seconds: i64 },
 }
@@ -119,6 +121,11 @@ impl std::fmt::Display for Assumption {
             Assumption::Mutation { by } => {
                 write!(f, "{by} neither refuses these changes nor adds finalizers or owner references to them")
             }
+            Assumption::NothingConverted { kind } => write!(
+                f,
+                "every {kind} is stored in the version that its CRD stores now: its conversion webhook cannot be \
+                 reached, and others could not be deleted"
+            ),
             Assumption::Watched { kind, seconds } => write!(
                 f,
                 "the collector already watches {kind}, a kind that has been served for only {seconds} s (it learns of \

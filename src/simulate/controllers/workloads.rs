@@ -95,6 +95,9 @@ pub(super) fn readiness(context: &SimContext<'_>, needs: &mut Needs, workload: O
     match (facts.wanted, facts.ready) {
         (Some(0), _) if is_daemon => Readiness::Failing(format!("{called} is scheduled to no node")),
         (Some(0), _) => Readiness::Idle(format!("{called} is scaled to 0")),
+        (_, 0) if facts.without_status => {
+            Readiness::Unread(format!("it could not be read whether {called} is running"))
+        }
         (_, 0) => without_ready_pod(context, needs, workload, &called),
         _ => Readiness::Ready(format!("{called} has ready pods")),
     }

@@ -34,6 +34,8 @@ pub(crate) struct Obstacles<'a> {
     pub apis: Apis,
     /// The controller manager's Lease, and why it shows that no controller manager runs.
     pub manager_away: Option<(ObjectId, String)>,
+    /// Whether only what empties namespaces is refused, and the collector's writes are not.
+    pub of_content: bool,
     /// What must be read to know them.
     pub needs: Needs,
 }
@@ -52,6 +54,6 @@ impl<'a> Obstacles<'a> {
     pub(super) fn to_writes(context: &SimContext<'a>) -> Self {
         let mut needs = Needs::default();
         let admission = Admission::of(context, &mut needs);
-        Obstacles { admission, apis: Apis::default(), manager_away: None, needs }
+        Obstacles { admission, apis: Apis::default(), manager_away: None, of_content: false, needs }
     }
 }

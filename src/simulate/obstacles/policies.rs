@@ -3,7 +3,7 @@
 
 use crate::{
     model::{
-        Coordinate, ObjectId, Presence, Snapshot, Symbol,
+        Coordinate, Mapping, ObjectId, Presence, Snapshot, Symbol,
         facts::{AdmissionPolicyFacts, Constraints, PolicyBindingFacts},
     },
     simulate::world::{Needs, SimContext},
@@ -58,6 +58,35 @@ impl BoundPolicy<'_> {
     /// Whether the policy refuses whatever it judges.
     pub(crate) fn refuses_all(&self) -> bool {
         self.facts.refuses_all
+    }
+
+    /// Whether the policy refuses whatever it judges of an object's kind and namespace.
+    pub(crate) fn refuses(&self, context: &SimContext<'_>, object: ObjectId) -> bool {
+        self.refuses_all() || self.lacked_parameters(context, object).is_some()
+    }
+
+    /// The kind of the parameters without which the binding refuses, if none of them exists for this object: certainly,
+    /// by a look-up or a list.
+    pub(crate) fn lacked_parameters(&self, context: &SimContext<'_>, object: ObjectId) -> Option<&str> {
+        let snapshot = context.snapshot;
+        let (api_version, kind) = self.facts.parameters.as_deref()?;
+        let reference = self.bound.required.as_deref()?;
+        let Mapping::Served(resource) = snapshot.resources.map(api_version, kind) else { return None };
+        let resource = snapshot.resources.picked(resource);
+        let namespace = match &reference.namespace {
+            _ if !snapshot.resources.get(resource).namespaced => "",
+            Some(namespace) => namespace,
+            None => snapshot.text(snapshot.object(object).namespace),
+        };
+        let lacks = match &reference.name {
+            Some(name) => snapshot.look_up_named(resource, namespace, name) == Presence::Absent,
+            None => {
+                let namespace = snapshot.strings.find(namespace)?;
+                let here = |id: &ObjectId| snapshot.object(*id).namespace == namespace;
+                snapshot.covers(resource, Some(namespace)) && !context.of_resource(resource).iter().any(here)
+            }
+        };
+        lacks.then_some(kind)
     }
 
     /// Whether the policy judges or changes a write to an object. Nothing changes a DELETE (R9.34).

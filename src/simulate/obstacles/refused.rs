@@ -30,6 +30,9 @@ impl World<'_, '_> {
     pub(crate) fn refuses(&mut self, object: ObjectId, operation: Operation) -> bool {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return false };
+        if obstacles.of_content && !matches!(operation, Operation::DeleteCollection | Operation::Finalize) {
+            return false;
+        }
         let resource = context.snapshot.object(object).resource;
         let mut refused = None;
         if obstacles.admission.unread {
@@ -64,7 +67,9 @@ impl World<'_, '_> {
         for (policy, place) in obstacles.admission.policies.iter().zip(0..) {
             let lasts = self.exists(policy.policy) && self.exists(policy.binding);
             match policy.judges(context, object, operation) {
-                Called::Yes if lasts && policy.refuses_all() => refused = refused.or(Some(RefusedBy::Policy(place))),
+                Called::Yes if lasts && policy.refuses(context, object) => {
+                    refused = refused.or(Some(RefusedBy::Policy(place)))
+                }
                 Called::Yes | Called::Perhaps if lasts => {
                     let by = format!("the policy {}", context.snapshot.short_name(policy.policy));
                     if policy.mutates {

@@ -19,6 +19,7 @@ mod namespaces;
 mod pods;
 mod policies;
 mod references;
+mod reports;
 mod schema;
 mod spoiled;
 mod stuck;

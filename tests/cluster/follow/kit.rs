@@ -127,7 +127,7 @@ impl<'t> Carried<'t> {
             let course = PlanTracker::new(&snapshot, &plan);
             let targets = self.targets(&snapshot);
             // An already terminating target may have no outcome, but is followed, too.
-            let followed = plan.outcomes.iter().map(|outcome| outcome.object).chain(targets.iter().copied());
+            let followed = plan.both_ends().map(|outcome| outcome.object).chain(targets.iter().copied());
             let uids: BTreeSet<Symbol> = followed.map(|id| snapshot.object(id).uid).collect();
             let deletion = Deletion::by(propagation);
             let sent = delete(&connection, &snapshot, &targets, &deletion, future::pending(), &mut |_| ()).await;

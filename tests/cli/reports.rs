@@ -1,0 +1,210 @@
+//! What people wrote in public, rebuilt as dumps: each is answered as its reporter needed.
+
+use serde_json::{Value, json};
+
+use super::run::{Ran, gc, words, write};
+
+/// Runs a command line on one of the dumps.
+fn on(dump: &str, line: &str) -> Ran {
+    gc(&[&words(line)[..], &["--from", &format!("tests/cli/reports/{dump}")]].concat())
+}
+
+/// The output in one line, as if it weren't wrapped.
+fn flat(ran: &Ran) -> String {
+    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn says(ran: &Ran, texts: &[&str]) {
+    let said = flat(ran);
+    for text in texts {
+        assert!(said.contains(text), "{text:?} is not in {ran}");
+    }
+}
+
+#[track_caller]
+fn says_not(ran: &Ran, texts: &[&str]) {
+    let said = flat(ran);
+    for text in texts {
+        assert!(!said.contains(text), "{text:?} is in {ran}");
+    }
+}
+
+/// A reference from a cluster-scoped object is not collected, and blocks only if it says so.
+#[test]
+fn a_binding_that_a_service_account_owns_is_left_behind() {
+    let ran = on("binding.yaml", "doctor");
+    says(&ran, &["namespaced-owner-of-cluster-scoped"]);
+    says_not(&ran, &["foreground delete"]);
+    for policy in ["background", "foreground"] {
+        let ran = on("binding.yaml", &format!("plan serviceaccount/robot -n default --propagation={policy}"));
+        says(&ran, &["ClusterRoleBinding/default-robot: stays for ever"]);
+    }
+}
+
+#[test]
+fn an_owner_in_a_version_that_is_not_served() {
+    let plan =
+        |policy: &str| on("old-version.yaml", &format!("plan certificate/shop-tls -n default --propagation={policy}"));
+    says(&plan("background"), &["CertificateRequest/shop-tls-1: stays for ever"]);
+    let ran = plan("foreground");
+    says(&ran, &["STUCK", "shop-tls-1", "v1alpha2"]);
+    assert_eq!(ran.code, 2);
+    let ran = on("old-version.yaml", "doctor");
+    says(&ran, &["It blocks a foreground delete of the owner forever."]);
+    // Once the owner is gone, nothing else than deleting it helps.
+    let dump = std::fs::read_to_string("tests/cli/reports/old-version.yaml").unwrap();
+    let (before, after) = dump.split_once("- apiVersion: cert-manager.io/v1\n  kind: Certificate\n").unwrap();
+    let rest = after.split_once('\n').unwrap().1;
+    let other =
+        "- {apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: o, namespace: default, uid: o}}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "gone.yaml", &format!("{before}{rest}{other}"));
+    let ran = gc(&["doctor", "--from", &path]);
+    says(&ran, &["kubectl delete certificaterequests"]);
+    says_not(&ran, &["blocks a foreground delete"]);
+}
+
+/// The dump's own times are all there is: nothing later tells how long it took.
+#[test]
+fn a_namespace_of_years_ago_is_stuck() {
+    let ran = on("rancher.json", "doctor");
+    says(&ran, &["ERROR", "controller.cattle.io/namespace-auth", "Terminating since 2021-01-11T08:41:43Z"]);
+    assert_eq!(ran.code, 2);
+}
+
+#[test]
+fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
+    let ran = on("finished-pod.yaml", "explain pvc/ws-1 -n ci");
+    says(&ran, &["until Pod/build-7-clone-pod, which has finished, is deleted."]);
+    says_not(&ran, &["As soon as that pod ends"]);
+    let ran = on("finished-pod.yaml", "doctor");
+    says(&ran, &["delete the finished pod kubectl delete pods/build-7-clone-pod -n ci"]);
+    // While it runs, its end is what is waited for.
+    let dump = std::fs::read_to_string("tests/cli/reports/finished-pod.yaml").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "running.yaml", &dump.replace("phase: Succeeded", "phase: Running"));
+    let ran = gc(&["doctor", "--from", &path]);
+    says(&ran, &["As soon as that pod ends"]);
+    says_not(&ran, &["kubectl delete pods"]);
+}
+
+/// A uid is in one place, and the collector's event says that the owner isn't where the reference looks.
+#[test]
+fn an_owner_that_is_elsewhere() {
+    says(
+        &on("canary.yaml", "explain pod/probe-pod-1 -n default"),
+        &["the object with that uid is Canary/probe-service in namespace monitoring"],
+    );
+    let ran = on("canary.yaml", "doctor");
+    says(&ran, &["owner-other-namespace"]);
+    assert_eq!(ran.code, 2);
+    let ran = on("canary-one-namespace.yaml", "explain pod/probe-pod-1 -n default");
+    says(&ran, &["does not exist in this namespace, as the collector's event OwnerRefInvalidNamespace says"]);
+}
+
+#[test]
+fn an_owner_that_goes_takes_its_dependents_unless_it_is_deleted_again() {
+    let ran = on("ceph.yaml", "explain cephcluster/ceph -n storage");
+    says(
+        &ran,
+        &[
+            "until Rook removes its finalizer",
+            "none blocks it, because it is not deleted in the foreground",
+            "kubectl delete cephclusters.ceph.rook.io/ceph -n storage --cascade=orphan",
+        ],
+    );
+}
+
+/// `kubectl get all` leaves out most kinds: what may be in a namespace, or below an owner, is not known.
+#[test]
+fn half_a_dump_is_not_a_cluster() {
+    let plan = |dump: &str, line: &str| -> (i32, Value) {
+        let ran = on(dump, &format!("plan {line} -o json"));
+        (ran.code, serde_json::from_str(&ran.out).unwrap())
+    };
+    let (_, plan_of_all) = plan("get-all.yaml", "namespace/sts");
+    assert_eq!([&plan_of_all["complete"], &plan_of_all["verdict"]["certain"]], [false, false]);
+    let gaps: Vec<&str> =
+        plan_of_all["gaps"].as_array().unwrap().iter().filter_map(|gap| gap["resource"].as_str()).collect();
+    assert_eq!(gaps[..3], ["persistentvolumeclaims", "secrets", "configmaps"], "what holds data comes first");
+    for gate in
+        ["--deny=persistentvolumeclaims", "--deny-effect=data-loss", "--deny=secrets", "--fail-on=unsure", "--max=9"]
+    {
+        assert_eq!(on("get-all.yaml", &format!("plan namespace/sts {gate}")).code, 2, "{gate}");
+        assert_eq!(on("get-all.yaml", &format!("plan namespace/sts {gate} --assume-complete")).code, 0, "{gate}");
+    }
+    let said = on("get-all.yaml", "plan namespace/sts").err;
+    assert!(
+        said.starts_with("Not in the dump, so they may exist: persistentvolumeclaims, secrets, configmaps, "),
+        "{said}"
+    );
+    assert!(said.contains("kubectl gc snapshot") && said.lines().count() == 1, "{said}");
+    // Its ReplicaSets and pods are there.
+    let (code, web) = plan("get-all.yaml", "deployment/web -n sts");
+    assert_eq!((code, &web["complete"], &web["verdict"]["certain"]), (0, &json!(true), &json!(true)));
+}
+
+/// A Deployment with ready replicas has dependents, whatever a dump of it alone says.
+#[test]
+fn an_owner_alone_says_that_it_has_dependents() {
+    let folder = tempfile::tempdir().unwrap();
+    let deployment = |name: &str, ready: u8| {
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata":
+            {"name": name, "namespace": "shop", "uid": name}, "spec": {"replicas": ready},
+            "status": {"readyReplicas": ready}})
+    };
+    let replica_set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet",
+        "metadata": {"name": "other", "namespace": "shop", "uid": "other"}});
+    let complete = |objects: &[Value]| {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+        let path = write(folder.path(), "some.json", &list);
+        let ran = gc(&["plan", "deploy/web", "-n", "shop", "-o", "json", "--from", &path]);
+        serde_json::from_str::<Value>(&ran.out).unwrap()["complete"].clone()
+    };
+    assert_eq!(complete(&[deployment("web", 0)]), false, "no ReplicaSet at all");
+    assert_eq!(
+        complete(&[deployment("web", 0), replica_set.clone()]),
+        true,
+        "there are ReplicaSets, and none is its own"
+    );
+    assert_eq!(complete(&[deployment("web", 3), replica_set]), false, "its own were left out by a selector");
+}
+
+/// Shapes in which people have dumps: read, or refused with what to do.
+#[test]
+fn shapes_of_dumps() {
+    let folder = tempfile::tempdir().unwrap();
+    let pod = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "web", "namespace": "shop", "uid": "u"}}"#;
+    let list = |items: &str| format!(r#"{{"apiVersion": "v1", "kind": "List", "items": [{items}]}}"#);
+    let yaml = "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: web, namespace: \
+                shop, uid: u}\n";
+    // `kubectl cluster-info dump`
+    let logs = "==== START logs for container c of pod shop/web ====\n{\"kind\": \"broken\n==== END logs ====\n";
+    let info = write(folder.path(), "info.txt", &format!("{}\n{logs}{}\n{logs}", list(""), list(pod)));
+    assert_eq!(gc(&["plan", "pod/web", "-n", "shop", "-o", "name", "--from", &info]).out, "pod/web\n");
+    let said = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let ran = gc(&["plan", "pod/web", "-n", "shop", "--from", path.to_str().unwrap()]);
+        assert_eq!(ran.code, 1, "{name}: {ran}");
+        ran.err.replace(path.to_str().unwrap(), "")
+    };
+    let mut tar = vec![0; 1024];
+    tar[..4].copy_from_slice(b"name");
+    tar[257..262].copy_from_slice(b"ustar");
+    for (name, bytes, hint) in [
+        ("appended.yaml", format!("{yaml}{yaml}").into_bytes(), "put a line --- before it"),
+        ("backup.tar", tar, "a tar archive: unpack it, and give the folder to --from"),
+        ("backup.zip", b"PK\x03\x04 and more".to_vec(), "a zip archive: unpack it"),
+        ("zeros", vec![0; 4096], "no text"),
+        (
+            "errors.yaml",
+            format!("{yaml}Error from server (Forbidden): secrets is forbidden\n").into_bytes(),
+            "\"Error from server\" stands among the objects",
+        ),
+    ] {
+        let said = said(name, &bytes);
+        assert!(said.contains(hint), "{name}: {said}");
+    }
+}
