@@ -107,14 +107,17 @@ pub(super) fn polled(resource: &str, reason: &str) -> String {
 fn in_words(progress: Progress) -> String {
     // Objects that were predicted to get stuck may be deleted after all.
     let all = progress.to_go.max(progress.gone);
-    let mut describe = format!("{} of {} deleted", thousands(progress.gone), thousands(all));
+    let mut said: Vec<String> = Vec::new();
+    if all > 0 || progress.terminating + progress.changed == 0 {
+        said.push(format!("{} of {} deleted", thousands(progress.gone), thousands(all)));
+    }
     if progress.terminating > 0 {
-        describe += &format!(", {} Terminating", thousands(progress.terminating));
+        said.push(format!("{} Terminating", thousands(progress.terminating)));
     }
     if progress.changed > 0 {
-        describe += &format!(", {} changed", thousands(progress.changed));
+        said.push(format!("{} changed", thousands(progress.changed)));
     }
-    describe
+    said.join(", ")
 }
 
 /// Describes what the cascade waits for.

@@ -11,8 +11,8 @@ use super::{
     served::{Seen, Served},
 };
 use crate::model::{
-    Coordinate, Gap, ListRecord, Mapping, NOT_IN_THE_DUMP, Object, ObjectId, Origin, Presence, ResourceId, Resources,
-    Snapshot, SnapshotBuilder, Strings, Symbol, group_of, is_built_in_group, read_owner_complaint,
+    Coordinate, Gap, ListRecord, Mapping, NOT_IN_THE_DUMP, Object, ObjectId, Origin, Presence, Reference, ResourceId,
+    Resources, Snapshot, SnapshotBuilder, Strings, Symbol, group_of, is_built_in_group, read_owner_complaint,
 };
 
 /// Builds the snapshot of a plain dump.
@@ -167,29 +167,44 @@ fn lists(snapshot: &Snapshot, assume_complete: bool) -> Vec<ListRecord> {
         .collect()
 }
 
+/// Where each owner reference leads that this dump has no answer to; `None` if its kind is not served.
+fn unanswered(snapshot: &Snapshot) -> Vec<(&Object, &Reference, Option<Coordinate>)> {
+    let mut mapped: FxHashMap<(Symbol, Symbol), Mapping> = FxHashMap::default();
+    let mut unanswered = Vec::new();
+    for (_, object) in snapshot.objects() {
+        for owner in object.owners.iter() {
+            let map = || snapshot.resources.map(snapshot.text(owner.api_version), snapshot.text(owner.kind));
+            match *mapped.entry((owner.api_version, owner.kind)).or_insert_with(map) {
+                Mapping::Served(id) => {
+                    let namespaced = snapshot.resources.get(id).namespaced;
+                    let namespace = if namespaced { object.namespace } else { Symbol::EMPTY };
+                    let at = Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
+                    // A cluster-scoped object can't have a namespaced owner.
+                    let invalid = namespaced && namespace.is_empty();
+                    if !invalid && snapshot.look_up(at) == Presence::Unknown {
+                        unanswered.push((object, owner, Some(at)));
+                    }
+                }
+                Mapping::Unmappable | Mapping::Undiscovered => unanswered.push((object, owner, None)),
+                Mapping::ListKind { .. } => {}
+            }
+        }
+    }
+    unanswered
+}
+
 /// Judges owners that are not in the dump under the coordinates of a reference by their uid: an object that is
 /// elsewhere is not there, and the collector says of some that they are not. Whatever else may be at these coordinates
 /// has another uid, so that the reference is dangling either way.
 fn settle_owners(snapshot: &mut Snapshot) {
-    let mut unknown: FxHashMap<Coordinate, bool> = FxHashMap::default();
-    for (_, object) in snapshot.objects() {
-        for owner in object.owners.iter() {
-            let (api_version, kind) = (snapshot.text(owner.api_version), snapshot.text(owner.kind));
-            let Mapping::Served(id) = snapshot.resources.map(api_version, kind) else { continue };
-            let namespaced = snapshot.resources.get(id).namespaced;
-            if namespaced && object.namespace.is_empty() {
-                continue;
-            }
-            let namespace = if namespaced { object.namespace } else { Symbol::EMPTY };
-            let at = Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
-            if snapshot.look_up(at) == Presence::Unknown {
-                let settled = snapshot.complained_about(object.namespace, owner)
-                    || snapshot.by_uid(owner.uid).is_some_and(|elsewhere| !is_alias(snapshot, elsewhere, at));
-                *unknown.entry(at).or_insert(true) &= settled;
-            }
-        }
+    let mut settled: FxHashMap<Coordinate, bool> = FxHashMap::default();
+    for (object, owner, at) in unanswered(snapshot) {
+        let Some(at) = at else { continue };
+        let is_absent = snapshot.complained_about(object.namespace, owner)
+            || snapshot.by_uid(owner.uid).is_some_and(|elsewhere| !is_alias(snapshot, elsewhere, at));
+        *settled.entry(at).or_insert(true) &= is_absent;
     }
-    for (at, _) in unknown.into_iter().filter(|(_, settled)| *settled) {
+    for (at, _) in settled.into_iter().filter(|(_, settled)| *settled) {
         snapshot.confirm_absent(at);
     }
 }
@@ -206,40 +221,22 @@ fn is_alias(snapshot: &Snapshot, object: ObjectId, at: Coordinate) -> bool {
 fn gaps(snapshot: &Snapshot, unsure: &FxHashMap<String, String>) -> BTreeSet<Gap> {
     let held: FxHashSet<ResourceId> = snapshot.objects().map(|(_, object)| object.resource).collect();
     let mut gaps = BTreeSet::new();
-    for (_, object) in snapshot.objects() {
-        for owner in object.owners.iter() {
+    for (_, owner, at) in unanswered(snapshot) {
+        let Some(at) = at else {
             let (api_version, kind) = (snapshot.text(owner.api_version), snapshot.text(owner.kind));
-            match snapshot.resources.map(api_version, kind) {
-                Mapping::Served(id) => {
-                    let resource = snapshot.resources.get(id);
-                    if resource.namespaced && object.namespace.is_empty() {
-                        continue;
-                    }
-                    let namespace = if resource.namespaced { object.namespace } else { Symbol::EMPTY };
-                    let coordinate =
-                        Coordinate { resource: snapshot.resources.picked(id), namespace, name: owner.name };
-                    if snapshot.look_up(coordinate) == Presence::Unknown {
-                        // Without any object of a kind, one gap covers all namespaces.
-                        let namespaced = resource.namespaced && held.contains(&coordinate.resource);
-                        gaps.insert(Gap {
-                            resource: resource.full_name(),
-                            namespace: namespaced.then(|| snapshot.text(namespace).to_owned()),
-                            reason: NOT_IN_THE_DUMP.into(),
-                        });
-                    }
-                }
-                Mapping::Unmappable | Mapping::Undiscovered => {
-                    if let Some(reason) = unsure.get(&format!("{api_version} {kind}")) {
-                        gaps.insert(Gap {
-                            resource: api_version.to_owned(),
-                            namespace: None,
-                            reason: reason.as_str().into(),
-                        });
-                    }
-                }
-                Mapping::ListKind { .. } => {}
+            if let Some(reason) = unsure.get(&format!("{api_version} {kind}")) {
+                let resource = api_version.to_owned();
+                gaps.insert(Gap { resource, namespace: None, reason: reason.as_str().into() });
             }
-        }
+            continue;
+        };
+        // Without any object of a kind, one gap covers all namespaces.
+        let namespaced = !at.namespace.is_empty() && held.contains(&at.resource);
+        gaps.insert(Gap {
+            resource: snapshot.resources.get(at.resource).full_name(),
+            namespace: namespaced.then(|| snapshot.text(at.namespace).to_owned()),
+            reason: NOT_IN_THE_DUMP.into(),
+        });
     }
     gaps
 }

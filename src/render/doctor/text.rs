@@ -1,10 +1,13 @@
 //! Findings as text: the problem, its consequences, and the remedy.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use crate::{
     doctor::{Finding, Probed, Remedy},
-    model::{effects::Severity, gaps::each_once},
+    model::{Origin, ResourceId, effects::Severity, gaps::each_once},
     render::{
         go_quote::visible,
         lines::pieces,
@@ -27,6 +30,8 @@ const LABELLED: usize = MARGIN + 6;
 const COMMANDS: usize = LABELLED + 2;
 /// A longer command, in bytes, is printed in the script only.
 const LONGEST: usize = 4_000;
+/// At most this many kinds are named.
+const NAMED_KINDS: usize = 6;
 /// At most this many commands of each remedy are shown.
 const SHOWN: usize = 3;
 
@@ -75,11 +80,23 @@ impl DoctorView<'_> {
             (None, Some(namespace)) => format!(" in namespace {namespace}"),
             (None, None) => String::new(),
         };
-        let collector = match self.probed {
-            Some(Probed::Works) => "the collector is running",
-            _ => "collector not tested; use --probe",
+        let about = match (&self.snapshot.origin, self.probed) {
+            (_, Some(Probed::Works)) => "the collector is running".to_owned(),
+            (Origin::Dump { .. }, _) => format!("{}; a dump may lack others", self.kinds_read()),
+            _ => "collector not tested; use --probe".to_owned(),
         };
-        format!("{verdict}{of}: {looked_at} checked ({collector}).{gaps}")
+        format!("{verdict}{of}: {looked_at} checked ({about}).{gaps}")
+    }
+
+    /// The kinds that were read, or the first of them.
+    fn kinds_read(&self) -> String {
+        let kinds: BTreeSet<ResourceId> = self.snapshot.objects().map(|(_, object)| object.resource).collect();
+        let named = kinds.iter().take(NAMED_KINDS).map(|id| self.snapshot.resources.get(*id).kind.as_str());
+        let named = named.collect::<Vec<_>>().join(", ");
+        match kinds.len().saturating_sub(NAMED_KINDS) {
+            0 => named,
+            more => format!("{named} and {more} more"),
+        }
     }
 
     /// What no finding says: nothing is wrong before the delete.

@@ -113,6 +113,10 @@ impl std::fmt::Display for Assumption {
                 "no webhook or admission policy refuses these deletes and changes (not all webhooks and policies could \
                  be read)",
             ),
+            Assumption::NoneElsewhere { namespace } if namespace.is_empty() => f.write_str(
+                "nothing that could not be read has an owner reference to what waits for its dependents: it would be \
+                 invalid, and block all the same",
+            ),
             Assumption::NoneElsewhere { namespace } => write!(
                 f,
                 "nothing outside of namespace {namespace}, where not everything could be read, has an owner reference \
