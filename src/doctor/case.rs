@@ -86,11 +86,6 @@ impl<'a> Case<'a> {
         self.stage.graph
     }
 
-    /// Whether dependents of an object may be among what could not be read, wherever.
-    pub(super) fn may_have_hidden_dependents(&self, id: ObjectId) -> bool {
-        self.snapshot().lists_hide_dependents() || !self.snapshot().may_hide(&[id]).is_empty()
-    }
-
     pub(super) fn commands(&self) -> Commands<'a> {
         Commands { snapshot: self.stage.snapshot, kubectl: self.kubectl, guarded: self.live }
     }

@@ -108,7 +108,7 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
     if object.finalizers.contains(&Symbol::ORPHAN) {
         let dependents = graph.dependents(id.into());
         // Dependents in resources that could not be listed may have to be freed first.
-        if dependents.is_empty() && !case.may_have_hidden_dependents(id) {
+        if dependents.is_empty() && !snapshot.may_hide_dependents_of(id) {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
         turns.extend(dependents.iter().map(|dependent| Turn {
@@ -122,7 +122,7 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
         };
         let blocking: Vec<ObjectId> = graph.dependents(id.into()).iter().copied().filter(blocks).collect();
         // Dependents in resources that could not be listed may block it.
-        if blocking.is_empty() && !case.may_have_hidden_dependents(id) {
+        if blocking.is_empty() && !snapshot.may_hide_dependents_of(id) {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
         for dependent in blocking.into_iter().filter(|dependent| !snapshot.object(*dependent).terminating()) {

@@ -86,12 +86,12 @@ pub(crate) fn add_affected_by_updates(
 /// Namespace or CRD.
 pub(crate) fn affected_by_hidden_dependents(world: &World<'_, '_>) -> (Vec<ObjectId>, Vec<ObjectId>) {
     let snapshot = world.context.snapshot;
-    if !snapshot.may_hide_dependents() {
+    let lists_hide = snapshot.lists_hide_dependents();
+    if !lists_hide && !snapshot.is_dump() {
         return (Vec::new(), Vec::new());
     }
     // Whatever a dump lacks, it makes a Namespace or a definition stay longer, if anything does; that an owner may have
     // more dependents is told of the whole plan ([`Snapshot::may_hide`]).
-    let lists_hide = snapshot.lists_hide_dependents();
     let decided = world.log.iter().filter(|change| match change.cause {
         Cause::Collector(Reason::DependentsGone | Reason::OwnerWaits) => lists_hide,
         Cause::NamespaceEmpty | Cause::DefinitionEmpty => true,

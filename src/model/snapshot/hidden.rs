@@ -57,9 +57,9 @@ impl Snapshot {
         missing.map(|resource| Gap { resource, namespace: None, reason: UNDISCOVERED.to_owned().into() }).collect()
     }
 
-    /// Whether something is missing that may contain dependents of anything.
-    pub(crate) fn may_hide_dependents(&self) -> bool {
-        self.is_dump() || self.lists_hide_dependents()
+    /// Whether dependents of an object may be among what could not be read, wherever.
+    pub(crate) fn may_hide_dependents_of(&self, object: ObjectId) -> bool {
+        self.lists_hide_dependents() || !self.may_hide(&[object]).is_empty()
     }
 
     /// Whether a list that failed, or an undiscovered group version, may contain dependents of anything.
@@ -123,7 +123,8 @@ impl Snapshot {
         self.gaps.iter().cloned().chain(new).collect()
     }
 
-    fn is_dump(&self) -> bool {
+    /// Whether it was read from files.
+    pub(crate) fn is_dump(&self) -> bool {
         matches!(self.origin, Origin::Dump { .. })
     }
 

@@ -87,10 +87,7 @@ fn note_for(context: &SimContext<'_>, request: &Request, target: ObjectId) -> Op
         (OwnDelete::Namespace, Propagation::Orphan) => Some(NoteKind::NamespaceContentGoes),
         (OwnDelete::Namespace, _) => None,
         // A failed list may hide dependents.
-        _ if !context.graph.dependents(target.into()).is_empty()
-            || context.snapshot.lists_hide_dependents()
-            || !context.snapshot.may_hide(&[target]).is_empty() =>
-        {
+        _ if !context.graph.dependents(target.into()).is_empty() || context.snapshot.may_hide_dependents_of(target) => {
             None
         }
         _ => Some(NoteKind::NoDependents),

@@ -10,7 +10,7 @@ use crate::{
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         cause::Cause,
-        obstacles::{Operation, Reach, reach},
+        obstacles::{Operation, reach},
         world::{Needs, SimContext, World},
     },
 };
@@ -204,12 +204,7 @@ impl World<'_, '_> {
         let mut needs = Needs::default();
         let reach = reach(self.context, Some(backend), &mut needs);
         self.obstacle_needs.add(&needs);
-        let is_lost = match &reach {
-            Reach::Unreachable(_) => true,
-            Reach::Served { service, pods } => self.has_lost(*service, pods),
-            Reach::Outside | Reach::Unknown => false,
-        };
-        if is_lost {
+        if self.is_unreachable(&reach) {
             let kind = facts.kind.clone();
             self.assumptions.insert(Assumption::NothingConverted { kind });
             self.rests_on_others.insert(definition);

@@ -47,12 +47,7 @@ impl World<'_, '_> {
             }
             let (reach, needs) = hook.reach(context);
             self.obstacle_needs.add(needs);
-            let unreachable = match reach {
-                Reach::Unreachable(_) => true,
-                Reach::Served { service, pods } => self.has_lost(*service, pods),
-                Reach::Outside | Reach::Unknown => false,
-            };
-            match (unreachable, hook.call.webhook.required, called) {
+            match (self.is_unreachable(reach), hook.call.webhook.required, called) {
                 (true, true, Called::Yes) => refused = refused.or(Some(RefusedBy::Hook(*place))),
                 (true, false, _) => {}
                 _ => {
@@ -106,6 +101,15 @@ impl World<'_, '_> {
             }
             RefusedBy::Policy(place) => BlockedBy::Policy(admission.policies[place as usize].policy),
         })
+    }
+
+    /// Whether a backend certainly can't be reached by now.
+    pub(crate) fn is_unreachable(&self, reach: &Reach) -> bool {
+        match reach {
+            Reach::Unreachable(_) => true,
+            Reach::Served { service, pods } => self.has_lost(*service, pods),
+            Reach::Outside | Reach::Unknown => false,
+        }
     }
 
     /// Whether a Service, or all pods behind it, are gone by now.
