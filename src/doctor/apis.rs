@@ -90,9 +90,17 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
     }
 }
 
+/// What a backend lacks, so that the API server can't reach it.
+fn lack(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backend>) -> Option<Lack> {
+    match reach(case.stage, backend, &mut findings.wanted.needs) {
+        Reach::Unreachable(lack) => Some(lack),
+        Reach::Served { .. } | Reach::Outside | Reach::Unknown => None,
+    }
+}
+
 /// Whether the Service of a backend doesn't exist: then there is nothing to repair, only to install again.
 fn lacks_service(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backend>) -> bool {
-    reach(case.stage, backend, &mut findings.wanted.needs) == Reach::Unreachable(Lack::Service)
+    lack(case, findings, backend) == Some(Lack::Service)
 }
 
 /// A look at a backend, and what does without it, which costs something: a person has to choose that. The look comes
@@ -166,26 +174,38 @@ fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
         .any(|facts| facts.service.is_some() && facts.group == resource.group && facts.version == resource.version)
 }
 
-/// Terminating CRDs whose instances can't be deleted, as their conditions say, although their list was read: it needs
-/// another conversion, or none.
+/// Terminating CRDs whose instances can't be deleted although their list was read: it needs another conversion, or none.
+/// Their conditions say so, but not always: the API server tries again and again, and meanwhile says that all goes well.
+/// Then an instance that it has not deleted, and a webhook that can't be reached, say enough.
 fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let definitions = case.stage.built_in.definitions.map_or(&[][..], |resource| case.stage.of_resource(resource));
     for id in definitions.iter().copied().filter(|id| snapshot.object(*id).terminating()) {
-        if snapshot.facts.get(id).is_none() {
+        let Some(facts) = snapshot.facts.definition(id) else {
             findings.wanted.needs.facts.insert(id);
             continue;
+        };
+        if findings.explained.contains(&id) {
+            continue;
         }
-        let said = snapshot.facts.said_to_keep(id);
-        let Some(failure) = said.first().filter(|_| !findings.explained.contains(&id)) else { continue };
-        let failure = failure.in_words();
-        let resource = case.stage.instances(id).map(|resource| snapshot.resources.get(resource));
-        let Some(resource) = resource.filter(|_| failure.contains("conversion")) else { continue };
+        let Some(resource) = case.stage.instances(id) else { continue };
+        let spared =
+            || case.stage.of_resource(resource).iter().any(|instance| !snapshot.object(*instance).terminating());
+        let backend = facts.conversion.as_ref();
+        let failure = match snapshot.facts.said_to_keep(id).first() {
+            Some(said) => Some(said.in_words()).filter(|said| said.contains("conversion")),
+            None if spared() => lack(case, findings, backend).map(|lack| {
+                let lack = lack.describe(backend);
+                format!("{lack}, and the API server has not deleted all instances")
+            }),
+            None => None,
+        };
+        let Some(failure) = failure else { continue };
         let finding = Finding {
             consequence: "The CRD and its instances stay until conversion works again. Then all of them are deleted, \
                           because the CRD is being deleted."
                 .to_owned(),
-            ..conversion(case, findings, resource, &failure)
+            ..conversion(case, findings, snapshot.resources.get(resource), &failure)
         };
         findings.findings.push(finding);
     }

@@ -207,3 +207,19 @@ fn shapes_of_dumps() {
         assert!(said.contains(hint), "{name}: {said}");
     }
 }
+
+/// An instance that isn't deleted, and a conversion webhook that can't be reached, say what the condition doesn't say.
+#[test]
+fn a_crd_that_the_api_server_tries_to_delete_again_and_again() {
+    for command in ["doctor", "doctor crd/crates.odd.test", "explain crd/crates.odd.test"] {
+        let ran = on("tries-again.yaml", &format!("{command} --assume-complete"));
+        says(&ran, &["conversion-broken", "service nowhere/gone"]);
+        says_not(&ran, &["Nothing else keeps it", "nothing blocks"]);
+    }
+    // Whatever was deleted in vain proves that nothing had to be converted.
+    let dump = std::fs::read_to_string("tests/cli/reports/tries-again.yaml").unwrap();
+    let deleted = r#"uid: a, deletionTimestamp: "2026-01-02T10:00:06Z", finalizers: [odd.test/keep],"#;
+    let folder = tempfile::tempdir().unwrap();
+    let path = write(folder.path(), "deleted.yaml", &dump.replace("uid: a,", deleted));
+    says_not(&gc(&["doctor", "--from", &path, "--assume-complete"]), &["conversion-broken"]);
+}
