@@ -1,6 +1,6 @@
 //! `kubectl gc archive`
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
     command_line::Kubectl,
@@ -83,6 +83,9 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
     for note in archiving.notes() {
         text += &format!("{note}\n");
     }
+    for note in of_content(&saved.kinds) {
+        text += &format!("{note}\n");
+    }
     text += &format!("\nRestore with: {}\n", kubectl.plugin("restore").file(archiving.path()));
     // Some names may contain any character.
     for line in text.lines() {
@@ -90,4 +93,30 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
         out.push(b'\n');
     }
     Report::of(out).with_gaps(&goes.hidden)
+}
+
+/// What to know of a file with objects of these kinds.
+fn of_content(kinds: &BTreeMap<(String, String), usize>) -> Vec<&'static str> {
+    let has = |kind: &str| kinds.contains_key(&("v1".to_owned(), kind.to_owned()));
+    let secrets = has("Secret").then_some("Secrets are in the file in plain text: keep it safe.");
+    let volumes = has("PersistentVolumeClaim") || has("PersistentVolume");
+    secrets.into_iter().chain(volumes.then_some("The data of volumes is not in the file.")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_has_and_lacks_is_told() {
+        for (kinds, told) in [
+            (&["ConfigMap"][..], &[][..]),
+            (&["ConfigMap", "Secret"], &["Secrets are in the file in plain text: keep it safe."]),
+            (&["PersistentVolumeClaim"], &["The data of volumes is not in the file."]),
+            (&["PersistentVolume"], &["The data of volumes is not in the file."]),
+        ] {
+            let kinds = kinds.iter().map(|kind| (("v1".to_owned(), (*kind).to_owned()), 1)).collect();
+            assert_eq!(of_content(&kinds), told);
+        }
+    }
 }

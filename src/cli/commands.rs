@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 
-use clap::{ArgMatches, Args, CommandFactory as _, Error, FromArgMatches as _, error::ErrorKind};
+use clap::{
+    ArgMatches, Args, CommandFactory as _, Error, FromArgMatches as _,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 use crate::cluster;
 
@@ -257,7 +260,7 @@ impl Cli {
         let args = arguments::as_written_for_clap(args.into_iter());
         let mut command = needed(&args);
         let args = arguments::with_switches(&command, args.into_iter())?;
-        let mut matches = command.try_get_matches_from_mut(args)?;
+        let mut matches = command.try_get_matches_from_mut(args).map_err(of_a_cluster)?;
         let read = Self::read(&mut matches);
         read.map_err(|error| error.format(&mut command))
     }
@@ -271,6 +274,17 @@ impl Cli {
         global.connection.chosen.user_agent = Some(format!("{} {}", cluster::program(), entry.name));
         global.printing = command.printing();
         Ok(Self { global, command })
+    }
+}
+
+/// Says why a command that changes a cluster has no `--from`.
+fn of_a_cluster(error: Error) -> Error {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(flag)) if flag == "--from" => Error::raw(
+            error.kind(),
+            "--from reads files, and this command needs a cluster: plan, tree, explain and doctor read files\n",
+        ),
+        _ => error,
     }
 }
 

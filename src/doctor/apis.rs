@@ -174,9 +174,9 @@ fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
         .any(|facts| facts.service.is_some() && facts.group == resource.group && facts.version == resource.version)
 }
 
-/// Terminating CRDs whose instances can't be deleted although their list was read: it needs another conversion, or none.
-/// Their conditions say so, but not always: the API server tries again and again, and meanwhile says that all goes well.
-/// Then an instance that it has not deleted, and a webhook that can't be reached, say enough.
+/// Terminating CRDs whose instances can't be deleted although their list was read: it needs another conversion, or
+/// none. Their conditions say so, but not always: the API server tries again and again, and meanwhile says that all
+/// goes well. Then an instance that it has not deleted, and a webhook that can't be reached, say enough.
 fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let definitions = case.stage.built_in.definitions.map_or(&[][..], |resource| case.stage.of_resource(resource));

@@ -4,7 +4,7 @@ use crate::{
     model::{Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
     render::go_quote::visible,
-    wording::count,
+    wording::{count, thousands},
 };
 
 use super::{LiveSession, OperationError};
@@ -72,8 +72,7 @@ impl Unread {
         let user = if forbidden { session.user_name() } else { None };
         let user = user.map_or_else(|| "you".to_owned(), |name| format!("user {name}"));
         let namespace = session.namespace_of(&plan.request.targets);
-        let line = |gap: &&Gap| describe(&session.snapshot, gap, &user, namespace.as_deref());
-        let lines = missing.iter().map(|gap| visible(&line(gap)).into_owned()).collect();
+        let lines = lines(missing.iter().map(|gap| describe(&session.snapshot, gap, &user, namespace.as_deref())));
         // What was allowed already is repeated, so that the flag can be copied as it is.
         let before: &[String] = if let AllowIncomplete::These(types) = allowed { types } else { &[] };
         let mut allow: Vec<&str> = Vec::new();
@@ -134,11 +133,37 @@ impl Unread {
     }
 }
 
+/// A gap in words: what is said before and after the name of the resource.
+struct Said {
+    before: String,
+    resource: String,
+    after: String,
+}
+
+/// One line for all resources of which the same is said.
+fn lines(said: impl Iterator<Item = Said>) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>, String)> = Vec::new();
+    for Said { before, resource, after } in said {
+        match groups.iter_mut().find(|(known, _, end)| *known == before && *end == after) {
+            Some((_, resources, _)) => resources.push(resource),
+            None => groups.push((before, vec![resource], after)),
+        }
+    }
+    let line = |(before, resources, after): (String, Vec<String>, String)| {
+        let named = resources[..resources.len().min(TYPES)].join(", ");
+        let more = resources.len().saturating_sub(TYPES);
+        let more = if more == 0 { String::new() } else { format!(" and {} more", thousands(more)) };
+        visible(&format!("{before}{named}{more}{after}")).into_owned()
+    };
+    groups.into_iter().map(line).collect()
+}
+
 /// One gap: who may not do what and where, or what failed. `of_targets` is the namespace of all targets.
-fn describe(snapshot: &Snapshot, gap: &Gap, user: &str, of_targets: Option<&str>) -> String {
+fn describe(snapshot: &Snapshot, gap: &Gap, user: &str, of_targets: Option<&str>) -> Said {
     let resource = &gap.resource;
+    let said = |before: String, after: String| Said { before, resource: resource.clone(), after };
     if gap.is_undiscovered() {
-        return format!("the API server does not say what {resource} contains ({})", gap.reason);
+        return said("the API server does not say what is in ".to_owned(), format!(" ({})", gap.reason));
     }
     let place = |namespace: Option<&str>, namespaced: bool| match namespace {
         Some(namespace) => format!(" in namespace {namespace}"),
@@ -153,9 +178,9 @@ fn describe(snapshot: &Snapshot, gap: &Gap, user: &str, of_targets: Option<&str>
     // A right in the targets' namespace is enough.
     let where_needed = namespace.or(of_targets.filter(|_| namespaced));
     match (gap.reason.as_str(), gap.forbidden_objects()) {
-        ("forbidden", _) => format!("{user} may not list {resource}{}", place(where_needed, namespaced)),
-        (_, Some(names)) => format!("{user} may not get {resource} {names}{}", place(namespace, false)),
-        (reason, None) => format!("{resource}{} could not be read: {reason}", place(namespace, namespaced)),
+        ("forbidden", _) => said(format!("{user} may not list "), place(where_needed, namespaced)),
+        (_, Some(names)) => said(format!("{user} may not get "), format!(" {names}{}", place(namespace, false))),
+        (reason, None) => said(String::new(), format!("{} could not be read: {reason}", place(namespace, namespaced))),
     }
 }
 
@@ -190,7 +215,8 @@ mod tests {
         let snapshot = snapshot();
         let within = |resource: &str, namespace: Option<&str>, reason: &str, of_targets: Option<&str>| {
             let (resource, namespace) = (resource.to_owned(), namespace.map(str::to_owned));
-            describe(&snapshot, &Gap { resource, namespace, reason: reason.into() }, "user bob", of_targets)
+            let gap = Gap { resource, namespace, reason: reason.into() };
+            lines(std::iter::once(describe(&snapshot, &gap, "user bob", of_targets))).concat()
         };
         let line = |resource: &str, namespace: Option<&str>, reason: &str| within(resource, namespace, reason, None);
         let in_web = |resource: &str| within(resource, None, "forbidden", Some("web"));
@@ -204,7 +230,30 @@ mod tests {
             line("pods", Some("shop"), "timed out after 30s"),
             "pods in namespace shop could not be read: timed out after 30s"
         );
-        assert_eq!(line("a.io/v1", None, "away"), "the API server does not say what a.io/v1 contains (away)");
+        assert_eq!(line("a.io/v1", None, "away"), "the API server does not say what is in a.io/v1 (away)");
+    }
+
+    #[test]
+    fn what_is_said_of_many_is_said_once() {
+        let snapshot = snapshot();
+        let said = |resource: &str, reason: &str| {
+            let gap = Gap { resource: resource.to_owned(), namespace: None, reason: reason.into() };
+            describe(&snapshot, &gap, "you", None)
+        };
+        let few =
+            [said("nodes", "forbidden"), said("pods", "forbidden"), said("a.io/v1", "gone"), said("b", "forbidden")];
+        let told = lines(few.into_iter());
+        assert_eq!(
+            told,
+            [
+                "you may not list nodes, b",
+                "you may not list pods in all namespaces",
+                "the API server does not say what is in a.io/v1 (gone)",
+            ]
+        );
+        let many = (0..TYPES + 2).map(|number| said(&format!("kind-{number}"), "forbidden"));
+        let told = lines(many).concat();
+        assert!(told.ends_with(", kind-11 and 2 more"), "{told}");
     }
 
     #[test]

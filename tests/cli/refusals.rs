@@ -9,6 +9,10 @@ mod targets;
 
 use super::run::{Ran, finish, gc, on_shop, program, with_input, write};
 
+/// Of a command that has no `--from`.
+const NEEDS_A_CLUSTER: &str =
+    "--from reads files, and this command needs a cluster: plan, tree, explain and doctor read files";
+
 /// The error of a failed command.
 #[track_caller]
 fn describe(ran: &Ran) -> &str {

@@ -28,7 +28,7 @@ fn a_delete_from_the_screen_asks_and_is_seen() {
     tmux.until("1 marked");
     // Whoever does not say yes changes nothing, and is back on the screen.
     tmux.press(&["d"]);
-    tmux.until("Type the name, held");
+    tmux.until("To confirm, type held");
     tmux.types("no");
     tmux.until("Nothing was changed");
     tmux.press(&["Enter"]);
@@ -38,7 +38,7 @@ fn a_delete_from_the_screen_asks_and_is_seen() {
     );
     // What was typed too early answers no question.
     tmux.press(&["d"]);
-    tmux.until("Type the name, held");
+    tmux.until("To confirm, type held");
     tmux.types("held");
     let shown = tmux.until("Terminating");
     assert!(shown.contains("ConfigMap/held"), "{shown}");

@@ -13,7 +13,8 @@ use crate::graphs::{
 };
 
 /// How many graphs of each mix are tried.
-const GRAPHS: u64 = 14;
+const GRAPHS: u64 = 8;
+const MANY_GRAPHS: u64 = 60;
 
 /// What may become of an object: the likeliest first, then the others.
 fn ends(snapshot: &Snapshot, outcome: Option<&Outcome>, object: ObjectId) -> Vec<Option<After>> {
@@ -35,8 +36,18 @@ fn second(plan: &Plan, object: ObjectId) -> Option<&Outcome> {
 
 #[test]
 fn the_second_end_is_that_of_others_who_finish() {
+    is_that_of_others_who_finish(GRAPHS);
+}
+
+#[test]
+#[ignore = "long: 180 graphs"]
+fn the_second_end_of_many_graphs_is_that_of_others_who_finish() {
+    is_that_of_others_who_finish(MANY_GRAPHS);
+}
+
+fn is_that_of_others_who_finish(graphs: u64) {
     let (mut with, mut without) = (0, 0);
-    for (mix, seed) in Mix::ALL.into_iter().flat_map(|mix| (0..GRAPHS).map(move |seed| (mix, seed))) {
+    for (mix, seed) in Mix::ALL.into_iter().flat_map(|mix| (0..graphs).map(move |seed| (mix, seed))) {
         let case = case(seed, mix);
         let snapshot = scene::snapshot(&case.graph);
         let graph = OwnerGraph::new(&snapshot);

@@ -26,11 +26,7 @@ pub(super) fn question(
     archived: bool,
 ) -> Question {
     let place = header(snapshot, namespace, &[]);
-    let going = match consent {
-        Consent::Number(number) => number,
-        _ => plan.summary.deleted + plan.summary.terminating,
-    };
-    let objects = count(going, "object", "objects");
+    let objects = count(plan.going().len(), "object", "objects");
     let (word, why) = match consent {
         Consent::Yes => (None, String::new()),
         Consent::Number(number) => (Some(number.to_string()), String::new()),
@@ -45,9 +41,9 @@ pub(super) fn question(
         (None, _) if key.is_empty() => "[y/N]".to_owned(),
         (None, _) => format!("[y/N, {key}]"),
         (Some(word), Consent::Number(_)) => {
-            format!("Type the number of objects, {word}, to confirm ({})", or_stop(&key))
+            format!("To confirm, type the number of objects: {word} ({})", or_stop(&key))
         }
-        (Some(word), _) => format!("Type the name, {word}, to confirm ({})", or_stop(&key)),
+        (Some(word), _) => format!("To confirm, type {word} ({})", or_stop(&key)),
     };
     Question { preface: format!("{place}{why}"), prompt: format!("Delete {objects}? {answers}"), word, archive }
 }
@@ -109,7 +105,11 @@ mod tests {
 
     /// The question before deleting these objects of the example.
     fn asked(targets: &[&str], above: usize, archived: bool) -> String {
-        let file = format!("{}/examples/shop.yaml", env!("CARGO_MANIFEST_DIR"));
+        asked_of("examples/shop.yaml", targets, above, archived)
+    }
+
+    fn asked_of(file: &str, targets: &[&str], above: usize, archived: bool) -> String {
+        let file = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
         let mut snapshot = dump::read(&[file], false).unwrap();
         snapshot.origin = crate::model::Origin::Cluster { context: "prod".to_owned(), server: "prod:6443".to_owned() };
         let id = |target: &&str| snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == **target).unwrap().0;
@@ -128,21 +128,30 @@ mod tests {
         assert_eq!(asked(&["Service/web"], 9, false), format!("{place} Delete 2 objects? [y/N, a: archive first]"));
         assert_eq!(
             asked(&["Service/web"], 1, true),
-            format!("{place} Delete 2 objects? Type the number of objects, 2, to confirm (anything else: stop)")
+            format!("{place} Delete 2 objects? To confirm, type the number of objects: 2 (anything else: stop)")
         );
         assert_eq!(
             asked(&["PersistentVolumeClaim/web-uploads"], 9, true),
             format!(
                 "{place} Deletes PersistentVolumeClaim/web-uploads (stored data may be lost). Delete 1 object? \
-                 Type the name, web-uploads, to confirm (anything else: stop)"
+                 To confirm, type web-uploads (anything else: stop)"
             )
+        );
+        // What goes once the operator has removed its finalizer counts, too.
+        let asked_later = asked_of("tests/cli/dumps/operator.yaml", &["PgCluster/orders"], 9, true);
+        assert!(
+            asked_later.contains(
+                "Deletes 2 PersistentVolumeClaims (stored data may be lost), PgCluster/orders (the effect of its \
+                 finalizers is not known). Delete 8 objects?"
+            ),
+            "{asked_later}"
         );
         assert_eq!(
             asked(&["StatefulSet/db", "Namespace/elsewhere"], 9, false),
             format!(
                 "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (stored data \
-                 may be lost). Delete 11 objects? Type the name, elsewhere, \
-                 to confirm (a: archive first, anything else: stop)"
+                 may be lost). Delete 11 objects? To confirm, type elsewhere \
+                 (a: archive first, anything else: stop)"
             )
         );
     }

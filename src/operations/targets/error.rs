@@ -17,6 +17,12 @@ pub enum TargetError {
     /// A manifest's kind is not served.
     #[error("{place}: no kind {kind:?} is served in {api_version:?}{}", served_as(served))]
     UnknownKind { place: Place, api_version: String, kind: String, served: Vec<String> },
+    /// Neither a TYPE, nor like one.
+    #[error("the server has no resource type {text:?}; an object is TYPE/NAME, for instance deploy/web")]
+    NoType {
+        /// What was typed, alone.
+        text: String,
+    },
     /// `TYPE` alone.
     #[error("{types:?} is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all")]
     NoName { types: String },

@@ -190,7 +190,11 @@ fn selected_types(texts: &[String], resources: &Resources) -> Result<Vec<Selecte
     let mut types: Vec<SelectedType> = Vec::new();
     for text in texts {
         let of_category = !resources.category(text).is_empty();
-        for resource in resources.find_types(text)? {
+        let found = resources.find_types(text).map_err(|unknown| match texts {
+            [text] if unknown.nearest.is_empty() => TargetError::NoType { text: text.clone() },
+            _ => TargetError::UnknownType(unknown),
+        });
+        for resource in found? {
             match types.iter_mut().find(|known| known.resource == resource) {
                 Some(known) => known.of_category &= of_category,
                 None => types.push(SelectedType { resource, of_category }),

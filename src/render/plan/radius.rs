@@ -109,7 +109,8 @@ impl<'a> BlastRadius<'a> {
         let mut remarks = vec![(tone, in_short(row.summary))];
         if let Some(obstacle) = row.obstacle {
             let verb = if obstacle.taken_down { "takes down" } else { "prevented by" };
-            remarks.push((Tone::Error, format!("{verb} {}", self.snapshot.short_name(obstacle.kind.object()))));
+            remarks
+                .push((Tone::Error, format!("{verb} {}", visible(&self.snapshot.short_name(obstacle.kind.object())))));
         }
         if row.effects.error > 0 {
             remarks.push((Tone::Error, format!("{} lost outside the cluster", row.effects.error)));

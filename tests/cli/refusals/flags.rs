@@ -1,6 +1,6 @@
 //! Contradictory flags and invalid values.
 
-use super::{describe, finish, first_line, gc, on_shop, program};
+use super::{NEEDS_A_CLUSTER, describe, finish, first_line, gc, on_shop, program};
 
 /// R1.41: kubectl refuses these, too.
 #[test]
@@ -286,9 +286,10 @@ fn values_that_are_none() {
         ),
         (&["tree", "--color", "sometimes"], "invalid value 'sometimes' for '--color <WHEN>'"),
         (&["completion", "tcsh"], "invalid value 'tcsh' for '<SHELL>'"),
-        (&["snapshot", "--from", "examples"], "unexpected argument '--from' found"),
+        (&["delete", "deploy/web", "--from", "examples"], NEEDS_A_CLUSTER),
+        (&["snapshot", "--from", "examples"], NEEDS_A_CLUSTER),
         (&["watch", "-o", "yaml"], "invalid value 'yaml' for '--output <FORMAT>'"),
-        (&["watch", "--from", "examples"], "unexpected argument '--from' found"),
+        (&["watch", "--from", "examples"], NEEDS_A_CLUSTER),
         (&["nope"], "unrecognized subcommand 'nope'"),
         (&["tree", "--nope"], "unexpected argument '--nope' found"),
     ] {

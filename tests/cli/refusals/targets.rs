@@ -7,6 +7,10 @@ fn types_and_names_that_are_not_there() {
     for (args, error) in [
         (&["tree", "zzzzzz/web"][..], r#"the server has no resource type "zzzzzz""#),
         (&["tree", "svc,deplyo", "web"], r#"the server has no resource type "deplyo"; did you mean deployments?"#),
+        (
+            &["tree", "storefront"],
+            r#"the server has no resource type "storefront"; an object is TYPE/NAME, for instance deploy/web"#,
+        ),
         (&["tree", "deploy/wbe"], r#"deployments.apps "wbe" not found; did you mean web?"#),
         (&["plan", "deplyo/web"], r#"the server has no resource type "deplyo"; did you mean deployments?"#),
         (

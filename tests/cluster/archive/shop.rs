@@ -89,7 +89,10 @@ fn a_shop_is_archived_whole() {
     );
     assert!(describe.contains(kinds), "{describe}");
     assert!(
-        describe.ends_with(&format!("\nRestore with: kubectl gc restore --context=test {}\n", file.display())),
+        describe.ends_with(&format!(
+            "The data of volumes is not in the file.\n\nRestore with: kubectl gc restore --context=test {}\n",
+            file.display()
+        )),
         "{describe}"
     );
 

@@ -38,7 +38,7 @@ fn many_are_counted_by_whoever_deletes_them() {
     let family = Family::of("asked-many", 3);
     for (answer, left) in [("y", 4), ("3", 4), ("4", 0)] {
         let mut terminal = family.cluster.gc_on_terminal(&family.args(&["--confirm-above=3"]));
-        terminal.shows("Type the number of objects, 4, to confirm (a: archive first, anything else: stop)");
+        terminal.shows("To confirm, type the number of objects: 4 (a: archive first, anything else: stop)");
         terminal.types(answer);
         let (code, shown) = terminal.ends();
         assert_eq!((code, family.there().len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
@@ -59,8 +59,8 @@ fn what_is_heavy_is_named() {
     for (answer, left) in [("y", 1), ("data", 0)] {
         let mut terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
         terminal.shows(
-            "Deletes PersistentVolumeClaim/data (stored data may be lost). Delete 1 object? Type the name, data, to \
-             confirm (a: archive first",
+            "Deletes PersistentVolumeClaim/data (stored data may be lost). Delete 1 object? To confirm, type \
+             data (a: archive first",
         );
         terminal.types(answer);
         let (code, shown) = terminal.ends();
