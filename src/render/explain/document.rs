@@ -6,8 +6,8 @@ use crate::{
     doctor::{
         Explanation, Finding,
         explain::{
-            Condition, ConditionOutcome, Dependents, FinalizerStory, NextStory, ReferenceStory, RootCause, Trigger,
-            Waiting,
+            Attention, Condition, ConditionOutcome, Dependents, FinalizerStory, NextStory, ReferenceStory, RootCause,
+            Trigger, Waiting,
         },
     },
     document::{Head, ObjectJson, ReferenceJson},
@@ -302,6 +302,13 @@ impl<'a> NextJson<'a> {
             dependents: Vec::new(),
         };
         match &story.next {
+            // A dependent that could not be read may have to go, or to be freed, first.
+            _ if story.may_wait => {
+                explanation.reason = Some(reason(NoAction::Unread(None)));
+                explanation.rule = Rule::R10_2;
+                explanation.message = "Not known: what could not be read may depend on it.";
+                explanation.attention = Attention::Unknown.name();
+            }
             Next::Delete(policy, _) => (explanation.action, explanation.propagation) = ("Delete", Some(policy.name())),
             Next::Unblock => {
                 (explanation.action, explanation.propagation) = ("Unblock", Some(Propagation::Foreground.name()))

@@ -7,7 +7,7 @@ mod world;
 
 use std::{sync::Mutex, thread};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use world::{World, text};
 
 use crate::{harness::Ran, plan::trial::Trial};
@@ -94,6 +94,8 @@ fn owners_are_not_let_go_while_dependents_may_be_hidden() {
         let told = told.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains(&format!("UNSURE: ConfigMap/{name}")), "{told}");
     }
+    let next = &run("explain cm/orphaning -o json").json()["explanations"][0]["next"];
+    assert_eq!((&next["action"], &next["reason"]), (&json!("Nothing"), &json!("Unread")), "{next:#}");
     let told = run("explain cm/orphaning").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("Others may be among what could not be read: secrets (forbidden)."), "{told}");
     let plan = run("plan cm/orphaning").stdout;
