@@ -15,6 +15,11 @@ pub fn named(all: &[String]) -> String {
     format!("{}{more}", first.join("; "))
 }
 
+/// What follows the first few names of a list: ` and 3 more`, or nothing.
+pub fn and_more(rest: usize) -> String {
+    if rest == 0 { String::new() } else { format!(" and {rest} more") }
+}
+
 /// A number with thousands separators: `101,204`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();

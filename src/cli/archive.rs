@@ -80,10 +80,7 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
     for (number, kind) in kinds {
         text += &format!("  {} {kind}\n", thousands(number));
     }
-    for note in archiving.notes() {
-        text += &format!("{note}\n");
-    }
-    for note in of_content(&saved.kinds) {
+    for note in archiving.notes().iter().map(String::as_str).chain(of_content(&saved.kinds)) {
         text += &format!("{note}\n");
     }
     text += &format!("\nRestore with: {}\n", kubectl.plugin("restore").file(archiving.path()));

@@ -6,7 +6,7 @@ use crate::{
     command_line::ShellCommand,
     model::{ObjectId, OwnerEvent},
     tree::ResolvedReference,
-    wording::age,
+    wording::{age, and_more},
 };
 
 use super::{
@@ -70,7 +70,7 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
     let when =
         case.now.zip(latest.last).map(|(now, last)| format!(" {} ago", age((now - last).max(0)))).unwrap_or_default();
     let place = if latest.namespace.is_empty() { String::new() } else { format!(" in namespace {}", latest.namespace) };
-    let more = if uids.len() > 1 { format!(" and {} more", uids.len() - 1) } else { String::new() };
+    let more = and_more(uids.len().saturating_sub(1));
     let look: Vec<ShellCommand> = objects.iter().filter_map(|id| case.commands().managed_fields(*id)).collect();
     let consequence = if objects.is_empty() {
         "It no longer exists: owners in another namespace do not count, and the collector deletes objects \

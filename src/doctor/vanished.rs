@@ -6,7 +6,7 @@ use super::evidence::{Evidence, RecordedName};
 use crate::{
     graph::OwnerGraph,
     model::{NamedEvent, ObjectId, Presence, ResourceId, Snapshot},
-    wording::{age, count},
+    wording::{age, and_more, count},
 };
 
 /// At most this many objects or events are named.
@@ -94,8 +94,7 @@ impl Teller<'_> {
                 let by = record.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
                 format!("{}/{}{by}", name.resource, name.name)
             });
-            let more = led.len().saturating_sub(NAMED);
-            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let more = and_more(led.len().saturating_sub(NAMED));
             lines.push(format!(
                 "Deleted in the {LED_TO}s before, perhaps its owner: {}{more}.",
                 told.collect::<Vec<_>>().join(", ")

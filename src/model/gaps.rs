@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Coordinate, Gap, Snapshot};
+use crate::wording::and_more;
 
 /// At most this many resources are named for one reason.
 const NAMED: usize = 6;
@@ -106,7 +107,7 @@ pub(crate) fn names_in_words(gaps: &[Gap]) -> String {
             None => by_namespace.push((namespace, vec![&gap.resource])),
         }
     }
-    let more = if gaps.len() > NAMED { format!(" and {} more", gaps.len() - NAMED) } else { String::new() };
+    let more = and_more(gaps.len().saturating_sub(NAMED));
     // Whatever is not named may be elsewhere.
     let all_here = by_namespace.len() == 1 && gaps.iter().all(|gap| gap.namespace == gaps[0].namespace);
     let place = |namespace: Option<&str>| namespace.map(|one| format!(" in namespace {one}")).unwrap_or_default();

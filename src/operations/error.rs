@@ -8,7 +8,7 @@ use crate::{
     cluster::ConnectError,
     dump::DumpError,
     metrics::ServeError,
-    wording::{count, named},
+    wording::{and_more, count, named},
 };
 
 use super::{hold::HoldTrouble, targets::TargetError, unread::Unread};
@@ -220,8 +220,7 @@ fn not_archived(path: &str, failures: &[(String, String)]) -> String {
     let describe: Vec<String> = by_reason
         .iter()
         .map(|(reason, objects)| {
-            let more =
-                if objects.len() > NAMED { format!(" and {} more", objects.len() - NAMED) } else { String::new() };
+            let more = and_more(objects.len().saturating_sub(NAMED));
             format!("{}{more} ({reason})", objects[..objects.len().min(NAMED)].join(", "))
         })
         .collect();

@@ -4,7 +4,7 @@ use crate::{
     model::{Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
     render::go_quote::visible,
-    wording::{count, thousands},
+    wording::{and_more, count},
 };
 
 use super::{LiveSession, OperationError};
@@ -151,8 +151,7 @@ fn lines(said: impl Iterator<Item = Said>) -> Vec<String> {
     }
     let line = |(before, resources, after): (String, Vec<String>, String)| {
         let named = resources[..resources.len().min(TYPES)].join(", ");
-        let more = resources.len().saturating_sub(TYPES);
-        let more = if more == 0 { String::new() } else { format!(" and {} more", thousands(more)) };
+        let more = and_more(resources.len().saturating_sub(TYPES));
         visible(&format!("{before}{named}{more}{after}")).into_owned()
     };
     groups.into_iter().map(line).collect()

@@ -4,7 +4,7 @@ use crate::{
     account::{Change, DeletionPolicy, Happening, Loop, Millis, Missing, Owner, OwnerState, What},
     model::Identity,
     render::{go_quote::visible, style::Tone, words::wrapped},
-    wording::{age, count, thousands},
+    wording::{age, and_more, count, thousands},
 };
 
 use super::{
@@ -222,8 +222,7 @@ pub(super) fn not_seen(missing: &[Missing]) -> String {
         }
     }
     let reasons = by_reason.iter().map(|(why, resources)| {
-        let more = resources.len().saturating_sub(NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let more = and_more(resources.len().saturating_sub(NAMED));
         format!("{}{more} ({why})", resources[..resources.len().min(NAMED)].join(", "))
     });
     reasons.collect::<Vec<_>>().join("; ")

@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use crate::{
     account::{Content, DeletionPolicy, Holds, Millis, Owner, OwnerState, Reason},
     model::Identity,
-    wording::{age, count},
+    wording::{age, and_more, count},
 };
 
 /// How many owners a line names.
@@ -104,8 +104,7 @@ impl Words<'_> {
         }
         if holds.blocking_count > 0 {
             let named: Vec<String> = holds.blocking.iter().map(|dependent| self.object(dependent)).collect();
-            let more = holds.blocking_count - named.len().min(holds.blocking_count);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let more = and_more(holds.blocking_count.saturating_sub(named.len()));
             let word = if holds.blocking_count == 1 { "its dependent" } else { "its dependents" };
             waits.push(format!("{word} {}{more}", named.join(", ")));
         }

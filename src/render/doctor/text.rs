@@ -15,7 +15,7 @@ use crate::{
         style::{Style, Tone},
         words::wrapped,
     },
-    wording::{count, thousands},
+    wording::{and_more, count, thousands},
 };
 
 use super::{DoctorView, IfDeleted, all_remedies, looked_at, subjects::listed, word};
@@ -92,11 +92,8 @@ impl DoctorView<'_> {
     fn kinds_read(&self) -> String {
         let kinds: BTreeSet<ResourceId> = self.snapshot.objects().map(|(_, object)| object.resource).collect();
         let named = kinds.iter().take(NAMED_KINDS).map(|id| self.snapshot.resources.get(*id).kind.as_str());
-        let named = named.collect::<Vec<_>>().join(", ");
-        match kinds.len().saturating_sub(NAMED_KINDS) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
+        let more = and_more(kinds.len().saturating_sub(NAMED_KINDS));
+        format!("{}{more}", named.collect::<Vec<_>>().join(", "))
     }
 
     /// What no finding says: nothing is wrong before the delete.

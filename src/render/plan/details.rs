@@ -17,7 +17,7 @@ use super::{
     names::name,
     side_effects,
 };
-use crate::render::style::Tone;
+use crate::{render::style::Tone, wording::and_more};
 
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
@@ -315,8 +315,7 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
             format!("{}{reason}", name(view, *object, Some(outcome.object)))
         };
         let named: Vec<String> = outcome.waits_for.iter().zip(&reasons).map(describe).collect();
-        let rest = outcome.waits_for.len() - named.len();
-        let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+        let rest = and_more(outcome.waits_for.len() - named.len());
         parts.push(format!("waits for {}{rest}{}", named.join(", "), shared.cloned().unwrap_or_default()));
     }
     parts.join("; ")

@@ -7,7 +7,7 @@ use crate::{
     model::{ObjectId, Snapshot},
     plan::ClaimsOfSet,
     simulate::Cause,
-    wording::count,
+    wording::{and_more, count},
 };
 
 use super::{PlanView, names::name};
@@ -112,8 +112,7 @@ fn line(view: &PlanView<'_>, of: &ClaimsOfSet) -> String {
     for ClaimsResult { claims, reason } in results(view, of) {
         let named: Vec<&str> =
             claims.iter().take(NAMED).map(|id| view.snapshot.text(view.snapshot.object(*id).name)).collect();
-        let rest = claims.len() - named.len();
-        let rest = if rest == 0 { String::new() } else { format!(" and {rest} more") };
+        let rest = and_more(claims.len() - named.len());
         let number = count(claims.len(), "claim is", "claims are");
         parts.push(format!("{number} {reason}: {}{rest}", named.join(", ")));
     }

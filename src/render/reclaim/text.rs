@@ -12,7 +12,7 @@ use crate::{
         table::{Column, lines},
         words::wrapped,
     },
-    wording::{age, count},
+    wording::{age, and_more, count},
 };
 
 use super::{ReclaimView, document::time};
@@ -169,14 +169,12 @@ fn why(view: &ReclaimView<'_>, removal: &Removal) -> String {
             why.push_str(&format!(", which {by} removes"));
         }
         if let Some(first) = held.for_objects.first() {
-            let more = held.for_objects.len() - 1;
-            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let more = and_more(held.for_objects.len() - 1);
             why.push_str(&format!(" once {}{more} is gone", view.snapshot.short_name(*first)));
         }
     }
     if let Some(first) = removal.held_dependents.first() {
-        let more = removal.held_dependents.len() - 1;
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let more = and_more(removal.held_dependents.len() - 1);
         why.push_str(&format!("; a finalizer then holds {}{more}", view.snapshot.short_name(*first)));
     }
     if let Some(doubt) = removal.doubt() {
