@@ -16,7 +16,7 @@ use crate::{
 use super::{
     keys,
     pane::{ListKind, ListPane, Pane, TextKind, TextPane},
-    state::State,
+    state::{Effect, State},
     text::{Line, wrapped},
 };
 
@@ -56,15 +56,19 @@ impl Layout {
 }
 
 /// What was drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drawn {
     /// How many rows or lines of a text were laid out.
     pub rows: usize,
+    /// What a size other than the last one asks for.
+    pub effects: Vec<Effect>,
 }
 
-/// Draws the screen.
-pub fn draw(state: &State, buffer: &mut Buffer) -> Drawn {
+/// Draws the screen. How large it is, only the buffer knows: a terminal changes its size at any moment, and its message
+/// about that comes later.
+pub fn draw(state: &mut State, buffer: &mut Buffer) -> Drawn {
     let area = buffer.area;
+    let effects = state.resized((area.width, area.height));
     let layout = Layout::of((area.width, area.height));
     let mut page = Page { buffer, width: usize::from(area.width), colours: state.colours, y: 0 };
     if layout.title {
@@ -82,7 +86,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) -> Drawn {
     if layout.footer {
         page.footer(state);
     }
-    Drawn { rows }
+    Drawn { rows, effects }
 }
 
 struct Page<'b> {

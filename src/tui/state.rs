@@ -167,8 +167,11 @@ impl State {
         effects
     }
 
-    /// The terminal has another size now.
-    pub fn resized(&mut self, size: (u16, u16)) -> Vec<Effect> {
+    /// The terminal has this size now.
+    pub(super) fn resized(&mut self, size: (u16, u16)) -> Vec<Effect> {
+        if self.size == size {
+            return Vec::new();
+        }
         let width = self.size.0;
         self.size = size;
         self.keep_in_view();

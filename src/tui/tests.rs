@@ -1,6 +1,6 @@
 //! Keys in, pictures out: no terminal is needed.
 
-use ratatui::{Terminal, backend::TestBackend};
+use ratatui::{Terminal, backend::TestBackend, buffer::Buffer, layout::Rect};
 
 use crate::{
     allocations::allocated,
@@ -31,7 +31,7 @@ fn state(scene: Box<Scene>, size: (u16, u16)) -> State {
 }
 
 /// The screen as text.
-fn picture(state: &State) -> String {
+fn picture(state: &mut State) -> String {
     let mut terminal = Terminal::new(TestBackend::new(state.size.0, state.size.1)).unwrap();
     terminal.draw(|frame| _ = draw(state, frame.buffer_mut())).unwrap();
     // The backend can't write a line without columns.
@@ -58,9 +58,9 @@ fn select(state: &mut State, name: &str) {
 #[test]
 fn the_forest() {
     let mut state = state(scene(shop(), false), (80, 24));
-    insta::assert_snapshot!("forest", picture(&state));
+    insta::assert_snapshot!("forest", picture(&mut state));
     state.key(Key::End);
-    insta::assert_snapshot!("forest-end", picture(&state));
+    insta::assert_snapshot!("forest-end", picture(&mut state));
 }
 
 /// A live cluster has READY and STATUS; what could not be read is unknown, not empty.
@@ -78,7 +78,7 @@ fn statuses() {
     };
     let statuses = objects.iter().map(|object| (object.uid.clone(), status(object))).collect();
     assert_eq!(state.news(News::Statuses(statuses)), [], "nothing new is asked for at once");
-    insta::assert_snapshot!("statuses", picture(&state));
+    insta::assert_snapshot!("statuses", picture(&mut state));
 }
 
 #[test]
@@ -95,13 +95,13 @@ fn what_is_closed_stays_closed_when_the_cluster_changes() {
     world.add("shop", "Pod/web-1-0", &[web]);
     state.news(News::Scene(scene(world.build(), true)));
     assert_eq!(state.marks.iter().map(Identity::short_name).collect::<Vec<_>>(), [web]);
-    insta::assert_snapshot!("changed", picture(&state));
+    insta::assert_snapshot!("changed", picture(&mut state));
 }
 
 #[test]
 fn nothing_at_all() {
     let mut state = state(scene(World::new().build(), true), (80, 24));
-    insta::assert_snapshot!("empty", picture(&state));
+    insta::assert_snapshot!("empty", picture(&mut state));
     let keys = [Key::Up, Key::Down, Key::Left, Key::Right, Key::PageDown, Key::End, Key::Enter, Key::Tab];
     keys.into_iter().for_each(|key| drop(state.key(key)));
     assert_eq!(press(&mut state, "obpdy u+-"), []);
@@ -120,11 +120,11 @@ fn no_key_breaks_anything() {
                     let key = if key == '\t' { Key::Tab } else { Key::Char(key) };
                     let effects = state.key(key);
                     assert!(!effects.contains(&Effect::Leave), "{key:?}");
-                    picture(&state);
+                    picture(&mut state);
                     if state.filtering || !state.panes.is_empty() {
                         for key in [Key::Down, Key::PageDown, Key::End, Key::Enter, Key::Up, Key::Esc] {
                             state.key(key);
-                            picture(&state);
+                            picture(&mut state);
                         }
                     }
                     while state.filtering || state.rows.is_filtered() || !state.panes.is_empty() {
@@ -139,29 +139,52 @@ fn no_key_breaks_anything() {
     }
 }
 
+/// A terminal changes its size between any two steps: what is drawn fits the terminal as it is then.
+#[test]
+fn the_picture_is_as_large_as_the_terminal_is_when_it_is_drawn() {
+    let sizes = [(0, 0), (1, 1), (3, 2), (30, 6), (80, 24), (300, 100)];
+    for before in sizes {
+        for (width, height) in sizes {
+            for keys in ["G", "p", "Gp", "!", "?", "o", "/web"] {
+                let mut state = state(scene(shop(), true), before);
+                press(&mut state, keys);
+                let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+                let effects = draw(&mut state, &mut buffer).effects;
+                let plan = effects.iter().any(|effect| matches!(effect, Effect::Plan { .. }));
+                assert_eq!(plan, keys.ends_with('p') && width != before.0, "{before:?} {width} {keys}: {effects:?}");
+                let mut at_rest = buffer.clone();
+                at_rest.reset();
+                assert_eq!(draw(&mut state, &mut at_rest).effects, []);
+                assert_eq!(buffer, at_rest, "{before:?} {keys}");
+            }
+        }
+    }
+}
+
 #[test]
 fn small_terminals() {
     let mut state = state(scene(shop(), true), (30, 8));
-    insta::assert_snapshot!("small", picture(&state));
+    insta::assert_snapshot!("small", picture(&mut state));
     state.resized((12, 3));
-    insta::assert_snapshot!("tiny", picture(&state));
+    insta::assert_snapshot!("tiny", picture(&mut state));
 }
 
 #[test]
 fn the_filter() {
     let mut state = state(scene(shop(), false), (80, 24));
     press(&mut state, "/POD web-1-3");
-    insta::assert_snapshot!("filter", picture(&state));
+    insta::assert_snapshot!("filter", picture(&mut state));
     state.key(Key::Enter);
     press(&mut state, "j");
     assert!(state.rows.is_filtered(), "it stays after Enter");
     state.key(Key::Esc);
     assert!(!state.rows.is_filtered());
     press(&mut state, "/no such thing");
-    assert!(picture(&state).contains("Nothing matches the filter."));
+    assert!(picture(&mut state).contains("Nothing matches the filter."));
     state.key(Key::Esc);
     press(&mut state, "/terminating");
-    assert_eq!(state.rows.matching, 3, "{}", picture(&state));
+    let shown = picture(&mut state);
+    assert_eq!(state.rows.matching, 3, "{shown}");
 }
 
 /// An owner that is not there is named, with what is known of it; one that is there is gone to, and back.
@@ -175,7 +198,7 @@ fn owners() {
     assert_eq!(state.current().map(|id| state.scene.snapshot.short_name(id)).as_deref(), Some("Pod/web-1-3"));
     select(&mut state, "ConfigMap/both");
     press(&mut state, "o");
-    insta::assert_snapshot!("owners", picture(&state));
+    insta::assert_snapshot!("owners", picture(&mut state));
     state.key(Key::Down);
     state.key(Key::Enter);
     assert_eq!(state.current().map(|id| state.scene.snapshot.short_name(id)).as_deref(), Some("Pod/web-1-0"));
@@ -197,10 +220,10 @@ fn details_and_gaps_and_help() {
     let mut state = state(scene(shop(), false), (80, 24));
     select(&mut state, "Shop/main");
     state.key(Key::Enter);
-    insta::assert_snapshot!("details", picture(&state));
+    insta::assert_snapshot!("details", picture(&mut state));
     state.key(Key::Esc);
     press(&mut state, "?");
-    insta::assert_snapshot!("help", picture(&state));
+    insta::assert_snapshot!("help", picture(&mut state));
     state.key(Key::Esc);
     assert_eq!(press(&mut state, "q"), [Effect::Leave]);
 }
@@ -229,16 +252,16 @@ fn a_plan_of_what_is_marked() {
     let effects = state.key(Key::Tab);
     assert!(matches!(effects[0], Effect::Plan { propagation: Propagation::Foreground, .. }), "{effects:?}");
     state.news(of(request, Propagation::Background, "stale"));
-    assert!(!picture(&state).contains("stale"));
+    assert!(!picture(&mut state).contains("stale"));
     state.news(of(request + 1, Propagation::Foreground, "2 objects go"));
-    insta::assert_snapshot!("plan", picture(&state));
+    insta::assert_snapshot!("plan", picture(&mut state));
     assert!(press(&mut state, "y").contains(&Effect::Copy("kubectl x".to_owned())));
-    insta::assert_snapshot!("copied", picture(&state));
+    insta::assert_snapshot!("copied", picture(&mut state));
     state.key(Key::Esc);
     // What is asked for while a plan is on its way is done when it is there, but not for another plan.
     press(&mut state, "p");
     assert!(!press(&mut state, "y").iter().any(|effect| matches!(effect, Effect::Copy(_))));
-    assert!(picture(&state).contains("as soon as the plan is there"), "{}", picture(&state));
+    assert!(picture(&mut state).contains("as soon as the plan is there"), "{}", picture(&mut state));
     let effects = state.news(of(request + 2, Propagation::Foreground, "2 objects go"));
     assert!(effects.contains(&Effect::Copy("kubectl x".to_owned())), "{effects:?}");
     state.key(Key::Esc);
@@ -249,7 +272,7 @@ fn a_plan_of_what_is_marked() {
     assert!(!effects.iter().any(|effect| matches!(effect, Effect::Copy(_))), "{effects:?}");
     // A plan is of a moment: that it has passed is said.
     state.news(News::Scene(scene(shop(), true)));
-    assert!(picture(&state).contains("p plans again"), "{}", picture(&state));
+    assert!(picture(&mut state).contains("p plans again"), "{}", picture(&mut state));
     let effects = press(&mut state, "d");
     assert!(
         matches!(&effects[0], Effect::Delete { targets, propagation: Propagation::Foreground } if targets.len() == 2),
@@ -262,17 +285,17 @@ fn a_plan_of_what_is_marked() {
 fn what_cannot_be_deleted() {
     let mut dump = state(scene(shop(), false), (80, 24));
     assert_eq!(press(&mut dump, "d"), []);
-    assert!(picture(&dump).contains("This is a dump"));
+    assert!(picture(&mut dump).contains("This is a dump"));
     let mut live = state(scene(shop(), true), (80, 24));
     live.begins_to_delete();
     assert!(!press(&mut live, "d").iter().any(|effect| matches!(effect, Effect::Delete { .. })));
     live.news(News::Deleting("Deleting: 1 of 2 deleted".to_owned()));
     live.key(Key::Down);
-    assert!(picture(&live).contains("Deleting: 1 of 2 deleted"));
+    assert!(picture(&mut live).contains("Deleting: 1 of 2 deleted"));
     assert!(!press(&mut live, "q").contains(&Effect::Leave), "the first q says what goes on");
     assert!(press(&mut live, "q").contains(&Effect::Leave));
     live.news(News::Deleted(lines("All as planned.")));
-    assert!(picture(&live).contains("All as planned.") && !live.is_deleting());
+    assert!(picture(&mut live).contains("All as planned.") && !live.is_deleting());
 }
 
 #[test]
@@ -280,7 +303,7 @@ fn findings() {
     let mut state = state(scene(shop(), false), (80, 24));
     let target = state.scene.identity(state.scene.snapshot.objects().last().expect("an object").0);
     assert!(matches!(state.start(Start::Findings, &[])[0], Effect::Diagnose { width: 80 }));
-    assert!(picture(&state).contains("Looking for problems"));
+    assert!(picture(&mut state).contains("Looking for problems"));
     let finding = |severity, title: &str| Finding {
         severity,
         title: title.to_owned(),
@@ -290,7 +313,7 @@ fn findings() {
     };
     let found = vec![finding(Severity::Error, "ERROR stuck"), finding(Severity::Info, "NOTE quiet")];
     state.news(News::Diagnosed(Ok(found)));
-    insta::assert_snapshot!("findings", picture(&state));
+    insta::assert_snapshot!("findings", picture(&mut state));
     state.key(Key::Enter);
     let copied: Vec<Effect> = ["y", "y", "y"].into_iter().flat_map(|key| press(&mut state, key)).collect();
     assert_eq!(copied, ["one", "two", "one"].map(|which| Effect::Copy(format!("kubectl {which}"))));
@@ -300,7 +323,7 @@ fn findings() {
     state.start(Start::Findings, &[]);
     state.news(News::Diagnosed(Ok(Vec::new())));
     // Secrets were not read.
-    assert!(picture(&state).contains("as far as could be read") || state.scene.snapshot.gaps.is_empty());
+    assert!(picture(&mut state).contains("as far as could be read") || state.scene.snapshot.gaps.is_empty());
 }
 
 /// Names are data: nothing of them reaches the terminal as it is.
@@ -311,16 +334,16 @@ fn hostile_names() {
     world.add("sh\u{1b}op", evil, &[]);
     world.add_with("shop", "Pod/日本語日本語", vec![owner(evil)], terminating(&["fin\u{7}alizer"]));
     let mut state = state(scene(world.build(), true), (60, 20));
-    let mut shown = picture(&state);
+    let mut shown = picture(&mut state);
     for key in
         [Key::Enter, Key::Esc, Key::Char('o'), Key::Esc, Key::Char(' '), Key::Char('p'), Key::Esc, Key::Char('y')]
     {
         state.key(key);
-        shown += &picture(&state);
+        shown += &picture(&mut state);
     }
     state.news(News::Note("a\u{1b}b".to_owned()));
     state.news(News::Doing("a\u{1b}b".to_owned()));
-    shown += &picture(&state);
+    shown += &picture(&mut state);
     let bad: Vec<char> = shown.chars().filter(|c| c.is_control() && *c != '\n' || *c == '\u{202e}').collect();
     assert_eq!(bad, [], "{shown}");
 }
@@ -328,15 +351,15 @@ fn hostile_names() {
 #[test]
 fn tones_are_colours_only_if_they_are_wanted() {
     let mut state = state(scene(shop(), true), (80, 24));
-    let colours = |state: &State| {
+    let colours = |state: &mut State| {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
         terminal.draw(|frame| _ = draw(state, frame.buffer_mut())).unwrap();
         let cells = terminal.backend().buffer().content().to_vec();
         cells.iter().filter(|cell| cell.fg != ratatui::style::Color::Reset).count()
     };
-    assert_eq!(colours(&state), 0);
+    assert_eq!(colours(&mut state), 0);
     state.colours = true;
-    assert!(colours(&state) > 0);
+    assert!(colours(&mut state) > 0);
     assert_eq!(lines("\u{1b}[33mx\u{1b}[0m")[0][0].0, Tone::Warning);
 }
 
@@ -366,7 +389,7 @@ fn a_key_costs_the_same_with_100_000_objects() {
             let mut rows = 0;
             for key in keys {
                 state.key(key);
-                terminal.draw(|frame| rows += draw(&state, frame.buffer_mut()).rows).unwrap();
+                terminal.draw(|frame| rows += draw(&mut state, frame.buffer_mut()).rows).unwrap();
             }
             rows
         });
@@ -390,9 +413,9 @@ fn a_chain_of_100_000_owners() {
     }
     let mut state = state(scene(world.build(), false), (80, 24));
     press(&mut state, "+G");
-    assert!(picture(&state).contains("ConfigMap/c99999"), "{}", picture(&state));
+    assert!(picture(&mut state).contains("ConfigMap/c99999"), "{}", picture(&mut state));
     press(&mut state, "/c99998");
-    assert!(picture(&state).contains("ConfigMap/c99998"));
+    assert!(picture(&mut state).contains("ConfigMap/c99998"));
     state.key(Key::Esc);
     press(&mut state, "-");
     assert_eq!(state.rows.len(), 1);

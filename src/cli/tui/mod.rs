@@ -147,16 +147,12 @@ impl Running<'_> {
         }
         let mut ticked = Instant::now();
         loop {
-            self.screen.draw(&self.state).map_err(OperationError::Print)?;
-            let mut effects = match self.screen.next(BETWEEN_LOOKS).map_err(OperationError::Print)? {
-                screen::Input::Key(key) => self.state.key(key),
-                screen::Input::Resized(size) => self.state.resized(size),
-                screen::Input::Redraw => {
-                    self.screen.forget().map_err(OperationError::Print)?;
-                    Vec::new()
-                }
-                screen::Input::Nothing => Vec::new(),
-            };
+            let mut effects = self.screen.draw(&mut self.state).map_err(OperationError::Print)?;
+            match self.screen.next(BETWEEN_LOOKS).map_err(OperationError::Print)? {
+                screen::Input::Key(key) => effects.extend(self.state.key(key)),
+                screen::Input::Redraw => self.screen.forget().map_err(OperationError::Print)?,
+                screen::Input::Nothing => {}
+            }
             loop {
                 match self.messages.try_recv() {
                     Ok(Message::News(news)) => effects.extend(self.state.news(news)),
@@ -205,11 +201,7 @@ impl Running<'_> {
                 deleting::wait_for_enter();
             }
         }
-        self.screen.reenter().map_err(OperationError::Print)?;
-        let size = self.screen.size().map_err(OperationError::Print)?;
-        let effects = self.state.resized(size);
-        effects.into_iter().for_each(|effect| drop(self.requests.send(effect)));
-        Ok(())
+        self.screen.reenter().map_err(OperationError::Print)
     }
 
     fn deleted(&mut self, report: Report) -> Vec<Effect> {

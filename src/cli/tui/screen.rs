@@ -20,7 +20,7 @@ use ratatui::{
     },
 };
 
-use crate::tui::{Key, State, draw};
+use crate::tui::{Effect, Key, State, draw};
 
 /// Whether the screen is open.
 static OPEN: AtomicBool = AtomicBool::new(false);
@@ -36,7 +36,6 @@ pub(super) fn is_open() -> bool {
 /// What comes from the terminal.
 pub(super) enum Input {
     Key(Key),
-    Resized((u16, u16)),
     /// Ctrl-L: everything is to be drawn again.
     Redraw,
     Nothing,
@@ -83,13 +82,13 @@ impl Screen {
         self.0.size().map(|size| (size.width, size.height))
     }
 
-    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+    /// Draws, and returns what another size asks for.
+    pub(super) fn draw(&mut self, state: &mut State) -> io::Result<Vec<Effect>> {
         let drawing = DRAWING.lock();
-        self.0.draw(|frame| {
-            draw(state, frame.buffer_mut());
-        })?;
+        let mut effects = Vec::new();
+        self.0.draw(|frame| effects = draw(state, frame.buffer_mut()).effects)?;
         drop(drawing);
-        Ok(())
+        Ok(effects)
     }
 
     /// Waits for a key, but no longer than this.
@@ -103,7 +102,6 @@ impl Screen {
                 panic!("Insert, with {MAY_PANIC} set")
             }
             Event::Key(key) if key.kind != KeyEventKind::Release => input(key),
-            Event::Resize(width, height) => Input::Resized((width, height)),
             _ => Input::Nothing,
         })
     }
