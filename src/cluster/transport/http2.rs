@@ -54,7 +54,8 @@ impl Connections {
     pub(super) fn place(&mut self) -> Option<Place> {
         self.0.retain(|open| !open.sender.is_closed());
         let open = self.0.iter().find(|open| open.has_room())?;
-        Some(Place { sender: open.sender.clone(), under_way: UnderWay::one_more(&open.under_way) })
+        let (sender, driver) = (open.sender.clone(), open.driver.clone());
+        Some(Place { sender, driver, under_way: UnderWay::one_more(&open.under_way) })
     }
 
     /// Begins to speak HTTP/2.
@@ -87,8 +88,9 @@ async fn drive(driver: Arc<Mutex<Option<Driver>>>) {
         None => Poll::Ready(()),
     })
     .await;
-    let ended = lock(&driver).take();
-    drop(ended);
+    // Under the lock, as each request is handed over: one that comes between hyper's last look at what waits and its
+    // end would wait forever.
+    *lock(&driver) = None;
 }
 
 /// A new connection.
@@ -97,6 +99,7 @@ pub(super) struct Started(Open);
 /// Permission to send one request.
 pub(super) struct Place {
     sender: http2::SendRequest<Body>,
+    driver: Arc<Mutex<Option<Driver>>>,
     under_way: UnderWay,
 }
 
@@ -109,7 +112,11 @@ pub(super) enum Failed {
 
 impl Place {
     pub(super) async fn send(mut self, request: Request<Body>) -> Result<Response<Answer>, Failed> {
-        match self.sender.try_send_request(request).await {
+        let sent = {
+            let _driver = lock(&self.driver);
+            self.sender.try_send_request(request)
+        };
+        match sent.await {
             Ok(response) => Ok(response.map(|body| Answer { body, _under_way: self.under_way })),
             Err(mut error) => {
                 let never_sent = error.take_message().is_some();

@@ -353,3 +353,32 @@ async fn a_proxy_forwards_plain_requests() {
     assert!(head.contains("\r\nproxy-authorization: Basic bWU6cEBzcw==\r\n"), "{head}");
     assert!(head.contains("\r\nhost: api.example.com:8080\r\n"), "{head}");
 }
+
+/// While connections end all the time, each request is answered or fails: none waits for what will not come.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "long: looks for what happens once in 90,000 requests"]
+async fn no_request_waits_on_a_connection_that_has_ended() {
+    let client = serve(&["h2"], move |number, stream| async move {
+        let mut server = handshake(stream).await;
+        let mut requests = 0;
+        while let Some(Ok((_, reply))) = server.accept().await {
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_micros(300)).await;
+                answer(reply);
+            });
+            requests += 1;
+            if requests == 5 + number % 40 {
+                server.graceful_shutdown();
+            }
+        }
+    })
+    .await;
+    for round in 0..3_000 {
+        let requests = futures::future::join_all((0..60).map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { status(&client, "GET").await })
+        }));
+        let answered = tokio::time::timeout(Duration::from_secs(60), requests).await;
+        assert!(answered.is_ok(), "round {round}: a request waits");
+    }
+}
