@@ -20,6 +20,23 @@ pub fn and_more(rest: usize) -> String {
     if rest == 0 { String::new() } else { format!(" and {rest} more") }
 }
 
+/// Items by key: the keys in the order in which they first come. For a few keys.
+pub fn grouped<K: PartialEq, T>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for (key, item) in items {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, same)) => same.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
+
+/// The first few names of a list, and how many more there are: `pods, secrets and 3 more`.
+pub fn some_of(names: &[&str], most: usize) -> String {
+    format!("{}{}", names[..names.len().min(most)].join(", "), and_more(names.len().saturating_sub(most)))
+}
+
 /// A number with thousands separators: `101,204`.
 pub fn thousands(number: usize) -> String {
     let digits = number.to_string();

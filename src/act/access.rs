@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::{
     cluster::{Connection, Failure},
     model::{ResourceId, Resources},
-    wording::named,
+    wording::{grouped, named},
 };
 
 use super::request::send_with_retry;
@@ -160,20 +160,15 @@ impl Verdicts {
     /// denied.
     pub fn forbidden(&self, resources: &Resources) -> Option<String> {
         // Verbs on the same objects are named together: `create and get pods in namespace shop`.
-        let mut denied: Vec<(Vec<&str>, String)> = Vec::new();
-        for Denied { access, reason } in &self.denied {
+        let denied = grouped(self.denied.iter().map(|Denied { access, reason }| {
             let because = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            let what = format!("{}{because}", access.objects(resources));
-            match denied.iter_mut().find(|(_, known)| *known == what) {
-                Some((verbs, _)) => verbs.push(access.verb),
-                None => denied.push((vec![access.verb], what)),
-            }
-        }
+            (format!("{}{because}", access.objects(resources)), access.verb)
+        }));
         let verbs = |verbs: &[&str]| match verbs {
             [some @ .., last] if !some.is_empty() => format!("{} and {last}", some.join(", ")),
             verbs => verbs.concat(),
         };
-        let denied: Vec<String> = denied.iter().map(|(all, what)| format!("{} {what}", verbs(all))).collect();
+        let denied: Vec<String> = denied.iter().map(|(what, all)| format!("{} {what}", verbs(all))).collect();
         (!denied.is_empty()).then(|| named(&denied))
     }
 }

@@ -23,7 +23,7 @@ use crate::{
     simulate::{Assume, SimContext, State},
 };
 
-use super::{delete::Sent, look::Poller};
+use super::{delete::Sent, look::Poller, polled::Polled};
 
 /// The state is judged once nothing of the plan has moved for this long. Events of different resources overtake each
 /// other by less.
@@ -73,8 +73,8 @@ pub enum FollowEvent {
         resource: String,
         lost: LostWatch,
     },
-    /// A resource is listed again and again because its watch fails. Nothing is missed.
-    Polled { resource: String, reason: String },
+    /// Resources, and why they are listed again and again: their watches fail. Nothing is missed.
+    Polled(Vec<(String, String)>),
 }
 
 /// How following ended.
@@ -165,6 +165,7 @@ pub async fn follow(
         lost: Vec::new(),
         gaps,
         doubt: DOUBT,
+        polled: Polled::default(),
     };
     follower.begin(sent);
     let over = async { follower.until_over(watches).await };
@@ -205,6 +206,7 @@ struct Follower<'f> {
     gaps: Vec<Gap>,
     /// After how long without movement the watches have to show that they work.
     doubt: Duration,
+    polled: Polled,
 }
 
 impl Follower<'_> {
@@ -232,7 +234,7 @@ impl Follower<'_> {
         self.snapshot.apply_events(seen);
         for (resource, reason) in polled {
             let resource = self.snapshot.resources.get(resource).full_name();
-            (self.on_event)(FollowEvent::Polled { resource, reason });
+            self.polled.add(resource, reason);
         }
         for lost in lost {
             self.looker.lose(self.snapshot, &lost, self.course.outstanding());
@@ -253,6 +255,7 @@ impl Follower<'_> {
             self.apply_events(watches.news());
             self.look(watches).await;
             self.tell_progress();
+            self.tell_polled(false);
             if self.last_moved > judged {
                 (judged, pause) = (self.last_moved, QUIET);
                 self.doubt = DOUBT;
@@ -280,6 +283,7 @@ impl Follower<'_> {
             if let Some(on_event) = self.last_told.filter(|_| self.untold) {
                 next = next.min(on_event + BETWEEN_TOLD);
             }
+            next = self.polled.due().map_or(next, |due| next.min(due));
             let taken = Instant::now();
             tokio::select! {
                 () = watches.changed() => sleep_until((taken + TOGETHER).into()).await,
@@ -403,6 +407,13 @@ impl Follower<'_> {
         }
     }
 
+    fn tell_polled(&mut self, all: bool) {
+        let polled = self.polled.take(all);
+        if !polled.is_empty() {
+            (self.on_event)(FollowEvent::Polled(polled));
+        }
+    }
+
     fn tell_waiting(&mut self) {
         let quiet = self.last_moved.elapsed();
         if quiet < WAITING || self.last_waiting.elapsed() < WAITING {
@@ -414,6 +425,7 @@ impl Follower<'_> {
     }
 
     async fn conclude(mut self, ended: Ended) -> Followed {
+        self.tell_polled(true);
         if matches!(ended, Ended::TimedOut | Ended::CalledOff) {
             // Judge by what is known: the caller wants no further wait.
             let graph = self.course.graph(self.snapshot);

@@ -166,7 +166,7 @@ async fn a_watch_that_has_not_told_what_was_read_is_doubted() {
         patience: PATIENCE,
     };
     let mut polled = false;
-    let mut hear = |event| polled |= matches!(event, FollowEvent::Polled { .. });
+    let mut hear = |event| polled |= matches!(event, FollowEvent::Polled(_));
     let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut hear).await;
     assert_eq!(followed.progress.gone, 1, "{followed:#?}");
     let told = async {

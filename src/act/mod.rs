@@ -16,6 +16,7 @@ mod keep;
 mod keep_tests;
 mod look;
 mod owner_events;
+mod polled;
 mod probe;
 #[cfg(test)]
 mod probe_tests;

@@ -65,7 +65,8 @@ const COMMANDS: [Entry; 16] = [
         "tree",
         "Show owners and dependents as a tree",
         "Shows the TARGETs with their dependents, or with --owners what owns them; without a TARGET, everything in the \
-         namespace. Marks cycles, and owners that are missing or invalid. Changes nothing.\n\n\
+         namespace. A Namespace stands for what is in it. Marks cycles, and owners that are missing or invalid. \
+         Changes nothing.\n\n\
          Use it to see what belongs together before you touch it, or to find out why an object exists.",
         |matches| TreeArgs::from_arg_matches_mut(matches).map(Command::Tree),
     ),

@@ -122,12 +122,12 @@ fn told_by(probe: Result<Probe, ProbeError>) -> ProbeOutcome {
     }
 }
 
-/// The objects to report on, by their uids, which never change.
+/// The objects to report on, by their uids, which never change; of a Namespace, what is in it, too.
 pub(super) fn limit(session: &mut Session) -> Limit {
     let namespace = session.namespace_symbol();
     match (&session.targets, namespace) {
-        (Some(targets), _) => Limit::Objects(targets.iter().map(|id| session.snapshot.object(*id).uid).collect()),
-        (None, Some(namespace)) => Limit::Namespace(namespace),
+        (Some(targets), _) => Limit::objects(&session.snapshot, targets.iter().copied()),
+        (None, Some(namespace)) => Limit::namespace(namespace),
         (None, None) => Limit::Everything,
     }
 }

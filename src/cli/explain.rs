@@ -41,7 +41,7 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     let namespace = session.namespace_of(&targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();
     let asked = ExaminationScope {
-        limit: Limit::Objects(named.iter().map(|named| named.uid).collect()),
+        limit: Limit::objects(&session.snapshot, targets.iter().copied()),
         evidence: read_evidence(&args.evidence)?,
         ..Default::default()
     };

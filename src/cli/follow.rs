@@ -12,7 +12,7 @@ use crate::{
     act::FollowEvent,
     plan::tracker::{Blocker, Progress},
     render::{deletion::why, go_quote::visible},
-    wording::{count, duration, thousands},
+    wording::{count, duration, grouped, some_of, thousands},
 };
 
 use super::progress::spinner;
@@ -94,13 +94,22 @@ pub(super) fn describe(event: &FollowEvent, noted: &BTreeSet<String>) -> Option<
         FollowEvent::LostWatch { resource, lost } => {
             format!("Cannot watch {resource} ({}): polling its objects instead.", lost.reason)
         }
-        FollowEvent::Polled { resource, reason } => polled(resource, reason),
+        FollowEvent::Polled(resources) => polled(resources),
     })
 }
 
-/// Describes that lists take a watch's place.
-pub(super) fn polled(resource: &str, reason: &str) -> String {
-    format!("Cannot watch {resource} ({reason}): listing it again and again instead.")
+/// Describes that lists take the place of watches: one line for a reason.
+pub(super) fn polled(resources: &[(String, String)]) -> String {
+    let by_reason = grouped(resources.iter().map(|(resource, reason)| (reason, resource.as_str())));
+    let line = |(reason, resources): &(&String, Vec<&str>)| match resources.as_slice() {
+        [one] => format!("Cannot watch {one} ({reason}): listing it again and again instead."),
+        many => format!(
+            "Cannot watch {} resources ({reason}): listing them again and again instead ({}).",
+            thousands(many.len()),
+            some_of(many, NAMED)
+        ),
+    };
+    by_reason.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// `1,204 of 10,001 deleted, 3 Terminating`

@@ -11,22 +11,39 @@ use super::{code::Code, finding::Finding};
 pub enum Limit {
     #[default]
     Everything,
-    /// A namespace: the object, and everything in it.
-    Namespace(Symbol),
-    /// Objects with these uids.
-    Objects(FxHashSet<Symbol>),
+    /// Objects with these uids, and namespaces: each Namespace, and everything in it.
+    Only { uids: FxHashSet<Symbol>, namespaces: FxHashSet<Symbol> },
 }
 
 impl Limit {
+    /// A namespace: the object, and everything in it.
+    pub fn namespace(namespace: Symbol) -> Self {
+        Limit::Only { uids: FxHashSet::default(), namespaces: [namespace].into_iter().collect() }
+    }
+
+    /// These objects, and what is in those that are Namespaces.
+    pub fn objects(snapshot: &Snapshot, objects: impl IntoIterator<Item = ObjectId>) -> Self {
+        let (mut uids, mut namespaces) = (FxHashSet::default(), FxHashSet::default());
+        for id in objects {
+            uids.insert(snapshot.object(id).uid);
+            namespaces.extend(snapshot.is_namespace(id).then(|| snapshot.object(id).name));
+        }
+        Limit::Only { uids, namespaces }
+    }
+
     /// Whether a finding is in scope: a requested object is affected or involved. A finding about the whole cluster
     /// concerns every namespace, but no single object.
     pub fn takes(&self, snapshot: &Snapshot, finding: &Finding) -> bool {
         let any = || finding.objects.iter().chain(&finding.related).any(|id| self.asks_about(snapshot, *id));
         match self {
             Limit::Everything => true,
-            Limit::Objects(_) => any(),
-            Limit::Namespace(_) => ails_all(finding) || any(),
+            Limit::Only { .. } => self.has_namespaces() && ails_all(finding) || any(),
         }
+    }
+
+    /// Whether it is limited to what is in some namespaces.
+    pub(super) fn has_namespaces(&self) -> bool {
+        matches!(self, Limit::Only { namespaces, .. } if !namespaces.is_empty())
     }
 
     /// Whether an object is in scope.
@@ -34,10 +51,10 @@ impl Limit {
         let object = snapshot.object(id);
         match self {
             Limit::Everything => true,
-            Limit::Objects(uids) => uids.contains(&object.uid),
-            Limit::Namespace(namespace) => {
-                let is_namespace = || snapshot.resources.get(object.resource).kind == "Namespace";
-                object.namespace == *namespace || (object.name == *namespace && is_namespace())
+            Limit::Only { uids, namespaces } => {
+                uids.contains(&object.uid)
+                    || namespaces.contains(&object.namespace)
+                    || namespaces.contains(&object.name) && snapshot.is_namespace(id)
             }
         }
     }
@@ -46,8 +63,7 @@ impl Limit {
     pub fn asks_about_namespace(&self, snapshot: &Snapshot, namespace: &str) -> bool {
         match self {
             Limit::Everything => true,
-            Limit::Objects(_) => false,
-            Limit::Namespace(asked) => snapshot.text(*asked) == namespace,
+            Limit::Only { namespaces, .. } => namespaces.iter().any(|asked| snapshot.text(*asked) == namespace),
         }
     }
 }

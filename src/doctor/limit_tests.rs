@@ -1,5 +1,3 @@
-use rustc_hash::FxHashSet;
-
 use super::{Code, Finding, Limit};
 use crate::{
     model::{ObjectId, effects::Severity},
@@ -26,15 +24,14 @@ fn a_finding_is_reported_where_an_object_suffers_or_has_a_part() {
     let here = world.add("shop", "ConfigMap/a", &[]);
     let there = world.add("other", "ConfigMap/b", &[]);
     let (snapshot, _) = world.build();
-    let namespace = |name: &str| Limit::Namespace(snapshot.strings.find(name).expect("a name of the snapshot"));
+    let namespace = |name: &str| Limit::namespace(snapshot.strings.find(name).expect("a name of the snapshot"));
     let of_here = finding(Code::OwnerAbsent, &[here], &[]);
     let part = finding(Code::OwnerAbsent, &[there], &[here]);
     assert!(Limit::Everything.takes(&snapshot, &of_here));
     assert!(namespace("shop").takes(&snapshot, &of_here) && namespace("shop").takes(&snapshot, &part));
     assert!(!namespace("other").takes(&snapshot, &of_here));
-    let uids: FxHashSet<_> = [snapshot.object(there).uid].into_iter().collect();
-    assert!(!Limit::Objects(uids.clone()).takes(&snapshot, &of_here));
-    assert!(Limit::Objects(uids).takes(&snapshot, &part));
+    let one = Limit::objects(&snapshot, [there]);
+    assert!(!one.takes(&snapshot, &of_here) && one.takes(&snapshot, &part));
 }
 
 /// A problem of the whole cluster concerns each namespace, but no single object.
@@ -44,8 +41,8 @@ fn trouble_of_the_cluster_concerns_each_namespace() {
     let here = world.add("shop", "ConfigMap/a", &[]);
     let (snapshot, _) = world.build();
     let of_all = finding(Code::CollectorStopped, &[], &[]);
-    let shop = Limit::Namespace(snapshot.object(here).namespace);
+    let shop = Limit::namespace(snapshot.object(here).namespace);
     assert!(shop.takes(&snapshot, &of_all));
-    let one = Limit::Objects([snapshot.object(here).uid].into_iter().collect());
+    let one = Limit::objects(&snapshot, [here]);
     assert!(!one.takes(&snapshot, &of_all));
 }

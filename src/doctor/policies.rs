@@ -127,24 +127,32 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
         operations.sort_unstable();
         operations.dedup();
         let mut first: Vec<Remedy> = Vec::new();
+        let mut asked: Vec<ObjectId> = Vec::new();
         for policy in policies.iter().filter(|policy| !policy.mutates) {
             let judges = |id: &ObjectId| {
                 operations.iter().any(|operation| policy.judges(case.stage, *id, *operation) != Called::No)
             };
             let Some(judged) = finding.objects.iter().copied().find(judges) else { continue };
-            let name = case.snapshot().short_name(policy.policy);
             let surely = |operation: &Operation| policy.judges(case.stage, judged, *operation) == Called::Yes;
             if policy.refuses(case.stage, judged) && operations.iter().any(surely) {
-                let why = why(case, policy, judged);
+                let (name, why) = (case.snapshot().short_name(policy.policy), why(case, policy, judged));
                 finding.consequence.push_str(&format!(" {name} refuses the remedies below ({why})."));
                 let pass = let_pass(case, policy, judged);
                 first.push(Remedy { what: format!("first {}", pass.what), ..pass });
             } else {
-                finding
-                    .consequence
-                    .push_str(&format!(" {name} is asked about the remedies below, and may refuse them."));
+                asked.push(policy.policy);
             }
-            finding.related.push(policy.policy);
+            if !finding.related.contains(&policy.policy) {
+                finding.related.push(policy.policy);
+            }
+        }
+        // A policy may be bound more than once.
+        asked.sort_unstable();
+        asked.dedup();
+        if !asked.is_empty() {
+            let (names, verb) = (case.names(&asked, None), if asked.len() == 1 { "is" } else { "are" });
+            let asked = format!(" {names} {verb} asked about the remedies below, and may refuse them.");
+            finding.consequence.push_str(&asked);
         }
         finding.remedies.splice(0..0, first);
     }

@@ -22,7 +22,6 @@ use super::{
     code::Code,
     evidence::{RecordedDelete, RecordedName},
     finding::{Finding, Remedy, one_cause},
-    limit::Limit,
 };
 
 /// Dependents whose references have the same faults: the code, the causes, and what will happen to the dependents.
@@ -104,7 +103,7 @@ fn narrow(case: &Case<'_>, faults: &mut Vec<Fault>) {
     let asked = |id: ObjectId| case.limit.asks_about(case.snapshot(), id);
     let is_here =
         |fault: &Fault| asked(fault.holder) || fault.references(case).filter_map(|(_, _, link)| link.found).any(asked);
-    if matches!(case.limit, Limit::Namespace(_)) && faults.iter().any(is_here) {
+    if case.limit.has_namespaces() && faults.iter().any(is_here) {
         faults.retain(is_here);
     }
 }

@@ -27,10 +27,11 @@ pub(super) fn asked<'c, 'a>(
 
 /// Whether a webhook can be called for anything in scope: its selector may name other namespaces only.
 fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -> bool {
-    let (Limit::Namespace(namespace), Some(selector)) = (case.limit, &asked.webhook.namespaces) else { return true };
+    let (Limit::Only { namespaces, .. }, Some(selector)) = (case.limit, &asked.webhook.namespaces) else { return true };
     // Other cluster-scoped objects are never exempt.
     concerned.iter().any(|resource| !resource.namespaced && resource.kind != "Namespace")
-        || selects_namespace(case.stage, selector, *namespace) != Some(false)
+        || namespaces.is_empty()
+        || namespaces.iter().any(|namespace| selects_namespace(case.stage, selector, *namespace) != Some(false))
 }
 
 /// Finds webhooks that can't be reached, and which writes of the collector they prevent.

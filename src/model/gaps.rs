@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Coordinate, Gap, Snapshot};
-use crate::wording::and_more;
+use crate::wording::{and_more, grouped};
 
 /// At most this many resources are named for one reason.
 const NAMED: usize = 6;
@@ -83,13 +83,7 @@ pub(crate) fn each_once(gaps: &[Gap]) -> Vec<Gap> {
 
 /// The gaps in a few words, grouped by reason: `secrets, pods in namespace shop (forbidden)`.
 pub(crate) fn in_words(gaps: &[Gap]) -> String {
-    let mut by_reason: Vec<(&str, Vec<Gap>)> = Vec::new();
-    for gap in gaps {
-        match by_reason.iter_mut().find(|(reason, _)| *reason == gap.reason.as_str()) {
-            Some((_, same)) => same.push(gap.clone()),
-            None => by_reason.push((gap.reason.as_str(), vec![gap.clone()])),
-        }
-    }
+    let by_reason = grouped(gaps.iter().map(|gap| (gap.reason.as_str(), gap.clone())));
     let reasons: Vec<String> =
         by_reason.iter().take(REASONS).map(|(reason, same)| format!("{} ({reason})", names_in_words(same))).collect();
     let untold: usize = by_reason.iter().skip(REASONS).map(|(_, same)| same.len()).sum();
@@ -99,14 +93,8 @@ pub(crate) fn in_words(gaps: &[Gap]) -> String {
 
 /// What the first few gaps are about, without the reason: `secrets, pods and 2 more in namespace shop`.
 pub(crate) fn names_in_words(gaps: &[Gap]) -> String {
-    let mut by_namespace: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
-    for gap in &gaps[..gaps.len().min(NAMED)] {
-        let namespace = gap.namespace.as_deref();
-        match by_namespace.iter_mut().find(|(known, _)| *known == namespace) {
-            Some((_, names)) => names.push(&gap.resource),
-            None => by_namespace.push((namespace, vec![&gap.resource])),
-        }
-    }
+    let named = gaps.iter().take(NAMED);
+    let by_namespace = grouped(named.map(|gap| (gap.namespace.as_deref(), gap.resource.as_str())));
     let more = and_more(gaps.len().saturating_sub(NAMED));
     // Whatever is not named may be elsewhere.
     let all_here = by_namespace.len() == 1 && gaps.iter().all(|gap| gap.namespace == gaps[0].namespace);

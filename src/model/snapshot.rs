@@ -332,6 +332,12 @@ impl Snapshot {
         failures.into_iter().any(|failure| failure.kind() == GapKind::Conversion)
     }
 
+    /// Whether an object is a Namespace.
+    pub fn is_namespace(&self, id: ObjectId) -> bool {
+        let resource = self.resources.get(self.object(id).resource);
+        resource.group.is_empty() && resource.kind == "Namespace"
+    }
+
     /// `Kind/name` of an object.
     pub fn short_name(&self, id: ObjectId) -> String {
         let object = self.object(id);

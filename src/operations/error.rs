@@ -8,7 +8,7 @@ use crate::{
     cluster::ConnectError,
     dump::DumpError,
     metrics::ServeError,
-    wording::{and_more, count, named},
+    wording::{count, grouped, named, some_of},
 };
 
 use super::{hold::HoldTrouble, targets::TargetError, unread::Unread};
@@ -210,20 +210,9 @@ boxed!(Hold: HoldTrouble, Connect: ConnectError, Dump: DumpError, Target: Target
 /// Objects that can't be archived, grouped by reason.
 fn not_archived(path: &str, failures: &[(String, String)]) -> String {
     const NAMED: usize = 10;
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (object, reason) in failures {
-        match by_reason.iter_mut().find(|(known, _)| known == reason) {
-            Some((_, objects)) => objects.push(object),
-            None => by_reason.push((reason, vec![object])),
-        }
-    }
-    let describe: Vec<String> = by_reason
-        .iter()
-        .map(|(reason, objects)| {
-            let more = and_more(objects.len().saturating_sub(NAMED));
-            format!("{}{more} ({reason})", objects[..objects.len().min(NAMED)].join(", "))
-        })
-        .collect();
+    let by_reason = grouped(failures.iter().map(|(object, reason)| (reason, object.as_str())));
+    let describe: Vec<String> =
+        by_reason.iter().map(|(reason, objects)| format!("{} ({reason})", some_of(objects, NAMED))).collect();
     let what = count(failures.len(), "object to be deleted", "objects to be deleted");
     format!("{path} was not written: {what} cannot be read completely: {}", describe.join("; "))
 }

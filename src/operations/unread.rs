@@ -4,7 +4,7 @@ use crate::{
     model::{Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
     render::go_quote::visible,
-    wording::{and_more, count},
+    wording::{count, grouped, some_of},
 };
 
 use super::{LiveSession, OperationError};
@@ -142,19 +142,12 @@ struct Said {
 
 /// One line for all resources of which the same is said.
 fn lines(said: impl Iterator<Item = Said>) -> Vec<String> {
-    let mut groups: Vec<(String, Vec<String>, String)> = Vec::new();
-    for Said { before, resource, after } in said {
-        match groups.iter_mut().find(|(known, _, end)| *known == before && *end == after) {
-            Some((_, resources, _)) => resources.push(resource),
-            None => groups.push((before, vec![resource], after)),
-        }
-    }
-    let line = |(before, resources, after): (String, Vec<String>, String)| {
-        let named = resources[..resources.len().min(TYPES)].join(", ");
-        let more = and_more(resources.len().saturating_sub(TYPES));
-        visible(&format!("{before}{named}{more}{after}")).into_owned()
+    let groups = grouped(said.map(|Said { before, resource, after }| ((before, after), resource)));
+    let line = |((before, after), resources): &((String, String), Vec<String>)| {
+        let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
+        visible(&format!("{before}{}{after}", some_of(&resources, TYPES))).into_owned()
     };
-    groups.into_iter().map(line).collect()
+    groups.iter().map(line).collect()
 }
 
 /// One gap: who may not do what and where, or what failed. `of_targets` is the namespace of all targets.

@@ -6,10 +6,13 @@ use super::{
     liveness::Liveness,
     world::NAMESPACE_FINALIZER,
 };
-use crate::model::{
-    GapKind, ObjectId, Presence, Snapshot, Symbol,
-    effects::known_finalizer,
-    facts::{Backend, KubeletReport},
+use crate::{
+    model::{
+        GapKind, ObjectId, Presence, Snapshot, Symbol,
+        effects::known_finalizer,
+        facts::{Backend, KubeletReport},
+    },
+    wording::grouped,
 };
 
 /// At most this many different controllers are named in one sentence.
@@ -100,7 +103,7 @@ impl BlockedBy {
     }
 
     /// The controller that removes this finalizer from this object, if it is known.
-    fn controller(self, snapshot: &Snapshot, object: ObjectId) -> Option<&'static str> {
+    pub fn controller(self, snapshot: &Snapshot, object: ObjectId) -> Option<&'static str> {
         let BlockedBy::Finalizer(finalizer) = self else { return None };
         let resource = snapshot.resources.get(snapshot.object(object).resource);
         known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind).map(|known| known.by)
@@ -201,16 +204,11 @@ pub fn until_who_is_done<'a>(
     controllers: &Controllers,
     blocked: impl Iterator<Item = (ObjectId, &'a [BlockedBy])>,
 ) -> Option<String> {
-    let mut clauses: Vec<(Clause, usize)> = Vec::new();
-    for (object, blockers) in blocked {
-        for clause in blockers.iter().filter_map(|blocker| blocker.until(snapshot, object, controllers)) {
-            match clauses.iter_mut().find(|(known, _)| *known == clause) {
-                Some((_, objects)) => *objects += 1,
-                None => clauses.push((clause, 1)),
-            }
-        }
-    }
-    let clauses: Vec<String> = clauses.into_iter().map(|(clause, objects)| clause.describe(objects)).collect();
+    let clauses = blocked.flat_map(|(object, blockers)| {
+        blockers.iter().filter_map(move |blocker| Some((blocker.until(snapshot, object, controllers)?, ())))
+    });
+    let clauses: Vec<String> =
+        grouped(clauses).into_iter().map(|(clause, objects)| clause.describe(objects.len())).collect();
     match clauses.as_slice() {
         [] => None,
         some if some.len() <= NAMED => Some(some.join(" and ")),

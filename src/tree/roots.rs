@@ -13,6 +13,18 @@ pub(crate) struct Root {
     pub cycle: bool,
 }
 
+/// The targets, each Namespace followed by the roots in it.
+pub(crate) fn of_targets(snapshot: &Snapshot, graph: &OwnerGraph, targets: &[ObjectId]) -> Vec<Root> {
+    let mut all = Vec::new();
+    for target in targets.iter().copied() {
+        all.push(Root { object: target, cycle: false });
+        if snapshot.is_namespace(target) {
+            all.extend(roots(snapshot, graph, Some(snapshot.object(target).name)));
+        }
+    }
+    all
+}
+
 /// The roots of a namespace, or (`None`) of everything, in output order. Linear in the snapshot, except for sorting.
 pub(crate) fn roots(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>) -> Vec<Root> {
     let in_scope = |id: ObjectId| namespace.is_none_or(|namespace| snapshot.object(id).namespace == namespace);

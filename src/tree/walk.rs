@@ -90,17 +90,18 @@ pub struct Tree {
     pub direction: Direction,
     /// The namespace of the tree; `None`: all.
     pub namespace: Option<Symbol>,
-    /// Whether the roots are targets of the user.
+    /// Whether the roots are targets of the user, and not all Namespaces.
     pub targeted: bool,
     pub entries: Vec<Entry>,
     shown: Vec<bool>,
 }
 
 impl Tree {
-    /// The trees of the targets, in this order; without targets, the dependents of all roots in scope
-    /// ([`roots::roots`]).
+    /// The trees of the targets, in this order, each Namespace with what is in it; without targets, the dependents of
+    /// all roots in scope ([`roots::roots`]).
     pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, query: &Query<'_>) -> Tree {
         let mut roots: Vec<Root> = match query.targets {
+            Some(targets) if query.direction == Direction::Dependents => roots::of_targets(snapshot, graph, targets),
             Some(targets) => targets.iter().map(|object| Root { object: *object, cycle: false }).collect(),
             None => roots::roots(snapshot, graph, query.namespace),
         };
@@ -194,7 +195,9 @@ impl<'a> Walk<'a> {
 
     fn run(mut self, roots: &[Root]) -> Tree {
         let Query { targets, namespace, direction, types, .. } = *self.query;
-        let targeted = targets.is_some();
+        // A Namespace stands for what is in it.
+        let is_scope = |target: &ObjectId| direction == Direction::Dependents && self.snapshot.is_namespace(*target);
+        let targeted = targets.is_some_and(|targets| !targets.iter().all(is_scope));
         // With a depth limit, show a node where it is least deep: elsewhere, its children might be cut off.
         let least_depths_of = self.query.depth.map(|limit| self.least_depths(roots, limit));
         let mut path: Vec<Frame> = Vec::new();

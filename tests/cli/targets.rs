@@ -48,8 +48,26 @@ fn selectors_choose() {
     assert_eq!(named("deploy --field-selector metadata.name=web"), ["deployment.apps/web"]);
     assert_eq!(named("deploy --field-selector metadata.name!=web,metadata.namespace=shop"), ["deployment.apps/api"]);
     // Kubernetes gives every Namespace a label with its name.
-    assert_eq!(named("ns -l 'kubernetes.io/metadata.name in (shop)'"), ["namespace/shop"]);
-    assert_eq!(named("ns -l 'kubernetes.io/metadata.name,!nothing' -n anything").len(), 2);
+    let namespaces =
+        |line: &str| -> Vec<String> { named(line).into_iter().filter(|name| name.starts_with("namespace/")).collect() };
+    assert_eq!(namespaces("ns -l 'kubernetes.io/metadata.name in (shop)'"), ["namespace/shop"]);
+    assert_eq!(namespaces("ns -l 'kubernetes.io/metadata.name,!nothing' -n anything").len(), 2);
+}
+
+/// A Namespace is shown with what is in it: as `-n` shows it, and the Namespace itself.
+#[test]
+fn a_namespace_stands_for_its_content() {
+    let of = |line: &str| -> Vec<String> {
+        named(line).into_iter().filter(|name| !name.starts_with("namespace/")).collect()
+    };
+    assert!(of("ns/shop").len() > 5, "{:?}", of("ns/shop"));
+    assert_eq!(named("ns/shop")[0], "namespace/shop");
+    assert_eq!(of("ns/shop"), of("-n shop"));
+    assert_eq!(named("ns/elsewhere ns/shop").len(), of("-n elsewhere").len() + of("-n shop").len() + 2);
+    assert_eq!(named("ns/shop --owners"), ["namespace/shop"]);
+    let doctor = |line: &str| run(&format!("doctor --from {SHOP} -o json {line}")).out;
+    assert_eq!(doctor("ns/elsewhere"), doctor("-n elsewhere"));
+    assert!(doctor("ns/elsewhere").contains("owner-other-namespace"));
 }
 
 #[test]

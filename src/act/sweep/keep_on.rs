@@ -23,7 +23,7 @@ use crate::{
 };
 
 use super::{Settings, SweepObserver, Sweeper, names, services::Services, state::Unseen};
-use crate::act::owner_events::OwnerEventRecorder;
+use crate::act::{owner_events::OwnerEventRecorder, polled::Polled};
 
 /// How long to wait for the first lists; then work begins without the missing ones (R2.6).
 const FIRST_LISTS: Duration = Duration::from_secs(30);
@@ -60,8 +60,8 @@ pub struct SyncStatus {
 pub trait WatchObserver: Send {
     /// The sync status, when work begins and whenever it changes.
     fn picture(&mut self, picture: &SyncStatus);
-    /// A resource can't be watched: lists are read instead, again and again. Reported once for each.
-    fn polled(&mut self, resource: &str, why: &str);
+    /// Resources that can't be watched, and why: lists are read instead, again and again. Reported once for each.
+    fn polled(&mut self, resources: Vec<(String, String)>);
     /// A discovery failed.
     fn undiscovered(&mut self, why: &str);
     /// `news` events were applied in this time; `waiting` more are queued.
@@ -101,6 +101,7 @@ pub async fn keep_sweeping(
         last_told: None,
         changed: None,
         polled: BTreeMap::new(),
+        to_tell: Polled::default(),
     };
     keeping.serve(resources, gaps);
     let (invalid, to_record) = channel(MOST_EVENTS);
@@ -190,6 +191,7 @@ struct Keeping {
     changed: Option<(Instant, Instant, SyncStatus)>,
     /// What is listed because it can't be watched, and why; none once that was reported.
     polled: BTreeMap<MonitorId, Option<String>>,
+    to_tell: Polled,
 }
 
 struct Followed {
@@ -380,13 +382,18 @@ impl Keeping {
     fn tell_polled(&mut self, observer: &mut dyn WatchObserver) {
         for (id, reason) in &mut self.polled {
             if let (Some(reason), Some(followed)) = (reason.take(), self.followed.get(id)) {
-                observer.polled(&followed.resource.full_name(), &reason);
+                self.to_tell.add(followed.resource.full_name(), reason);
             }
+        }
+        let polled = self.to_tell.take(false);
+        if !polled.is_empty() {
+            observer.polled(polled);
         }
     }
 
     /// When to wake up even without events.
     fn wakes(&self, heartbeat: Instant) -> Instant {
+        let heartbeat = self.to_tell.due().map_or(heartbeat, |due| due.min(heartbeat));
         match &self.changed {
             Some((since, last, _)) => heartbeat.min(*last + SETTLED).min(*since + LATEST),
             None => heartbeat,

@@ -205,8 +205,8 @@ impl WatchObserver for SyncReporter {
         say(&format!("partly synced: {}", missing.join(", ")));
     }
 
-    fn polled(&mut self, resource: &str, why: &str) {
-        say(&polled(resource, why));
+    fn polled(&mut self, resources: Vec<(String, String)>) {
+        say(&polled(&resources));
     }
 
     fn undiscovered(&mut self, why: &str) {

@@ -8,14 +8,16 @@ mod next;
 mod references;
 mod waits;
 
+use std::collections::BTreeMap;
+
 use crate::{
-    model::ObjectId,
+    model::{ObjectId, ResourceId},
     plan::Uncertainty,
     server::kinds::protected,
     simulate::{Blockers, Cause, Effect, Next, ProjectedOutcome, State},
 };
 
-use super::{case::Case, finding::Finding, finding::ReadsNeeded};
+use super::{case::Case, finding::Finding, finding::ReadsNeeded, limit::Limit};
 
 pub use conditions::{Condition, ConditionOutcome, Trigger};
 pub use dependents::Dependents;
@@ -33,6 +35,8 @@ pub struct Explanation {
     /// Its owner references, in order.
     pub references: Vec<ReferenceStory>,
     pub dependents: Dependents,
+    /// What is in it, by kind, if it is a Namespace.
+    pub content: BTreeMap<ResourceId, usize>,
     /// What the collector does next with it.
     pub next: NextStory,
     /// Its outcome if nothing else is deleted.
@@ -45,7 +49,7 @@ pub struct Explanation {
     pub causes: Vec<RootCause>,
     /// The objects that wait for it, nearest first.
     pub waited_for_by: Vec<ObjectId>,
-    /// The findings that affect it or are caused by it.
+    /// The findings that affect it or are caused by it; of a Namespace, also those about what is in it.
     pub findings: Vec<Finding>,
 }
 
@@ -104,11 +108,22 @@ impl Explainer<'_, '_> {
         let end = self.end(object, &next.next);
         let (waits, causes) = self.waits(object, &end);
         let conditions = self.conditions(object, &references, &next, &end, &causes);
-        let names = |finding: &&Finding| finding.objects.contains(&object) || finding.related.contains(&object);
+        let snapshot = self.case.snapshot();
+        let asked = Limit::objects(snapshot, [object]);
+        let names = |finding: &&Finding| {
+            finding.objects.iter().chain(&finding.related).any(|id| asked.asks_about(snapshot, *id))
+        };
+        let mut content: BTreeMap<ResourceId, usize> = BTreeMap::new();
+        if snapshot.is_namespace(object) {
+            for id in self.case.stage.in_namespace(snapshot.object(object).name) {
+                *content.entry(snapshot.object(*id).resource).or_default() += 1;
+            }
+        }
         Explanation {
             object,
             finalizers: self.finalizers(object),
             dependents: Dependents::of(self.case, object),
+            content,
             waited_for_by: self.waited_for_by(object),
             findings: findings.iter().filter(names).cloned().collect(),
             references,

@@ -154,10 +154,11 @@ fn finding(
                  long.{waiting}"
             )
         }
-        _ if holds.len() > 1 => {
-            format!("{} until all of them are removed.{waiting}{}", stays(&objects), subtree(case, &objects))
+        _ => {
+            let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
+            let (stays, below, again) = (stays(&objects), subtree(case, &objects), to_install(case, &holds));
+            format!("{stays} until {removed}.{waiting}{below}{again}")
         }
-        _ => format!("{} until the finalizer is removed.{waiting}{}", stays(&objects), subtree(case, &objects)),
     };
     let controllers: BTreeSet<String> = holds
         .iter()
@@ -204,6 +205,19 @@ fn message(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> String {
 
 fn stays(objects: &[ObjectId]) -> &'static str {
     if objects.len() == 1 { "It stays" } else { "They stay" }
+}
+
+/// Which controllers have no workload that a remedy could start.
+fn to_install(case: &Case<'_>, holds: &[Hold]) -> String {
+    let gone = holds.iter().filter(|(_, controller)| controller.is_away() && controller.idle.is_none());
+    let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.told(case.snapshot())).collect();
+    match gone.len() {
+        0 => String::new(),
+        _ => format!(
+            " Install or repair {} first: removing the finalizer by hand is the last resort.",
+            Vec::from_iter(gone).join(" and ")
+        ),
+    }
 }
 
 /// S3: an object deleted in the background keeps its dependents until it is really gone.
@@ -331,13 +345,15 @@ fn remedies(
         (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
         _ => force.to_owned(),
     };
+    let start = holds.iter().filter_map(|(_, controller)| controller.idle);
+    let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
+    match code {
+        // What it does then has to be decided first.
+        Code::ArmedDeletion => remedies.push(Remedy::new("start the controller, which then does all of that", start)),
+        _ => remedies.insert(0, Remedy::new("start the controller", start)),
+    }
     let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     remedies.push(Remedy::new(harm, strip).deciding(true));
-    let start = holds.iter().filter_map(|(_, controller)| controller.idle);
-    let start = start.filter_map(|workload| commands.scale_up(workload));
-    let what =
-        if fires.is_nothing() { "start the controller" } else { "start the controller, which then does all of that" };
-    remedies.push(Remedy::new(what, start));
     remedies
 }
 

@@ -4,7 +4,7 @@ use crate::{
     account::{Change, DeletionPolicy, Happening, Loop, Millis, Missing, Owner, OwnerState, What},
     model::Identity,
     render::{go_quote::visible, style::Tone, words::wrapped},
-    wording::{age, and_more, count, thousands},
+    wording::{age, count, grouped, some_of, thousands},
 };
 
 use super::{
@@ -214,16 +214,7 @@ fn ordinal(number: u32) -> String {
 
 /// Resources that are not watched, grouped by reason.
 pub(super) fn not_seen(missing: &[Missing]) -> String {
-    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
-    for Missing { resource, why } in missing {
-        match by_reason.iter_mut().find(|(known, _)| known == why) {
-            Some((_, resources)) => resources.push(resource),
-            None => by_reason.push((why, vec![resource])),
-        }
-    }
-    let reasons = by_reason.iter().map(|(why, resources)| {
-        let more = and_more(resources.len().saturating_sub(NAMED));
-        format!("{}{more} ({why})", resources[..resources.len().min(NAMED)].join(", "))
-    });
+    let by_reason = grouped(missing.iter().map(|Missing { resource, why }| (why, resource.as_str())));
+    let reasons = by_reason.iter().map(|(why, resources)| format!("{} ({why})", some_of(resources, NAMED)));
     reasons.collect::<Vec<_>>().join("; ")
 }

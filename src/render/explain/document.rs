@@ -11,7 +11,7 @@ use crate::{
         },
     },
     document::{Head, ObjectJson, ReferenceJson},
-    model::{ObjectId, Rule, Snapshot, Symbol},
+    model::{ObjectId, ResourceId, Rule, Snapshot, Symbol},
     render::{
         doctor::FindingJson,
         plan::{Because, because},
@@ -46,6 +46,8 @@ struct ExplanationJson<'a> {
     finalizers: Vec<FinalizerJson<'a>>,
     references: Vec<ReferenceStoryJson<'a>>,
     dependents: DependentsJson<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    content: Vec<ContentJson>,
     next: NextJson<'a>,
     end: EndJson,
     conditions: Vec<ConditionJson<'a>>,
@@ -94,6 +96,13 @@ struct KindJson {
     resource: String,
     count: usize,
     blocking: usize,
+}
+
+/// The objects of one kind in a Namespace.
+#[derive(Debug, Serialize)]
+struct ContentJson {
+    resource: String,
+    count: usize,
 }
 
 #[derive(Debug, Serialize)]
@@ -219,6 +228,7 @@ impl<'a> ExplanationJson<'a> {
             finalizers: explanation.finalizers.iter().map(|story| FinalizerJson::of(snapshot, story)).collect(),
             references: explanation.references.iter().map(|story| ReferenceStoryJson::of(snapshot, story)).collect(),
             dependents: DependentsJson::of(snapshot, &explanation.dependents),
+            content: ContentJson::all_of(snapshot, explanation),
             next: NextJson::of(snapshot, &explanation.next),
             end: EndJson::of(snapshot, explanation),
             conditions: explanation.conditions.iter().map(|condition| ConditionJson::of(snapshot, condition)).collect(),
@@ -268,6 +278,16 @@ impl<'a> ReferenceStoryJson<'a> {
             owner_state: story.owner.map(|state| state.name()),
             blocks: story.blocks.name(),
         }
+    }
+}
+
+impl ContentJson {
+    fn all_of(snapshot: &Snapshot, explanation: &Explanation) -> Vec<Self> {
+        let of = |(kind, count): (&ResourceId, &usize)| ContentJson {
+            resource: snapshot.resources.get(*kind).full_name(),
+            count: *count,
+        };
+        explanation.content.iter().map(of).collect()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
         Explanation, Finding, Remedy,
         explain::{Attention, ReferenceStory, RootCause},
     },
-    model::{ObjectId, Rule, Symbol},
+    model::{ObjectId, ResourceId, Rule, Symbol},
     plan::Uncertainty,
     render::{
         doctor::{WIDTH, all_remedies, is_readable, set, word},
@@ -84,6 +84,7 @@ pub(super) fn of_picture(view: &ExplainView<'_>, explanation: &Explanation, wide
 fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<(&'static str, Vec<Said>)> {
     let sections = [
         ("Finalizers", finalizers(view, explanation)),
+        ("Content", content(view, explanation)),
         ("Dependents", dependents(view, explanation)),
         ("Waiting", waiting(view, explanation)),
         ("Because", causes(view, explanation)),
@@ -105,13 +106,30 @@ fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     finalizers.map(|story| format!("{}: {}", view.snapshot.text(story.finalizer), story.message).into()).collect()
 }
 
+/// What is in a Namespace.
+fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+    if !view.snapshot.is_namespace(explanation.object) {
+        return Vec::new();
+    }
+    let kinds = by_kind(view, explanation.content.iter().map(|(kind, number)| (*kind, *number)));
+    let all = explanation.content.values().sum();
+    vec![match all {
+        0 => "nothing that was read".to_owned().into(),
+        all => format!("{}: {kinds}", count(all, "object", "objects")).into(),
+    }]
+}
+
+/// `2 Pods, 1 ConfigMap`
+fn by_kind(view: &ExplainView<'_>, kinds: impl Iterator<Item = (ResourceId, usize)>) -> String {
+    let kinds = kinds
+        .map(|(kind, number)| format!("{} {}", thousands(number), plural(view.snapshot.resources.get(kind), number)));
+    kinds.collect::<Vec<_>>().join(", ")
+}
+
 fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let dependents = &explanation.dependents;
     let mut said: Vec<Said> = Vec::new();
-    let resource = |id| view.snapshot.resources.get(id);
-    let kinds =
-        dependents.kinds.iter().map(|(id, (all, _))| format!("{} {}", thousands(*all), plural(resource(*id), *all)));
-    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    let kinds = by_kind(view, dependents.kinds.iter().map(|(kind, (all, _))| (*kind, *all)));
     // Of the dependents that are waited for, those that are never deleted come first.
     let blocking = match &explanation.next.next {
         Next::WaitForDependents(blocking) => view.names(blocking, NAMED),

@@ -282,13 +282,8 @@ fn in_words(view: &PlanView<'_>, standing: ReferenceStatus, reference: &Referenc
     words.to_owned()
 }
 
-fn is_namespace(view: &PlanView<'_>, outcome: &Outcome) -> bool {
-    let resource = view.snapshot.resources.get(view.snapshot.object(outcome.object).resource);
-    resource.group.is_empty() && resource.kind == "Namespace"
-}
-
 fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
-    if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && is_namespace(view, outcome) {
+    if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && view.snapshot.is_namespace(outcome.object) {
         return "its spec.finalizers is empty: no controller deletes its content, and a second delete removes it"
             .to_owned();
     }

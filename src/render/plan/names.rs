@@ -11,12 +11,10 @@ use super::PlanView;
 
 /// `Kind/name`, with the namespace unless it is the one looked at, or that of the object above.
 pub(super) fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
-    let expected = match above.map(|above| view.snapshot.object(above)) {
-        Some(above) if !above.namespace.is_empty() => Some(view.snapshot.text(above.namespace)),
+    let expected = match above.map(|above| (above, view.snapshot.object(above))) {
+        Some((_, found)) if !found.namespace.is_empty() => Some(view.snapshot.text(found.namespace)),
         // Everything below a Namespace is in it.
-        Some(above) if view.snapshot.resources.get(above.resource).kind == "Namespace" => {
-            Some(view.snapshot.text(above.name))
-        }
+        Some((above, found)) if view.snapshot.is_namespace(above) => Some(view.snapshot.text(found.name)),
         _ => view.namespace,
     };
     located(view.snapshot, object, expected)

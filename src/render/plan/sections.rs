@@ -9,6 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     command_line::{ShellCommand, object_word},
+    doctor::commands::Commands,
     model::{ObjectId, Symbol, gaps::each_once},
     plan::{NoteKind, Outcome, Summary},
     render::{
@@ -185,7 +186,7 @@ pub(super) fn in_short(summary: Summary) -> String {
     parts.join(", ")
 }
 
-/// What to do now, in plain kubectl.
+/// What to do now.
 fn next(view: &PlanView<'_>) -> Vec<Said> {
     let request = &view.plan.request;
     let obstacles = mend_obstacles(view);
@@ -199,13 +200,13 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         if let Some(first) = read_first(view) {
             return vec![Said::text(first)];
         }
-        return match saved_in_vain(view) {
-            Some(what) => save_first(view, what),
-            None => delete_command(view, request.propagation).into_iter().collect(),
-        };
+        let command = delete_command(view, request.propagation);
+        let saves = saved_in_vain(view)
+            .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
+        return saves.filter(|_| command.is_some()).map(Said::text).into_iter().chain(command).collect();
     }
     let mut said = delete_first(view);
-    said.extend(causes(view).into_iter().take(NAMED_CAUSES).map(Said::text));
+    said.extend(causes(view));
     let better = view.instead.iter().find(|(propagation, summary)| {
         *propagation == Propagation::Background && summary.stuck < view.plan.summary.stuck
     });
@@ -257,7 +258,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     if !said.is_empty() {
         return said;
     }
-    said.extend(causes(view).into_iter().take(NAMED_CAUSES).map(Said::text));
+    said.extend(causes(view));
     if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
         let begin = if said.is_empty() { "" } else { "or " };
         said.push(Said::text(format!(
@@ -306,10 +307,10 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
 }
 
 /// What would resolve each cause of stuck objects: a finalizer's controller, or a force delete if the kubelet is gone.
-fn causes(view: &PlanView<'_>) -> Vec<String> {
+fn causes(view: &PlanView<'_>) -> Vec<Said> {
     let again = if view.is_sweep() { "sweep" } else { "plan" };
     let mut known: Vec<&str> = Vec::new();
-    let mut said = Vec::new();
+    let mut said: Vec<Said> = Vec::new();
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
             let what = holder.name(view.snapshot);
@@ -318,9 +319,10 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
             }
             known.push(what);
             let object = name(view, outcome.object, None);
+            let mut say = |text: String| said.push(Said::text(text));
             match holder {
                 BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => {
-                    said.push(match converter(view.snapshot, outcome.object) {
+                    say(match converter(view.snapshot, outcome.object) {
                         Some(webhook) => {
                             format!("repair the conversion webhook of {object}, {webhook}, then plan again")
                         }
@@ -331,39 +333,63 @@ fn causes(view: &PlanView<'_>) -> Vec<String> {
                     });
                 }
                 BlockedBy::Finalizer(Symbol::DEFINITION) => {}
-                // `delete_first` says what to do.
-                BlockedBy::Finalizer(_) if goes_with(view, outcome, *holder).is_some() => {}
-                BlockedBy::Finalizer(_) => {
-                    said.push(format!(
-                        "check that the controller that removes {what} is running ({object} has \
-                        this finalizer), then {again} again"
-                    ));
-                }
+                BlockedBy::Finalizer(_) => said.extend(start_controller(view, outcome, *holder, again)),
                 BlockedBy::Kubelet => {
-                    said.push(format!("if the node of {object} will not come back, delete the pod with --force"))
+                    say(format!("if the node of {object} will not come back, delete the pod with --force"));
                 }
                 BlockedBy::Unreadable(_) if what.contains('/') => {
-                    said.push(format!(
-                        "repair the API {what}, or delete its APIService if the API is no longer needed"
-                    ));
+                    say(format!("repair the API {what}, or delete its APIService if the API is no longer needed"));
                 }
-                BlockedBy::Unreadable(_) => said.push(format!("repair the conversion webhook of {what}")),
+                BlockedBy::Unreadable(_) => say(format!("repair the conversion webhook of {what}")),
                 BlockedBy::SpecFinalizers => {
                     let others = foreign_spec_finalizers(view.snapshot, outcome.object);
-                    said.extend((!others.is_empty()).then(|| {
-                        format!(
+                    if !others.is_empty() {
+                        say(format!(
                             "check that the controller that removes {} from spec.finalizers of {object} is running, \
                              then {again} again",
                             others.join(", ")
-                        )
-                    }));
+                        ));
+                    }
                 }
                 // The obstacle's own remedy says more.
                 BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {}
             }
+            if said.iter().filter(|said| !said.command).count() >= NAMED_CAUSES {
+                return said;
+            }
         }
     }
     said
+}
+
+/// How to have a finalizer removed by its controller; empty if that runs, goes in this delete, or waits for what else
+/// blocks the object.
+fn start_controller(view: &PlanView<'_>, outcome: &Outcome, holder: BlockedBy, again: &str) -> Vec<Said> {
+    let (what, object) = (holder.name(view.snapshot), name(view, outcome.object, None));
+    let controller = view.plan.controllers.get(outcome.object, holder);
+    // `delete_first` has the order for those that go.
+    if controller.is_some_and(|controller| controller.goes || controller.runs()) {
+        return Vec::new();
+    }
+    let is_built_in = holder.controller(view.snapshot, outcome.object).is_some() && controller.is_none();
+    if is_built_in && (!outcome.waits_for.is_empty() || outcome.held_by.contains(&BlockedBy::Kubelet)) {
+        return Vec::new();
+    }
+    let away = controller.filter(|controller| controller.is_away());
+    let told = away.and_then(|controller| controller.told(view.snapshot));
+    let scale = away.and_then(|controller| controller.idle).and_then(|workload| {
+        Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false }.scale_up(workload)
+    });
+    let text = match (told, &scale) {
+        (Some(told), Some(_)) => format!("start {told}, which removes {what} from {object}, then {again} again:"),
+        (Some(told), None) => {
+            format!("install or start {told} again, which removes {what} from {object}, then {again} again")
+        }
+        (None, _) => format!(
+            "check that the controller that removes {what} is running ({object} has this finalizer), then {again} again"
+        ),
+    };
+    [Said::text(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()
 }
 
 /// What the user wants to keep with a policy that keeps none of it.
@@ -376,22 +402,6 @@ fn saved_in_vain(view: &PlanView<'_>) -> Option<&'static str> {
     })
 }
 
-/// How to save what no policy keeps.
-fn save_first(view: &PlanView<'_>, what: &str) -> Vec<Said> {
-    let targets = &view.plan.request.targets;
-    let words: Option<Vec<String>> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
-    let (Some(words), [first, rest @ ..]) = (words, targets.as_slice()) else { return Vec::new() };
-    if !rest.is_empty() {
-        return vec![Said::text(format!("plan each target by itself: no policy keeps {what}"))];
-    }
-    let file = format!("--archive={}.yaml", view.snapshot.text(view.snapshot.object(*first).name));
-    let command = view.kubectl.plugin("delete").args(words).arg(&file);
-    vec![
-        Said::text(format!("no policy keeps {what}. This command saves everything first, then deletes it:")),
-        Said::command(&command),
-    ]
-}
-
 /// Whether the API server ignores the policy for every target.
 fn is_policy_ignored(view: &PlanView<'_>) -> bool {
     let is_ignored = |target: &ObjectId| {
@@ -401,22 +411,22 @@ fn is_policy_ignored(view: &PlanView<'_>) -> bool {
     view.plan.request.targets.iter().all(is_ignored)
 }
 
-/// The planned delete as a kubectl command; `None` if an object's name is one that no API server accepts.
+/// The planned delete as a command, which writes an archive first where the plan says that something is lost; `None` if
+/// an object's name is one that no API server accepts.
 fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said> {
-    let (targets, keep) = (&view.plan.request.targets, keep::flags(view));
-    // Plain kubectl has no `--keep`.
-    let (command, policy) = match keep.is_empty() {
-        true => (view.kubectl.verb("delete"), "--cascade"),
-        false => (view.kubectl.plugin("delete"), "--propagation"),
-    };
+    let (targets, keep, command) = (&view.plan.request.targets, keep::flags(view), view.kubectl.plugin("delete"));
     let grace = view.plan.request.grace.map(|grace| match grace {
         0 => "--force".to_owned(),
         seconds => format!("--grace-period={seconds}"),
     });
-    let policy = format!("{policy}={}", propagation.name().to_lowercase());
+    let counts = view.verdict().counts;
+    let saves = saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0;
+    let name_of = |target: &ObjectId| view.snapshot.text(view.snapshot.object(*target).name);
+    let archive = targets.first().filter(|_| saves).map(|first| format!("--archive={}.yaml", name_of(first)));
+    let policy = format!("--propagation={}", propagation.name().to_lowercase());
     let each = if keep.is_empty() { "each target" } else { "all targets in one command" };
     let policy = (!is_policy_ignored(view)).then_some(policy);
-    let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).collect();
+    let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).chain(archive).collect();
     let mut namespaces: Vec<&str> =
         targets.iter().map(|target| view.snapshot.text(view.snapshot.object(*target).namespace)).collect();
     namespaces.retain(|namespace| !namespace.is_empty());

@@ -7,7 +7,7 @@ use crate::{
     model::{ObjectId, Snapshot},
     plan::ClaimsOfSet,
     simulate::Cause,
-    wording::{and_more, count},
+    wording::{and_more, count, grouped},
 };
 
 use super::{PlanView, names::name};
@@ -47,14 +47,8 @@ fn policy(deletes: bool) -> &'static str {
 
 /// One line for each StatefulSet; many with the same result share a line.
 pub(super) fn describe(view: &PlanView<'_>) -> Vec<String> {
-    let mut groups: Vec<(Vec<String>, Vec<&ClaimsOfSet>)> = Vec::new();
-    for of in &view.plan.claims {
-        let results: Vec<String> = results(view, of).into_iter().map(|result| result.reason).collect();
-        match groups.iter_mut().find(|(known, _)| *known == results) {
-            Some((_, sets)) => sets.push(of),
-            None => groups.push((results, vec![of])),
-        }
-    }
+    let reasons = |of| results(view, of).into_iter().map(|result| result.reason).collect::<Vec<String>>();
+    let groups = grouped(view.plan.claims.iter().map(|of| (reasons(of), of)));
     let lines = groups.iter().flat_map(|(reasons, sets)| match sets.len() {
         0..=NAMED => sets.iter().map(|of| line(view, of)).collect(),
         _ => vec![together(reasons, sets)],

@@ -57,8 +57,8 @@ pub fn a_namespace_names_the_webhook_that_holds_it() {
         assert_eq!(found.about("webhook-unreachable", "guard").len(), 1, "{:#}", found.document);
         let remedies = finding["remedies"].as_array().cloned().unwrap_or_default();
         assert!(words(&remedies[0], "what").starts_with("first allow writes"), "{finding:#}");
-        let last = remedies.last().expect("several");
-        assert!(words(last, "what").contains("stay in etcd forever") && last["decides"] == true, "{finding:#}");
+        // The API server says what holds it: nobody is told to give up what is in it.
+        assert!(!format!("{remedies:?}").contains("stay in etcd forever"), "{finding:#}");
     }
     let found = examine(&cluster, &[target.as_str()]);
     let commands = follow(&cluster, found.one("namespace-stuck", &name), 0);

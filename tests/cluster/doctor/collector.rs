@@ -200,7 +200,8 @@ fn a_collector_that_is_refused() {
     let found = examine(cluster, &args);
     let finding = only(&found, "collector-refused");
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Error"), vec!["kept", "owner"]));
-    assert_eq!(names(&finding["related"]), ["protected"]);
+    // What is refused, and the policy that refuses it.
+    assert_eq!(names(&finding["related"]), ["protected", &trial.namespace]);
     none_of(&found, "collector-idle");
     // The commands of the first remedy show the reason.
     for command in finding["remedies"][0]["commands"].as_array().into_iter().flatten() {
@@ -229,6 +230,7 @@ fn a_collector_that_is_refused() {
 
 /// R3.22: a running collector that has forgotten which owner waits for its dependents.
 #[test]
+#[ignore = "long: slow"]
 fn an_owner_that_was_forgotten() {
     let trial = Trial::new("forgotten", "Foreground");
     let owner = trial.config_map("owner").create();
@@ -277,6 +279,7 @@ pub fn audit() -> &'static Audit {
 
 /// S15: neither foreground nor orphan deletion works as usual.
 #[test]
+#[ignore = "long: a cluster of its own"]
 fn an_api_server_that_leaves_nothing_to_the_collector() {
     let found = examine(odd(), &["-n", "default", "--probe", "--only", "collector-stopped"]);
     let finding = only(&found, "collector-stopped");

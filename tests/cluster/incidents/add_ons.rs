@@ -46,7 +46,7 @@ fn managed(trial: &Trial<'_>, group: &str, kind: &str, finalizer: &str) -> Value
 }
 
 /// The Deployment or StatefulSet of a controller. No kubelet runs its pods, so they never become ready.
-fn controller(cluster: &Cluster, namespace: &str, kind: &str, name: &str, part_of: &str, replicas: i64) {
+fn controller(cluster: &Cluster, namespace: &str, kind: &str, name: &str, part_of: &str, replicas: i64) -> Value {
     let labels = json!({"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": part_of});
     let mut spec = json!({
         "replicas": replicas,
@@ -61,7 +61,7 @@ fn controller(cluster: &Cluster, namespace: &str, kind: &str, name: &str, part_o
         "kind": kind,
         "metadata": {"name": name, "namespace": namespace, "labels": labels},
         "spec": spec,
-    }));
+    }))
 }
 
 /// An Argo CD Application in the namespace of its controller, which is deleted as a whole.
@@ -88,11 +88,13 @@ pub fn in_the_same_namespace() {
 
 pub fn scaled_to_zero() {
     let trial = Trial::on(cluster(), "flux", "Background");
-    controller(trial.cluster, &trial.another_namespace(), "Deployment", "kustomize-controller", "flux", 0);
+    let elsewhere = trial.another_namespace();
+    let operator = controller(trial.cluster, &elsewhere, "Deployment", "kustomize-controller", "flux", 0);
     let held = managed(&trial, "kustomize.toolkit.fluxcd.io", "Kustomization", "finalizers.fluxcd.io");
     Incident {
         aged: vec![held.clone()],
         gone: vec![held],
+        operator: Some(operator),
         ..incident(
             &trial,
             &["kustomizations.kustomize.toolkit.fluxcd.io/managed"],

@@ -52,6 +52,7 @@ fn incident<'c>(trial: &Trial<'c>, delete: &[&str], cause: &[&str]) -> Incident<
         doctor: vec![format!("--namespace={}", trial.namespace)],
         aged: Vec::new(),
         gone: Vec::new(),
+        operator: None,
     }
 }
 
