@@ -64,4 +64,3 @@ mod tui;
 mod unhappy;
 mod versions;
 mod well_known;
-mod workloads;

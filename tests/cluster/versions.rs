@@ -32,7 +32,7 @@ const SELECTION: [&str; 15] = [
     "requests::a_tree_of_a_namespace_lists_what_is_in_its_scope_once",
     "requests::servers_without_aggregated_discovery_give_the_same",
     "sweep::pass::a_pass_does_what_it_foretold_and_touches_nothing_else",
-    "workloads::workloads_end_as_told",
+    "differential::workloads::workloads_end_as_told",
 ];
 
 /// How often to say that the tests still run.

@@ -11,7 +11,7 @@ use crate::{
         outcome::{Outcome, OutcomeKind, Plan},
         reaction::Afterwards,
     },
-    simulate::{Adopter, Adoptions, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, State},
+    simulate::{Adopter, Adoptions, BlockedBy, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, State},
 };
 
 use super::{SideEffects, Survival, kept_up::kept_up_by};
@@ -36,7 +36,10 @@ struct Recreator {
 pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) -> Vec<Vec<Afterwards>> {
     let controllers = Controllers {
         side_effects,
-        staying: plan.outcomes.iter().filter_map(|outcome| Some((outcome.object, outcome.state?))).collect(),
+        staying: {
+            let staying = plan.outcomes.iter().filter(|outcome| outcome.state.is_some());
+            staying.map(|outcome| (outcome.object, outcome)).collect()
+        },
         adoptions: &plan.adoptions,
         recreators: RefCell::default(),
         adopters: RefCell::default(),
@@ -53,7 +56,7 @@ struct Controllers<'b, 's, 'a> {
     /// Who adopts what is freed.
     adoptions: &'b Adoptions,
     /// Objects that stay terminating.
-    staying: FxHashMap<ObjectId, State>,
+    staying: FxHashMap<ObjectId, &'b Outcome>,
     /// Which controller recreates a deleted object; `None` if there is none.
     recreators: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
     /// Group and kind of the surviving objects of each namespace.
@@ -180,7 +183,7 @@ impl Controllers<'_, '_, '_> {
 
     /// Whether an object stays terminating for ever, so that no other takes its name.
     fn is_stuck(&self, object: ObjectId) -> bool {
-        self.staying.get(&object) == Some(&State::Stuck)
+        self.staying.get(&object).is_some_and(|outcome| outcome.state == Some(State::Stuck))
     }
 
     fn is_endpoints(&self, object: ObjectId) -> bool {
@@ -250,12 +253,13 @@ impl Controllers<'_, '_, '_> {
             {
                 return None;
             }
-            // A StatefulSet needs the name. A DaemonSet counts a terminating pod as its pod on that Node.
-            ("", "Pod", "apps", "StatefulSet" | "DaemonSet") | ("", "Pod", "", "Node") | ("apps", "ReplicaSet", ..)
+            // A StatefulSet needs the name.
+            ("", "Pod", "apps", "StatefulSet") | ("", "Pod", "", "Node") | ("apps", "ReplicaSet", ..)
                 if self.is_stuck(object) =>
             {
                 return None;
             }
+            ("", "Pod", "apps", "DaemonSet") if self.is_stuck(object) && !self.is_ended(object) => return None,
             ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
             // What it adopts may be enough.
             ("", "Pod", ..) if self.adoptions.may_adopt(controller) => Recreation::Possible,
@@ -288,6 +292,14 @@ impl Controllers<'_, '_, '_> {
             Presence::Absent => true,
             Presence::Unknown => false,
         }
+    }
+
+    /// Whether a kubelet ends a pod that something else holds: a DaemonSet counts a Terminating pod as its pod on that
+    /// Node until it has ended, and then no more.
+    fn is_ended(&self, pod: ObjectId) -> bool {
+        let has_node = self.side_effects.context.snapshot.facts.pod(pod).is_some_and(|facts| facts.node.is_some());
+        let awaits_kubelet = |outcome: &&Outcome| outcome.held_by.contains(&BlockedBy::Kubelet);
+        has_node && !self.staying.get(&pod).is_some_and(awaits_kubelet)
     }
 
     fn finished(&self, pod: ObjectId) -> bool {

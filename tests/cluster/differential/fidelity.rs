@@ -2,12 +2,12 @@
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
-use crate::{
-    graphs::{generate::Mix, judge::Verdict, record::Start},
+use crate::graphs::{generate::Mix, judge::Verdict, record::Start};
+
+use super::{
+    report::{Figures, Report},
     workloads::fidelity::section_of,
 };
-
-use super::report::{Figures, Report};
 
 /// One run of random graphs.
 #[derive(Debug, Default)]

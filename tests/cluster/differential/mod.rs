@@ -21,6 +21,7 @@ mod records;
 mod report;
 mod smallest;
 pub mod state;
+mod workloads;
 
 use std::{collections::BTreeMap, env, ops::Range, time::Duration};
 
@@ -67,6 +68,7 @@ fn graphs_end_as_foretold() {
 
 /// The same with a sweep in the collector's place.
 #[test]
+#[ignore = "long: random graphs; one pass of a sweep is tried in the quick tier"]
 fn graphs_end_as_foretold_under_a_sweep() {
     end_as_foretold(Seat::Sweep, [(Mix::Full, 0..4), (Mix::Legal, 0..2), (Mix::OrderFree, 0..1)]);
 }

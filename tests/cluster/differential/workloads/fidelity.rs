@@ -62,7 +62,7 @@ fn section(server: &str, seed: u64, reports: &[Report]) -> String {
          Written by\n\n```console\n\
          $ WORKLOADS={} SEED={seed} FIDELITY=docs/fidelity.md \\\n    \
          cargo test --test cluster -- --ignored --nocapture random_workloads\n```\n",
-        crate::bench::number("WORKLOADS", crate::workloads::WORKLOADS),
+        crate::bench::number("WORKLOADS", crate::differential::workloads::WORKLOADS),
     );
     text
 }

@@ -268,7 +268,9 @@ impl Place {
         }
         spec["volumes"] = json!(volumes);
         let app = piece.get("app").unwrap_or(&piece.name);
-        json!({"metadata": {"labels": {"app": app}, "annotations": annotations}, "spec": spec})
+        let finalizers: Vec<&str> = piece.get("podsheld").map(|_| HOLD).into_iter().collect();
+        let metadata = json!({"labels": {"app": app}, "annotations": annotations, "finalizers": finalizers});
+        json!({"metadata": metadata, "spec": spec})
     }
 }
 
