@@ -115,7 +115,7 @@ fn no_key_breaks_anything() {
     for (width, height) in [(0, 0), (1, 1), (2, 2), (3, 3), (10, 4), (20, 5), (39, 9), (80, 24), (300, 100)] {
         for live in [false, true] {
             let mut state = state(scene(shop(), live), (width, height));
-            for round in (0..state.rows.len()).step_by(6) {
+            for round in (0..state.rows.len()).step_by(12) {
                 for key in keys.chars() {
                     let key = if key == '\t' { Key::Tab } else { Key::Char(key) };
                     let effects = state.key(key);
@@ -133,7 +133,7 @@ fn no_key_breaks_anything() {
                 }
                 state.resized((width.saturating_sub(round as u16), height));
                 state.resized((width, height));
-                (0..6).for_each(|_| drop(state.key(Key::Down)));
+                (0..12).for_each(|_| drop(state.key(Key::Down)));
             }
         }
     }

@@ -94,6 +94,7 @@ fn fulfil(trial: &Trial<'_>, what: &Value) {
 
 /// `explain` names the root cause through the whole chain. Once it is removed as the report says, the owner is deleted.
 #[test]
+#[ignore = "long: slow"]
 fn a_stuck_owner_goes_once_its_cause_is_removed() {
     let trial = Trial::new("explain-stuck", "Foreground");
     let owner = trial.widget("owner").create();
@@ -193,6 +194,7 @@ fn what_waits_for_itself_goes_when_deleted_again() {
 /// R1.21: an owner that waits in the foreground goes when it is deleted again in the background, whatever it waits for;
 /// `explain` offers that for the owner, and for a dependent that waits, too.
 #[test]
+#[ignore = "long: slow"]
 fn what_waits_in_the_foreground_goes_when_deleted_again() {
     let trial = Trial::new("explain-again", "Foreground");
     let owner = trial.widget("owner").create();
@@ -237,6 +239,7 @@ fn an_owner_goes_once_its_dependent_can_be_looked_at() {
 
 /// Without a collector, `explain` says what one would do next; when a collector starts, it does that.
 #[test]
+#[ignore = "long: a cluster of its own"]
 fn what_comes_next_is_what_a_collector_does() {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);

@@ -46,6 +46,7 @@ fn a_missing_collector_is_seen() {
 
 /// R1.10.
 #[test]
+#[ignore = "long: a cluster of its own"]
 fn an_api_server_without_garbage_collection_is_told_apart() {
     let cluster = Cluster::start(&Options {
         api_server: vec!["--enable-garbage-collector=false".to_owned()],

@@ -89,6 +89,7 @@ pub fn once(lists: &[String]) -> BTreeMap<String, usize> {
 }
 
 #[test]
+#[ignore = "long: slow"]
 fn a_tree_of_a_namespace_lists_what_is_in_its_scope_once() {
     let trial = crowd(300);
     let (cluster, namespace) = (trial.cluster, &trial.namespace);
@@ -224,6 +225,7 @@ fn a_sweep_asks_besides_for_every_owner_that_lists_lack() {
 }
 
 #[test]
+#[ignore = "long: slow"]
 fn servers_without_aggregated_discovery_give_the_same() {
     let trial = crowd(3);
     deployment(&trial, 2);

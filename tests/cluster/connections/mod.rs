@@ -68,6 +68,7 @@ fn all_watches_share_a_connection() {
 
 /// kubectl habit: `DISABLE_HTTP2` in the environment | same: HTTP/1.1, a connection for each watch
 #[test]
+#[ignore = "long: slow"]
 fn without_http2_each_watch_has_its_connection() {
     let cluster = &*alone();
     let trial = Trial::on(cluster, "many-connections", "Background");

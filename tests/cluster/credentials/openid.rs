@@ -159,6 +159,7 @@ fn several_at_once_spend_one_refresh_token() {
 
 /// kubectl credential: OpenID: tokens that can't be saved | different: the refresh token is not spent
 #[test]
+#[ignore = "long: slow"]
 fn what_fails_says_why_and_spends_nothing() {
     let (_alone, world) = alone();
     let folder = folder();

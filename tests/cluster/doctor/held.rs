@@ -31,6 +31,7 @@ fn run(scene: &Scene, words: &[String]) {
 }
 
 #[test]
+#[ignore = "long: slow"]
 fn a_delete_that_waits_is_found_with_both_ways_out() {
     let scene = Scene::of(Kind::ConfigMap);
     let before = scene.state();
@@ -58,6 +59,7 @@ fn a_delete_that_waits_is_found_with_both_ways_out() {
 
 /// A Secret whose object isn't held any more: it was let go by hand.
 #[test]
+#[ignore = "long: slow"]
 fn what_is_left_of_a_hold_is_found() {
     let scene = Scene::of(Kind::ConfigMap);
     scene.hold();
@@ -107,6 +109,7 @@ fn a_hold_that_never_deleted_is_removed() {
 
 /// While a delete is being taken back, its guards are no trouble of their own.
 #[test]
+#[ignore = "long: slow"]
 fn guards_belong_to_the_delete_that_is_taken_back() {
     let scene = Scene::of(Kind::ConfigMap);
     let before = scene.state();

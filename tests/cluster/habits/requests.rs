@@ -45,6 +45,7 @@ fn requests(trial: &Trial<'_>) -> Vec<(&'static str, Vec<Request>)> {
 /// kubectl habit: User-Agent | own: `kubectl-gc/VERSION (OS/ARCH) COMMAND`
 /// kubectl habit: field managers | own: `kubectl-gc`, and `kubectl-gc-restore:UID` for what is restored
 #[test]
+#[ignore = "long: every command once"]
 fn every_request_says_who_sends_it_and_every_write_who_manages_it() {
     let trial = Trial::on(uncollected(), "agents", "Background");
     let mut written = BTreeSet::new();

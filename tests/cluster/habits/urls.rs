@@ -51,6 +51,7 @@ fn serve(manifest: String) -> (String, Arc<Mutex<BTreeMap<String, usize>>>) {
 
 /// kubectl flag: `-f URL` | same: with a limit of 64 MB, and of five minutes a try
 #[test]
+#[ignore = "long: slow"]
 fn manifests_are_fetched_as_kubectl_fetches_them() {
     let cluster = world();
     let namespace = cluster.namespace("urls");

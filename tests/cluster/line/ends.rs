@@ -55,6 +55,7 @@ fn garbage() -> [Value; 5] {
 /// robustness line: a PATCH that isn't done and answered with garbage and status 200, in a pass of `sweep` that lets
 ///   dependents go | each kind of garbage | the owner keeps its finalizer until its dependent is free
 #[test]
+#[ignore = "long: slow"]
 fn an_owner_waits_until_its_dependent_is_free() {
     for (number, answer) in garbage().into_iter().enumerate() {
         let trial = Trial::on(uncollected(), &format!("line-patch-{number}"), "Background");

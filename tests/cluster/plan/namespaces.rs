@@ -56,6 +56,7 @@ fn an_object_that_is_held_holds_its_namespace() {
 }
 
 #[test]
+#[ignore = "long: slow"]
 fn a_pod_that_is_held_holds_everything() {
     three_ways("doomed-pod", |trial| {
         family(trial);
@@ -79,6 +80,7 @@ fn a_namespace_can_own_objects_elsewhere() {
 }
 
 #[test]
+#[ignore = "long: slow"]
 fn what_a_held_pod_spares_is_told() {
     let trial = Trial::new("doomed-spared", "Background");
     family(&trial);

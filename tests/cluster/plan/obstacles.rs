@@ -92,6 +92,7 @@ const ROWS: &[Row] = &[
 
 /// R9.30, R9.31: nobody can write then.
 #[test]
+#[ignore = "long: a cluster of its own"]
 fn webhooks_that_cannot_be_asked() {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);

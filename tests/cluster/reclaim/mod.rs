@@ -39,6 +39,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 /// R12.1, R12.2, R12.3, R12.4, R12.5, R12.6, R12.8, R12.9, R12.10, R12.11, R12.12, R12.13, R12.14, R12.15, R12.16 and
 /// R12.17.
 #[test]
+#[ignore = "long: waits until kinds have grown old"]
 fn old_objects_go_as_predicted() {
     play(&(1..=3).collect::<Vec<_>>(), SHORT);
 }
