@@ -12,7 +12,7 @@ use crate::{
     command_line::ShellCommand,
     graph::Address,
     model::{Mapping, Object, ObjectId, Presence, Reference, Symbol, effects::Severity, group_of},
-    simulate::ProjectedOutcome,
+    simulate::{Next, ProjectedOutcome},
     tree::{ReferenceStatus, ResolvedReference},
     wording::{age, count, thousands},
 };
@@ -220,9 +220,12 @@ fn cause_of(case: &Case<'_>, object: &Object, reference: &Reference, code: Code)
 }
 
 fn becomes(case: &Case<'_>, id: ObjectId, object: &Object) -> HolderOutcome {
-    match case.projection.outcome_of(id) {
-        _ if case.projection.uncertain(id) => HolderOutcome::Unsure,
-        ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => HolderOutcome::Gone,
+    let outcome = case.projection.outcome_of(id);
+    // What it waits for then may not be known; that the collector deletes it is.
+    let begins = || outcome.leaves() && matches!(Next::of(case.stage, id).0, Next::Delete(..));
+    match outcome {
+        _ if case.projection.uncertain(id) && !begins() => HolderOutcome::Unsure,
+        _ if outcome.leaves() => HolderOutcome::Gone,
         ProjectedOutcome::Changes { references, .. } if *references < object.owners.len() => HolderOutcome::Stripped,
         _ => HolderOutcome::Kept,
     }

@@ -36,6 +36,13 @@ pub enum ProjectedOutcome {
     },
 }
 
+impl ProjectedOutcome {
+    /// Whether it is deleted, though it may stay Terminating.
+    pub fn leaves(&self) -> bool {
+        matches!(self, ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. })
+    }
+}
+
 /// The predicted end.
 #[derive(Clone, Debug)]
 pub struct Projection {

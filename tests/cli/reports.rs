@@ -223,3 +223,17 @@ fn a_crd_that_the_api_server_tries_to_delete_again_and_again() {
     let path = write(folder.path(), "deleted.yaml", &dump.replace("uid: a,", deleted));
     says_not(&gc(&["doctor", "--from", &path, "--assume-complete"]), &["conversion-broken"]);
 }
+
+/// A claim that was restored names the StatefulSet of before: the collector deletes it, whoever uses it, and only when
+/// it is gone is not known. In a whole dump, that is known, too.
+#[test]
+fn what_certainly_begins_is_told_though_its_end_is_not_known() {
+    for (assumed, unknown) in [("", true), ("--assume-complete", false)] {
+        let doctor = on("restored-claim.yaml", &format!("doctor {assumed}"));
+        assert_eq!(doctor.code, 2, "{doctor}");
+        says(&doctor, &["ERROR owner-other-uid: PersistentVolumeClaim/data-db-0", "The collector will delete it"]);
+        let explain = on("restored-claim.yaml", &format!("explain pvc/data-db-0 {assumed}"));
+        says(&explain, &["WILL BE DELETED: the collector is about to delete"]);
+        assert_eq!(flat(&explain).contains("when it is gone depends on"), unknown, "{explain}");
+    }
+}

@@ -27,6 +27,13 @@ pub struct NextStory {
     pub may_wait: bool,
 }
 
+impl NextStory {
+    /// Whether the collector deletes the object.
+    pub fn deletes(&self) -> bool {
+        matches!(self.next, Next::Delete(..))
+    }
+}
+
 /// Whether the collector examines an object without a further event: there is no periodic sweep (R8.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attention {

@@ -31,6 +31,11 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
         _ if explanation.end.uncertain == Some(Uncertainty::Order) => {
             ("UNSURE", Tone::Warning, format!("whether {name} is deleted depends on the order of events."))
         }
+        // The end may not be known; the beginning is.
+        outcome if explanation.end.uncertain.is_some() && outcome.leaves() && explanation.next.deletes() => {
+            let then = "when it is gone depends on something that could not be read";
+            ("WILL BE DELETED", Tone::Warning, format!("the collector is about to delete {name}; {then}."))
+        }
         _ if explanation.end.uncertain.is_some() => {
             ("UNSURE", Tone::Warning, format!("what happens to {name} depends on something that could not be read."))
         }

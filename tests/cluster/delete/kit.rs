@@ -1,16 +1,8 @@
 //! Objects for the tests of `delete`.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
-
 use serde_json::{Value, json};
 
-use crate::harness::{Cluster, CountingProxy, Fault, Terminal, conforms, owner_reference, shared, uid, wait_until};
-
-/// Generous, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Cluster, Terminal, Watched, conforms, owner_reference, shared};
 
 /// A namespace with a ConfigMap `root`, and dependents of it named `leaf-0` and so on.
 pub struct Family {
@@ -42,13 +34,7 @@ impl Family {
     /// Starts a delete on a terminal, and a look at what its watches bring it.
     #[track_caller]
     pub fn delete_on_terminal(&self, more: &[&str]) -> (Terminal, Watched) {
-        let (proxy, events) = (CountingProxy::start(self.cluster), Arc::<Mutex<Vec<u8>>>::default());
-        proxy.with({
-            let events = Arc::clone(&events);
-            move |request| request.query.contains("watch=").then(|| Fault::Copied(Arc::clone(&events)))
-        });
-        let terminal = self.cluster.gc_on_terminal_by(proxy.kubeconfig(), &self.args(more));
-        (terminal, Watched { _proxy: proxy, events })
+        self.cluster.gc_on_watched_terminal(&self.args(more))
     }
 
     /// The arguments `delete cm/root` for this namespace, and more.
@@ -64,21 +50,6 @@ impl Family {
         names.retain(|name| name != "kube-root-ca.crt");
         names.sort();
         names
-    }
-}
-
-/// The events that the watches of a program have brought it.
-pub struct Watched {
-    _proxy: CountingProxy,
-    events: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Watched {
-    /// Waits until an event of this object has passed.
-    #[track_caller]
-    pub fn have_brought(&self, object: &Value) {
-        let uid = uid(object).as_bytes();
-        wait_until("an event", PATIENCE, || self.events.lock().unwrap().windows(uid.len()).any(|part| part == uid));
     }
 }
 

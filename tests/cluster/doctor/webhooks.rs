@@ -5,12 +5,12 @@ use std::{panic::resume_unwind, thread, time::Duration};
 use serde_json::{Value, json};
 
 use super::{
-    examine,
+    Found, examine,
     kit::{is_gone, names, words},
     mends, mends_with,
 };
 use crate::{
-    harness::{Cluster, uid},
+    harness::{Cluster, CountingProxy, uid},
     plan::trial::Trial,
 };
 
@@ -105,9 +105,13 @@ pub fn webhooks_that_cannot_be_asked(cluster: &Cluster) {
     // A rollout: the backend is down at the first look only, so it is no finding.
     let rolling = slice("rolling-1", "rolling", false);
     cluster.create(webhook("rolling", &service(place, "rolling"), &none));
+    let proxy = CountingProxy::start(cluster);
+    let slices = format!("/namespaces/{place}/endpointslices");
+    let is_asked = || proxy.requests().iter().any(|request| request.path.contains(&slices) && request.finished);
+    let args = ["doctor", "-o", "json", "--only=webhook-unreachable"];
     let found = thread::scope(|scope| {
-        let doctor = scope.spawn(|| examine(cluster, &["--only=webhook-unreachable"]));
-        thread::sleep(Duration::from_millis(1500));
+        let doctor = scope.spawn(|| Found::of(&cluster.gc_with(proxy.kubeconfig(), &args)));
+        cluster.wait_until("a look at the backend", Duration::from_secs(60), is_asked);
         cluster.patch(
             &cluster.path_of(&rolling),
             &json!({"endpoints": [{"addresses": ["10.1.0.1"], "conditions": {"ready": true}}]}),

@@ -15,14 +15,20 @@ use rustix::{
     termios::{Winsize, tcsetwinsize},
 };
 
+use serde_json::Value;
+
 use super::{
+    CountingProxy, Fault,
     cluster::Cluster,
     credentials::ADMIN,
-    wait::{Retry, poll},
+    uid,
+    wait::{Retry, poll, wait_until},
 };
 
 /// No command in a test takes longer.
 const DEADLINE: Duration = Duration::from_mins(2);
+/// Nor does an event take longer.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A `kubectl-gc` on a terminal of 80 columns.
 pub struct Terminal {
@@ -37,6 +43,18 @@ impl Cluster {
     #[track_caller]
     pub fn gc_on_terminal(&self, args: &[&str]) -> Terminal {
         self.gc_on_terminal_by(&self.kubeconfig(ADMIN), args)
+    }
+
+    /// The same, and a look at what its watches bring it.
+    #[track_caller]
+    pub fn gc_on_watched_terminal(&self, args: &[&str]) -> (Terminal, Watched) {
+        let (proxy, events) = (CountingProxy::start(self), Arc::<Mutex<Vec<u8>>>::default());
+        proxy.with({
+            let events = Arc::clone(&events);
+            move |request| request.query.contains("watch=").then(|| Fault::Copied(Arc::clone(&events)))
+        });
+        let terminal = self.gc_on_terminal_by(proxy.kubeconfig(), args);
+        (terminal, Watched { _proxy: proxy, events })
     }
 
     /// The same with any kubeconfig file, for instance for a proxy.
@@ -133,4 +151,21 @@ fn plain(text: &str) -> String {
         }
     }
     out.replace("\r\n", "\n")
+}
+
+/// The events that the watches of a program have brought it.
+pub struct Watched {
+    _proxy: CountingProxy,
+    events: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Watched {
+    /// Waits until an event of this object, in this version, has passed.
+    #[track_caller]
+    pub fn have_brought(&self, object: &Value) {
+        let version = object["metadata"]["resourceVersion"].as_str().expect("an object of the API server");
+        let parts = [uid(object).as_bytes(), version.as_bytes()];
+        let has = |events: &[u8], wanted: &[u8]| events.windows(wanted.len()).any(|part| part == wanted);
+        wait_until("an event", PATIENCE, || parts.iter().all(|part| has(&self.events.lock().unwrap(), part)));
+    }
 }

@@ -22,8 +22,6 @@ use crate::{
 
 /// Long enough for a busy machine.
 const IN_VAIN: Duration = Duration::from_secs(40);
-/// How long an event may take to arrive.
-const SEEN: Duration = Duration::from_secs(1);
 
 /// The command line of a pass over this trial's namespace.
 fn args<'a>(trial: &'a Trial<'_>, more: &[&'a str]) -> Vec<&'a str> {
@@ -162,11 +160,10 @@ fn somebody_is_asked() {
         assert!(shown.contains("Nothing was changed: you did not answer yes."), "{answer:?}: {shown}");
     }
     assert_eq!(there(&trial), ["lost-0", "lost-1"]);
-    let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
+    let (mut terminal, watches) = trial.cluster.gc_on_watched_terminal(&args(&trial, &[]));
     terminal.shows("Sweep 2 objects? [y/N]");
     // A change that makes no difference to the plan is no reason to ask again.
-    trial.config_map("stranger").create();
-    thread::sleep(SEEN);
+    watches.have_brought(&trial.config_map("stranger").create());
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, there(&trial)), (Some(0), vec!["stranger".to_owned()]), "{shown}");
@@ -179,19 +176,17 @@ fn what_changes_meanwhile_is_asked_about_again() {
     let trial = Trial::on(uncollected(), "asked-again", "Background");
     lost(&trial, 1);
     let owner = trial.config_map("owner").create();
-    let mut terminal = trial.cluster.gc_on_terminal(&args(&trial, &[]));
+    let (mut terminal, watches) = trial.cluster.gc_on_watched_terminal(&args(&trial, &[]));
     terminal.shows("Sweep 1 object? [y/N]");
-    trial.config_map("lost-1").owned_by(&trial.gone("gone-too")).create();
-    thread::sleep(SEEN);
+    let lost = trial.config_map("lost-1").owned_by(&trial.gone("gone-too")).create();
+    watches.have_brought(&lost);
     terminal.types("y");
     terminal.shows("The cluster has changed: this is the new plan.");
     terminal.shows("Sweep 2 objects? [y/N]");
     assert_eq!(there(&trial), ["lost-0", "lost-1", "owner"]);
     // Give one of them an owner that exists.
-    let saved =
-        trial.cluster.get(&format!("/api/v1/namespaces/{}/configmaps/lost-1", trial.namespace)).expect("it is there");
-    trial.add_owners(&saved, &[blocking(&owner)]);
-    thread::sleep(SEEN);
+    trial.add_owners(&lost, &[blocking(&owner)]);
+    watches.have_brought(&trial.cluster.get(&trial.cluster.path_of(&lost)).expect("it is there"));
     terminal.types("y");
     terminal.shows("1 would lose owner references");
     terminal.types("y");
