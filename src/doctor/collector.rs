@@ -76,13 +76,13 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
         } else if !object.owners.is_empty() && dangles(snapshot, graph, object) {
             match case.projection.outcome_of(id) {
                 _ if case.projection.uncertain(id) => {}
-                outcome if outcome.leaves() => {
+                ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => {
                     turns.insert(Turn { object: id, write: Write::Delete, waiting: None });
                 }
                 ProjectedOutcome::Changes { .. } => {
                     turns.insert(Turn { object: id, write: Write::References, waiting: None });
                 }
-                _ => {}
+                ProjectedOutcome::Stays => {}
             }
         }
     }
