@@ -1,6 +1,7 @@
 //! Opens connections: directly or through a proxy, with TLS where the server's URL says so.
 
 use std::{
+    borrow::Cow,
     io,
     pin::Pin,
     task::{Context, Poll, ready},
@@ -10,7 +11,9 @@ use std::{
 use futures::TryFutureExt as _;
 use http::{HeaderValue, Uri};
 use hyper::rt;
-use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_rustls::{
+    FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream, builderstates::WantsProtocols1,
+};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
     client::legacy::connect::{
@@ -37,9 +40,22 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// Opens connections that are ready for a protocol of HTTP.
 pub(super) type Connector = TimeoutConnector<HttpsConnector<Route>>;
 
-/// A connector to the server of this configuration. If it `offers_http2`, the server chooses the protocol.
-pub(super) fn connector(config: &Config, offers_http2: bool) -> kube::Result<Connector> {
-    let builder = HttpsConnectorBuilder::new().with_tls_config(config.rustls_client_config()?).https_or_http();
+/// A connector to the server of this configuration that speaks HTTP/1.1, and where `http2` is used, one with which the
+/// server chooses the protocol.
+pub(super) fn connectors(config: &Config, http2: bool) -> kube::Result<(Connector, Option<Connector>)> {
+    // Made once for both: it may read all certificates of the system.
+    let tls = for_tls(config).rustls_client_config()?;
+    let with_tls = || HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http();
+    let http1 = connector(config, with_tls(), false)?;
+    Ok((http1, http2.then(|| connector(config, with_tls(), true)).transpose()?))
+}
+
+/// If it `offers_http2`, the server chooses the protocol.
+fn connector(
+    config: &Config,
+    builder: HttpsConnectorBuilder<WantsProtocols1>,
+    offers_http2: bool,
+) -> kube::Result<Connector> {
     let builder = match &config.tls_server_name {
         Some(name) => {
             let name = name.clone().try_into().map_err(RustlsTlsError::InvalidServerName);
@@ -57,6 +73,18 @@ pub(super) fn connector(config: &Config, offers_http2: bool) -> kube::Result<Con
     connector.set_read_timeout(config.read_timeout);
     connector.set_write_timeout(config.write_timeout);
     Ok(connector)
+}
+
+/// What TLS to the server needs of the configuration. Where nothing is verified, that is no certificate of the system:
+/// to read them all would take longer than many a request.
+fn for_tls(config: &Config) -> Cow<'_, Config> {
+    let verifies = config.cluster_url.scheme_str() == Some("https") && !config.accept_invalid_certs;
+    if verifies || config.root_cert.is_some() {
+        return Cow::Borrowed(config);
+    }
+    let mut without = config.clone();
+    without.root_cert = Some(Vec::new());
+    Cow::Owned(without)
 }
 
 /// The way to the server.
@@ -187,5 +215,23 @@ impl rt::Write for Line {
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write_vectored(context, buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_systems_certificates_are_only_read_to_verify_a_server() {
+        let reads = |server: &str, insecure: bool, own: Option<Vec<Vec<u8>>>| {
+            let mut config = Config::new(server.parse().unwrap());
+            (config.accept_invalid_certs, config.root_cert) = (insecure, own);
+            for_tls(&config).root_cert.is_none()
+        };
+        assert!(reads("https://10.0.0.1", false, None));
+        assert!(!reads("https://10.0.0.1", false, Some(vec![vec![1]])));
+        assert!(!reads("https://10.0.0.1", true, None));
+        assert!(!reads("http://10.0.0.1", false, None));
     }
 }

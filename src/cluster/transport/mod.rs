@@ -115,16 +115,13 @@ impl From<BoxError> for Unconnected {
 impl Transport {
     fn new(config: &Config, settings: Settings) -> kube::Result<Self> {
         let given = Arc::default();
-        let http1 = Given { first: Arc::clone(&given), connector: connector::connector(config, false)? };
         // As client-go, without TLS always HTTP/1.1.
         let server = config.cluster_url.clone();
-        let http2 = match settings.http2 && server.scheme_str() == Some("https") {
-            true => {
-                let connector = connector::connector(config, true)?;
-                Some(Arc::new(Http2 { connector, server, settings, state: Mutex::default(), given }))
-            }
-            false => None,
-        };
+        let uses_http2 = settings.http2 && server.scheme_str() == Some("https");
+        let (connector, for_http2) = connector::connectors(config, uses_http2)?;
+        let http1 = Given { first: Arc::clone(&given), connector };
+        let http2 =
+            for_http2.map(|connector| Arc::new(Http2 { connector, server, settings, state: Mutex::default(), given }));
         let http1 = legacy::Builder::new(TokioExecutor::new()).build(http1);
         Ok(Transport { http1, proxy_authorization: connector::forwarding_authorization(config), http2 })
     }
