@@ -11,7 +11,7 @@ use kubectl_gc::{
         interleaving::Interleaving, order_sensitivity::order_sensitive,
     },
 };
-use proptest::{prelude::*, test_runner::RngSeed};
+use proptest::prelude::*;
 
 use crate::scene::Scene;
 
@@ -146,16 +146,8 @@ fn surveyed(scene: &Scene, request: &Request, orders: u64) -> Option<Result<(), 
     Some(otherwise.map_or(Ok(()), Err))
 }
 
-/// Always the same graphs; or random ones, as many as `CASES` says.
-fn config() -> ProptestConfig {
-    match std::env::var("CASES").ok().and_then(|cases| cases.parse().ok()) {
-        Some(cases) => ProptestConfig { cases, ..ProptestConfig::default() },
-        None => ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() },
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn what_is_not_in_question_ends_one_way((text, targets, policy) in scenes()) {

@@ -148,7 +148,7 @@ fn references_after<'a>(snapshot: &'a Snapshot, plan: &'a Plan, object: ObjectId
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     /// A sweep never writes to an object outside its scope, in any graph; and a scope of all objects doesn't limit it.
     #[test]
