@@ -92,6 +92,8 @@ impl Tmux {
     pub fn starts_with(&self, variable: &str, args: &str) {
         let (before, after) = (self.path("before"), self.path("after"));
         self.types("echo what was here before");
+        // What is typed sooner is shown above the prompt.
+        self.until_it("the prompt", |shown| shown.trim_end().ends_with("what was here before\n$"));
         self.types(&format!(
             "stty -g > {}; sh -c 'echo $$ > {}; exec env {variable} {} {args}'; echo ended with $?; stty -g > {}; \
              echo all over",

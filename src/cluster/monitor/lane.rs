@@ -18,7 +18,7 @@ use crate::{
         pages::Pages,
         request::METADATA_LIST,
         retry,
-        watch::position::{End, Position, USEFUL, Why, is_final},
+        watch::position::{ENDS_AT_ONCE, End, Position, USEFUL, Why, is_final},
     },
     model::RawObject,
 };
@@ -167,7 +167,7 @@ impl ResourceMonitor {
                 // A list tells what may have been held back.
                 Why::Expired(_) | Why::Silent if useful => return,
                 Why::Expired(_) => None,
-                Why::Over | Why::Silent => Some(Failure::Interrupted("the watch ends as soon as it begins".to_owned())),
+                Why::Over | Why::Silent => Some(Failure::Interrupted(ENDS_AT_ONCE.to_owned())),
                 Why::Failed(failure) => Some(failure),
             };
             self.in_vain += 1;

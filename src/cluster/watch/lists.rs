@@ -18,7 +18,7 @@ use crate::{
 
 use super::{
     Coverage, Doubts,
-    position::{End, Why, is_final},
+    position::{ENDS_AT_ONCE, End, Why, is_final},
     stream::Watch,
 };
 
@@ -207,7 +207,7 @@ impl Watch {
             }
             let (reason, expired, failure) = match why {
                 Why::Over | Why::Silent if useful => continue,
-                Why::Over | Why::Silent => ("it ends as soon as it begins".to_owned(), false, None),
+                Why::Over | Why::Silent => (ENDS_AT_ONCE.to_owned(), false, None),
                 Why::Expired(reason) => (reason, true, None),
                 Why::Failed(failure) => {
                     // That it isn't answered for a moment explains less than the failures before.

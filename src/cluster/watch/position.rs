@@ -27,6 +27,8 @@ const SPREAD: usize = 120;
 pub(in crate::cluster) const SILENT: Duration = Duration::from_secs(90);
 /// A stream that ends sooner without any event was useless: pause before the next one.
 pub(in crate::cluster) const USEFUL: Duration = Duration::from_secs(1);
+/// Why a watch can't be used whose streams are all useless.
+pub(in crate::cluster) const ENDS_AT_ONCE: &str = "the watch ends as soon as it begins";
 
 /// How far the changes of a resource are known, and how to request the next ones.
 pub(in crate::cluster) struct Position {

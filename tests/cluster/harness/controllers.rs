@@ -62,6 +62,8 @@ const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 /// A namespace that the API server never deletes, and what it says.
 const UNDELETABLE: &str = "kube-public";
 const REFUSED: &str = "this namespace may not be deleted";
+/// What the collector logs of an object that it leaves alone.
+const SPARED: &str = "item doesn't have an owner";
 /// How often this fails until everything that failed before has been tried again: a conflict with another writer is
 /// over at the next try.
 const TRIES: usize = 2;
@@ -168,7 +170,7 @@ impl Cluster {
                 "--kube-api-qps=1000".to_owned(),
                 "--kube-api-burst=2000".to_owned(),
                 // Only its log says when the namespace controller has looked at a namespace.
-                "--vmodule=namespace_controller=4".to_owned(),
+                "--vmodule=namespace_controller=4,garbagecollector=2".to_owned(),
             ]);
         Ok(program.args(&self.options.controller_manager))
     }
@@ -221,7 +223,11 @@ impl Cluster {
         let before = failures();
         owners(json!([{"apiVersion": "v1", "kind": "Namespace", "name": "absent", "uid": self.unique("absent")}]));
         self.wait_until("the collector to try again what has failed", SETTLE, || failures() >= before + TRIES);
+        // Each failure in a row makes the next pause twice as long. One success, and they begin anew.
+        let successes = || self.log_of_controllers(SPARED).iter().filter(|it| it.contains(UNDELETABLE)).count();
+        let before = successes();
         owners(Value::Null);
+        self.wait_until("the collector to leave alone what it could not delete", SETTLE, || successes() > before);
     }
 
     /// Waits until the namespace controller has looked once more at each namespace that is being deleted. It begins

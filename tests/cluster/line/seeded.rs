@@ -152,13 +152,13 @@ fn reading(seed: u64, command: impl Fn(&Scene<'_>) -> Result<Came, String>) -> (
     })
 }
 
-fn document(ran: &Ran) -> Option<Value> {
+fn document_of(ran: &Ran) -> Option<Value> {
     serde_json::from_str(&ran.stdout).ok()
 }
 
 /// The document of a command that says that it is complete; none if it doesn't, or if the command failed.
 pub(super) fn complete(ran: &Ran) -> Result<Option<Value>, String> {
-    let Some(document) = document(ran) else {
+    let Some(document) = document_of(ran) else {
         check(ran.code == Some(1) && !ran.stderr.is_empty(), "neither a document nor an error", ran)?;
         return Ok(None);
     };
@@ -176,7 +176,7 @@ pub(super) fn complete(ran: &Ran) -> Result<Option<Value>, String> {
 fn tree(scene: &Scene<'_>) -> Result<Came, String> {
     let ran = scene.faulty(&["tree", "-o", "json"])?;
     let whole = complete(&ran)?;
-    if let Some(document) = document(&ran) {
+    if let Some(document) = document_of(&ran) {
         tree_is_true(scene, &document, &ran)?;
     }
     Ok(if whole.is_some() { Came::Whole } else { Came::Less })
@@ -208,14 +208,18 @@ fn same<T: PartialEq + std::fmt::Debug>(
 ) -> Result<Came, String> {
     let ran = scene.faulty(args)?;
     let Some(document) = complete(&ran)? else { return Ok(Came::Less) };
-    // Others change the same cluster.
+    let own = &scene.trial.namespace;
+    // Others change the same cluster, in their namespaces.
+    let is_of_others =
+        |gap: &Value| gap["namespace"].as_str().is_some_and(|namespace| !namespace.is_empty() && namespace != own);
     let right = poll(PATIENCE, || {
         let good = scene.flawless(args).map_err(Retry::Never)?;
-        complete(&good)
-            .map_err(Retry::Never)?
+        complete(&good).map_err(Retry::Never)?;
+        document_of(&good)
+            .filter(|document| document["gaps"].as_array().is_some_and(|gaps| gaps.iter().all(is_of_others)))
             .ok_or_else(|| Retry::Later(format!("incomplete over a good line: {good:#?}")))
     })?;
-    let [said, right] = [&document, &right].map(|document| of(document, &scene.trial.namespace));
+    let [said, right] = [&document, &right].map(|document| of(document, own));
     let true_of_then = scene.faults.are_stale() && may_be_stale(&said, &right);
     check(said == right || true_of_then, &format!("{said:?} instead of {right:?}"), &ran)?;
     Ok(Came::Whole)
@@ -275,7 +279,7 @@ pub(super) fn findings(document: &Value, namespace: &str) -> Vec<(String, String
 /// No collector runs here, and none is said to. What the probe could not remove is named.
 fn probe(scene: &Scene<'_>) -> Result<Came, String> {
     let ran = scene.faulty(&["doctor", "--probe", "-o", "json"])?;
-    let runs = document(&ran).map(|document| document["collectorRuns"].clone());
+    let runs = document_of(&ran).map(|document| document["collectorRuns"].clone());
     check(runs != Some(Value::Bool(true)), "a collector that does not run is seen", &ran)?;
     let now = scene.now();
     let unsaid: Vec<&String> = scene.newcomers(&now).filter(|name| !ran.stderr.contains(*name)).collect();

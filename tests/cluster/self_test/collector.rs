@@ -50,3 +50,14 @@ fn the_collector_watches_the_kinds_of_the_shared_cluster() {
         cluster.watched_by_collector(object);
     }
 }
+
+/// What fails again and again is tried again after pauses that grow: the wait for it must not.
+#[test]
+#[ignore = "long: is about the tests themselves"]
+fn the_wait_for_retries_never_grows() {
+    let cluster = Cluster::start(&Options::default());
+    cluster.start_controllers(&[COLLECTOR]);
+    for _ in 0..20 {
+        cluster.retried_by_collector();
+    }
+}
