@@ -7,7 +7,7 @@ use serde::{
     de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-use crate::model::{RawObject, RawReference};
+use crate::model::{RawObject, RawReference, effects::Spared};
 
 use super::answer::{Malformed, Page};
 
@@ -192,6 +192,7 @@ struct Metadata<'a> {
     deletion_grace_period_seconds: Option<i64>,
     #[serde(borrow)]
     labels: Option<Labels<'a>>,
+    annotations: Option<Annotations>,
     #[serde(borrow)]
     owner_references: Option<Vec<Owner<'a>>>,
     #[serde(borrow)]
@@ -239,6 +240,36 @@ impl<'de: 'a, 'a> Deserialize<'de> for Labels<'a> {
     }
 }
 
+/// What is kept of the annotations.
+struct Annotations(Spared);
+
+impl<'de> Deserialize<'de> for Annotations {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs;
+
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Annotations;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("annotations")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Annotations, A::Error> {
+                let mut spared = Spared::default();
+                while let Some(Text(key)) = map.next_key()? {
+                    match Spared::is_said_by(&key) {
+                        true => spared.heed(&key, &map.next_value::<Option<Text<'de>>>()?.unwrap_or_default().0),
+                        false => drop(map.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(Annotations(spared))
+            }
+        }
+
+        deserializer.deserialize_map(Pairs)
+    }
+}
+
 impl<'a> Item<'a> {
     pub(super) fn into_raw(self) -> Result<RawObject<'a>, Malformed> {
         let metadata = self.metadata.unwrap_or_default();
@@ -262,6 +293,7 @@ impl<'a> Item<'a> {
             finalizers: metadata.finalizers.into_iter().flatten().map(|finalizer| finalizer.0).collect(),
             owners: owners.collect(),
             labels: metadata.labels.map(|labels| labels.0).unwrap_or_default(),
+            spared: metadata.annotations.map(|annotations| annotations.0).unwrap_or_default(),
             ..RawObject::default()
         })
     }

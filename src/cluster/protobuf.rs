@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};
 
-use crate::model::{RawObject, RawReference};
+use crate::model::{RawObject, RawReference, effects::Spared};
 
 use super::answer::{Malformed, Page};
 
@@ -212,6 +212,12 @@ pub(super) fn metadata<'a>(bytes: &'a [u8], object: &mut RawObject<'a>) -> Resul
                 let (key, value) = (at(entry, &[1])?.unwrap_or_default(), at(entry, &[2])?.unwrap_or_default());
                 object.labels.push((Cow::Borrowed(text(key)?), Cow::Borrowed(text(value)?)));
             }
+            (12, Value::Bytes(entry)) => {
+                let key = text(at(entry, &[1])?.unwrap_or_default())?;
+                if Spared::is_said_by(key) {
+                    object.spared.heed(key, text(at(entry, &[2])?.unwrap_or_default())?);
+                }
+            }
             (13, Value::Bytes(owner)) => object.owners.push(reference(owner)?),
             (14, Value::Bytes(finalizer)) => object.finalizers.push(Cow::Borrowed(text(finalizer)?)),
             _ => {}
@@ -372,7 +378,7 @@ mod tests {
             assert_eq!(builder.build().len(), number);
         };
         let (times, bytes) = allocated_for_each(1000, 5000, read);
-        assert!(times <= 0.11 && bytes <= 600.0, "{times} allocations of {bytes} bytes for each object");
+        assert!(times <= 0.11 && bytes <= 606.0, "{times} allocations of {bytes} bytes for each object");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::model::{
     MaybeSeconds, Object, Reference, ResourceId, ResourceVersion, Strings, Symbol,
+    effects::Spared,
     facts::{Setter, contains_setters, is_read_annotation, read_setters},
 };
 
@@ -48,6 +49,7 @@ impl Default for Metadata {
                 finalizers: Arc::default(),
                 owners: Arc::default(),
                 labels: Arc::default(),
+                spared: Spared::default(),
             },
             bad_times: Vec::new(),
             annotations: None,
@@ -130,6 +132,10 @@ impl Metadata {
             }
             Field::Annotations => {
                 let annotations = access.next_value_seed(Capture::of(OF_ANNOTATIONS))?;
+                object.spared = Spared::default();
+                for (key, value) in annotations.as_object().into_iter().flatten() {
+                    object.spared.heed(key, value.as_str().unwrap_or_default());
+                }
                 self.annotations = Some(annotations).filter(|kept| kept.as_object().is_none_or(|map| !map.is_empty()));
             }
             Field::ManagedFields => self.managed_fields = Some(access.next_value_seed(Capture::of(OF_MANAGED_FIELDS))?),

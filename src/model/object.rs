@@ -4,6 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     compact::{MaybeSeconds, ResourceVersion},
+    effects::Spared,
     reference::Reference,
     resources::ResourceId,
     strings::{Strings, Symbol},
@@ -55,6 +56,8 @@ pub struct Object {
     pub owners: Arc<[Reference]>,
     /// `metadata.labels`, sorted by key.
     pub labels: Arc<[(Symbol, Symbol)]>,
+    /// Who leaves it alone, as its annotations say.
+    pub spared: Spared,
 }
 
 impl Object {
@@ -88,6 +91,8 @@ pub struct RawObject<'a> {
     pub finalizers: Vec<Cow<'a, str>>,
     pub owners: Vec<RawReference<'a>>,
     pub labels: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// What its annotations say.
+    pub spared: Spared,
     /// The field manager that created it; only watches tell, when an object is created. Else empty.
     pub manager: Cow<'a, str>,
 }
@@ -122,6 +127,7 @@ impl RawObject<'_> {
             finalizers: self.finalizers.into_iter().map(own).collect(),
             owners: self.owners.into_iter().map(RawReference::into_owned).collect(),
             labels: self.labels.into_iter().map(|(key, value)| (own(key), own(value))).collect(),
+            spared: self.spared,
             manager: own(self.manager),
         }
     }

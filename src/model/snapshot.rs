@@ -282,6 +282,7 @@ impl Snapshot {
             finalizers: strings.finalizers(&*finalizers),
             owners: strings.owners(&*owners),
             labels: strings.labels(&*labels),
+            spared: raw.spared,
         }
     }
 
@@ -367,6 +368,7 @@ impl Snapshot {
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owners: owners.collect(),
             labels: object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect(),
+            spared: object.spared,
             ..RawObject::default()
         }
     }

@@ -309,5 +309,6 @@ pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
         unblocked: count(OutcomeKind::Unblocked),
         stuck: outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).count(),
         recreated: outcomes.iter().filter(|outcome| outcome.recreated()).count(),
+        later: 0,
     }
 }

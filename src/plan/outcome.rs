@@ -198,6 +198,8 @@ pub struct Summary {
     pub stuck: usize,
     /// How many of the removed or terminating objects a living controller recreates.
     pub recreated: usize,
+    /// How many only the second end removes.
+    pub later: usize,
 }
 
 /// What a delete would do.

@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use crate::{
-    model::{ObjectId, ResourceId, Symbol, effects::Severity},
+    model::{
+        ObjectId, ResourceId, Symbol,
+        effects::{EffectKind, Severity},
+    },
     server::Propagation,
     simulate::{Needs, ObstacleKind, Request, SimContext},
     tree::roots::roots,
@@ -32,18 +35,27 @@ pub struct RadiusObstacle {
     pub taken_down: bool,
 }
 
-/// How many effects outside the graph there are, by severity.
+/// How many effects outside the graph there are in both ends, by severity.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct EffectCounts {
     pub error: usize,
     pub warning: usize,
     pub info: usize,
+    /// How many of the errors delete other objects of this cluster, or may.
+    #[serde(skip)]
+    pub objects: usize,
 }
 
 impl EffectCounts {
-    fn of(effects: &[OutsideEffect]) -> Self {
-        let count = |severity| effects.iter().filter(|effect| effect.severity() == severity).count();
-        EffectCounts { error: count(Severity::Error), warning: count(Severity::Warning), info: count(Severity::Info) }
+    fn of(plan: &Plan) -> Self {
+        let count =
+            |counts: &dyn Fn(&OutsideEffect) -> bool| plan.all_effects().filter(|effect| counts(effect)).count();
+        EffectCounts {
+            error: count(&|effect| effect.severity() == Severity::Error),
+            warning: count(&|effect| effect.severity() == Severity::Warning),
+            info: count(&|effect| effect.severity() == Severity::Info),
+            objects: count(&|effect| effect.kind == EffectKind::ObjectsDeleted),
+        }
     }
 }
 
@@ -64,7 +76,7 @@ pub fn blast_radius(
                 object: root.object,
                 summary: plan.summary,
                 certain: plan.certain(),
-                effects: EffectCounts::of(&plan.effects),
+                effects: EffectCounts::of(&plan),
                 verdict: Verdict::of(snapshot, &plan, &[], &[]).result,
                 obstacle: obstacle(&plan),
             });
@@ -78,9 +90,9 @@ pub fn blast_radius(
         needs.facts.extend(plan.needs.facts.into_iter().filter(|id| !is_node(snapshot.object(*id).resource)));
     }
     rows.sort_by_key(|row: &Radius| {
-        let Summary { stuck, deleted, terminating, detached, orphaned, .. } = row.summary;
+        let Summary { stuck, deleted, terminating, detached, orphaned, later, .. } = row.summary;
         let obstacle = row.obstacle.map(|obstacle| !obstacle.taken_down);
-        std::cmp::Reverse((stuck, obstacle, row.effects.error, deleted + terminating, detached + orphaned))
+        std::cmp::Reverse((stuck, obstacle, row.effects.error, deleted + terminating + later, detached + orphaned))
     });
     (rows, needs)
 }

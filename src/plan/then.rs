@@ -86,6 +86,7 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     plan.effects_later.splice(..0, effects.iter().cloned());
     let once = second.finished;
     plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
+    plan.summary.later = plan.later().count();
 }
 
 /// These effects without the known ones.

@@ -233,9 +233,8 @@ impl Verdict {
             stuck: plan.summary.stuck,
             later: {
                 let spared = unlisted_contents.iter().flat_map(|of| &of.spared).map(|(_, count)| *count).sum();
-                let removed = plan.later().count();
                 // What is spared is removed in the second end, unless something else keeps the pods.
-                removed.max(spared)
+                plan.summary.later.max(spared)
             },
             uncertain: plan.both_ends().filter(|outcome| outcome.uncertain.is_some()).count(),
             data_lost: count(&[ReasonKind::DataLoss]),

@@ -48,13 +48,15 @@ pub enum Cause {
     DefinitionGone(ObjectId),
     /// The API server, because this Service is gone: its IPAddresses (R9.20).
     AddressReleased(ObjectId),
+    /// The controller of this object, whose status lists it (R9.38).
+    Inventory(ObjectId),
 }
 
 impl Cause {
     /// The object whose deletion leads to the write without an owner reference.
     pub(crate) fn above(&self) -> Option<ObjectId> {
         match self {
-            Cause::Namespace(above) | Cause::Definition(above) => Some(*above),
+            Cause::Namespace(above) | Cause::Definition(above) | Cause::Inventory(above) => Some(*above),
             Cause::JobFailed { pod, .. } => Some(*pod),
             _ => self.gone(),
         }
@@ -74,6 +76,7 @@ impl Cause {
                 | Cause::JobExpired { .. }
                 | Cause::ScaledDown(_)
                 | Cause::AddressReleased(_)
+                | Cause::Inventory(_)
         )
     }
 

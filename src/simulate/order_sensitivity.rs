@@ -121,10 +121,11 @@ impl Survey<'_, '_, '_> {
                 Cause::Namespace(above) | Cause::Definition(above) => {
                     self.by_others(*above, PossibleDeletion::default());
                 }
-                // Controllers delete these in the background.
+                // Controllers delete these in the background; Argo CD may in the foreground.
                 cause if cause.follows() => {
-                    let background = PossibleDeletion { background: true, ..PossibleDeletion::default() };
-                    self.by_others(change.object, background);
+                    let foreground = matches!(cause, Cause::Inventory(_));
+                    let how = PossibleDeletion { background: true, foreground, ..PossibleDeletion::default() };
+                    self.by_others(change.object, how);
                 }
                 _ => {}
             }

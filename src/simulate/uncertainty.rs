@@ -152,7 +152,7 @@ impl Links {
                 links.removed.insert(change.object, position);
             }
             let first = match change.cause {
-                Cause::JobFailed { pod, .. } => Some(pod),
+                Cause::JobFailed { pod: first, .. } | Cause::Inventory(first) => Some(first),
                 ref cause => cause.gone(),
             };
             if let Some(first) = first {

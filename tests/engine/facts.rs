@@ -87,12 +87,10 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
         }),
         "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0) }),
         "VolumeSnapshotContent" => Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: word(0) }),
-        _ => Fact::Policy(PolicyFacts(
-            words
-                .iter()
-                .map(|word| word.split_once('=').unwrap_or_else(|| panic!("what is {word}?")))
-                .map(|(key, value)| (key.into(), value.into()))
-                .collect(),
-        )),
+        _ => {
+            let fields = words.iter().map(|word| word.split_once('=').unwrap_or_else(|| panic!("what is {word}?")));
+            let fields = fields.map(|(key, value)| (key.into(), value.into())).collect();
+            Fact::Policy(PolicyFacts { fields, inventory: None })
+        }
     }
 }

@@ -380,7 +380,7 @@ fn keeping(case: &Case<'_>, id: ObjectId) -> Option<ShellCommand> {
     )?;
     let facts = snapshot.facts.policy(id)?;
     if matches!(policy.says(facts), PolicyEffect::Act(_)) {
-        case.commands().merge(id, &policy.keeping(facts))
+        case.commands().merge(id, &policy.keeping(facts)?)
     } else {
         None
     }

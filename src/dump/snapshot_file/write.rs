@@ -112,6 +112,8 @@ struct Line<'a> {
     deletion_grace_period_seconds: Option<i64>,
     #[serde(skip_serializing_if = "has_no_pairs")]
     labels: Pairs<&'a str>,
+    #[serde(skip_serializing_if = "has_no_pairs")]
+    annotations: Pairs<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     finalizers: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -152,6 +154,7 @@ impl<'a> Line<'a> {
             deletion_timestamp: object.deleted.get().map(Time),
             deletion_grace_period_seconds: object.grace.get(),
             labels: Pairs(labels),
+            annotations: Pairs(object.spared.annotations().collect()),
             finalizers: object.finalizers.iter().map(|finalizer| text(*finalizer)).collect(),
             owner_references: owners.collect(),
             facts: snapshot.facts.get(id),

@@ -224,7 +224,8 @@ fn fact() -> impl Strategy<Value = Fact> {
         option::of(short()).prop_map(|content| Fact::VolumeSnapshot(facts::SnapshotFacts { content })),
         option::of(short())
             .prop_map(|deletion_policy| Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy })),
-        vec((short(), short()), 0..2).prop_map(|fields| Fact::Policy(PolicyFacts(fields.into_iter().collect()))),
+        vec((short(), short()), 0..2)
+            .prop_map(|fields| Fact::Policy(PolicyFacts { fields: fields.into_iter().collect(), inventory: None })),
         (vec(short(), 0..2), vec(condition(), 0..2))
             .prop_map(|(finalizers, conditions)| Fact::Namespace(facts::NamespaceFacts { finalizers, conditions })),
         (short(), any::<bool>(), option::of(backend()), vec(condition(), 0..2)).prop_map(

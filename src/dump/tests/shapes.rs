@@ -300,7 +300,7 @@ fn only_deletion_policies_are_kept() {
         );
         let snapshot = read(&text);
         let (id, _) = snapshot.objects().next().unwrap();
-        snapshot.facts.policy(id).map(|facts| facts.0.clone().into_iter().collect::<Vec<_>>())
+        snapshot.facts.policy(id).map(|facts| facts.fields.clone().into_iter().collect::<Vec<_>>())
     };
     let annotations = r#""annotations":{"services.k8s.aws/deletion-policy":"retain","secret":"thing"}"#;
     let finalizer = r#""finalizers":["finalizers.s3.services.k8s.aws/Bucket"]"#;

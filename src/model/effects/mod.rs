@@ -5,7 +5,10 @@
 
 mod add_ons;
 pub mod finalizers;
+mod inventory;
 pub(crate) mod policies;
+
+pub use inventory::{Inventory, InventoryObject, Spared};
 
 pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 

@@ -5,11 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::finalizers::known_finalizer;
+use super::{
+    finalizers::known_finalizer,
+    inventory::{Inventory, Spared},
+};
 
 /// A kind of deletion policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Policy {
+    /// None: its controller always deletes what it lists.
+    ArgoCd,
     /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime
     /// `pkg/reconciler/managed/policies.go:ShouldDelete`).
     Crossplane,
@@ -42,19 +47,25 @@ pub enum PolicyEffect {
     Keep(&'static str),
 }
 
-/// The fields and annotations of one object that define its policy, as far as they are set. Values other than text are
-/// JSON.
+/// What decides what an object's controller deletes with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct PolicyFacts(pub BTreeMap<String, String>);
+pub struct PolicyFacts {
+    /// The fields and annotations that define its policy, as far as they are set. Values other than text are JSON.
+    #[serde(flatten)]
+    pub fields: BTreeMap<String, String>,
+    /// What its controller lists in its status; `None` if it doesn't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inventory: Option<Inventory>,
+}
 
 const ACK: &str = "services.k8s.aws/deletion-policy";
 const CONFIG_CONNECTOR: &str = "cnrm.cloud.google.com/deletion-policy";
 const AZURE: &str = "serviceoperator.azure.com/reconcile-policy";
 const STRIMZI: &str = "strimzi.io/managed";
 
-/// Whether an annotation belongs to any policy. No other is read.
+/// Whether an annotation belongs to any policy, of its object's controller or of one that lists the object.
 pub(crate) fn is_policy_annotation(key: &str) -> bool {
-    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI)
+    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI) || Spared::is_said_by(key)
 }
 
 impl Policy {
@@ -66,6 +77,7 @@ impl Policy {
     /// The fields below the object, and the annotation, that it reads.
     fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
         match self {
+            Policy::ArgoCd => (&[], None),
             Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
             Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend"], None),
             Policy::Suspended => (&["spec.suspend"], None),
@@ -82,7 +94,7 @@ impl Policy {
     /// Reads the policy from a whole object.
     pub fn read(self, object: &Value) -> PolicyFacts {
         let (fields, annotation) = self.reads();
-        let mut facts = PolicyFacts::default();
+        let mut facts = PolicyFacts { inventory: Inventory::read(self, object), ..PolicyFacts::default() };
         for field in fields {
             let found = field.split('.').try_fold(object, |value, key| value.get(key));
             facts.keep(field, found);
@@ -94,10 +106,11 @@ impl Policy {
         facts
     }
 
-    /// The merge patch that makes an object's controller keep its external resource.
-    pub fn keeping(self, facts: &PolicyFacts) -> Value {
+    /// The merge patch that makes an object's controller keep its external resource; `None` if none does.
+    pub fn keeping(self, facts: &PolicyFacts) -> Option<Value> {
         let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
-        match self {
+        Some(match self {
+            Policy::ArgoCd => return None,
             Policy::Crossplane => {
                 let mut spec = json!({"deletionPolicy": "Orphan"});
                 // If the two fields disagree, the one without its default value wins.
@@ -118,12 +131,13 @@ impl Policy {
             Policy::AzureServiceOperator => annotation(AZURE, "detach-on-delete"),
             Policy::Rook => json!({"spec": {"cleanupPolicy": {"confirmation": ""}}}),
             Policy::Strimzi => annotation(STRIMZI, "false"),
-        }
+        })
     }
 
     /// What the policy does.
     pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
         match self {
+            Policy::ArgoCd => PolicyEffect::Act(""),
             Policy::Crossplane => {
                 let orphans = facts.is("spec.deletionPolicy", "Orphan");
                 let actions = facts.list("spec.managementPolicies");
@@ -189,11 +203,11 @@ impl PolicyFacts {
             Some(Value::String(text)) => text.clone(),
             Some(other) => other.to_string(),
         };
-        self.0.insert(field.to_owned(), text);
+        self.fields.insert(field.to_owned(), text);
     }
 
     fn get(&self, field: &str) -> Option<&str> {
-        self.0.get(field).map(String::as_str)
+        self.fields.get(field).map(String::as_str)
     }
 
     fn is(&self, field: &str, value: &str) -> bool {
@@ -278,7 +292,7 @@ mod tests {
         ];
         for (policy, mut object) in acting {
             assert!(kept(policy, &object).is_none(), "{policy:?}");
-            let patch = policy.keeping(&policy.read(&object));
+            let patch = policy.keeping(&policy.read(&object)).unwrap();
             merge(&mut object, &patch);
             assert!(kept(policy, &object).is_some(), "{policy:?}: {object}");
         }

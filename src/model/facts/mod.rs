@@ -91,6 +91,11 @@ impl Fact {
         };
         let pods = if let Fact::Slice(facts) = self { facts.pods.as_slice() } else { &[] };
         own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
+        let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_ref() } else { None };
+        for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
+            each(&object.namespace);
+            each(&object.name);
+        }
         let webhooks = if let Fact::Webhooks(facts) = self { facts.webhooks.as_slice() } else { &[] };
         let backend = match self {
             Fact::Definition(facts) => facts.conversion.as_ref(),

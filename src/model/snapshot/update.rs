@@ -27,6 +27,7 @@ impl Snapshot {
             && (object.created.get(), object.deleted.get(), object.grace.get()) == (raw.created, raw.deleted, raw.grace)
             && finalizers
             && owners
+            && object.spared == raw.spared
             && self.has_labels(object, raw)
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{
     model::{
         ObjectId, Symbol,
-        effects::{EffectKind, FinalizerEffect, Policy, PolicyEffect, known_finalizer},
+        effects::{EffectKind, FinalizerEffect, Inventory, Policy, PolicyEffect, known_finalizer},
     },
     plan::{
         outcome::{Outcome, Plan},
@@ -118,13 +118,22 @@ impl SideEffects<'_, '_> {
 
     /// An effect, unless the object's own policy prevents it.
     fn add_by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
-        match self.context.snapshot.facts.policy(object).map(|facts| policy.says(facts)) {
+        let facts = self.context.snapshot.facts.policy(object);
+        match facts.map(|facts| policy.says(facts)) {
+            // It deletes in any case.
+            None if policy == Policy::ArgoCd => {
+                self.needs.facts.insert(object);
+                self.add(object, kind, format!("{message}; which those are could not be read"));
+            }
             None => {
                 self.needs.facts.insert(object);
                 let message = format!("{message}, unless its own policy keeps it; that policy could not be read");
                 self.add_unread(object, kind, message, None);
             }
-            Some(PolicyEffect::Act("")) => self.add(object, kind, message),
+            Some(PolicyEffect::Act("")) => {
+                let listed = facts.and_then(|facts| facts.inventory.as_ref()).map(listed).unwrap_or_default();
+                self.add(object, kind, format!("{message}{listed}"));
+            }
             Some(PolicyEffect::Act(unless)) => self.add(object, kind, format!("{message}, {unless}")),
             Some(PolicyEffect::Keep(why)) => {
                 let stays = match kind.kept() {
@@ -176,6 +185,16 @@ impl SideEffects<'_, '_> {
                 );
             }
         }
+    }
+}
+
+/// How many objects a controller deletes, and where.
+fn listed(inventory: &Inventory) -> String {
+    let elsewhere = if inventory.elsewhere { " in another cluster" } else { "" };
+    match inventory.objects.len() {
+        0 => format!("{elsewhere}; its status lists none"),
+        1 => format!(": 1 object{elsewhere}"),
+        number => format!(": {number} objects{elsewhere}"),
     }
 }
 

@@ -85,6 +85,10 @@ pub(in crate::render) fn because(
         Cause::AddressReleased(service) => {
             ("address-released", format!("the API server releases it with Service {}", name_of(snapshot, *service)))
         }
+        Cause::Inventory(lists) => (
+            "inventory",
+            format!("the controller of {} deletes it with that: its status lists it", snapshot.short_name(*lists)),
+        ),
         Cause::NodeGone(None) => (
             "node-gone",
             "the pod garbage collector deletes it, because its node does not exist, or is out of service".to_owned(),

@@ -164,6 +164,7 @@ struct AfterJson<'a> {
 
 /// The number of objects with each outcome.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SummaryJson {
     deleted: usize,
     terminating: usize,
@@ -172,6 +173,12 @@ pub struct SummaryJson {
     detached: usize,
     unblocked: usize,
     recreated: usize,
+    #[serde(skip_serializing_if = "is_none")]
+    deleted_later: usize,
+}
+
+fn is_none(number: &usize) -> bool {
+    *number == 0
 }
 
 #[derive(Debug, Serialize)]
@@ -191,6 +198,7 @@ impl SummaryJson {
             detached: summary.detached,
             unblocked: summary.unblocked,
             recreated: summary.recreated,
+            deleted_later: summary.later,
         }
     }
 }

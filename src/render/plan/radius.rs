@@ -112,8 +112,12 @@ impl<'a> BlastRadius<'a> {
             remarks
                 .push((Tone::Error, format!("{verb} {}", visible(&self.snapshot.short_name(obstacle.kind.object())))));
         }
-        if row.effects.error > 0 {
-            remarks.push((Tone::Error, format!("{} lost outside the cluster", row.effects.error)));
+        if row.effects.objects > 0 {
+            remarks.push((Tone::Error, "also deletes other objects".to_owned()));
+        }
+        let lost = row.effects.error - row.effects.objects;
+        if lost > 0 {
+            remarks.push((Tone::Error, format!("{lost} lost outside the cluster")));
         } else if row.effects.warning > 0 {
             remarks.push((
                 Tone::Warning,

@@ -183,6 +183,7 @@ pub(super) fn in_short(summary: Summary) -> String {
     add(summary.orphaned, format!("{} without an owner", count(summary.orphaned, "survives", "survive")));
     add(summary.detached, format!("{} with fewer owners", count(summary.detached, "survives", "survive")));
     add(summary.unblocked, count(summary.unblocked, "no longer blocks its owner", "no longer block their owners"));
+    add(summary.later, format!("{} later", thousands(summary.later)));
     parts.join(", ")
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Others {
     looked_at: Option<usize>,
     /// Namespaces whose `spec.finalizers` have no entries of others any more.
     freed: FxHashSet<ObjectId>,
+    /// Objects whose controllers wait for what they have deleted.
+    waiting: Vec<ObjectId>,
     /// What they finished, in this order.
     pub finished: Vec<Finished>,
     /// Who they are.
@@ -65,6 +67,8 @@ impl World<'_, '_> {
             Some(looked_at) => self.log[looked_at..].iter().map(|change| change.object).collect(),
             None => self.touched(),
         };
+        let waited: FxHashSet<ObjectId> = others.waiting.drain(..).collect();
+        open.extend(&waited);
         if others.looked_at.is_none() {
             open.append(&mut others.roots);
             if self.collector.sweeps {
@@ -79,7 +83,10 @@ impl World<'_, '_> {
             if held_by.is_empty() {
                 continue;
             }
-            let finalizers: Vec<Symbol> = held_by.iter().filter_map(|holder| holder.finalizer()).collect();
+            let mut finalizers: Vec<Symbol> = held_by.iter().filter_map(|holder| holder.finalizer()).collect();
+            if self.delete_inventory(object, &mut finalizers) {
+                others.waiting.push(object);
+            }
             self.remove_finalizers(object, &finalizers);
             if held_by.contains(&BlockedBy::Kubelet) && self.exists(object) {
                 self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
@@ -88,7 +95,9 @@ impl World<'_, '_> {
                 others.freed.insert(object);
                 self.actors.notice(object);
             }
-            others.finished.push(Finished { object, blockers: held_by });
+            if !waited.contains(&object) {
+                others.finished.push(Finished { object, blockers: held_by });
+            }
         }
         others.controllers.add(blockers.controllers());
         self.others = Some(others);

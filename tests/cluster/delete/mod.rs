@@ -3,6 +3,7 @@
 mod archiving;
 mod asking;
 mod following;
+mod inventories;
 mod keeping;
 pub mod kit;
 mod refusing;

@@ -1,6 +1,6 @@
 //! Staged incidents: each is played on the real control plane from the plan to the first remedy.
 
-mod add_ons;
+pub mod add_ons;
 mod admission;
 mod apis;
 mod collector;
