@@ -5,7 +5,7 @@ use crate::{model::ObjectId, server::Propagation};
 /// Part of the request that has no effect, or not the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The target; for a sweep, the object that it leaves alone; or a dependent that is left behind.
+    /// The target; for a sweep, the object that it leaves alone; or what is left behind.
     pub object: ObjectId,
     pub kind: NoteKind,
 }
@@ -31,6 +31,8 @@ pub enum NoteKind {
     /// It outlives its owner for ever: the collector can't resolve its reference, because the owner's kind is not
     /// served in this version (R3.13), or is namespaced while the dependent is not (L3).
     LeftBehind,
+    /// The controller that removes its finalizer goes in this delete, and it stays.
+    Abandoned,
 }
 
 impl NoteKind {
@@ -44,6 +46,7 @@ impl NoteKind {
             }
             NoteKind::DoubtedPath => "missing-api",
             NoteKind::LeftBehind => "left-behind",
+            NoteKind::Abandoned => "abandoned",
         }
     }
 
@@ -85,6 +88,10 @@ impl NoteKind {
             }
             NoteKind::LeftBehind => {
                 "stays for ever: the collector cannot resolve its owner reference, and never deletes it".to_owned()
+            }
+            NoteKind::Abandoned => {
+                "stays, and cannot be deleted any more: the controller that removes its finalizer goes in this delete"
+                    .to_owned()
             }
             NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),
         }

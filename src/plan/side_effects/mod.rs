@@ -1,6 +1,7 @@
 //! What a plan means beyond the graph of owners: external effects, what living controllers do in response, and policies
 //! without effect. None of this changes an outcome.
 
+mod abandoned;
 mod claims;
 mod controllers;
 mod effects;
@@ -46,6 +47,7 @@ pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
     }
     plan.effects = effects;
     plan.notes = notes::notes(context, plan);
+    abandoned::add_abandoned(context, plan);
     plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
     plan.needs.add(&needs);
     let (effects, needs) = effects_of(context, &spared_objects(context, plan));

@@ -195,8 +195,9 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         return obstacles;
     }
     if !view.plan.stuck() {
-        if view.to_be_done {
-            return Vec::new();
+        let first = delete_first(view);
+        if view.to_be_done || !first.is_empty() {
+            return if view.to_be_done { Vec::new() } else { first };
         }
         if let Some(first) = read_first(view) {
             return vec![Said::text(first)];
@@ -273,21 +274,22 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
 }
 
 /// The controller that removes what blocks an object, if it runs, and goes in this delete.
-fn goes_with<'v>(view: &PlanView<'v>, outcome: &Outcome, holder: BlockedBy) -> Option<&'v FinalizerController> {
-    view.plan.controllers.get(outcome.object, holder).filter(|controller| controller.goes)
+fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Option<&'v FinalizerController> {
+    view.plan.controllers.get(object, holder).filter(|controller| controller.goes)
 }
 
 /// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
 /// while their controllers run.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let mut by_controller: BTreeMap<(String, Symbol), Vec<ObjectId>> = BTreeMap::new();
-    for outcome in stuck(view) {
-        for holder in &outcome.held_by {
-            let Some(controller) = goes_with(view, outcome, *holder) else { continue };
-            let controller = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
-            let namespace = view.snapshot.object(outcome.object).namespace;
-            by_controller.entry((controller, namespace)).or_default().push(outcome.object);
-        }
+    let abandoned = view.plan.notes.iter().filter(|note| note.kind == NoteKind::Abandoned).map(|note| note.object);
+    let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
+    let held = held.map(|(id, finalizer)| (id, BlockedBy::Finalizer(finalizer)));
+    let stuck = stuck(view).flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)));
+    for (object, holder) in stuck.chain(held) {
+        let Some(controller) = goes_with(view, object, holder) else { continue };
+        let controller = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
+        by_controller.entry((controller, view.snapshot.object(object).namespace)).or_default().push(object);
     }
     let mut said = Vec::new();
     for ((controller, namespace), mut objects) in by_controller {

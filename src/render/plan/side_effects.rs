@@ -108,19 +108,21 @@ fn related(view: &PlanView<'_>, effect: &OutsideEffect) -> String {
 /// Parts of the request that have no effect.
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
-    let (of_others, others): (Vec<&Note>, Vec<&Note>) =
-        view.plan.notes.iter().partition(|note| matches!(note.kind, NoteKind::DoubtedPath | NoteKind::LeftBehind));
-    let (doubted, left_behind): (Vec<&Note>, Vec<&Note>) =
-        of_others.into_iter().partition(|note| note.kind == NoteKind::DoubtedPath);
-    let describe = others.into_iter().map(|note| {
+    // Notes on what is no target, often many of a kind.
+    const OF_OTHERS: [NoteKind; 3] = [NoteKind::DoubtedPath, NoteKind::LeftBehind, NoteKind::Abandoned];
+    let notes = &view.plan.notes;
+    let of_others = OF_OTHERS
+        .iter()
+        .filter_map(|kind| left_alone(view, &notes.iter().filter(|note| note.kind == *kind).collect::<Vec<&Note>>()));
+    let describe = notes.iter().filter(|note| !OF_OTHERS.contains(&note.kind)).map(|note| {
         let message = note.kind.message(view.plan.request.propagation);
         if several { format!("{}: {message}", name(view, note.object, None)) } else { message }
     });
-    describe.chain(left_alone(view, &doubted)).chain(left_alone(view, &left_behind)).collect()
+    describe.chain(of_others).collect()
 }
 
-/// Objects that a sweep doesn't touch because an API path doesn't exist (R3.16), or that a delete leaves behind; more
-/// than a few are only counted.
+/// Objects that a sweep doesn't touch because an API path doesn't exist (R3.16), or that a delete leaves
+/// behind; more than a few are only counted.
 fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
     let message = notes.first()?.kind.message(view.plan.request.propagation);
     let named: Vec<String> = notes.iter().take(NAMED).map(|note| name(view, note.object, None)).collect();

@@ -82,7 +82,7 @@ impl FinalizerController {
 pub struct Controllers(FxHashMap<(ObjectId, Symbol), Arc<FinalizerController>>);
 
 impl Controllers {
-    pub(super) fn insert(&mut self, object: ObjectId, finalizer: Symbol, controller: Arc<FinalizerController>) {
+    pub(crate) fn insert(&mut self, object: ObjectId, finalizer: Symbol, controller: Arc<FinalizerController>) {
         self.0.insert((object, finalizer), controller);
     }
 
@@ -120,9 +120,9 @@ type Judged = (Arc<FinalizerController>, Needs);
 const SAMPLES: usize = 8;
 
 impl ControllerIndex {
-    /// The object whose managers stand for this one's.
-    fn representative(&self, snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> ObjectId {
-        let index = self.by_finalizer.get_or_init(|| {
+    /// Some objects of each kind with each finalizer.
+    fn by_finalizer(&self, snapshot: &Snapshot) -> &FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> {
+        self.by_finalizer.get_or_init(|| {
             let mut index: FxHashMap<(ResourceId, Symbol), Vec<ObjectId>> = FxHashMap::default();
             for (id, object) in snapshot.objects() {
                 for finalizer in object.finalizers.iter() {
@@ -133,8 +133,15 @@ impl ControllerIndex {
                 }
             }
             index
-        });
-        let some = index.get(&(snapshot.object(object).resource, finalizer)).map_or(&[][..], Vec::as_slice);
+        })
+    }
+
+    /// The object whose managers stand for this one's.
+    fn representative(&self, snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> ObjectId {
+        let some = self
+            .by_finalizer(snapshot)
+            .get(&(snapshot.object(object).resource, finalizer))
+            .map_or(&[][..], Vec::as_slice);
         if some.contains(&object) { object } else { some.first().copied().unwrap_or(object) }
     }
 }
@@ -156,6 +163,56 @@ pub(crate) fn finalizer_controller(
     });
     needs.add(wanted);
     Arc::clone(controller)
+}
+
+/// Whether controllers may run as such an object.
+pub(crate) fn is_workload(context: &SimContext<'_>, object: ObjectId) -> bool {
+    workloads::kinds(context).contains(&Some(context.snapshot.object(object).resource))
+}
+
+/// The objects with a finalizer that these workloads alone are known to remove, with their controller, in snapshot
+/// order.
+pub(crate) fn held_by_these(
+    context: &SimContext<'_>,
+    needs: &mut Needs,
+    is_one: impl Fn(ObjectId) -> bool,
+) -> Vec<(ObjectId, Symbol, Arc<FinalizerController>)> {
+    let snapshot = context.snapshot;
+    let these: Vec<ObjectId> = workloads::all(context).filter(|workload| is_one(*workload)).collect();
+    let mut controllers: FxHashMap<(ResourceId, Symbol), Arc<FinalizerController>> = FxHashMap::default();
+    for ((resource, finalizer), samples) in context.controllers.by_finalizer(snapshot) {
+        let kind = snapshot.resources.get(*resource);
+        let text = snapshot.text(*finalizer);
+        let add_on = add_on(text, &kind.group, &kind.kind);
+        // Who is judged is read: only what may be the controller by its name.
+        let may_be = |workload: &ObjectId| match add_on {
+            Some(add_on) if add_on.has_names() => workloads::is_called(snapshot, *workload, add_on),
+            _ => workloads::may_control(snapshot, *workload, text, &kind.group),
+        };
+        let is_kubernetes =
+            known_finalizer(text, &kind.group, &kind.kind).is_some_and(|known| known.is_kubernetes_own());
+        if finalizer.is_collectors_finalizer()
+            || *finalizer == Symbol::DEFINITION
+            || is_kubernetes
+            || !these.iter().any(may_be)
+        {
+            continue;
+        }
+        let question = Question { object: samples[0], finalizer: *finalizer, exact: false };
+        let controller = finalizer_controller(context, needs, &question);
+        let goes = !controller.running.is_empty() && controller.running.iter().all(|workload| is_one(*workload));
+        if matches!(controller.liveness, Liveness::Alive(_)) && goes {
+            controllers.insert((*resource, *finalizer), controller);
+        }
+    }
+    if controllers.is_empty() {
+        return Vec::new();
+    }
+    let held = snapshot.objects().flat_map(|(id, object)| object.finalizers.iter().map(move |of| (id, object, *of)));
+    held.filter_map(|(id, object, finalizer)| {
+        Some((id, finalizer, Arc::clone(controllers.get(&(object.resource, finalizer))?)))
+    })
+    .collect()
 }
 
 /// Who added a finalizer.

@@ -67,6 +67,23 @@ pub(super) fn is_called(snapshot: &Snapshot, workload: ObjectId, add_on: &AddOn)
         || snapshot.label(workload, NAME_LABELS[0]).is_some_and(|name| add_on.is_called(name))
 }
 
+/// Whether a workload may be the controller of this finalizer, on objects of this group, by its name and labels.
+pub(super) fn may_control(snapshot: &Snapshot, workload: ObjectId, finalizer: &str, group: &str) -> bool {
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    let of_kind: Vec<&str> = [domain, group]
+        .into_iter()
+        .flat_map(|text| text.split(['.', '-']))
+        .filter(|word| word.len() > 3 && !COMMON.contains(word))
+        .collect();
+    let object = snapshot.object(workload);
+    let labels = object.labels.iter().filter(|(key, _)| NAME_LABELS.contains(&snapshot.text(*key)));
+    let names = labels.map(|(_, value)| snapshot.text(*value)).chain([snapshot.text(object.name)]);
+    let is_telling = |word: &str| {
+        ["operator", "controller", "controllers", "manager", "provider"].contains(&word) || of_kind.contains(&word)
+    };
+    names.flat_map(|name| name.split('-')).any(is_telling)
+}
+
 /// Whether the pods of a workload are ready, in words.
 pub(super) enum Readiness {
     Ready(String),

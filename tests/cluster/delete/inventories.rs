@@ -11,6 +11,9 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Group, kind and name of an object.
+type Listed = (&'static str, &'static str, &'static str);
+
 /// A controller that lists what it deletes.
 struct Lister<'l> {
     kind: &'l str,
@@ -21,9 +24,9 @@ struct Lister<'l> {
     waits: bool,
     /// What an object needs to be left alone.
     keeps: Value,
-    /// Its object's spec, and the status that lists these objects of this namespace: group, kind, name.
+    /// Its object's spec, and the status that lists these objects of this namespace.
     spec: Value,
-    status: fn(&str, &[(&str, &str, &str)]) -> Value,
+    status: fn(&str, &[Listed]) -> Value,
 }
 
 impl Lister<'_> {
@@ -79,6 +82,12 @@ impl Lister<'_> {
             "{said}"
         );
         assert!(said.contains("Then 4 more objects are deleted"), "{said}");
+
+        // Without its controller, it could never go.
+        let workload = format!("{}/{}", self.workload.0, self.workload.1).to_lowercase();
+        let said = cluster.gc(&["plan", &workload, "-n", &namespace]).stdout;
+        assert!(said.contains(&format!("{}/shop: stays, and cannot be deleted any more", self.kind)), "{said}");
+        assert!(said.contains(&format!("delete first, while {}/{} runs", self.workload.0, self.workload.1)), "{said}");
 
         let ran = thread::scope(|scope| {
             let ran = scope.spawn(|| gc(args(&["--yes", "--timeout=120s"])));

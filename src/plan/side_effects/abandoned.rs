@@ -1,0 +1,34 @@
+//! Objects that stay, and cannot be deleted any more: only a controller that goes in this delete removes their
+//! finalizers.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    model::ObjectId,
+    plan::{
+        note::{Note, NoteKind},
+        outcome::{OutcomeKind, Plan},
+    },
+    simulate::{FinalizerController, SimContext, Start, controllers},
+};
+
+/// Adds a note for each such object, with its controller.
+pub(super) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
+    let deleted = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    let deleted: FxHashSet<ObjectId> = deleted.map(|outcome| outcome.object).collect();
+    // What a sweep deletes has lost its owner already.
+    if plan.request.start != Start::AtRest || !deleted.iter().any(|id| controllers::is_workload(context, *id)) {
+        return;
+    }
+    let going: FxHashSet<ObjectId> = plan.going().into_iter().collect();
+    let held = controllers::held_by_these(context, &mut plan.needs, |workload| deleted.contains(&workload));
+    for (object, finalizer, controller) in held.into_iter().filter(|(object, ..)| !going.contains(object)) {
+        let controller = FinalizerController { goes: true, ..(*controller).clone() };
+        plan.controllers.insert(object, finalizer, Arc::new(controller));
+        if plan.notes.last().is_none_or(|note| note.object != object) {
+            plan.notes.push(Note { object, kind: NoteKind::Abandoned });
+        }
+    }
+}
