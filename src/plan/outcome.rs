@@ -237,8 +237,8 @@ pub struct Plan {
     pub obstacles: Vec<Obstacle>,
     /// What follows once all others have done their part; `None` if nothing waits for them.
     pub then: Option<Box<Then>>,
-    /// Outcomes that are the same without this delete, of objects that were terminating before.
-    pub(super) anyway: Vec<Outcome>,
+    /// Outcomes that are the same without this delete: of objects that were terminating before, and beneath these.
+    pub anyway: Vec<Outcome>,
     /// What others have done, if the request lets them.
     pub(super) finished: Vec<Finished>,
     /// What should be read to be certain.

@@ -74,7 +74,7 @@ fn run(version: &str, whole: bool) -> Outcome {
             command.env_remove(name);
         }
         if !whole {
-            command.arg("--exact").args(SELECTION);
+            command.args(["--include-ignored", "--exact"]).args(SELECTION);
         }
     });
     let tests = Supervised::start("tests", folder.path(), program).expect("this binary runs");

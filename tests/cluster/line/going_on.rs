@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     scene::{Scene, check},
-    seeded::{Came, PATIENCE, WHILE, are_found_too, complete, findings, tree_is_true},
+    seeded::{Came, PATIENCE, WHILE, are_found_too, complete, findings, right, tree_is_true},
 };
 use crate::harness::{Ran, Retry, Watching, poll};
 
@@ -112,8 +112,7 @@ pub(super) fn tree_watch(scene: &Scene<'_>) -> Result<Came, String> {
 pub(super) fn doctor_watch(scene: &Scene<'_>) -> Result<Came, String> {
     let ns = scene.trial.namespace.as_str();
     let mut going = GoingOn::start(scene, &["doctor"])?;
-    let good = scene.flawless(&["doctor", "-o", "json"])?;
-    let right = findings(&complete(&good)?.ok_or_else(|| format!("incomplete over a good line: {good:#?}"))?, ns);
+    let right = findings(&right(scene, &["doctor", "-o", "json"])?, ns);
     let mut early = false;
     for ran in going.documents()? {
         let Some(document) = complete(&ran)? else { continue };

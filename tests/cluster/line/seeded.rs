@@ -198,6 +198,20 @@ pub(super) fn tree_is_true(scene: &Scene<'_>, document: &Value, ran: &Ran) -> Re
     Ok(())
 }
 
+/// What is said over a good line, complete in the scene's own namespace: others change the same cluster, in theirs.
+pub(super) fn right(scene: &Scene<'_>, args: &[&str]) -> Result<Value, String> {
+    let own = &scene.trial.namespace;
+    let is_of_others =
+        |gap: &Value| gap["namespace"].as_str().is_some_and(|namespace| !namespace.is_empty() && namespace != own);
+    poll(PATIENCE, || {
+        let good = scene.flawless(args).map_err(Retry::Never)?;
+        complete(&good).map_err(Retry::Never)?;
+        document_of(&good)
+            .filter(|document| document["gaps"].as_array().is_some_and(|gaps| gaps.iter().all(is_of_others)))
+            .ok_or_else(|| Retry::Later(format!("incomplete over a good line: {good:#?}")))
+    })
+}
+
 /// A complete document says what it says over a good line. On stale lists it may say less: `may_be_stale` is given what
 /// is said and what is right.
 fn same<T: PartialEq + std::fmt::Debug>(
@@ -208,18 +222,8 @@ fn same<T: PartialEq + std::fmt::Debug>(
 ) -> Result<Came, String> {
     let ran = scene.faulty(args)?;
     let Some(document) = complete(&ran)? else { return Ok(Came::Less) };
-    let own = &scene.trial.namespace;
-    // Others change the same cluster, in their namespaces.
-    let is_of_others =
-        |gap: &Value| gap["namespace"].as_str().is_some_and(|namespace| !namespace.is_empty() && namespace != own);
-    let right = poll(PATIENCE, || {
-        let good = scene.flawless(args).map_err(Retry::Never)?;
-        complete(&good).map_err(Retry::Never)?;
-        document_of(&good)
-            .filter(|document| document["gaps"].as_array().is_some_and(|gaps| gaps.iter().all(is_of_others)))
-            .ok_or_else(|| Retry::Later(format!("incomplete over a good line: {good:#?}")))
-    })?;
-    let [said, right] = [&document, &right].map(|document| of(document, own));
+    let right = right(scene, args)?;
+    let [said, right] = [&document, &right].map(|document| of(document, &scene.trial.namespace));
     let true_of_then = scene.faults.are_stale() && may_be_stale(&said, &right);
     check(said == right || true_of_then, &format!("{said:?} instead of {right:?}"), &ran)?;
     Ok(Came::Whole)

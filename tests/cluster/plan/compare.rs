@@ -238,7 +238,16 @@ fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
     let afterwards = |outcome: &Value| outcome["afterwards"].as_array().cloned().unwrap_or_default();
     let anew = |after: &Value| after["what"] == "recreated" || after["what"] == "mirrored-again";
     let recreated = outcomes.iter().filter(|outcome| afterwards(outcome).iter().any(anew)).count();
-    let counted = json!({
+    let removes = |outcome: &Value| matches!(outcome["outcome"].as_str(), Some("Deleted" | "Terminating"));
+    let may_be_removed = |outcome: &&Value| {
+        let others = outcome["alternatives"].as_array();
+        let is_unknown = outcome["uncertainBecause"].as_str().is_some_and(|why| why != "order");
+        removes(outcome) || others.is_some_and(|others| others.iter().any(removes)) || is_unknown
+    };
+    let first: BTreeSet<String> = outcomes.iter().filter(may_be_removed).map(|it| it["object"].to_string()).collect();
+    let then = plan["then"]["outcomes"].as_array().into_iter().flatten().filter(may_be_removed);
+    let later = then.filter(|outcome| !first.contains(&outcome["object"].to_string())).count();
+    let mut counted = json!({
         "deleted": count("outcome", "Deleted"),
         "terminating": count("outcome", "Terminating"),
         "stuck": count("state", "stuck"),
@@ -247,6 +256,9 @@ fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
         "unblocked": count("outcome", "Unblocked"),
         "recreated": recreated,
     });
+    if later > 0 {
+        counted["deletedLater"] = json!(later);
+    }
     if plan["summary"] != counted {
         wrong.add(format!("the summary is {}, the outcomes come to {counted}", plan["summary"]));
     }
