@@ -16,7 +16,7 @@ pub(crate) struct Incomplete {
     pub uncertain: usize,
     /// How many of these are uncertain because the search was cut short.
     pub cut_short: usize,
-    /// Lists that failed and may contain dependents of the deleted objects.
+    /// Lists that failed and may contain dependents of the deleted objects, or what their controllers delete with them.
     pub unseen: Vec<Gap>,
 }
 
@@ -30,6 +30,12 @@ impl Incomplete {
         let mut unseen = snapshot.may_hide(&concerned.into_iter().collect::<Vec<_>>());
         // A sweep reads the cluster by itself, whatever a dump lacks.
         unseen.retain(|gap| plan.request.start == Start::AtRest || snapshot.gaps.contains(gap));
+        // What controllers list and delete may be anywhere.
+        for gap in plan.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.unread) {
+            if !unseen.contains(gap) {
+                unseen.push(gap.clone());
+            }
+        }
         Incomplete { uncertain: because(Uncertainty::Gap) + cut_short, cut_short, unseen }
     }
 

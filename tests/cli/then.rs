@@ -90,3 +90,23 @@ fn what_an_operator_must_finish_goes_before_the_operator() {
     assert!(!next.contains("is running"), "{next}");
     assert_eq!(ran.code, 2);
 }
+
+/// What an Application lists and the dump lacks may go, too: the plan is not sure of it, and gates count it.
+#[test]
+fn what_is_listed_and_was_not_read_may_go() {
+    let plan = |flags: &str| planned(&format!("application/shop -n argocd {flags}"), "tests/cli/dumps/inventory.yaml");
+    let ran = plan("--deny=secrets");
+    assert!(ran.code == 2 && ran.out.contains("GATE: --deny=secrets"), "{ran}");
+    assert!(ran.err.contains("Not in the dump, so they may exist: ") && ran.err.contains("secrets"), "{ran}");
+    let document = |flags: &str| -> Value { serde_json::from_str(&plan(&format!("{flags} -o json")).out).unwrap() };
+    let gaps = |document: &Value| {
+        let all = document["gaps"].as_array().unwrap().iter();
+        all.map(|gap| format!("{}@{}", gap["resource"], gap["namespace"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    assert!(gaps(&document("")).contains(&"secrets@shop".to_owned()), "{:?}", gaps(&document("")));
+    assert_eq!(document("")["complete"], false);
+    // What it doesn't list stays where it is.
+    assert!(!gaps(&document("")).contains(&"persistentvolumeclaims@shop".to_owned()), "{:?}", gaps(&document("")));
+    let whole = document("--assume-complete --deny=secrets");
+    assert_eq!((&whole["complete"], gaps(&whole)), (&Value::Bool(true), Vec::new()));
+}

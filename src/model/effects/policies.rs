@@ -134,6 +134,11 @@ impl Policy {
         })
     }
 
+    /// Whether its controller lists objects in the status of its own, and deletes them with it (R9.38).
+    pub(crate) fn lists_objects(self) -> bool {
+        matches!(self, Policy::ArgoCd | Policy::Kustomization)
+    }
+
     /// What the policy does.
     pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
         match self {

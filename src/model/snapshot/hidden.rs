@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
-    Fact, Gap, ListRecord, ObjectId, Origin, Resource, ResourceId, Symbol, is_built_in_group,
+    Coordinate, Fact, Gap, ListRecord, ObjectId, Origin, Resource, ResourceId, Symbol, is_built_in_group,
     made::{GroupKind, MADE_BY_CONTROLLERS},
 };
 
@@ -121,6 +121,18 @@ impl Snapshot {
     pub(crate) fn gaps_and(&self, more: Vec<Gap>) -> Vec<Gap> {
         let new: Vec<Gap> = more.into_iter().filter(|gap| !self.gaps.contains(gap)).collect();
         self.gaps.iter().cloned().chain(new).collect()
+    }
+
+    /// What hides an object at this place, which this one lists.
+    pub(crate) fn gap_of_listed(&self, lists: ObjectId, at: Coordinate) -> Gap {
+        let resource = self.resources.get(at.resource).full_name();
+        let namespace = (!at.namespace.is_empty()).then(|| self.text(at.namespace).to_owned());
+        let hides = |gap: &&Gap| gap.resource == resource && (gap.namespace.is_none() || gap.namespace == namespace);
+        self.gaps.iter().find(hides).cloned().unwrap_or_else(|| {
+            let listed = || format!("{} lists some", self.short_name(lists));
+            let reason = if self.is_dump() { NOT_IN_THE_DUMP.to_owned() } else { listed() };
+            Gap { resource, namespace, reason: reason.into() }
+        })
     }
 
     /// Whether it was read from files.

@@ -2,7 +2,7 @@
 
 use crate::{
     model::{
-        ObjectId, Presence, Symbol,
+        Gap, ObjectId, Presence, Resource, ResourceId, Symbol,
         effects::{InventoryObject, Policy, PolicyEffect, known_finalizer},
     },
     server::{DeleteOptions, Propagation},
@@ -11,8 +11,13 @@ use crate::{
 
 impl World<'_, '_> {
     /// Lets the controllers of these finalizers delete what the object lists. Takes away those that stay until that is
-    /// gone, and returns whether there are any.
-    pub(super) fn delete_inventory(&mut self, object: ObjectId, finalizers: &mut Vec<Symbol>) -> bool {
+    /// gone, and returns whether there are any. Adds what they may delete, too, but could not be read.
+    pub(super) fn delete_inventory(
+        &mut self,
+        object: ObjectId,
+        finalizers: &mut Vec<Symbol>,
+        unread: &mut Vec<Gap>,
+    ) -> bool {
         let snapshot = self.context.snapshot;
         let resource = snapshot.resources.get(snapshot.object(object).resource);
         let before = finalizers.len();
@@ -20,16 +25,26 @@ impl World<'_, '_> {
             let text = snapshot.text(*finalizer);
             let policy = known_finalizer(text, &resource.group, &resource.kind).and_then(|known| known.policy());
             let in_background = text.ends_with("/background");
-            policy.is_none_or(|policy| !self.delete_listed(object, policy, in_background))
+            policy.is_none_or(|policy| !self.delete_listed(object, policy, in_background, unread))
         });
         finalizers.len() < before
     }
 
     /// The same for one controller, which heeds this policy. Returns whether it keeps its finalizer.
-    fn delete_listed(&mut self, object: ObjectId, policy: Policy, in_background: bool) -> bool {
+    fn delete_listed(&mut self, object: ObjectId, policy: Policy, in_background: bool, unread: &mut Vec<Gap>) -> bool {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.policy(object) else {
             self.needs.facts.insert(object);
+            if policy.lists_objects() {
+                let reason = format!("the status of {} was not read", snapshot.short_name(object));
+                // It may list objects of any kind.
+                let gap = |(_, resource): (ResourceId, &Resource)| Gap {
+                    resource: resource.full_name(),
+                    namespace: None,
+                    reason: reason.clone().into(),
+                };
+                unread.extend(snapshot.resources.deletable().map(gap));
+            }
             return false;
         };
         let Some(inventory) = facts.inventory.as_ref().filter(|inventory| !inventory.elsewhere) else { return false };
@@ -42,7 +57,7 @@ impl World<'_, '_> {
             _ => Propagation::Background,
         };
         let listed: Vec<ObjectId> =
-            inventory.objects.iter().filter_map(|listed| self.listed(object, policy, listed)).collect();
+            inventory.objects.iter().filter_map(|listed| self.listed(object, policy, listed, unread)).collect();
         for id in &listed {
             if self.stored(*id).is_some_and(|stored| !stored.terminating) {
                 let options = DeleteOptions { propagation: Some(propagation), ..DeleteOptions::default() };
@@ -53,7 +68,13 @@ impl World<'_, '_> {
     }
 
     /// An object that another lists, if its controller deletes it.
-    fn listed(&mut self, lists: ObjectId, policy: Policy, listed: &InventoryObject) -> Option<ObjectId> {
+    fn listed(
+        &mut self,
+        lists: ObjectId,
+        policy: Policy,
+        listed: &InventoryObject,
+        unread: &mut Vec<Gap>,
+    ) -> Option<ObjectId> {
         let snapshot = self.context.snapshot;
         let resource = snapshot.resources.by_group_kind(&listed.group, &listed.kind)?;
         let namespace = if snapshot.resources.get(resource).namespaced { listed.namespace.as_str() } else { "" };
@@ -63,6 +84,10 @@ impl World<'_, '_> {
             Presence::Absent => return None,
             Presence::Unknown => {
                 self.needs.look_ups.insert(at);
+                let gap = snapshot.gap_of_listed(lists, at);
+                if !unread.contains(&gap) {
+                    unread.push(gap);
+                }
                 return None;
             }
         };

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{ObjectId, Symbol, effects::When},
+    model::{Gap, ObjectId, Symbol, effects::When},
     server::DeleteOptions,
     simulate::{
         blockers::{BlockedBy, Blockers, unfinished_by_sweep},
@@ -39,6 +39,8 @@ pub struct Finished {
     pub object: ObjectId,
     /// What blocked it: finalizers, a kubelet, or entries of `spec.finalizers`.
     pub blockers: Vec<BlockedBy>,
+    /// What could not be read of the objects that its controller deletes with it (R9.38).
+    pub unread: Vec<Gap>,
 }
 
 impl Others {
@@ -84,7 +86,8 @@ impl World<'_, '_> {
                 continue;
             }
             let mut finalizers: Vec<Symbol> = held_by.iter().filter_map(|holder| holder.finalizer()).collect();
-            if self.delete_inventory(object, &mut finalizers) {
+            let mut unread = Vec::new();
+            if self.delete_inventory(object, &mut finalizers, &mut unread) {
                 others.waiting.push(object);
             }
             self.remove_finalizers(object, &finalizers);
@@ -96,7 +99,7 @@ impl World<'_, '_> {
                 self.actors.notice(object);
             }
             if !waited.contains(&object) {
-                others.finished.push(Finished { object, blockers: held_by });
+                others.finished.push(Finished { object, blockers: held_by, unread });
             }
         }
         others.controllers.add(blockers.controllers());

@@ -237,7 +237,9 @@ impl Cluster {
         let looks = || {
             let mut looks: BTreeMap<String, usize> = BTreeMap::new();
             for line in self.log_of_controllers("Finished syncing namespace") {
-                *looks.entry(line.split('"').nth(3).unwrap_or_default().to_owned()).or_default() += 1;
+                // Some versions name the logger before it.
+                let name = line.split_once("namespace=\"").and_then(|(_, rest)| rest.split('"').next());
+                *looks.entry(name.unwrap_or_default().to_owned()).or_default() += 1;
             }
             looks
         };

@@ -1,12 +1,12 @@
 //! One change, exactly between a read of the collector and the request that follows from it.
 
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
 
 use super::cluster;
 use crate::{
-    harness::{Cluster, CountingProxy, Fault, Options, owner_reference, uid},
+    harness::{Cluster, CountingProxy, Fault, Gate, Options, owner_reference, uid},
     plan::trial::Trial,
     sweep::{
         scenarios::kit::{PATIENCE, owners},
@@ -14,14 +14,8 @@ use crate::{
     },
 };
 
-/// How long requests are delayed: long enough to make a change meanwhile.
-const HELD_UP: Duration = Duration::from_secs(1);
-
 /// How often somebody writes to an object just before its DELETE, causing a conflict each time.
 const CONFLICTS: usize = 8;
-
-/// How late the test may notice a request.
-const NOTICED: Duration = Duration::from_millis(200);
 
 /// Everything that the real collector and the sweep both handle; the last one only the sweep does.
 fn changes_between_look_and_act(seat: Seat) {
@@ -41,7 +35,7 @@ fn changes_between_look_and_act(seat: Seat) {
 }
 
 #[test]
-#[ignore = "long: waits a second before each answer"]
+#[ignore = "long: plays each change for two kinds"]
 fn whatever_comes_between_the_look_and_the_act_of_a_sweep_counts() {
     changes_between_look_and_act(Seat::Sweep);
 }
@@ -53,46 +47,62 @@ fn whatever_comes_between_the_look_and_the_act_of_the_collector_counts() {
     changes_between_look_and_act(Seat::Collector);
 }
 
-/// Delays every request with this method and path. All others pass.
+/// Holds up requests with this method and path, one after the other. All others pass.
 struct HoldUp<'p> {
     proxy: &'p CountingProxy,
     method: &'static str,
     path: String,
-    times: usize,
+    gates: Arc<Mutex<Gates>>,
+}
+
+/// One for each request that came, and whether what comes now passes.
+#[derive(Default)]
+struct Gates {
+    gates: Vec<Arc<Gate>>,
+    open: bool,
+    /// How many have been opened.
+    passed: usize,
 }
 
 impl<'p> HoldUp<'p> {
     fn of(proxy: &'p CountingProxy, method: &'static str, path: &str) -> Self {
-        let held_up = path.to_owned();
+        let held_up = Self { proxy, method, path: path.to_owned(), gates: Arc::default() };
+        let (path, gates) = (path.to_owned(), Arc::clone(&held_up.gates));
         proxy.forget();
         proxy.with(move |request| {
-            (request.method == method && request.path == held_up).then_some(Fault::Delay(HELD_UP))
+            let mut gates = gates.lock().expect("nobody has panicked");
+            (request.method == method && request.path == path && !gates.open).then(|| {
+                let gate = Arc::<Gate>::default();
+                gates.gates.push(Arc::clone(&gate));
+                Fault::Before(gate)
+            })
         });
-        Self { proxy, method, path: path.to_owned(), times: 0 }
+        held_up
     }
 
-    /// Waits until another such request is on its way, and returns until when it is certainly delayed.
+    fn lock(&self) -> MutexGuard<'_, Gates> {
+        self.gates.lock().expect("nobody has panicked")
+    }
+
+    /// Waits until the next such request is held up.
     #[track_caller]
-    fn is_on_its_way(&mut self, cluster: &Cluster) -> Instant {
-        let wanted = self.times + 1;
-        cluster
-            .wait_until(&format!("{} {} number {wanted}", self.method, self.path), PATIENCE, || self.sent() >= wanted);
-        self.times = wanted;
-        // The request may have arrived a moment before the test saw it.
-        Instant::now() + HELD_UP - NOTICED
+    fn is_on_its_way(&self, cluster: &Cluster) {
+        let what = format!("{} {}", self.method, self.path);
+        cluster.wait_until(&what, PATIENCE, || {
+            let gates = self.lock();
+            gates.gates.len() > gates.passed
+        });
     }
 
-    fn sent(&self) -> usize {
-        self.proxy
-            .requests()
-            .iter()
-            .filter(|request| request.method == self.method && request.path == self.path)
-            .count()
-    }
-
-    /// Waits until the request with this number (from 1) has been answered, and returns the status.
+    /// Lets the request pass that is held up, and returns the status of its answer. The next one is held up again.
     #[track_caller]
-    fn answered(&self, cluster: &Cluster, number: usize) -> u16 {
+    fn answered(&self, cluster: &Cluster) -> u16 {
+        let number = {
+            let mut gates = self.lock();
+            gates.gates[gates.passed].open();
+            gates.passed += 1;
+            gates.passed
+        };
         let mut status = None;
         cluster.wait_until(&format!("the answer to {} {} number {number}", self.method, self.path), PATIENCE, || {
             let requests = self.proxy.requests();
@@ -102,13 +112,16 @@ impl<'p> HoldUp<'p> {
         });
         status.expect("it is there by now")
     }
-}
 
-/// Asserts that the change was made before the deadline: a machine too slow for that proves nothing, and the test
-/// fails.
-#[track_caller]
-fn in_time(deadline: Instant) {
-    assert!(Instant::now() < deadline, "this machine is too slow for a change within {HELD_UP:?}");
+    /// The same for the last one: whatever comes now passes.
+    #[track_caller]
+    fn answered_at_last(self, cluster: &Cluster) -> u16 {
+        let mut gates = self.lock();
+        gates.open = true;
+        gates.gates.iter().skip(gates.passed + 1).for_each(|gate| gate.open());
+        drop(gates);
+        self.answered(cluster)
+    }
 }
 
 /// Waits until the object has only the expected owners and the collector has seen everything, then checks that it is
@@ -131,12 +144,11 @@ fn an_owner_comes_before_the_delete(seated: &Seated<'_>, proxy: &CountingProxy, 
     let trial = Trial::on(seated.cluster, "before-delete", "Background");
     let [gone, solid] = ["gone", "solid"].map(|name| trial.config_map(name).create());
     let object = trial.draft(version, kind, "object", Some(&trial.namespace)).owned_by(&gone).create();
-    let mut delete = HoldUp::of(proxy, "DELETE", &seated.cluster.path_of(&object));
+    let delete = HoldUp::of(proxy, "DELETE", &seated.cluster.path_of(&object));
     seated.delete(&gone, "Background");
-    let deadline = delete.is_on_its_way(seated.cluster);
+    delete.is_on_its_way(seated.cluster);
     set_owners(seated, &object, &[&gone, &solid]);
-    in_time(deadline);
-    assert_eq!(delete.answered(seated.cluster, 1), 409);
+    assert_eq!(delete.answered_at_last(seated.cluster), 409);
     lives(seated, &trial, &object, &[uid(&solid)]);
 }
 
@@ -145,13 +157,12 @@ fn an_owner_comes_before_the_strip(seated: &Seated<'_>, proxy: &CountingProxy, (
     let trial = Trial::on(seated.cluster, "before-strip", "Background");
     let [gone, going, solid] = ["gone", "going", "solid"].map(|name| trial.widget(name).create());
     let object = trial.draft(version, kind, "object", Some(&trial.namespace)).owned_by(&gone).owned_by(&going).create();
-    let mut strip = HoldUp::of(proxy, "PATCH", &seated.cluster.path_of(&object));
+    let strip = HoldUp::of(proxy, "PATCH", &seated.cluster.path_of(&object));
     seated.delete(&gone, "Background");
-    let deadline = strip.is_on_its_way(seated.cluster);
+    strip.is_on_its_way(seated.cluster);
     set_owners(seated, &object, &[&gone, &going, &solid]);
     seated.delete(&going, "Background");
-    in_time(deadline);
-    strip.answered(seated.cluster, 1);
+    strip.answered_at_last(seated.cluster);
     lives(seated, &trial, &object, &[uid(&solid)]);
 }
 
@@ -161,12 +172,11 @@ fn an_owner_comes_before_the_orphaning(seated: &Seated<'_>, proxy: &CountingProx
     let [freeing, solid] = ["freeing", "solid"].map(|name| trial.widget(name).create());
     let object = trial.draft(version, kind, "object", Some(&trial.namespace)).owned_by(&freeing).create();
     seated.catches_up(&trial, &[(version, kind)]);
-    let mut patch = HoldUp::of(proxy, "PATCH", &seated.cluster.path_of(&object));
+    let patch = HoldUp::of(proxy, "PATCH", &seated.cluster.path_of(&object));
     seated.delete(&freeing, "Orphan");
-    let deadline = patch.is_on_its_way(seated.cluster);
+    patch.is_on_its_way(seated.cluster);
     set_owners(seated, &object, &[&freeing, &solid]);
-    in_time(deadline);
-    patch.answered(seated.cluster, 1);
+    patch.answered_at_last(seated.cluster);
     seated.goes(&freeing);
     lives(seated, &trial, &object, &[uid(&solid)]);
 }
@@ -176,10 +186,11 @@ fn a_namesake_comes_before_the_delete(seated: &Seated<'_>, proxy: &CountingProxy
     let trial = Trial::on(seated.cluster, "namesake", "Background");
     let gone = trial.config_map("gone").create();
     let object = trial.draft(version, kind, "object", Some(&trial.namespace)).owned_by(&gone).create();
-    let mut delete = HoldUp::of(proxy, "DELETE", &seated.cluster.path_of(&object));
+    let delete = HoldUp::of(proxy, "DELETE", &seated.cluster.path_of(&object));
     seated.delete(&gone, "Background");
     delete.is_on_its_way(seated.cluster);
     let namesake = trial.config_map("gone").create();
+    delete.answered_at_last(seated.cluster);
     seated.goes(&object);
     assert_eq!(uid(&seated.now(&namesake)), uid(&namesake));
 }
@@ -192,17 +203,15 @@ fn an_owner_comes_after_conflicts(seated: &Seated<'_>, proxy: &CountingProxy, (v
     let [gone, solid] = ["gone", "solid"].map(|name| trial.config_map(name).create());
     let object = trial.draft(version, kind, "object", Some(&trial.namespace)).owned_by(&gone).create();
     let path = seated.cluster.path_of(&object);
-    let mut delete = HoldUp::of(proxy, "DELETE", &path);
+    let delete = HoldUp::of(proxy, "DELETE", &path);
     seated.delete(&gone, "Background");
     for number in 1..=CONFLICTS {
-        let deadline = delete.is_on_its_way(seated.cluster);
+        delete.is_on_its_way(seated.cluster);
         seated.cluster.patch(&path, &json!({"metadata": {"annotations": {"changed": number.to_string()}}}));
-        in_time(deadline);
-        assert_eq!(delete.answered(seated.cluster, number), 409, "after {} conflicts", number - 1);
+        assert_eq!(delete.answered(seated.cluster), 409, "after {} conflicts", number - 1);
     }
-    let deadline = delete.is_on_its_way(seated.cluster);
+    delete.is_on_its_way(seated.cluster);
     set_owners(seated, &object, &[&gone, &solid]);
-    in_time(deadline);
-    assert_eq!(delete.answered(seated.cluster, CONFLICTS + 1), 409);
+    assert_eq!(delete.answered_at_last(seated.cluster), 409);
     lives(seated, &trial, &object, &[uid(&solid)]);
 }

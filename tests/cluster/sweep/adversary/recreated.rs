@@ -1,6 +1,6 @@
 //! R2.11: an owner is deleted and created again under its name while no watch shows that.
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -13,10 +13,6 @@ use crate::{
 
 /// How long to wait for the owners to be listed again: the collector or sweep waits longer after each failure.
 const LISTED: Duration = Duration::from_mins(2);
-/// What has not happened this long after its last possible cause won't happen.
-const QUIET: Duration = Duration::from_secs(3);
-/// Requests that were under way have arrived by then.
-const ON_THE_WAY: Duration = Duration::from_millis(500);
 
 fn reads_owners(request: &Request) -> bool {
     request.method == "GET" && request.path == "/apis/gc.test/v1/widgets"
@@ -53,7 +49,11 @@ fn replace_an_owner(seat: Seat, seated: &Seated<'_>, proxy: &CountingProxy) -> (
     is_listed_again(seated, proxy);
     seated.catches_up(&trial, &[("v1", "ConfigMap")]);
     proxy.with(blind);
-    thread::sleep(ON_THE_WAY);
+    // Lists come one after the other: none is under way any more.
+    proxy.forget();
+    seated.cluster.wait_until("a list to fail", LISTED, || {
+        proxy.requests().iter().any(|request| reads_owners(request) && request.status == Some(503))
+    });
     seated.delete(&old, "Background");
     let new = trial.widget("owner").create();
     assert_ne!(uid(&old), uid(&new));
@@ -81,7 +81,6 @@ fn the_collector_misses_an_owner_that_was_replaced_until_it_restarts() {
     proxy.with(without_watch(Seat::Collector));
     let seated = Seat::Collector.take_beside(&cluster, proxy.kubeconfig(), &[]);
     let (old, dependent) = replace_an_owner(Seat::Collector, &seated, &proxy);
-    thread::sleep(QUIET);
     seated.settled();
     assert_eq!(uid(&seated.now(&dependent)), uid(&dependent));
     assert!(cluster.collector_graph(&[uid(&old)]).contains(uid(&old)), "the old owner is in the graph");
