@@ -170,7 +170,7 @@ mod tests {
         let connection = serve(answer).await.with_progress(told.clone());
         let [before, now] =
             [before, now].map(|names| Resources::new(names.iter().map(|name| named(name)).collect(), Vec::new()));
-        let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new() };
+        let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new(), instead: Vec::new() };
         let early = connection.begin_lists(&before, &wanted);
         while !early.sending.as_ref().unwrap().is_finished() {
             tokio::task::yield_now().await;
@@ -208,7 +208,7 @@ mod tests {
         let (group, kind) = ("apiregistration.k8s.io".to_owned(), "APIService".to_owned());
         let resources =
             Resources::new(vec![named("pods"), Resource { group, kind, ..named("apiservices") }], Vec::new());
-        let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new() };
+        let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new(), instead: Vec::new() };
         let early = serve(|_| one("a")).await.begin_lists(&resources, &wanted);
         let tries = early.tries.lock().unwrap();
         assert_eq!(tries.keys().map(|(url, _)| url.as_str()).collect::<Vec<_>>(), [PODS]);

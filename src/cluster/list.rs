@@ -61,6 +61,9 @@ pub struct Wanted {
     /// Resources to list even if the collector ignores them (R2.2, R2.3), each in its namespace or (`None`) in all:
     /// what isn't listed can't be called absent.
     pub targets: Vec<(ResourceId, Option<String>)>,
+    /// The namespaces to list instead if a cluster-wide list is forbidden; empty for the connection's
+    /// ([`Connection::with_fallback_namespace`]).
+    pub instead: Vec<String>,
 }
 
 impl Wanted {
@@ -173,7 +176,7 @@ impl Connection {
     /// get their ids in order of arrival; they are sorted at the end.
     ///
     /// If a list fails, a gap is recorded. If a cluster-wide list is forbidden, one namespace is listed instead
-    /// ([`Connection::with_fallback_namespace`]), and a gap is recorded for the rest.
+    /// ([`Wanted::instead`]), and a gap is recorded for the rest.
     ///
     /// # Errors
     /// Every list failed.
@@ -184,7 +187,8 @@ impl Connection {
         whole: &[ResourceId],
         targets: &[(ResourceId, Option<String>)],
     ) -> Result<Snapshot, ConnectError> {
-        let wanted = Wanted { scope: scope.clone(), whole: whole.to_vec(), targets: targets.to_vec() };
+        let (whole, targets) = (whole.to_vec(), targets.to_vec());
+        let wanted = Wanted { scope: scope.clone(), whole, targets, instead: Vec::new() };
         match self.read_some(resources, &wanted, &EarlyLists::default()).await? {
             (_, Some(nothing)) => Err(nothing),
             (snapshot, None) => Ok(snapshot),
@@ -217,7 +221,7 @@ impl Connection {
         let builder = SnapshotBuilder::new(self.origin(), resources);
         let shared = Mutex::new(Shared { builder, vanished: FxHashSet::default() });
         let mut lists = futures::stream::iter(jobs)
-            .map(async |job| self.read_list(job, &shared, early).await)
+            .map(async |job| self.read_list(job, &wanted.instead, &shared, early).await)
             .buffer_unordered(LISTS_AT_ONCE);
         let mut failures = Vec::new();
         let mut read = 0;
@@ -262,22 +266,29 @@ impl Connection {
         Ok((builder.build(), nothing))
     }
 
-    /// Reads one list; if it is forbidden cluster-wide, reads one namespace instead.
-    async fn read_list(&self, job: Job, shared: &Mutex<Shared>, early: &EarlyLists) -> Vec<Done> {
+    /// Reads one list; if it is forbidden cluster-wide, reads these namespaces instead.
+    async fn read_list(&self, job: Job, instead: &[String], shared: &Mutex<Shared>, early: &EarlyLists) -> Vec<Done> {
         let (mut whole, mut objects) = self.read_into(&job, shared, early).await;
         let forbidden = whole.failure.as_ref().and_then(Failure::status) == Some(StatusCode::FORBIDDEN);
         let mut done = Vec::new();
         if forbidden && job.resource.namespaced && job.namespace.is_none() {
-            let namespace = self.fallback_namespace.clone().unwrap_or_else(|| self.default_namespace().to_owned());
-            whole.record.failure = Some(format!("forbidden outside of namespace {namespace}").into());
-            let job = Job { namespace: Some(namespace), resource: job.resource.clone(), ..job };
-            let (part, found) = self.read_into(&job, shared, early).await;
-            if part.failure.is_none() {
-                objects = found;
-                done.push(part);
-            } else {
-                // The namespace can't be read, either: one gap for the whole resource is enough.
-                whole.record.failure = whole.failure.as_ref().map(reason_of);
+            let one = self.fallback_namespace.as_deref().unwrap_or(self.default_namespace());
+            let one = [one.to_owned()];
+            let namespaces = if instead.is_empty() { &one } else { instead };
+            for namespace in namespaces {
+                let (id, resource, whole) = (job.id, job.resource.clone(), job.whole);
+                let job = Job { id, resource, namespace: Some(namespace.clone()), whole };
+                let (part, found) = self.read_into(&job, shared, early).await;
+                if part.failure.is_none() {
+                    objects += found;
+                    done.push(part);
+                }
+            }
+            let read: Vec<&str> = done.iter().filter_map(|part| part.record.namespace.as_deref()).collect();
+            // If no namespace can be read, either, one gap for the whole resource is enough.
+            if !read.is_empty() {
+                let which = if read.len() == 1 { "namespace" } else { "namespaces" };
+                whole.record.failure = Some(format!("forbidden outside of {which} {}", read.join(", ")).into());
             }
         }
         done.push(whole);

@@ -216,7 +216,11 @@ impl Lists {
         let whole = resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
         let selected = query.iter().flat_map(TypedQuery::selected);
         let targets = selected.map(|resource| (resource, namespace.clone())).collect();
-        Ok(Lists { query, wanted: Wanted { scope: lists, whole, targets }, namespace })
+        // What a Namespace contains is what a command on it is about.
+        let namespaces = resources.by_group_kind("", "Namespace");
+        let named = query.iter().flat_map(TypedQuery::named).filter(|(resource, ..)| Some(*resource) == namespaces);
+        let instead = named.filter_map(|(_, _, name)| name.map(str::to_owned)).collect();
+        Ok(Lists { query, wanted: Wanted { scope: lists, whole, targets, instead }, namespace })
     }
 }
 

@@ -10,7 +10,10 @@ apiVersion: v1
 kind: List
 items:
 - {apiVersion: v1, kind: Namespace, metadata: {name: hooks, uid: u-ns}, spec: {finalizers: [kubernetes]}}
-- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: u-shop}, spec: {finalizers: [kubernetes]}}
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: shop, uid: u-shop, labels: {kubernetes.io/metadata.name: shop}}
+  spec: {finalizers: [kubernetes]}
 - {apiVersion: v1, kind: Node, metadata: {name: n1, uid: u-node}, spec: {}}
 - apiVersion: v1
   kind: Pod
@@ -76,6 +79,33 @@ fn a_backend_that_goes_takes_down_what_it_serves() {
         );
     }
     assert_eq!(obstacles(&plan("cm/menu -n shop", 0)), [""; 0]);
+}
+
+/// R9.31: a webhook that is called for nothing that is left prevents nothing.
+#[test]
+fn a_webhook_that_selects_nothing_is_not_missed() {
+    let taken_down = |rest: &str| {
+        let dump = BACKEND.replace("    rules: [{apiG", &format!("{rest}\n    rules: [{{apiG"));
+        let ran = run_with("plan svc/hook -n hooks --from - --assume-complete -o json", &dump);
+        let plan: Value = serde_json::from_str(&ran.out).unwrap();
+        obstacles(&plan).contains(&"webhook-unreachable true: ".to_owned())
+    };
+    let name = |name: &str| format!("kubernetes.io/metadata.name: {name}");
+    for (rest, expected) in [
+        ("", true),
+        ("    namespaceSelector: {matchLabels: {acme.io/guard: \"on\"}}", false),
+        (&format!("    namespaceSelector: {{matchLabels: {{{}}}}}", name("shop")), true),
+        (&format!("    namespaceSelector: {{matchLabels: {{{}}}}}", name("elsewhere")), false),
+        ("    objectSelector: {matchLabels: {acme.io/guard: \"on\"}}", false),
+        ("    objectSelector: {matchExpressions: [{key: acme.io/guard, operator: DoesNotExist}]}", true),
+        ("    matchConditions: [{name: never, expression: \"false\"}]", false),
+    ] {
+        assert_eq!(taken_down(rest), expected, "{rest}");
+    }
+    // Nor one that is called for new objects only.
+    let dump = BACKEND.replace("operations: [DELETE]", "operations: [CREATE]");
+    let ran = run_with("plan svc/hook -n hooks --from - --assume-complete", &dump);
+    assert!(!ran.out.contains("guard.odd.test"), "{ran}");
 }
 
 /// R9.10, R9.32: the pods go first, and then nothing answers any more.

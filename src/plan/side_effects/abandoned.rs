@@ -17,13 +17,14 @@ use crate::{
 /// Adds a note for each such object, with its controller.
 pub(super) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
     let deleted = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
-    let deleted: FxHashSet<ObjectId> = deleted.map(|outcome| outcome.object).collect();
-    // What a sweep deletes has lost its owner already.
-    if plan.request.start != Start::AtRest || !deleted.iter().any(|id| controllers::is_workload(context, *id)) {
+    let deleted = deleted.map(|outcome| outcome.object);
+    let workloads: Vec<ObjectId> = deleted.filter(|object| controllers::is_workload(context, *object)).collect();
+    // What a sweep deletes has lost its owner already; and the first end says it.
+    if plan.request.start != Start::AtRest || plan.request.others_finish || workloads.is_empty() {
         return;
     }
     let going: FxHashSet<ObjectId> = plan.going().into_iter().collect();
-    let held = controllers::held_by_these(context, &mut plan.needs, |workload| deleted.contains(&workload));
+    let held = controllers::held_by_these(context, &mut plan.needs, &workloads);
     for (object, finalizer, controller) in held.into_iter().filter(|(object, ..)| !going.contains(object)) {
         let controller = FinalizerController { goes: true, ..(*controller).clone() };
         plan.controllers.insert(object, finalizer, Arc::new(controller));

@@ -175,10 +175,9 @@ pub(crate) fn is_workload(context: &SimContext<'_>, object: ObjectId) -> bool {
 pub(crate) fn held_by_these(
     context: &SimContext<'_>,
     needs: &mut Needs,
-    is_one: impl Fn(ObjectId) -> bool,
+    workloads: &[ObjectId],
 ) -> Vec<(ObjectId, Symbol, Arc<FinalizerController>)> {
     let snapshot = context.snapshot;
-    let these: Vec<ObjectId> = workloads::all(context).filter(|workload| is_one(*workload)).collect();
     let mut controllers: FxHashMap<(ResourceId, Symbol), Arc<FinalizerController>> = FxHashMap::default();
     for ((resource, finalizer), samples) in context.controllers.by_finalizer(snapshot) {
         let kind = snapshot.resources.get(*resource);
@@ -194,13 +193,13 @@ pub(crate) fn held_by_these(
         if finalizer.is_collectors_finalizer()
             || *finalizer == Symbol::DEFINITION
             || is_kubernetes
-            || !these.iter().any(may_be)
+            || !workloads.iter().any(may_be)
         {
             continue;
         }
         let question = Question { object: samples[0], finalizer: *finalizer, exact: false };
         let controller = finalizer_controller(context, needs, &question);
-        let goes = !controller.running.is_empty() && controller.running.iter().all(|workload| is_one(*workload));
+        let goes = !controller.running.is_empty() && controller.running.iter().all(|one| workloads.contains(one));
         if matches!(controller.liveness, Liveness::Alive(_)) && goes {
             controllers.insert((*resource, *finalizer), controller);
         }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    admission::{Hook, Operation},
+    admission::{Called, Hook, Operation, WebhookCall, selects_namespace},
     backend::{Lack, Reach, why_unavailable},
     refused::RefusedBy,
 };
@@ -192,14 +192,17 @@ impl World<'_, '_> {
             }
             let (reach, needs) = hook.reach(context);
             self.obstacle_needs.add(needs);
-            if matches!(reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
+            let goes = matches!(reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
+            // A webhook that is called for nothing prevents nothing.
+            if goes && !self.resources_of(place).is_empty() {
                 lost.push(place);
             }
         }
         lost
     }
 
-    /// The resources of which a webhook prevents deletes or changes.
+    /// The resources of which a webhook prevents deletes or changes: those of which its selectors choose anything that
+    /// is left, or that was not read.
     fn resources_of(&self, hook: u32) -> Vec<ResourceId> {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref() else { return Vec::new() };
@@ -208,7 +211,32 @@ impl World<'_, '_> {
                 .iter()
                 .any(|operation| obstacles.admission.by_rules(context.snapshot, *resource, *operation).contains(&hook))
         };
-        context.snapshot.resources.deletable().map(|(id, _)| id).filter(concerns).collect()
+        let call = obstacles.admission.hooks[hook as usize].call;
+        let concerned = context.snapshot.resources.deletable().map(|(id, _)| id).filter(concerns);
+        concerned.filter(|resource| self.may_be_called_for_any(call, *resource)).collect()
+    }
+
+    /// Whether a webhook is or may be called for an object of this resource that is left, or for a new one.
+    fn may_be_called_for_any(&self, call: WebhookCall<'_>, resource: ResourceId) -> bool {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        if call.webhook.never {
+            return false;
+        }
+        let namespaces = call.webhook.namespaces.as_ref().zip(context.built_in.namespaces);
+        let (Some((selector, all)), None) = (namespaces, &call.webhook.objects) else {
+            let is_called = |object: &ObjectId| self.exists(*object) && call.called_for(context, *object) != Called::No;
+            return call.webhook.objects.is_none()
+                || !snapshot.covers(resource, None)
+                || context.of_resource(resource).iter().any(is_called);
+        };
+        // Other cluster-scoped objects are never exempt (R9.31).
+        let by_namespace = snapshot.resources.get(resource).namespaced || resource == all;
+        let chosen = |namespace: &ObjectId| {
+            let name = snapshot.object(*namespace).name;
+            self.exists(*namespace) && selects_namespace(context, selector, name) != Some(false)
+        };
+        !by_namespace || !snapshot.covers(all, None) || context.of_resource(all).iter().any(chosen)
     }
 
     /// The objects that end differently in another simulation, in snapshot order.

@@ -86,6 +86,26 @@ fn who_sees_a_namespace_gets_plans_of_it() {
     assert_assumed(&plan(&trial, "foreground"), &[NONE_REFUSES, &elsewhere]);
 }
 
+/// Whoever may list only what is in a Namespace gets the plan of that Namespace, wherever else the context leads.
+#[test]
+fn who_sees_a_namespace_gets_the_plan_of_its_end() {
+    let (trial, _) = family("viewer-namespace");
+    show(&trial);
+    trial.cluster.settled();
+    let target = format!("ns/{}", trial.namespace);
+    for command in ["plan", "tree"] {
+        let ran = trial.cluster.gc_as(VIEWER, &[command, "-o", "name", &target]);
+        let names: Vec<&str> = ran.stdout.lines().collect();
+        for name in ["widget.gc.test/owner", "configmap/dependent"] {
+            assert!(names.iter().any(|line| line.trim_start() == name), "{command}: {name:?} is not in {ran:#?}");
+        }
+    }
+    // What is elsewhere may depend on it.
+    let gaps = gaps(&trial.cluster.gc_as(VIEWER, &["plan", "-o", "json", &target]).json());
+    let elsewhere = format!("configmaps in -: forbidden outside of namespace {}", trial.namespace);
+    assert!(gaps.contains(&elsewhere), "{gaps:#?}");
+}
+
 /// R9.33. A policy that the user can't see refuses what the collector deletes: the plan was not certain of it.
 #[test]
 #[ignore = "long: a cluster of its own with policies"]
