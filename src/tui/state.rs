@@ -348,10 +348,11 @@ impl State {
     }
 }
 
-/// How many objects of one state the other lacks.
+/// How many objects in the forest of one state the other lacks.
 fn lost(of: &Scene, other: &Scene) -> usize {
     let is_there = |uid: &str| other.snapshot.strings.find(uid).is_some_and(|uid| other.snapshot.by_uid(uid).is_some());
-    of.snapshot.objects().filter(|(_, object)| !is_there(of.snapshot.text(object.uid))).count()
+    let shown = of.snapshot.objects().filter(|(id, _)| of.place(*id).is_some());
+    shown.filter(|(_, object)| !is_there(of.snapshot.text(object.uid))).count()
 }
 
 /// `3 objects`

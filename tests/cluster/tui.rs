@@ -42,12 +42,25 @@ fn a_delete_from_the_screen_asks_and_is_seen() {
     tmux.types("held");
     let shown = tmux.until("Terminating");
     assert!(shown.contains("ConfigMap/held"), "{shown}");
-    tmux.until_it("the rest to go", |shown| !shown.contains("ConfigMap/leaf") && shown.contains("ConfigMap/other"));
-    cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
-    tmux.until("What came of the delete");
-    tmux.press(&["q"]);
+    // On a slow machine, the delete ends as planned before the screen has drawn that, or before the object is let go.
+    const OVER: &str = "What came of the delete";
+    let is_gone = |shown: &str| !shown.contains("ConfigMap/leaf") && shown.contains("ConfigMap/other");
+    let shown = tmux.until_it("the rest to go", |shown| is_gone(shown) || shown.contains(OVER));
+    let came = if shown.contains(OVER) {
+        tmux.press(&["q"]);
+        tmux.until_it("the rest to go", is_gone);
+        cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
+        shown
+    } else {
+        cluster.patch(&cluster.path_of(&held), &json!({"metadata": {"finalizers": null}}));
+        let came = tmux.until(OVER);
+        tmux.press(&["q"]);
+        came
+    };
+    let is_stuck = came.contains("STUCK: as planned");
+    assert!(is_stuck || came.contains("DONE"), "{came}");
     tmux.until_it("it to go", |shown| !shown.contains("ConfigMap/held") && shown.contains("ConfigMap/other"));
     tmux.press(&["q"]);
-    tmux.is_restored(0);
+    tmux.is_restored(if is_stuck { 2 } else { 0 });
     assert!(cluster.get(&cluster.path_of(&owner)).is_none());
 }
