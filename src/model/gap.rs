@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a gap names that may hide objects of any kind.
+pub(crate) const ANY_RESOURCE: &str = "*";
+
 /// A list, a discovery document or an object that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Gap {

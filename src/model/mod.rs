@@ -26,6 +26,7 @@ pub use compact::{MaybeSeconds, ResourceVersion};
 pub use events::{NamedEvent, OwnerEvent};
 pub(crate) use events::{is_owner_complaint, read_owner_complaint};
 pub use facts::{Fact, Facts};
+pub(crate) use gap::ANY_RESOURCE;
 pub use gap::{GONE, Gap, GapKind, GapReason};
 pub use identity::Identity;
 pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};

@@ -56,7 +56,8 @@ impl Goes {
 pub fn goes(stage: &SimContext<'_>, plan: &Plan) -> Goes {
     let snapshot = stage.snapshot;
     let objects = removed(stage, plan);
-    let hidden = snapshot.may_hide(&objects);
+    let mut hidden = snapshot.may_hide(&objects);
+    hidden.extend(plan.listed_unread().filter(|gap| !hidden.contains(gap)).cloned().collect::<Vec<_>>());
     let namespaces = objects.iter().filter(|id| stage.rules(**id).own_delete == OwnDelete::Namespace);
     let content = |id: &ObjectId| {
         let name = snapshot.object(*id).name;

@@ -1,7 +1,7 @@
 //! What could not be read and may change what is deleted, and what of it the user accepts.
 
 use crate::{
-    model::{Gap, GapKind, Resources, Snapshot, gaps::each_once},
+    model::{ANY_RESOURCE, Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
     render::go_quote::visible,
     wording::{count, grouped, some_of},
@@ -13,6 +13,15 @@ use super::{LiveSession, OperationError};
 const LINES: usize = 100;
 /// At most this many TYPEs are proposed for `--allow-incomplete`.
 const TYPES: usize = 12;
+
+/// What the roles that Kubernetes brings along may not list in a namespace. These objects hold no data and run nothing,
+/// and hardly any has an owner: on a terminal, a question about them is enough.
+const ASKED_ABOUT: [&str; 4] = [
+    "csistoragecapacities.storage.k8s.io",
+    "podtemplates",
+    "rolebindings.rbac.authorization.k8s.io",
+    "roles.rbac.authorization.k8s.io",
+];
 
 /// `--allow-incomplete`: what may stay unread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,11 +41,21 @@ impl AllowIncomplete {
     pub(super) fn resolve(&self, resources: &Resources) -> Result<Self, OperationError> {
         let AllowIncomplete::These(types) = self else { return Ok(self.clone()) };
         let resolve = |one: &String| match resources.find_type(one) {
-            _ if one.contains('/') => Ok(one.clone()),
+            _ if one.contains('/') || one == ANY_RESOURCE => Ok(one.clone()),
             Ok(resource) => Ok(resources.get(resource).full_name()),
             Err(error) => Err(OperationError::Usage(format!("--allow-incomplete={one}: {error}"))),
         };
         types.iter().map(resolve).collect::<Result<_, _>>().map(Self::These)
+    }
+
+    /// The same, and what a question names.
+    pub(super) fn or_asked(self) -> Self {
+        let asked = ASKED_ABOUT.map(str::to_owned);
+        match self {
+            AllowIncomplete::Nothing => AllowIncomplete::These(asked.to_vec()),
+            AllowIncomplete::Everything => AllowIncomplete::Everything,
+            AllowIncomplete::These(types) => AllowIncomplete::These([types, asked.to_vec()].concat()),
+        }
     }
 
     /// Whether this may stay unread. Names are full names: see [`resolve`](Self::resolve).
@@ -112,6 +131,11 @@ impl Unread {
             text += &format!("\n  and {} more", self.lines.len() - LINES);
         }
         text
+    }
+
+    /// What a question says before a delete that goes on without.
+    pub(super) fn in_question(&self) -> String {
+        format!("Not read: {}. What of these depends on what goes is deleted, too.", self.lines.join("; "))
     }
 
     /// What to do about it if nothing may stay unread; `elsewhere` if other objects may be in reach.

@@ -3,7 +3,9 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{Gap, Object, ObjectId, Resource, ResourceId, Resources, Snapshot, effects::EffectKind};
+use crate::model::{
+    ANY_RESOURCE, Gap, Object, ObjectId, Resource, ResourceId, Resources, Snapshot, effects::EffectKind,
+};
 
 use super::{
     incomplete::Incomplete,
@@ -252,7 +254,9 @@ fn may_contain(resources: &Resources, gap: &Gap, resource: ResourceId) -> bool {
         found.full_name() == gap.resource && same_storage(resources, resource, other)
     };
     let group = gap.resource.split('/').next().filter(|_| gap.is_undiscovered());
-    group.is_some_and(|group| group == resources.get(resource).group) || resources.iter().any(shares)
+    gap.resource == ANY_RESOURCE
+        || group.is_some_and(|group| group == resources.get(resource).group)
+        || resources.iter().any(shares)
 }
 
 /// Whether two resources share their storage: versions of one resource, or the events of both API groups.

@@ -31,7 +31,7 @@ impl Incomplete {
         // A sweep reads the cluster by itself, whatever a dump lacks.
         unseen.retain(|gap| plan.request.start == Start::AtRest || snapshot.gaps.contains(gap));
         // What controllers list and delete may be anywhere.
-        for gap in plan.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.unread) {
+        for gap in plan.listed_unread() {
             if !unseen.contains(gap) {
                 unseen.push(gap.clone());
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    model::{ObjectId, Reference, Symbol},
+    model::{Gap, ObjectId, Reference, Symbol},
     simulate::{
         Adoptions, Assumption, BlockedBy, Cause, Controllers, Finished, Needs, Obstacle, Refused, Request, SimContext,
         State,
@@ -250,6 +250,11 @@ pub struct Plan {
 impl Plan {
     pub fn outcome(&self, object: ObjectId) -> Option<&Outcome> {
         self.outcomes.iter().find(|outcome| outcome.object == object)
+    }
+
+    /// What could not be read of the objects that controllers list, and delete in the second end (R9.38).
+    pub(crate) fn listed_unread(&self) -> impl Iterator<Item = &Gap> {
+        self.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.unread)
     }
 
     /// Whether anything stays stuck, in any outcome that was found, or an obstacle prevents anything.

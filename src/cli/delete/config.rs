@@ -63,6 +63,7 @@ pub(in crate::cli) fn delete_config(args: &DeleteArgs) -> Result<DeleteConfig, O
         dry_run: args.consent.dry_run != DryRunArg::None,
         archive: args.archive.clone(),
         allow_incomplete: args.allow_incomplete.clone(),
+        asks: false,
         confirm_above: args.confirm_above,
     })
 }

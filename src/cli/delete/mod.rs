@@ -19,9 +19,9 @@ use crate::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, View, approve},
         clock::SystemClock,
-        delete::{Archived, CarryOut, Delete, DeletePlan, DependentsTried, HeldTarget},
+        delete::{Archived, CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget},
         predict::PlanResult,
-        question::Question,
+        question::{Question, Terminal as _},
         unread::AllowIncomplete,
     },
     plan::{Incomplete, Summary},
@@ -49,6 +49,7 @@ use super::{
 /// Shows the plan, asks, deletes, and follows the cascade.
 pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {
     let Checked { cluster, targets, delete, timeout } = config::check(global, args)?;
+    let delete = DeleteConfig { asks: !args.consent.yes && StdTerminal.can_ask(), ..delete };
     let mut delete = Delete::open(&cluster, &targets, delete)?;
     if delete.config.dry_run {
         let (mut notes, view) = (Vec::new(), DeleteReport { global, args });
@@ -159,6 +160,9 @@ impl View<Delete> for DeleteReport<'_> {
         let namespace = delete.session.namespace_of(&plan.request.targets);
         let mut question =
             question(&delete.session.snapshot, plan, *consent, namespace.as_deref(), delete.archived.is_some());
+        if let Some(unread) = delete.unread_in_question(plan) {
+            question.preface = format!("{} {unread}", question.preface);
+        }
         if let Some(told) = hold::foretold(delete, plan) {
             question.preface = format!("{} {told}", question.preface);
         }

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use crate::{
     act::Deletion,
     model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot, Symbol},
-    plan::Consent,
+    plan::{Consent, Plan},
     server::Propagation,
     simulate::{Assume, Request},
 };
@@ -28,7 +28,7 @@ use super::{
     approve::{Proposal, World},
     fingerprint::PlanFingerprint,
     predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
-    unread::AllowIncomplete,
+    unread::{AllowIncomplete, Unread},
 };
 
 /// How to delete.
@@ -45,6 +45,8 @@ pub struct DeleteConfig {
     /// The archive to write before anything is deleted.
     pub archive: Option<PathBuf>,
     pub allow_incomplete: AllowIncomplete,
+    /// Whether a user is asked on a terminal.
+    pub asks: bool,
     /// For more objects than this, the user must type their number.
     pub confirm_above: usize,
     /// Whether the delete waits and can be taken back.
@@ -59,6 +61,8 @@ pub struct Delete {
     pub archived: Option<Archived>,
     options: PlanOptions,
     targets: Vec<Target>,
+    /// What may stay unread whatever the question names.
+    allowed: AllowIncomplete,
 }
 
 /// What a delete would do, and what the user must type first.
@@ -102,13 +106,23 @@ impl Delete {
         config.allow_incomplete = config.allow_incomplete.resolve(&discovered.resources)?;
         let options =
             PlanOptions::of(&discovered.resources, &config.keep, &config.gates)?.allowing(&config.allow_incomplete);
+        let allowed = config.allow_incomplete.clone();
+        if config.asks {
+            config.allow_incomplete = config.allow_incomplete.or_asked();
+        }
         let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
         if !config.dry_run {
             // Watch from where the lists ended, so that no event is missed.
             session.watch();
         }
         let targets = session.targets.iter().flatten().map(|target| Target::of(&session.snapshot, *target)).collect();
-        Ok(Delete { session, config, archived, options, targets })
+        Ok(Delete { session, config, archived, options, targets, allowed })
+    }
+
+    /// What a question must say was not read.
+    pub fn unread_in_question(&self, plan: &Plan) -> Option<String> {
+        let unread = self.config.asks.then(|| Unread::of_plan(&self.session, plan, &self.allowed)).flatten();
+        unread.map(|unread| unread.in_question())
     }
 
     /// The options of each DELETE.

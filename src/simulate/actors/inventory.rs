@@ -2,7 +2,7 @@
 
 use crate::{
     model::{
-        Gap, ObjectId, Presence, Resource, ResourceId, Symbol,
+        ANY_RESOURCE, Gap, ObjectId, Presence, Symbol,
         effects::{InventoryObject, Policy, PolicyEffect, known_finalizer},
     },
     server::{DeleteOptions, Propagation},
@@ -37,13 +37,7 @@ impl World<'_, '_> {
             self.needs.facts.insert(object);
             if policy.lists_objects() {
                 let reason = format!("the status of {} was not read", snapshot.short_name(object));
-                // It may list objects of any kind.
-                let gap = |(_, resource): (ResourceId, &Resource)| Gap {
-                    resource: resource.full_name(),
-                    namespace: None,
-                    reason: reason.clone().into(),
-                };
-                unread.extend(snapshot.resources.deletable().map(gap));
+                unread.push(Gap { resource: ANY_RESOURCE.to_owned(), namespace: None, reason: reason.into() });
             }
             return false;
         };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::kit::Family;
+use super::kit::{Family, config_map};
 use crate::harness::{Cluster, NOBODY, VIEWER, shared};
 
 /// Grants a user more rights in a namespace.
@@ -217,7 +217,25 @@ fn what_the_usual_roles_lack_is_named_and_allowed_by_type() {
         assert_eq!(family.there().len(), 2);
         run(&format!("--allow-incomplete={}", lacked.join(","))).expect(0);
         assert_eq!(family.there(), [""; 0]);
+        on_a_terminal(&user, &lacked[..lacked.len() - 1]);
     }
+}
+
+/// A question names what the usual roles lack, and no flag is needed. What else is not read still needs one.
+fn on_a_terminal(user: &str, lacked: &[&str]) {
+    let namespace = user.split(':').nth(2).expect("a service account");
+    let cluster = shared();
+    cluster.create(config_map(namespace, "late", &[]));
+    let impersonated = format!("--as={user}");
+    let args = ["delete", "configmap/late", "-n", namespace, &impersonated];
+    let (code, shown) = cluster.gc_on_terminal(&args).ends();
+    assert!(code == Some(1) && shown.contains("widgets.gc.test"), "{shown}");
+    let mut terminal = cluster.gc_on_terminal(&[&args[..], &["--allow-incomplete=widgets.gc.test"]].concat());
+    terminal.shows(&format!("Not read: user {user} may not list {} in namespace {namespace}.", lacked.join(", ")));
+    terminal.shows("What of these depends on what goes is deleted, too. Delete 1 object?");
+    terminal.types("y");
+    let (code, shown) = terminal.ends();
+    assert!(code == Some(0) && shown.contains("DONE"), "{shown}");
 }
 
 /// R1.30.
