@@ -80,9 +80,22 @@ fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
     says_not(&ran, &["As soon as that pod ends"]);
     let ran = on("finished-pod.yaml", "doctor");
     says(&ran, &["delete the finished pod kubectl delete pods/build-7-clone-pod -n ci"]);
-    // While it runs, its end is what is waited for.
     let dump = std::fs::read_to_string("tests/cli/reports/finished-pod.yaml").unwrap();
     let folder = tempfile::tempdir().unwrap();
+    // Before the delete, the plan says so.
+    let living = dump.replace("deletionTimestamp: \"2026-11-20T10:01:00Z\", deletionGracePeriodSeconds: 0, ", "");
+    let path = write(folder.path(), "living.yaml", &living);
+    let ran = gc(&["plan", "pvc/ws-1", "-n", "ci", "--assume-complete", "--from", &path]);
+    assert_eq!(ran.code, 2, "{ran}");
+    says(
+        &ran,
+        &[
+            "STUCK: 0 of 1 objects are deleted, 1 stays Terminating until Pod/build-7-clone-pod, which has finished, \
+             is deleted.",
+            "delete the finished pod, too: kubectl delete pods/build-7-clone-pod -n ci",
+        ],
+    );
+    // While it runs, its end is what is waited for.
     let path = write(folder.path(), "running.yaml", &dump.replace("phase: Succeeded", "phase: Running"));
     let ran = gc(&["doctor", "--from", &path]);
     says(&ran, &["As soon as that pod ends"]);

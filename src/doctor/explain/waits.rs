@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Symbol, facts::PodFacts},
     server::kinds::protected,
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State, foreign_spec_finalizers},
 };
@@ -166,7 +166,10 @@ impl Explainer<'_, '_> {
                 format!("the collector gives up on it: it is cluster-scoped, but its owner {} is namespaced", at(place))
             }
             Next::Nothing(NoAction::Unread(Some(place))) => format!("its owner {} could not be read", at(place)),
-            _ if !self.case.snapshot().object(object).terminating() => "nothing deletes it".to_owned(),
+            _ if !self.case.snapshot().object(object).terminating() => {
+                let has_finished = self.case.snapshot().facts.pod(object).is_some_and(PodFacts::finished);
+                if has_finished { "it has finished, and nothing deletes it" } else { "nothing deletes it" }.to_owned()
+            }
             _ => "the objects it waits for could not be read".to_owned(),
         }
     }

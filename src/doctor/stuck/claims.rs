@@ -1,8 +1,8 @@
-//! Terminating claims that only a running pod keeps, and whose data goes with them.
+//! Terminating claims that only pods keep: one that runs, if the claim's data goes with it, or one that has finished.
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
 use crate::{
@@ -72,6 +72,13 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
         group.pods.extend(pods);
         group.volumes.extend(effect.related);
     }
+    // Nothing else happens to a claim without a volume, which a finished pod keeps as well.
+    let told: FxHashSet<ObjectId> = groups.values().flat_map(|group| group.claims.iter().copied()).collect();
+    for claim in claims.iter().filter(|claim| !told.contains(claim) && used[claim].iter().all(has_finished)) {
+        let group = groups.entry((true, false, String::new())).or_default();
+        group.claims.push(*claim);
+        group.pods.extend(&used[claim]);
+    }
     findings.findings.extend(groups.into_iter().map(|((finished, lost, end), group)| {
         if finished { of_finished(case, lost, &end, group) } else { finding(case, &end, group) }
     }));
@@ -86,7 +93,11 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
         _ => ("have finished, but keep", "they are", "those pods", "When they are"),
     };
     let (it, claim_goes) = if claims.len() == 1 { ("it", "the claim goes") } else { ("them", "the claims go") };
-    let each = if claims.len() == 1 { "" } else { "for each: " };
+    let then = match (end, claims.len()) {
+        ("", _) => format!("{then} deleted, {claim_goes}"),
+        (_, 1) => format!("{then} deleted, {claim_goes}: {end}"),
+        _ => format!("{then} deleted, {claim_goes}: for each: {end}"),
+    };
     let commands = case.commands();
     let first = if lost { "copy what you need of the data first; " } else { "" };
     let delete = if pods.len() == 1 { "delete the finished pod" } else { "delete the finished pods" };
@@ -95,7 +106,7 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
         severity: Code::ClaimInUse.severity(),
         cause: format!("finished {end}"),
         message: format!("Terminating{}. {names} {pods_have} {it} until {they_are} deleted.", since(case, &claims)),
-        consequence: format!("Nobody is known to delete {those}. {then} deleted, {claim_goes}: {each}{end}."),
+        consequence: format!("Nobody is known to delete {those}. {then}."),
         references: Vec::new(),
         remedies: vec![
             Remedy::new(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),

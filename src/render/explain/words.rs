@@ -52,7 +52,7 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
                 Some(State::Unknown) => {
                     (DEPENDS, Tone::Warning, format!("stays Terminating until {}", until(view, explanation)))
                 }
-                _ => ("STUCK", Tone::Error, "stays Terminating, and no controller is known to finish it".to_owned()),
+                _ => ("STUCK", Tone::Error, format!("stays Terminating{}", for_ever(view, explanation))),
             };
             (word, tone, format!("{name} will be deleted ({why}) and {stays}."))
         }
@@ -114,14 +114,28 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         (_, Some(State::Unknown)) => {
             (DEPENDS, Tone::Warning, format!("{name} {since} until {}.", until(view, explanation)))
         }
-        _ => ("STUCK", Tone::Error, format!("{name} {since}, and no controller is known to finish it.")),
+        _ => ("STUCK", Tone::Error, format!("{name} {since}{}.", for_ever(view, explanation))),
     }
+}
+
+/// What nobody is known to do, to follow `is Terminating`.
+fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
+    let last = last_of(explanation);
+    let has_finished = |line: &&Waiting| view.snapshot.facts.pod(line.object).is_some_and(PodFacts::finished);
+    match !last.is_empty() && last.iter().all(has_finished) {
+        true => format!(" until {}", until(view, explanation)),
+        false => ", and no controller is known to finish it".to_owned(),
+    }
+}
+
+/// What waits for nothing else.
+fn last_of(explanation: &Explanation) -> Vec<&Waiting> {
+    explanation.waits.iter().filter(|line| !line.above && line.waits_for.is_empty()).collect()
 }
 
 /// Who has to do what before the object is deleted, as a clause after "until".
 fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
-    let is_last = |line: &&Waiting| !line.above && line.waits_for.is_empty();
-    let last: Vec<&Waiting> = explanation.waits.iter().filter(is_last).collect();
+    let last = last_of(explanation);
     let held_by = last.iter().map(|line| (line.object, line.held_by.as_slice()));
     // The remarks on each obstacle say who removes it.
     until_who_is_done(view.snapshot, &Controllers::default(), held_by).unwrap_or_else(|| {

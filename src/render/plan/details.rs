@@ -226,7 +226,9 @@ fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     if !view.may_touch(object) {
         return Some(", which this sweep must not change".to_owned());
     }
-    immune(view, object).or_else(|| held_by_others(view, object))
+    let has_finished = view.snapshot.facts.pod(object).is_some_and(PodFacts::finished);
+    let finished = has_finished.then(|| ", which has finished".to_owned());
+    immune(view, object).or_else(|| held_by_others(view, object)).or(finished)
 }
 
 /// The finalizers of a terminating object that the collector doesn't remove (S2).

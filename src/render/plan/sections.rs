@@ -1,7 +1,7 @@
 //! The sections below the lines of a plan: its assumptions, the results of other policies, and what to do next.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write},
 };
 
@@ -26,7 +26,7 @@ use crate::{
 
 use super::{
     PlanView, keep,
-    names::{name, stuck},
+    names::{finished_pods, name, stuck},
     obstacles, set_claims, side_effects, unlisted_contents,
 };
 
@@ -314,6 +314,14 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
     let again = if view.is_sweep() { "sweep" } else { "plan" };
     let mut known: Vec<&str> = Vec::new();
     let mut said: Vec<Said> = Vec::new();
+    let finished: BTreeSet<ObjectId> = stuck(view).flat_map(|outcome| finished_pods(view, outcome)).collect();
+    let finished: Vec<ObjectId> = finished.into_iter().collect();
+    if !finished.is_empty() {
+        let pods = if finished.len() == 1 { "the finished pod" } else { "the finished pods" };
+        said.push(Said::text(format!("delete {pods}, too:")));
+        let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
+        said.extend(commands.delete(&finished, "background", &[]).iter().map(Said::command));
+    }
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
             let what = holder.name(view.snapshot);

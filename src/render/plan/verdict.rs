@@ -1,6 +1,9 @@
 //! The verdict on a plan in words: the first line of its text, and `verdict` in its documents.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
@@ -20,7 +23,7 @@ use crate::{
 use super::{
     PlanView,
     gates::describe as describe_gate,
-    names::{by_kind, name, stuck},
+    names::{by_kind, finished_pods, name, stuck},
     obstacles::{describe as describe_obstacle, word as obstacle_word},
 };
 
@@ -507,7 +510,13 @@ fn gone_by_kind(view: &PlanView<'_>) -> String {
 /// The root causes of all stuck objects: finalizers, kubelets, objects that are never deleted.
 pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     let mut finalizers: Vec<&str> = Vec::new();
+    let mut finished: BTreeSet<ObjectId> = BTreeSet::new();
     for outcome in stuck(view) {
+        let pods = finished_pods(view, outcome);
+        if !pods.is_empty() && pods.len() == outcome.waits_for.len() {
+            finished.extend(pods);
+            continue;
+        }
         for holder in &outcome.held_by {
             let name = holder.name(view.snapshot);
             // A CRD's clean-up waits for custom resources, which have causes of their own.
@@ -518,7 +527,13 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
         }
     }
     match finalizers.as_slice() {
-        [] => String::new(),
+        [] => match finished.first() {
+            Some(pod) if finished.len() == 1 => {
+                format!(" until {}, which has finished, is deleted", name(view, *pod, None))
+            }
+            Some(_) => format!(" until {} finished pods are deleted", finished.len()),
+            None => String::new(),
+        },
         [one] => format!(" because of the finalizer {one}"),
         many => format!(" because of {} finalizers", many.len()),
     }

@@ -12,12 +12,13 @@ use crate::{
 };
 
 /// Group, plural and kind of what the add-ons define.
-pub const KINDS: [(&str, &str, &str); 5] = [
+pub const KINDS: [(&str, &str, &str); 6] = [
     ("argoproj.io", "applications", "Application"),
     ("kustomize.toolkit.fluxcd.io", "kustomizations", "Kustomization"),
     ("acme.cert-manager.io", "challenges", "Challenge"),
     ("keda.sh", "scaledobjects", "ScaledObject"),
     ("longhorn.io", "backuptargets", "BackupTarget"),
+    ("pg.acme.io", "pgclusters", "PgCluster"),
 ];
 
 /// The CRD of such a kind.
@@ -46,7 +47,7 @@ fn managed(trial: &Trial<'_>, group: &str, kind: &str, finalizer: &str) -> Value
 }
 
 /// The Deployment or StatefulSet of a controller. No kubelet runs its pods, so they never become ready.
-fn controller(cluster: &Cluster, namespace: &str, kind: &str, name: &str, part_of: &str, replicas: i64) -> Value {
+pub fn controller(cluster: &Cluster, namespace: &str, kind: &str, name: &str, part_of: &str, replicas: i64) -> Value {
     let labels = json!({"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": part_of});
     let mut spec = json!({
         "replicas": replicas,

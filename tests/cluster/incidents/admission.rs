@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A cluster of its own: the doctor reports a broken webhook whatever its scope.
-fn cluster() -> Cluster {
+pub fn cluster() -> Cluster {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
@@ -22,7 +22,7 @@ fn cluster() -> Cluster {
 const SERVED: Duration = Duration::from_secs(60);
 
 /// A webhook for ConfigMaps of the trial's namespace, served by a Service in `place`.
-fn webhook(trial: &Trial<'_>, name: &str, place: &str, service: &str, operations: &[&str]) -> Value {
+pub fn webhook(trial: &Trial<'_>, name: &str, place: &str, service: &str, operations: &[&str]) -> Value {
     trial.cluster.create(json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
@@ -62,7 +62,7 @@ fn endpoint(trial: &Trial<'_>, place: &str, service: &str, ready: bool) -> Value
 }
 
 /// Waits until the API server calls the webhook, which fails.
-fn is_asked(trial: &Trial<'_>, object: &Value, method: &Method) {
+pub fn is_asked(trial: &Trial<'_>, object: &Value, method: &Method) {
     let path = format!("{}?dryRun=All", trial.cluster.path_of(object));
     let body = json!({"metadata": {"annotations": {"seen": "yes"}}});
     let body = (*method == Method::PATCH).then_some(("application/merge-patch+json", &body));

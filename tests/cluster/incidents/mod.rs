@@ -3,6 +3,7 @@
 pub mod add_ons;
 mod admission;
 mod apis;
+mod causes;
 mod collector;
 mod deadlocks;
 mod finalizers;
@@ -105,6 +106,24 @@ const RIGHT: &[(&str, fn())] = &[
     ("an_api_that_goes_with_a_namespace", apis::that_goes_with_its_namespace),
     ("a_definition_that_cannot_be_converted", apis::a_definition_that_cannot_be_converted),
     ("a_namespace_with_objects_that_cannot_be_converted", apis::a_namespace_of_it),
+    ("a_stateful_set_that_is_scaled_to_zero", causes::a_stateful_set_that_is_scaled_to_zero),
+    ("an_operator_that_nobody_knows", causes::an_operator_that_nobody_knows),
+    ("a_namespace_with_an_add_on_that_is_scaled_to_zero", causes::its_namespace),
+    ("a_namespace_with_an_object_of_such_an_operator", causes::the_namespace_of_an_unknown_operator),
+    ("a_dependent_of_such_an_operator", causes::a_dependent_of_such_an_operator),
+    ("a_definition_with_its_operator_at_zero", causes::a_definition_with_its_operator_at_zero),
+    ("a_claim_of_a_pod_that_has_ended", causes::a_claim_of_a_pod_that_has_ended),
+    ("a_namespace_with_a_claim_in_use", causes::a_namespace_with_a_claim_in_use),
+    ("a_namespace_with_two_finalizers", causes::a_namespace_with_two_finalizers),
+    ("a_namespace_with_a_lost_pod_and_a_finalizer", causes::a_namespace_with_a_lost_pod_and_a_finalizer),
+    (
+        "a_namespace_with_a_finalizer_in_its_spec_and_inside",
+        causes::a_namespace_with_a_finalizer_in_its_spec_and_inside,
+    ),
+    ("a_namespace_whose_content_a_policy_keeps", causes::a_namespace_whose_content_a_policy_keeps),
+    ("a_namespace_whose_content_a_dead_webhook_keeps", causes::a_namespace_whose_content_a_dead_webhook_keeps),
+    ("a_remedy_that_a_policy_refuses", causes::a_remedy_that_a_policy_refuses),
+    ("a_remedy_that_a_dead_webhook_refuses", causes::a_remedy_that_a_dead_webhook_refuses),
 ];
 
 /// Incidents that are not right yet, and what is wrong.

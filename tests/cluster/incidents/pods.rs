@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Incident, cluster, collector::dead, incident, namespace};
 use crate::{doctor::kit::lease, plan::trial::Trial};
 
-fn pod(trial: &Trial<'_>, name: &str, node: &str, volumes: &Value) -> Value {
+pub fn pod(trial: &Trial<'_>, name: &str, node: &str, volumes: &Value) -> Value {
     trial.cluster.create(json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -16,7 +16,7 @@ fn pod(trial: &Trial<'_>, name: &str, node: &str, volumes: &Value) -> Value {
 }
 
 /// A Node whose kubelet reported for the last time an hour ago.
-fn dead_node(trial: &Trial<'_>) -> String {
+pub fn dead_node(trial: &Trial<'_>) -> String {
     let name = trial.global("dead");
     let node = trial.cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}));
     let ready = json!([{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]);
@@ -56,17 +56,27 @@ pub fn in_a_namespace() {
     .play();
 }
 
-/// The pod that uses the claim can't end: its kubelet is dead.
-pub fn a_claim_in_use() {
-    let trial = Trial::on(cluster(), "in-use", "Background");
-    let node = dead_node(&trial);
-    let claim = trial.cluster.create(json!({
+/// A claim that its pods protect.
+pub fn claim(trial: &Trial<'_>) -> Value {
+    trial.cluster.create(json!({
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {"name": "data", "namespace": trial.namespace, "finalizers": ["kubernetes.io/pvc-protection"]},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
-    }));
-    let lost = pod(&trial, "lost", &node, &json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]));
+    }))
+}
+
+/// The volumes of a pod that uses it.
+pub fn uses_claim() -> Value {
+    json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+}
+
+/// The pod that uses the claim can't end: its kubelet is dead.
+pub fn a_claim_in_use() {
+    let trial = Trial::on(cluster(), "in-use", "Background");
+    let node = dead_node(&trial);
+    let claim = claim(&trial);
+    let lost = pod(&trial, "lost", &node, &uses_claim());
     let delete = ["pods/lost", "persistentvolumeclaims/data"];
     Incident { aged: vec![lost.clone()], gone: vec![lost, claim], ..incident(&trial, &delete, &[&node]) }.play();
 }
