@@ -6,11 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Address, NodeId},
-    model::{
-        ObjectId, Symbol,
-        effects::When,
-        facts::{JobFacts, PodFacts},
-    },
+    model::{ObjectId, Symbol, effects::When, facts::PodFacts},
     server::{OwnDelete, Stored},
 };
 
@@ -380,21 +376,32 @@ fn is_namespace_terminating(world: &World<'_, '_>, name: Symbol) -> bool {
     namespace.is_some_and(|id| world.stored(id).is_none_or(|stored| stored.terminating))
 }
 
-/// Whether a pod has ended, and no controller is known to delete it. StatefulSets and DaemonSets delete those that have
-/// failed; a Job's go with it after its `ttlSecondsAfterFinished`.
-fn is_left_after_its_end(context: &SimContext<'_>, pod: ObjectId) -> bool {
-    let snapshot = context.snapshot;
-    let has_ended = snapshot.facts.pod(pod).is_some_and(PodFacts::finished);
-    let is_deleted_by = |controller: ObjectId| {
-        let is_expiring = |facts: &JobFacts| facts.seconds_after_finished.is_some();
-        let kind = snapshot.resources.get(snapshot.object(controller).resource).kind.as_str();
-        ["StatefulSet", "DaemonSet"].contains(&kind) || snapshot.facts.job(controller).is_some_and(is_expiring)
-    };
-    has_ended && !snapshot.controller_of(pod).is_some_and(is_deleted_by)
+/// The state of a live pod that others wait for. One that has ended stays, unless its controller deletes it: StatefulSets
+/// and DaemonSets delete those that have failed; a Job's go with it, after its `ttlSecondsAfterFinished` or with its own
+/// owner.
+fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
+    let snapshot = world.context.snapshot;
+    if !snapshot.facts.pod(pod).is_some_and(PodFacts::finished) {
+        return State::Waiting;
+    }
+    let Some(controller) = snapshot.controller_of(pod) else { return State::Stuck };
+    match snapshot.resources.get(snapshot.object(controller).resource).kind.as_str() {
+        "StatefulSet" | "DaemonSet" => State::Waiting,
+        "Job" if snapshot.controller_of(controller).is_some() => State::Waiting,
+        "Job" => match snapshot.facts.job(controller) {
+            Some(facts) if facts.seconds_after_finished.is_some() => State::Waiting,
+            Some(_) => State::Stuck,
+            None => {
+                world.needs.facts.insert(controller);
+                State::Unknown
+            }
+        },
+        _ => State::Stuck,
+    }
 }
 
 /// The state of a live object that others wait for: nothing deletes it, unless that is unknown.
-fn inspect_living(world: &World<'_, '_>, object: ObjectId) -> State {
+fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
     let found = world.context.snapshot.object(object);
     let immune = found.owners.iter().any(|reference| {
         matches!(
@@ -407,8 +414,8 @@ fn inspect_living(world: &World<'_, '_>, object: ObjectId) -> State {
     } else if !immune && world.doubtful.contains(&object) {
         State::Unknown
     } else if world.context.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
-        // A pod that uses a claim.
-        if is_left_after_its_end(world.context, object) { State::Stuck } else { State::Waiting }
+        // It uses a claim.
+        state_of_pod(world, object)
     } else if Some(found.resource) == world.context.built_in.claims && !immune {
         // A claim that is bound to a volume.
         State::Waiting

@@ -102,6 +102,40 @@ fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
     says_not(&ran, &["kubectl delete pods"]);
 }
 
+/// A Job that goes by itself takes its finished pods along, and the claim goes, too.
+#[test]
+fn a_finished_pod_goes_with_its_job() {
+    let code = |owner: &str, spec: &str| {
+        let dump = format!(
+            "
+- {{apiVersion: batch/v1, kind: CronJob, metadata: {{name: nightly, namespace: ci, uid: cron}}}}
+- apiVersion: batch/v1
+  kind: Job
+  metadata: {{name: build, namespace: ci, uid: job, ownerReferences: [{owner}]}}
+  spec: {{{spec}}}
+- apiVersion: v1
+  kind: Pod
+  metadata:
+    name: build-1
+    namespace: ci
+    uid: pod
+    ownerReferences: [{{apiVersion: batch/v1, kind: Job, name: build, uid: job, controller: true}}]
+  spec: {{nodeName: n1, volumes: [{{name: ws, persistentVolumeClaim: {{claimName: ws}}}}]}}
+  status: {{phase: Succeeded}}
+- apiVersion: v1
+  kind: PersistentVolumeClaim
+  metadata: {{name: ws, namespace: ci, uid: claim, finalizers: [kubernetes.io/pvc-protection]}}
+"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), "job.yaml", &format!("apiVersion: v1\nkind: List\nitems:{dump}"));
+        gc(&["plan", "pvc/ws", "-n", "ci", "--assume-complete", "--from", &path]).code
+    };
+    assert_eq!(code("", ""), 2);
+    assert_eq!(code("", "ttlSecondsAfterFinished: 100"), 0);
+    assert_eq!(code("{apiVersion: batch/v1, kind: CronJob, name: nightly, uid: cron, controller: true}", ""), 0);
+}
+
 /// A uid is in one place, and the collector's event says that the owner isn't where the reference looks.
 #[test]
 fn an_owner_that_is_elsewhere() {
