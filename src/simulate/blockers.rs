@@ -376,9 +376,9 @@ fn is_namespace_terminating(world: &World<'_, '_>, name: Symbol) -> bool {
     namespace.is_some_and(|id| world.stored(id).is_none_or(|stored| stored.terminating))
 }
 
-/// The state of a live pod that others wait for. One that has ended stays, unless its controller deletes it: StatefulSets
-/// and DaemonSets delete those that have failed; a Job's go with it, after its `ttlSecondsAfterFinished` or with its own
-/// owner.
+/// The state of a live pod that others wait for. One that has ended stays, unless its controller deletes it (R12.11):
+/// StatefulSets and DaemonSets delete those that have failed; a Job's go with it, after its `ttlSecondsAfterFinished`
+/// or with its own owner.
 fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
     let snapshot = world.context.snapshot;
     if !snapshot.facts.pod(pod).is_some_and(PodFacts::finished) {
