@@ -9,6 +9,7 @@ use super::{
     add_ons::controller,
     admission, cluster, incident, namespace,
     pods::{claim, dead_node, pod, uses_claim},
+    with_add_ons,
 };
 use crate::{
     doctor::{
@@ -44,8 +45,8 @@ fn scaled_to_zero(trial: &Trial<'_>, place: &str, (group, kind, finalizer, [sort
 }
 
 /// The object is deleted; its operator is elsewhere.
-fn of_the_object(prefix: &str, add_on: AddOn) {
-    let trial = Trial::on(cluster(), prefix, "Background");
+fn of_the_object(cluster: &Cluster, prefix: &str, add_on: AddOn) {
+    let trial = Trial::on(cluster, prefix, "Background");
     let elsewhere = trial.another_namespace();
     let [operator, held] = scaled_to_zero(&trial, &elsewhere, add_on);
     let (group, kind, finalizer, [_, name]) = add_on;
@@ -56,16 +57,16 @@ fn of_the_object(prefix: &str, add_on: AddOn) {
 }
 
 pub fn a_stateful_set_that_is_scaled_to_zero() {
-    of_the_object("argo-zero", ARGO_CD);
+    of_the_object(&with_add_ons(), "argo-zero", ARGO_CD);
 }
 
 pub fn an_operator_that_nobody_knows() {
-    of_the_object("acme-zero", acme("pg-operator"));
+    of_the_object(cluster(), "acme-zero", acme("pg-operator"));
 }
 
 /// The conditions of the Namespace name the finalizer.
-fn of_its_namespace(prefix: &str, add_on: AddOn) {
-    let trial = Trial::on(cluster(), prefix, "Background");
+fn of_its_namespace(cluster: &Cluster, prefix: &str, add_on: AddOn) {
+    let trial = Trial::on(cluster, prefix, "Background");
     let elsewhere = trial.another_namespace();
     let [operator, held] = scaled_to_zero(&trial, &elsewhere, add_on);
     let target = format!("namespaces/{}", trial.namespace);
@@ -76,11 +77,11 @@ fn of_its_namespace(prefix: &str, add_on: AddOn) {
 }
 
 pub fn its_namespace() {
-    of_its_namespace("flux-zero", FLUX);
+    of_its_namespace(&with_add_ons(), "flux-zero", FLUX);
 }
 
 pub fn the_namespace_of_an_unknown_operator() {
-    of_its_namespace("acme-inside", acme("db-operator"));
+    of_its_namespace(cluster(), "acme-inside", acme("db-operator"));
 }
 
 /// An owner waits for an object that its operator must let go.

@@ -22,18 +22,22 @@ use crate::{
 
 use play::{Foreseen, Incident};
 
-/// The cluster of the incidents that concern one namespace, with the CRDs of widespread add-ons.
+/// The cluster of the incidents that concern one namespace, and of one incident with each add-on.
 fn cluster() -> &'static Cluster {
-    static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
-        let cluster = Cluster::start(&Options::default());
-        cluster.apply_yaml(KINDS);
-        for (group, plural, kind) in add_ons::KINDS {
-            cluster.create(add_ons::definition(group, plural, kind));
-        }
-        cluster.start_controllers(&[&[COLLECTOR, NAMESPACES, CLAIM_PROTECTION], WORKLOADS].concat());
-        cluster
-    });
+    static CLUSTER: LazyLock<Cluster> = LazyLock::new(with_add_ons);
     &CLUSTER
+}
+
+/// A cluster with the CRDs of widespread add-ons. A second controller of an add-on that is there already may be the one
+/// that runs: what needs one has a cluster of its own.
+fn with_add_ons() -> Cluster {
+    let cluster = Cluster::start(&Options::default());
+    cluster.apply_yaml(KINDS);
+    for (group, plural, kind) in add_ons::KINDS {
+        cluster.create(add_ons::definition(group, plural, kind));
+    }
+    cluster.start_controllers(&[&[COLLECTOR, NAMESPACES, CLAIM_PROTECTION], WORKLOADS].concat());
+    cluster
 }
 
 /// An incident in the namespace of a trial.
