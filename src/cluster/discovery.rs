@@ -20,6 +20,8 @@ use super::{
 const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\
                       application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,\
                       application/json";
+/// The longest name of a kind, a resource or a verb, in bytes. API servers accept at most 63.
+const LONGEST_NAME: usize = 253;
 /// The number of group versions to request at once, without aggregated discovery.
 const AT_ONCE: usize = 16;
 
@@ -225,6 +227,10 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
     let mut found = Found::default();
     for group in document.items {
         let name = group.metadata.name;
+        let versions = group.versions.iter().map(|it| it.version.as_str());
+        if let Some(failure) = too_long([name.as_str()].into_iter().chain(versions)) {
+            return Err(failure);
+        }
         let mut preferred = None;
         for version in group.versions {
             if version.freshness == "Stale" {
@@ -236,7 +242,13 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
                 ));
                 continue;
             }
-            if let Some(failure) = version.resources.iter().find_map(|it| misnamed(&it.resource)) {
+            let names = |it: &Described| {
+                let kind = it.response_kind.iter().map(|it| it.kind.as_str());
+                let all = [it.resource.as_str(), &it.singular_resource].into_iter().chain(kind);
+                let others = it.short_names.iter().chain(&it.categories).chain(&it.verbs);
+                too_long(all.chain(others.map(String::as_str))).or_else(|| misnamed(&it.resource))
+            };
+            if let Some(failure) = version.resources.iter().find_map(names) {
                 found.gaps.push(gap(&name, &version.version, Failure::from(failure).to_string()));
                 continue;
             }
@@ -313,6 +325,13 @@ fn misnamed(name: &str) -> Option<Malformed> {
     (!is_path).then(|| Malformed(format!("discovery returned a resource named {name:?}")))
 }
 
+/// What is wrong with names that are longer than any that an API server accepts: tables would show them in each row.
+fn too_long<'n>(names: impl IntoIterator<Item = &'n str>) -> Option<Malformed> {
+    let name = names.into_iter().find(|name| name.len() > LONGEST_NAME)?;
+    let begin: String = name.chars().take(20).collect();
+    Some(Malformed(format!("discovery returned the name {begin:?}… of {} bytes", name.len())))
+}
+
 /// Reads one group version's resources.
 fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Resource>, Malformed> {
     #[derive(Deserialize)]
@@ -344,7 +363,12 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
         return Err(Malformed(format!("discovery returned {:?}", document.kind)));
     }
     let resources = document.resources.unwrap_or_default();
-    if let Some(failure) = resources.iter().find_map(|it| misnamed(&it.name)) {
+    let names = |it: &Described| {
+        let lists = [&it.verbs, &it.short_names, &it.categories].into_iter().flatten().flatten().map(String::as_str);
+        let all = [it.name.as_str(), &it.singular_name, &it.kind].into_iter().chain(lists);
+        too_long(all).or_else(|| misnamed(&it.name))
+    };
+    if let Some(failure) = resources.iter().find_map(names) {
         return Err(failure);
     }
     // A name with a slash is a subresource.
@@ -502,6 +526,28 @@ mod tests {
             let document = format!(r#"{{"kind":"APIResourceList","resources":[{{"name":{name:?},"kind":"K"}}]}}"#);
             assert_eq!(read_group_version(document.as_bytes(), "g", "v1"), Err(Malformed(why)));
         }
+    }
+
+    /// robustness input: a kind, resource, verb or group in discovery whose name has more than {LONGEST_NAME} bytes |
+    ///   each | the group version is a gap; no table has a column of that width
+    #[test]
+    fn names_that_no_server_accepts_are_gaps() {
+        let long = "k".repeat(LONGEST_NAME + 1);
+        let why = format!("discovery returned the name \"{}\"… of 254 bytes", &long[..20]);
+        for (kind, verb) in [(long.as_str(), "get"), ("Kind", long.as_str())] {
+            let document = format!(
+                r#"{{"kind":"APIGroupDiscoveryList","items":[{{"metadata":{{"name":"g"}},"versions":[{{"version":"v1",
+                "resources":[{{"resource":"r","responseKind":{{"kind":"{kind}"}},"verbs":["{verb}"]}}]}}]}}]}}"#
+            );
+            let found = read_aggregated(document.as_bytes()).unwrap();
+            assert_eq!(found.gaps[0].to_string(), format!("g/v1 (unreadable answer: {why})"));
+            assert!(found.resources.is_empty());
+            let resource = format!(r#"{{"name":"r","kind":"{kind}","verbs":["{verb}"]}}"#);
+            let document = format!(r#"{{"kind":"APIResourceList","resources":[{resource}]}}"#);
+            assert_eq!(read_group_version(document.as_bytes(), "g", "v1"), Err(Malformed(why.clone())));
+        }
+        let group = format!(r#"{{"items":[{{"metadata":{{"name":"{long}"}},"versions":[]}}]}}"#);
+        assert_eq!(read_aggregated(group.as_bytes()), Err(Malformed(why)));
     }
 
     #[tokio::test]

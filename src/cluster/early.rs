@@ -14,7 +14,7 @@ use http::StatusCode;
 use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::{sync::oneshot, task::AbortHandle};
 
-use super::{Connection, Exchange, Progress, answer::Answer, failure::Failure};
+use super::{Connection, Exchange, Progress, answer::Answer, failure::Failure, request::LARGEST_LIST};
 use crate::model::Resource;
 
 /// The size of the answers that may wait for discovery, in bytes; further lists are read after it.
@@ -94,7 +94,7 @@ impl Connection {
     async fn try_early(&self, (url, accept): &Get) -> Tried {
         let held = Arc::new(HeldWarnings { progress: self.progress.clone(), warnings: Mutex::default() });
         let connection = self.clone().with_progress(held.clone());
-        let outcome = connection.send_get(url, accept).await;
+        let outcome = connection.send_get(url, accept, LARGEST_LIST).await;
         let warnings = std::mem::take(&mut *held.warnings.lock().unwrap_or_else(PoisonError::into_inner));
         Tried { outcome, warnings }
     }

@@ -9,7 +9,7 @@ use super::{
     answer::{Answer, Malformed},
     failure::Failure,
     path::{self, ObjectPath},
-    request::{JSON, METADATA},
+    request::{JSON, LARGEST_ANSWER, METADATA},
 };
 
 /// The number of parallel requests: enough to hide the latency, few enough not to load the API server.
@@ -89,7 +89,7 @@ impl Connection {
 
     /// The same, without retries.
     pub(crate) async fn get_one_once(&self, path: &ObjectPath) -> Result<Option<Answer>, Failure> {
-        whole(path, self.send_get(path.url(), JSON).await.and_then(Answer::success))
+        whole(path, self.send_get(path.url(), JSON, LARGEST_ANSWER).await.and_then(Answer::success))
     }
 
     /// GETs an object in one of these media types; none if the server says that it doesn't exist.

@@ -10,6 +10,7 @@ use super::{
     early::{EarlyLists, Get},
     failure::Failure,
     path,
+    request::LARGEST_LIST,
 };
 
 /// The size of the first page, as in kubectl: most lists are shorter.
@@ -80,7 +81,7 @@ impl<'p> Pages<'p> {
             Some(early) => early.take(&get, &*connection.progress).await,
             None => None,
         };
-        match connection.get_after(tried, &get.0, self.accept).await {
+        match connection.get_up_to(LARGEST_LIST, tried, &get.0, self.accept).await {
             // The continue token expired while reading. A list in one piece needs no token.
             Err(failure) if self.next.is_some() && failure.status() == Some(StatusCode::GONE) => {
                 (self.paged, self.next, self.bytes, self.read) = (false, None, 0, 0);

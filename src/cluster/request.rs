@@ -20,8 +20,10 @@ pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 /// The largest buffer to reserve because of a Content-Length header.
 const LARGEST_RESERVE: usize = 16 << 20;
-/// The largest answer to read, decompressed: far more than a list of everything that an API server may hold.
-const LARGEST_ANSWER: usize = if cfg!(test) { 64 << 20 } else { 2 << 30 };
+/// The largest list to read at once, decompressed: far more than everything that an API server may hold.
+pub(super) const LARGEST_LIST: usize = if cfg!(test) { 64 << 20 } else { 2 << 30 };
+/// The largest other answer: discovery, or one object. etcd stores objects of at most some megabytes.
+pub(super) const LARGEST_ANSWER: usize = 64 << 20;
 
 /// Metadata of a list's items, in protobuf if the server supports it, else in JSON.
 pub(super) const METADATA_LIST: &str = concat!(
@@ -117,15 +119,20 @@ fn text(head: &Head, name: header::HeaderName) -> Option<&str> {
 }
 
 impl Connection {
-    /// Sends one request, once, and reads the whole answer, whatever its status.
+    /// Sends one request, once, and reads the whole answer, whatever its status. It is no list.
     pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> Result<Answer, Failure> {
+        self.send_for(request, LARGEST_ANSWER).await
+    }
+
+    /// The same for an answer of at most so many bytes.
+    async fn send_for(&self, request: Request<Vec<u8>>, largest: usize) -> Result<Answer, Failure> {
         if let Some(rate) = &self.rate {
             rate.pass().await;
         }
         let mut record = Record::of(&request);
         let answer = within(self.limits.whole, async {
             let (head, body) = self.respond(request, &mut record).await?;
-            let answer = self.take_all(head, body).await?;
+            let answer = self.take_all(head, body, largest).await?;
             Ok(Answer { took: record.started.elapsed(), ..answer })
         })
         .await;
@@ -140,7 +147,7 @@ impl Connection {
         let begun = within(self.limits.whole, async {
             let (head, body) = self.respond(request, &mut record).await?;
             if !head.status.is_success() {
-                return Ok(Err(self.take_all(head, body).await?));
+                return Ok(Err(self.take_all(head, body, LARGEST_ANSWER).await?));
             }
             let content_type = text(&head, header::CONTENT_TYPE).unwrap_or_default().to_owned();
             Ok(Ok(Stream { content_type, body, silence }))
@@ -196,14 +203,14 @@ impl Connection {
     }
 
     /// Reads the rest of an answer.
-    async fn take_all(&self, head: Head, mut rest: Body) -> Result<Answer, Failure> {
+    async fn take_all(&self, head: Head, mut rest: Body, largest: usize) -> Result<Answer, Failure> {
         let announced = text(&head, header::CONTENT_LENGTH).and_then(|length| length.parse().ok()).unwrap_or(0);
         let mut body = Vec::with_capacity(LARGEST_RESERVE.min(announced));
         while let Some(frame) = within(self.limits.silence, async { Ok(rest.frame().await) }).await? {
             if let Ok(data) = frame.map_err(|error| Failure::of_transport(&error))?.into_data() {
                 body.extend_from_slice(&data);
-                if body.len() > LARGEST_ANSWER {
-                    let why = format!("it is larger than {}", bounded::size(LARGEST_ANSWER as u64));
+                if body.len() > largest {
+                    let why = format!("it is larger than {}", bounded::size(largest as u64));
                     return Err(Failure::Malformed(why));
                 }
             }
@@ -217,10 +224,11 @@ impl Connection {
         })
     }
 
-    /// GETs a path, once, and reads the whole answer, whatever its status.
-    pub(super) async fn send_get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
-        let request = Request::builder().method(Method::GET).uri(path_and_query).header(header::ACCEPT, accept);
-        self.send(request.body(Vec::new()).map_err(|error| Failure::Malformed(error.to_string()))?).await
+    /// GETs a path, once, and reads the whole answer, of at most so many bytes, whatever its status.
+    pub(super) async fn send_get(&self, url: &str, accept: &str, largest: usize) -> Result<Answer, Failure> {
+        let request = Request::builder().method(Method::GET).uri(url).header(header::ACCEPT, accept);
+        let request = request.body(Vec::new()).map_err(|error| Failure::Malformed(error.to_string()))?;
+        self.send_for(request, largest).await
     }
 
     /// How long to wait before another try of a request that was first sent at `begun`; `None` to give up. With
@@ -230,16 +238,17 @@ impl Connection {
         self.limits.whole.is_none_or(|limit| begun.elapsed() + pause <= limit).then_some(pause)
     }
 
-    /// GETs a path, with retries while they may help. Any status but success is a failure.
-    pub(crate) async fn get(&self, path_and_query: &str, accept: &str) -> Result<Answer, Failure> {
-        self.get_after(None, path_and_query, accept).await
+    /// GETs what is no list, with retries while they may help. Any status but success is a failure.
+    pub(crate) async fn get(&self, url: &str, accept: &str) -> Result<Answer, Failure> {
+        self.get_up_to(LARGEST_ANSWER, None, url, accept).await
     }
 
-    /// The same, if the first try was sent already.
-    pub(super) async fn get_after(
+    /// The same for an answer of at most so many bytes, perhaps after a first try.
+    pub(super) async fn get_up_to(
         &self,
+        largest: usize,
         mut first: Option<Result<Answer, Failure>>,
-        path_and_query: &str,
+        url: &str,
         accept: &str,
     ) -> Result<Answer, Failure> {
         let mut accept = accept;
@@ -248,7 +257,7 @@ impl Connection {
         loop {
             let answer = match first.take() {
                 Some(answer) => answer,
-                None => self.send_get(path_and_query, accept).await,
+                None => self.send_get(url, accept, largest).await,
             };
             tried += 1;
             let failure = match answer.and_then(Answer::success) {
