@@ -21,7 +21,7 @@ use super::{
     document::SweepDocument,
     names::by_kind,
     names_of_deleted, picture, text,
-    verdict::{VerdictText, losses_first, recreated, root_causes, uncertain, until, waiting_word},
+    verdict::{VerdictText, losses_first, recreated, root_causes, then, uncertain, until, waiting_word},
 };
 
 /// A sweep with what is needed to print it.
@@ -81,8 +81,9 @@ fn verdict(view: &PlanView<'_>) -> VerdictText {
         ));
     }
     let sentence = sentences.join(" ");
-    let describe =
-        |sentence: String| format!("{sentence}{unsure}{}", recreated(view.plan.summary)).trim_start().to_owned();
+    let describe = |sentence: String| {
+        format!("{sentence}{}{unsure}{}", then(view), recreated(view.plan.summary)).trim_start().to_owned()
+    };
     if stuck > 0 {
         return VerdictText::new("STUCK", Tone::Error, describe(sentence));
     }

@@ -361,7 +361,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
 }
 
 /// What is deleted once others have done their part, in a sentence that starts with a space.
-fn then(view: &PlanView<'_>) -> String {
+pub(super) fn then(view: &PlanView<'_>) -> String {
     let removed = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted;
     let first: FxHashSet<ObjectId> = view.plan.outcomes.iter().filter(removed).map(|outcome| outcome.object).collect();
     let second = view.plan.then.iter().flat_map(|then| &then.outcomes).filter(removed).map(|outcome| outcome.object);
