@@ -75,6 +75,26 @@ fn what_goes_later_can_be_kept() {
     assert!(then.iter().all(|one| one["object"]["kind"] == "PgCluster"), "{then:?}");
 }
 
+/// `kubectl get -o yaml` hides who set a finalizer. An operator that is called after its domain is found all the same.
+#[test]
+fn an_operator_is_found_by_its_name() {
+    let dump = std::fs::read_to_string(OPERATOR).unwrap();
+    let shown = |line: &&str| !line.trim_start().starts_with("- {manager:") && !line.contains("managedFields:");
+    let hidden: String = dump.lines().filter(shown).collect::<Vec<_>>().join("\n");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hidden.yaml");
+    let plan = |dump: &str| {
+        std::fs::write(&file, dump).unwrap();
+        planned("pgcluster/orders -n db", file.to_str().unwrap())
+    };
+    let ran = plan(&hidden);
+    assert!(ran.out.starts_with("DEPENDS ON CONTROLLER") || ran.out.contains("\nDEPENDS ON CONTROLLER"), "{ran}");
+    assert!(ran.out.contains("Deployment/pg-operator in namespace ops may be its controller"), "{ran}");
+    let ran = plan(&hidden.replace("replicas: 1,", "replicas: 0,").replace("readyReplicas: 1, ", "readyReplicas: 0, "));
+    assert!(ran.out.contains("STUCK") && ran.out.contains("start Deployment/pg-operator, which removes"), "{ran}");
+    assert!(ran.out.contains("kubectl scale deployments.apps/pg-operator -n ops --replicas=1"), "{ran}");
+}
+
 /// The operator runs, and goes with the namespace: who deletes its topics first gets rid of them.
 #[test]
 fn what_an_operator_must_finish_goes_before_the_operator() {

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     doctor::{
         Explanation, Finding, Remedy,
-        explain::{Attention, ReferenceStory, RootCause},
+        explain::{Attention, FinalizerStory, ReferenceStory, RootCause},
     },
     model::{ObjectId, ResourceId, Rule, Symbol},
     plan::Uncertainty,
@@ -33,6 +33,8 @@ const INDENT: usize = 11;
 pub(super) const NAMED: usize = 3;
 /// At most this many causes, and commands of a remedy, are shown.
 const TOLD: usize = 5;
+/// At most this many finalizers are described.
+const FINALIZERS: usize = 20;
 
 /// One paragraph of a section.
 struct Said {
@@ -102,8 +104,11 @@ fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Ve
 }
 
 fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
-    let finalizers = explanation.finalizers.iter();
-    finalizers.map(|story| format!("{}: {}", view.snapshot.text(story.finalizer), story.message).into()).collect()
+    let all = &explanation.finalizers;
+    let describe = |story: &FinalizerStory| format!("{}: {}", view.snapshot.text(story.finalizer), story.message);
+    let more = all.len().saturating_sub(FINALIZERS);
+    let more = (more > 0).then(|| format!("and {} more; -o json has all", thousands(more)));
+    all.iter().take(FINALIZERS).map(describe).chain(more).map(Into::into).collect()
 }
 
 /// What is in a Namespace.

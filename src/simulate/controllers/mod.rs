@@ -41,6 +41,12 @@ pub struct FinalizerController {
 }
 
 impl FinalizerController {
+    /// One of whom nothing was read.
+    fn unread(why: &str) -> Self {
+        let liveness = Liveness::Unread(why.to_owned());
+        FinalizerController { name: None, manager: None, liveness, idle: None, running: Vec::new(), goes: false }
+    }
+
     /// Whether there is evidence that it is not running.
     pub(crate) fn is_away(&self) -> bool {
         matches!(self.liveness, Liveness::Away(_))
@@ -111,6 +117,8 @@ pub(crate) struct Question {
 pub(crate) struct ControllerIndex {
     by_finalizer: OnceLock<FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>>,
     judged: Mutex<FxHashMap<(ObjectId, Symbol), Judged>>,
+    /// Stands for all that are not judged.
+    too_many: OnceLock<Arc<FinalizerController>>,
 }
 
 /// A controller, and what should be read to know more of it.
@@ -118,6 +126,8 @@ type Judged = (Arc<FinalizerController>, Needs);
 
 /// The managers of this many objects with the same finalizer are read; those of the first stand for the others.
 const SAMPLES: usize = 8;
+/// At most this many finalizers of objects are judged, far more than a cluster has of different ones.
+const MOST_JUDGED: usize = 20_000;
 
 impl ControllerIndex {
     /// Some objects of each kind with each finalizer.
@@ -156,6 +166,10 @@ pub(crate) fn finalizer_controller(
     let index = &context.controllers;
     let of = if question.exact { object } else { index.representative(context.snapshot, object, finalizer) };
     let mut judged = index.judged.lock().unwrap_or_else(PoisonError::into_inner);
+    if judged.len() >= MOST_JUDGED && !judged.contains_key(&(of, finalizer)) {
+        let too_many = || Arc::new(FinalizerController::unread("there are too many finalizers to look at each"));
+        return Arc::clone(index.too_many.get_or_init(too_many));
+    }
     let (controller, wanted) = judged.entry((of, finalizer)).or_insert_with(|| {
         let mut wanted = Needs::default();
         let controller = judge(context, &mut wanted, of, finalizer);
@@ -295,7 +309,7 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         AddedBy::Anyone(name) => add_on.is_some().then(|| name.to_owned()),
         AddedBy::NotRecorded | AddedBy::Unread => None,
     };
-    let Evidence { alive, away, unread, lease_ended, idle, running } = evidence;
+    let Evidence { alive, away, unread, lease_ended, mut idle, running } = evidence;
     let liveness = match (alive.is_empty(), away.is_empty()) {
         // Ready pods may not be the leader, or lead under another name; and one of several add-ons of the same name may
         // be the one that handles this object.
@@ -305,7 +319,7 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         (false, _) => Liveness::Alive(alive.join(", ")),
         (true, false) if unread.is_empty() => Liveness::Away(away.join(", and ")),
         _ if !unread.is_empty() => Liveness::Unread(unread.join(", ")),
-        _ => without_evidence(context, needs, add_on, &added_by, text),
+        _ => without_evidence(context, needs, add_on, &added_by, text, &mut idle),
     };
     let away = matches!(liveness, Liveness::Away(_));
     FinalizerController {
@@ -381,10 +395,11 @@ fn without_evidence(
     add_on: Option<&AddOn>,
     added_by: &AddedBy<'_>,
     finalizer: &str,
+    idle: &mut Option<ObjectId>,
 ) -> Liveness {
     let all_read = are_all_read(context);
     let unread = || Liveness::Unread("not all workloads and Leases could be read".to_owned());
-    if let Some(possible) = workloads::possible(context, needs, add_on, finalizer) {
+    if let Some(possible) = workloads::possible(context, needs, add_on, finalizer, idle) {
         return possible;
     }
     match (add_on, added_by) {

@@ -51,6 +51,19 @@ const COMMON: [&str; 12] = [
     "cluster",
 ];
 
+/// What follows the first word of an operator's name, if that is of its finalizer's domain.
+const ROLES: [&str; 4] = ["-operator", "-controller", "-controller-manager", "-manager"];
+
+/// The words of a finalizer's domain that may identify its controller.
+fn words_of(domain: &str) -> impl Iterator<Item = &str> {
+    domain.rsplit('.').skip(1).filter(|word| !word.is_empty() && !COMMON.contains(word))
+}
+
+/// Whether a name is that of an operator of this domain, as most are called: `pg-operator` for `pg.acme.io`.
+fn is_called_after(name: &str, domain: &str) -> bool {
+    words_of(domain).any(|word| name.strip_prefix(word).is_some_and(|role| ROLES.contains(&role)))
+}
+
 /// The kinds of workloads, if they are served.
 pub(super) fn kinds(context: &SimContext<'_>) -> [Option<ResourceId>; 3] {
     WORKLOADS.map(|kind| context.snapshot.resources.by_group_kind("apps", kind))
@@ -176,24 +189,25 @@ pub(super) fn of_holder(context: &SimContext<'_>, lease: ObjectId) -> Option<Obj
 }
 
 /// Workloads that may be the controller: components of the add-on, or workloads that are called after the finalizer's
-/// domain. `None` if there are none.
+/// domain. `None` if there are none. If the only one has no pods, it is the controller, and perhaps `idle`.
 pub(super) fn possible(
     context: &SimContext<'_>,
     needs: &mut Needs,
     add_on: Option<&AddOn>,
     finalizer: &str,
+    idle: &mut Option<ObjectId>,
 ) -> Option<Liveness> {
     let snapshot = context.snapshot;
     let domain = finalizer.split('/').next().unwrap_or(finalizer);
     let words: Vec<&str> = match add_on {
         Some(add_on) => add_on.labels.to_vec(),
-        None => domain.rsplit('.').skip(1).filter(|word| word.len() > 3 && !COMMON.contains(word)).collect(),
+        None => words_of(domain).filter(|word| word.len() > 3).collect(),
     };
     let is_part = |id: &ObjectId| {
         let object = snapshot.object(*id);
         let named_so = |text: &str| match add_on {
             Some(add_on) => words.contains(&text) || add_on.may_be_called(text),
-            None => text.split('-').any(|part| words.contains(&part)),
+            None => text.split('-').any(|part| words.contains(&part)) || is_called_after(text, domain),
         };
         let labels = object.labels.iter().filter(|(key, _)| NAME_LABELS.contains(&snapshot.text(*key)));
         named_so(snapshot.text(object.name)) || labels.into_iter().any(|(_, value)| named_so(snapshot.text(*value)))
@@ -202,16 +216,20 @@ pub(super) fn possible(
     let first = *parts.first()?;
     let mut away = Vec::new();
     for part in parts.iter().take(LOOKED_AT) {
-        match readiness(context, needs, *part) {
-            Readiness::Idle(words) | Readiness::Failing(words) => away.push(words),
-            _ => {}
+        let readiness = readiness(context, needs, *part);
+        if matches!(readiness, Readiness::Idle(_)) {
+            idle.get_or_insert(*part);
+        }
+        if let Readiness::Idle(words) | Readiness::Failing(words) = readiness {
+            away.push(words);
         }
     }
     if away.len() == parts.len() && add_on.is_some() && super::are_all_read(context) {
         return Some(Liveness::Away(away.join(", and ")));
     }
     if away.len() == parts.len() {
-        return None;
+        let is_it = parts.len() == 1 && is_called_after(snapshot.text(snapshot.object(first).name), domain);
+        return is_it.then(|| Liveness::Away(away.join(", and ")));
     }
     let more = parts.len() - 1;
     let more =
