@@ -71,7 +71,6 @@ fn main() {
                 made: &[],
                 kubectl: &kubectl_gc::command_line::PLAIN,
                 events: &[],
-                unpatchable: &Default::default(),
                 probed: None,
                 recovered: &Default::default(),
                 evidence: &Default::default(),

@@ -84,6 +84,11 @@ impl ShellCommand {
         Some(self.arg(object_word(of_type, group, name)?))
     }
 
+    /// Whether this is one of its words, unquoted.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Word(own) if own == word))
+    }
+
     /// Adds `TYPE`. None if no API server can serve such a type.
     pub fn of_type(self, of_type: &str, group: &str) -> Option<Self> {
         Some(self.arg(type_name(of_type, group)?))

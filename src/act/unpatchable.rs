@@ -1,5 +1,6 @@
 //! Whether the API server accepts changes of an object: objects may no longer satisfy the schema of their CRD.
 
+use futures::{StreamExt as _, stream};
 use http::{Method, StatusCode};
 use serde_json::json;
 
@@ -16,9 +17,20 @@ use super::{
 /// The annotation that a dry run adds. A patch without any change would not be validated like one with a change.
 const ANNOTATION: &str = "kubectl-gc/dry-run";
 
-/// Why the API server refuses to change an object's metadata, as invalid: asks with a dry run, which stores nothing.
-/// `None` if it would accept a change, or if that could not be found out.
-pub(crate) async fn unpatchable(connection: &Connection, snapshot: &Snapshot, id: ObjectId) -> Option<String> {
+/// So many are asked about at the same time.
+const AT_ONCE: usize = 8;
+
+/// Of each of these objects, in order, why the API server refuses to change its metadata, as invalid: asks with dry
+/// runs, which store nothing. `None` if it would accept a change, or if that could not be found out.
+pub(crate) async fn unpatchable(
+    connection: &Connection,
+    snapshot: &Snapshot,
+    objects: &[ObjectId],
+) -> Vec<Option<String>> {
+    stream::iter(objects).map(async |id| refused(connection, snapshot, *id).await).buffered(AT_ONCE).collect().await
+}
+
+async fn refused(connection: &Connection, snapshot: &Snapshot, id: ObjectId) -> Option<String> {
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
     let path = path::of_object(resource, snapshot.text(object.namespace), snapshot.text(object.name))?;

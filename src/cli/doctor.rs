@@ -28,6 +28,7 @@ use crate::{
 
 use super::{
     args::{DoctorArgs, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
+    at_once::AtOnce,
     connection::ConnectionArgs,
     exit::Exit,
     output::Printer,
@@ -86,14 +87,24 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     let if_deleted = if_deleted(global, args, session.as_mut()).filter(|_| only.is_empty());
     let asked = ExaminationScope { limit: limit(&mut session), only: only.to_vec(), evidence };
     let ProbeOutcome { probed, note, failed } = probe.map(told_by).unwrap_or_default();
-    let diagnosis =
-        Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), probed).diagnosis();
-    let mut report = report(global, args, only, &session, &diagnosis, (probed, if_deleted.as_ref()))?;
+    let report = |session: &Session, diagnosis: &Diagnosis| {
+        report(global, args, only, session, diagnosis, (probed, if_deleted.as_ref()))
+    };
+    let is_going = session.targets.iter().flatten().any(|id| session.snapshot.object(*id).terminating());
+    let is_text = args.output.unwrap_or_default().is_text();
+    let mut at_once = AtOnce::new(is_going && is_text && !args.watch);
+    let clock = SystemClock::start();
+    let mut examination = Examination::new(&mut session, &clock, asked, global.connection.kubectl(), probed);
+    let diagnosis = examination.diagnosis(&mut |session, first| {
+        at_once.print(found(&session.snapshot, &first.findings), report(session, first));
+    });
+    let found = found(&session.snapshot, &diagnosis.findings);
+    let mut report = at_once.last(&found, report(&session, &diagnosis)?);
     report.notes.extend(note);
     if failed {
         report.exit = Exit::Failed;
     }
-    Ok(Look { report, found: found(&session.snapshot, &diagnosis), unread: unread(&session.snapshot) })
+    Ok(Look { report, found, unread: unread(&session.snapshot) })
 }
 
 /// What the test object of `--probe` showed.

@@ -1,10 +1,13 @@
 //! `kubectl gc explain`
 
+use std::collections::BTreeSet;
+
 use crate::{
-    doctor::Limit,
+    doctor::{Explanation, Limit},
     graph::OwnerGraph,
+    model::Snapshot,
     operations::{
-        OperationError, ReadScope,
+        OperationError, ReadScope, Session,
         clock::SystemClock,
         evidence::read_evidence,
         examine::{Examination, ExaminationScope, Named},
@@ -15,11 +18,13 @@ use crate::{
 use super::{
     archived,
     args::{ExplainArgs, GlobalArgs},
+    at_once::AtOnce,
     doctor::again,
     exit::Exit,
     output::Printer,
     report::{Report, heading},
     vanished,
+    watch::found,
 };
 
 /// Explains each target. Tells what is known of one that doesn't exist.
@@ -45,25 +50,46 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
         evidence: read_evidence(&args.evidence)?,
         ..Default::default()
     };
-    let explained = Examination::new(&mut session, &SystemClock::start(), asked, global.connection.kubectl(), None)
-        .explained(&named);
+    let report = |session: &Session, explanations: &[Explanation]| {
+        report(global, args, session, (&named, explanations), namespace.as_deref())
+    };
+    let is_going = targets.iter().any(|id| session.snapshot.object(*id).terminating());
+    let mut at_once = AtOnce::new(is_going && args.output.unwrap_or_default().is_text());
+    let clock = SystemClock::start();
+    let examination = Examination::new(&mut session, &clock, asked, global.connection.kubectl(), None);
+    let explained = examination.explained(&named, &mut |session, first| {
+        at_once.print(known(&session.snapshot, first), report(session, first));
+    });
+    let last = report(&session, &explained.explanations)?;
+    Ok(at_once.last(&known(&session.snapshot, &explained.explanations), last))
+}
+
+/// Identifies what explanations say, to compare two looks.
+fn known(snapshot: &Snapshot, explanations: &[Explanation]) -> BTreeSet<String> {
+    let without_findings = |explanation: &Explanation| Explanation { findings: Vec::new(), ..explanation.clone() };
+    let findings = explanations.iter().flat_map(|explanation| found(snapshot, &explanation.findings));
+    findings.chain(explanations.iter().map(|explanation| format!("{:?}", without_findings(explanation)))).collect()
+}
+
+fn report(
+    global: &GlobalArgs,
+    args: &ExplainArgs,
+    session: &Session,
+    (named, explanations): (&[Named], &[Explanation]),
+    namespace: Option<&str>,
+) -> Result<Report, OperationError> {
     let snapshot = &session.snapshot;
     let graph = OwnerGraph::new(snapshot);
-    let view = ExplainView {
-        snapshot,
-        graph: &graph,
-        explanations: &explained.explanations,
-        namespace: namespace.as_deref(),
-        doctor: &again(global, &args.targets, &args.source, false),
-    };
+    let doctor = &again(global, &args.targets, &args.source, false);
+    let view = ExplainView { snapshot, graph: &graph, explanations, namespace, doctor };
     // Ages need a cluster: the time of a dump is unknown.
     let now = args.source.from.is_empty().then(|| jiff::Timestamp::now().as_second());
     let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
     let printer = printer.with_commands(global.object_commands(&args.source));
-    let out = printer.print(&view, || heading(snapshot, namespace.as_deref(), &args.source.from, ""))?;
+    let out = printer.print(&view, || heading(snapshot, namespace, &args.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&snapshot.gaps);
-    let there = targets.iter().filter(|_| !session.is_live());
-    for command in there.filter_map(|id| archived::bring_back(&args.source.from, snapshot, *id)) {
+    let there = named.iter().filter(|_| !session.is_live()).filter_map(|named| named.find(snapshot));
+    for command in there.filter_map(|id| archived::bring_back(&args.source.from, snapshot, id)) {
         report.notes.push(format!("note: this restores it from the archive: {command}"));
     }
     for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {

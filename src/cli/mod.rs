@@ -6,6 +6,7 @@ mod archive;
 mod archived;
 pub mod args;
 mod arguments;
+mod at_once;
 mod cancel;
 mod colour;
 pub mod commands;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
-    doctor::Diagnosis,
+    doctor::Finding,
     model::{Gap, Snapshot},
     operations::OperationError,
 };
@@ -42,8 +42,8 @@ pub(super) fn unread(snapshot: &Snapshot) -> BTreeSet<String> {
 }
 
 /// Identifies the findings, to compare two looks.
-pub(super) fn found(snapshot: &Snapshot, diagnosis: &Diagnosis) -> BTreeSet<String> {
-    let describe = diagnosis.findings.iter().map(|finding| {
+pub(super) fn found(snapshot: &Snapshot, findings: &[Finding]) -> BTreeSet<String> {
+    let describe = findings.iter().map(|finding| {
         let mut uids: Vec<&str> = finding.objects.iter().map(|id| snapshot.text(snapshot.object(*id).uid)).collect();
         uids.sort_unstable();
         format!("{} {} {}", finding.code.name(), finding.cause, uids.join(","))

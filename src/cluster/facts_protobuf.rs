@@ -43,7 +43,9 @@ pub(super) fn read_facts(group: &str, kind: &str, name: &str, object: &[u8]) -> 
             let conditions = conditions(status, 2, [5, 6])?;
             Some(Fact::Namespace(NamespaceFacts { finalizers: texts(spec, 1)?, conditions }))
         }
-        ("apiextensions.k8s.io", "CustomResourceDefinition") => Some(Fact::Definition(definition(spec, status)?)),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => {
+            Some(Fact::Definition(definition(object, spec, status)?))
+        }
         _ => None,
     })
 }
@@ -138,9 +140,11 @@ fn volume(object: &[u8], spec: &[u8], status: &[u8]) -> Result<VolumeFacts, Malf
     })
 }
 
-/// CustomResourceDefinitionSpec: group 1, names 3 { plural 1, kind 4 }, conversion 9 { strategy 1, webhook 2 {
-/// clientConfig 2 } }. CustomResourceDefinitionStatus: conditions 1 { type 1, status 2, reason 4, message 5 }.
-fn definition(spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> {
+/// ObjectMeta 1: generation 7. CustomResourceDefinitionSpec: group 1, names 3 { plural 1, kind 4 }, conversion 9 {
+/// strategy 1, webhook 2 { clientConfig 2 } }. CustomResourceDefinitionStatus: conditions 1 { type 1, status 2,
+/// reason 4, message 5 }.
+fn definition(object: &[u8], spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> {
+    let generation = number(at(object, &[1])?.unwrap_or_default(), 7)?;
     let conditions = conditions(status, 1, [4, 5])?;
     let conversion = at(spec, &[9])?.unwrap_or_default();
     let converts = at(conversion, &[1])? == Some(b"Webhook");
@@ -150,6 +154,7 @@ fn definition(spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> 
         plural: text_at(spec, &[3, 1])?.unwrap_or_default(),
         established: conditions.iter().any(|condition| condition.kind == "Established"),
         conversion: at(conversion, &[2, 2])?.filter(|_| converts).map(backend).transpose()?.flatten(),
+        revised: generation.is_some_and(|number| number > 1),
         conditions,
     })
 }
@@ -320,6 +325,7 @@ mod tests {
             message(&[condition(1, ["NamesAccepted", "False", "", ""], [4, 5]), condition(1, established, [4, 5])]);
         let json = |conversion: serde_json::Value| {
             serde_json::json!({
+                "metadata": {"generation": 2},
                 "spec": {"group": "s3.example.org", "names": {"plural": "buckets", "kind": "Bucket"},
                     "conversion": conversion},
                 "status": {"conditions": [
@@ -340,15 +346,17 @@ mod tests {
         ];
         for (strategy, config, config_json, asks) in cases {
             let conversion = bytes(9, &message(&[bytes(1, strategy), bytes(2, &bytes(2, &config))]));
-            let object = message(&[bytes(2, &message(&[of_definition.clone(), conversion])), bytes(3, &status)]);
+            let spec = message(&[of_definition.clone(), conversion]);
+            let object = message(&[bytes(1, &varint(7, 2)), bytes(2, &spec), bytes(3, &status)]);
             let strategy = std::str::from_utf8(strategy).unwrap();
             let json = json(serde_json::json!({"strategy": strategy, "webhook": {"clientConfig": config_json}}));
             says_the_same(group, kind, &object, &json);
             let Some(Fact::Definition(facts)) = read_json(group, kind, &json) else { panic!("a definition has facts") };
-            assert_eq!((facts.conversion.is_some(), facts.established), (asks, true), "{json}");
+            assert_eq!((facts.conversion.is_some(), facts.established, facts.revised), (asks, true, true), "{json}");
         }
         let fact = read_facts(group, kind, "x", &bytes(2, &of_definition)).unwrap();
-        assert!(matches!(fact, Some(Fact::Definition(facts)) if !facts.established && facts.conversion.is_none()));
+        let Some(Fact::Definition(facts)) = fact else { panic!("a definition has facts") };
+        assert!(!facts.established && !facts.revised && facts.conversion.is_none());
     }
 
     #[test]

@@ -46,7 +46,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
     let Some(resource) = snapshot.resources.by_group_kind("apiregistration.k8s.io", "APIService") else { return };
     for id in case.stage.of_resource(resource).iter().copied() {
         let Some(facts) = snapshot.facts.api_service(id) else {
-            findings.wanted.needs.facts.insert(id);
+            findings.wanted.facts.insert(id);
             continue;
         };
         if facts.service.is_none() || facts.available != Some(false) {
@@ -92,7 +92,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
 
 /// What a backend lacks, so that the API server can't reach it.
 fn lack(case: &Case<'_>, findings: &mut FindingsBuilder, backend: Option<&Backend>) -> Option<Lack> {
-    match reach(case.stage, backend, &mut findings.wanted.needs) {
+    match reach(case.stage, backend, &mut findings.wanted) {
         Reach::Unreachable(lack) => Some(lack),
         Reach::Served { .. } | Reach::Outside | Reach::Unknown => None,
     }
@@ -182,7 +182,7 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let definitions = case.stage.built_in.definitions.map_or(&[][..], |resource| case.stage.of_resource(resource));
     for id in definitions.iter().copied().filter(|id| snapshot.object(*id).terminating()) {
         let Some(facts) = snapshot.facts.definition(id) else {
-            findings.wanted.needs.facts.insert(id);
+            findings.wanted.facts.insert(id);
             continue;
         };
         if findings.explained.contains(&id) {
@@ -217,7 +217,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let backend = definition.and_then(|id| match snapshot.facts.definition(id) {
         Some(facts) => facts.conversion.clone(),
         None => {
-            findings.wanted.needs.facts.insert(id);
+            findings.wanted.facts.insert(id);
             None
         }
     });

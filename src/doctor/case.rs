@@ -1,17 +1,17 @@
 //! The input of a diagnosis, and how sentences name objects.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{ProjectedOutcome, Projection, SimContext},
+    simulate::{Needs, ProjectedOutcome, Projection, SimContext},
 };
 
 use crate::wording::thousands;
 
-use super::{commands::Commands, evidence::Evidence, finding::ReadsNeeded, limit::Limit};
+use super::{commands::Commands, evidence::Evidence, limit::Limit};
 
 /// Controllers may work on a delete for this many seconds before they are reported.
 pub(super) const AT_WORK: i64 = 60;
@@ -41,8 +41,6 @@ pub struct Case<'a> {
     pub kubectl: &'a Kubectl,
     /// The collector's events about owners in other namespaces, if they were read.
     pub events: &'a [OwnerEvent],
-    /// By uid: why the API server refuses any change of an object as invalid; `None` if it would accept one.
-    pub unpatchable: &'a FxHashMap<Symbol, Option<String>>,
     /// What the probe object showed about the collector, if a probe was requested.
     pub probed: Option<Probed>,
     /// Lists that failed once, by their place in [`Snapshot::lists`], and now answer: their objects are unknown all the
@@ -184,7 +182,7 @@ pub(super) fn some_of<T: AsRef<str>>(all: &[T]) -> String {
 #[derive(Debug, Default)]
 pub(super) struct FindingsBuilder {
     pub findings: Vec<super::finding::Finding>,
-    pub wanted: ReadsNeeded,
+    pub wanted: Needs,
     /// Recreated dependents to remember for the next look.
     pub made: Vec<RecreatedDependent>,
     /// Objects that the collector can't write to for a known reason.

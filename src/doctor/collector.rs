@@ -183,7 +183,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     let why = if works {
         format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
     } else {
-        let (_, manager) = of_controller_manager(case.stage, case.now, &mut findings.wanted.needs);
+        let (_, manager) = of_controller_manager(case.stage, case.now, &mut findings.wanted);
         format!("The collector should act, but nothing happens: {}; {}.", describe(case, &left), manager.evidence())
     };
     let message = match suspects.as_slice() {

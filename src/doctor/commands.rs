@@ -45,6 +45,15 @@ impl Commands<'_> {
             .in_namespace(self.snapshot.text(object.namespace))
     }
 
+    /// Whether a command names this object.
+    pub(super) fn names(self, command: &ShellCommand, id: ObjectId) -> bool {
+        let object = self.snapshot.object(id);
+        let resource = self.snapshot.resources.get(object.resource);
+        let namespace = self.snapshot.text(object.namespace);
+        let word = object_word(&resource.plural, &resource.group, self.snapshot.text(object.name));
+        word.is_some_and(|word| command.has_word(&word)) && (namespace.is_empty() || command.has_word(namespace))
+    }
+
     /// Shows an object.
     pub fn get(self, id: ObjectId) -> Option<ShellCommand> {
         Some(self.about("get", id)?.args(["-o", "yaml"]))

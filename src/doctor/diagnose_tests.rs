@@ -1,9 +1,10 @@
 use rustc_hash::FxHashSet;
 
-use super::{Case, Code, Finding, Limit, diagnose};
+use super::{Case, Code, Diagnosis, Finding, Limit, diagnose};
 use crate::{
     command_line::PLAIN,
-    model::effects::Severity,
+    graph::OwnerGraph,
+    model::{Coordinate, Snapshot, effects::Severity},
     simulate::{Assume, Projection, SimContext},
     tree::fixture::{World, owner, terminating},
 };
@@ -11,7 +12,11 @@ use crate::{
 /// The findings on a live cluster in which this state has lasted for long.
 fn found(world: World) -> Vec<Finding> {
     let (snapshot, graph) = world.build();
-    let stage = SimContext::new(&snapshot, &graph, Assume::Known);
+    diagnosed(&snapshot, &graph, &Limit::Everything).findings
+}
+
+fn diagnosed(snapshot: &Snapshot, graph: &OwnerGraph, limit: &Limit) -> Diagnosis {
+    let stage = SimContext::new(snapshot, graph, Assume::Known);
     let projection = Projection::of(&stage);
     let case = Case {
         stage: &stage,
@@ -19,16 +24,42 @@ fn found(world: World) -> Vec<Finding> {
         now: Some(10_000),
         live: true,
         fresh: &FxHashSet::default(),
-        limit: &Limit::Everything,
+        limit,
         made: &[],
         kubectl: &PLAIN,
         events: &[],
-        unpatchable: &Default::default(),
         probed: None,
         recovered: &Default::default(),
         evidence: &Default::default(),
     };
-    diagnose(&case).findings
+    diagnose(&case)
+}
+
+/// Owners that the lists lack are looked up for what is asked about, and for what decides its end; and in the whole
+/// cluster if that is asked about.
+#[test]
+fn owners_are_looked_up_of_what_is_asked_about() {
+    let mut world = World::new();
+    let shop = world.add("shop", "ConfigMap/a", &["Secret/one"]);
+    world.add("elsewhere", "ConfigMap/b", &["Secret/two"]);
+    // A cluster-scoped owner of both waits for what is elsewhere.
+    let node = world.add_with("", "Node/n", Vec::new(), terminating(&["foregroundDeletion"]));
+    world.add("waited-for", "ConfigMap/c", &["Node/n", "Secret/three"]);
+    let held = world.add("held", "ConfigMap/d", &["Node/n"]);
+    let (snapshot, graph) = world.build();
+    let asked = |limit: &Limit| -> Vec<String> {
+        let wanted = diagnosed(&snapshot, &graph, limit).wanted;
+        let of = |coordinate: &Coordinate| snapshot.text(coordinate.namespace).to_owned();
+        let mut namespaces: Vec<String> = wanted.absences.iter().map(of).collect();
+        namespaces.sort_unstable();
+        namespaces
+    };
+    assert_eq!(asked(&Limit::Everything), ["elsewhere", "shop", "waited-for"]);
+    assert_eq!(asked(&Limit::namespace(snapshot.object(shop).namespace)), ["shop"]);
+    assert_eq!(asked(&Limit::objects(&snapshot, [shop])), ["shop"]);
+    for of_the_node in [node, held] {
+        assert_eq!(asked(&Limit::objects(&snapshot, [of_the_node])), ["waited-for"]);
+    }
 }
 
 #[test]

@@ -34,6 +34,13 @@ pub struct Finding {
     pub remedies: Vec<Remedy>,
 }
 
+impl Finding {
+    /// The affected objects, and the others involved.
+    pub fn named(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.objects.iter().chain(&self.related).copied()
+    }
+}
+
 /// Combines several causes into a short text that distinguishes them from others and is the same in every look.
 pub(super) fn one_cause(causes: &BTreeSet<String>) -> String {
     let first = causes.first().map_or("", String::as_str);
@@ -75,19 +82,11 @@ impl Remedy {
     }
 }
 
-/// What must be read to know more.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReadsNeeded {
-    pub needs: Needs,
-    /// Objects that the collector should change: whether the API server accepts that.
-    pub patches: BTreeSet<ObjectId>,
-}
-
 /// The findings, the worst first.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnosis {
     pub findings: Vec<Finding>,
-    pub wanted: ReadsNeeded,
+    pub wanted: Needs,
     /// Recreated dependents to pass to the next look, which may not see them ([`Case::made`](super::Case::made)).
     pub made: Vec<RecreatedDependent>,
 }

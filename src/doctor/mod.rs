@@ -16,6 +16,7 @@ mod held;
 mod identity;
 mod limit;
 mod liveness;
+mod needed;
 mod policies;
 mod references;
 mod schema;
@@ -31,13 +32,16 @@ mod diagnose_tests;
 #[cfg(test)]
 mod limit_tests;
 
-use crate::{model::effects::Severity, simulate::obstacles::webhook_calls};
+use crate::{
+    model::effects::Severity,
+    simulate::{Needs, obstacles::webhook_calls},
+};
 
 pub use case::{Case, Probed, RecreatedDependent};
 pub use code::Code;
 pub use evidence::{Evidence, RecordedDelete, RecordedName};
 pub use explain::{Explained, Explanation, explain};
-pub use finding::{Diagnosis, Finding, ReadsNeeded, Remedy};
+pub use finding::{Diagnosis, Finding, Remedy};
 pub use limit::Limit;
 pub use vanished::{Vanished, vanished};
 
@@ -46,7 +50,7 @@ use case::FindingsBuilder;
 /// Finds problems in what was read: [`Diagnosis::wanted`] is what must still be read to be sure.
 pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let mut findings = FindingsBuilder::default();
-    findings.wanted.needs.add(&case.projection.needs);
+    findings.wanted.add(&case.projection.needs);
     cycles::gather_deadlocks(case, &mut findings);
     apis::gather(case, &mut findings);
     held::gather(case, &mut findings);
@@ -58,7 +62,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     // itself.
     let turns = collector::turns(case);
     identity::namespaces(case, &turns, &mut findings);
-    let calls = webhook_calls(case.stage, &mut findings.wanted.needs);
+    let calls = webhook_calls(case.stage, &mut findings.wanted);
     webhooks::gather(case, &calls, &turns, &mut findings);
     policies::gather(case, &turns, &mut findings);
     schema::gather(case, &turns, &mut findings);
@@ -70,14 +74,20 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
         finding.remedies.retain(|remedy| !remedy.commands.is_empty());
     }
     causes::connect(case, &calls, &mut findings);
-    policies::judge_remedies(case, &mut findings, &mut wanted.needs);
+    policies::judge_remedies(case, &mut findings, &mut wanted);
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    if *case.limit != Limit::Everything {
+        let snapshot = case.snapshot();
+        let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
+        let told = findings.iter().filter(|finding| case.limit.takes(snapshot, finding)).flat_map(Finding::named);
+        needed::narrow(case, &mut wanted, asked.chain(told));
+    }
     Diagnosis { findings, wanted, made }
 }
 
 /// The deletions in scope that go on, and that these findings are not about.
 pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
-    stuck::progress::untold(case, findings, &mut ReadsNeeded::default())
+    stuck::progress::untold(case, findings, &mut Needs::default())
 }
 
 /// The worst first; then those with more affected objects.

@@ -20,7 +20,7 @@ use super::{
 
 /// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
 pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
-    let policies = bound_policies(case.stage, &mut findings.wanted.needs);
+    let policies = bound_policies(case.stage, &mut findings.wanted);
     if policies.is_empty() {
         return;
     }
@@ -126,13 +126,18 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
         let mut operations: Vec<Operation> = finding.remedies.iter().filter_map(operation).collect();
         operations.sort_unstable();
         operations.dedup();
+        let commands = finding.remedies.iter().filter(|remedy| operation(remedy).is_some()).flat_map(|it| &it.commands);
+        let commands: Vec<_> = commands.collect();
+        let is_written = |id: &ObjectId| commands.iter().any(|command| case.commands().names(command, *id));
+        let others = finding.related.iter().copied().filter(is_written);
+        let written: Vec<ObjectId> = finding.objects.iter().copied().chain(others).collect();
         let mut first: Vec<Remedy> = Vec::new();
         let mut asked: Vec<ObjectId> = Vec::new();
         for policy in policies.iter().filter(|policy| !policy.mutates) {
             let judges = |id: &ObjectId| {
                 operations.iter().any(|operation| policy.judges(case.stage, *id, *operation) != Called::No)
             };
-            let Some(judged) = finding.objects.iter().copied().find(judges) else { continue };
+            let Some(judged) = written.iter().copied().find(judges) else { continue };
             let surely = |operation: &Operation| policy.judges(case.stage, judged, *operation) == Called::Yes;
             if policy.refuses(case.stage, judged) && operations.iter().any(surely) {
                 let (name, why) = (case.snapshot().short_name(policy.policy), why(case, policy, judged));

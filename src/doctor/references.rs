@@ -136,9 +136,9 @@ fn want(
         return;
     }
     if snapshot.look_up(coordinate) == Presence::Unknown {
-        findings.wanted.needs.look_ups.insert(coordinate);
+        findings.wanted.look_ups.insert(coordinate);
     } else {
-        findings.wanted.needs.absences.insert(coordinate);
+        findings.wanted.absences.insert(coordinate);
     }
 }
 

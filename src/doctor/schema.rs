@@ -24,14 +24,17 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
             && case.stage.definition_of(snapshot.object(turn.object).resource).is_some()
             && !findings.refused.contains(&turn.object)
     };
-    let patches: Vec<Turn> = turns.iter().filter(is_patch).take(MOST).copied().collect();
+    let mut patches: Vec<Turn> = turns.iter().filter(is_patch).copied().collect();
+    // What the answer is about comes first.
+    let asked = |id: ObjectId| case.limit.asks_about(snapshot, id);
+    patches.sort_by_key(|turn| !(asked(turn.object) || turn.waiting.is_some_and(asked)));
+    patches.truncate(MOST);
     let mut by_kind: BTreeMap<(ResourceId, &str), Vec<Turn>> = BTreeMap::new();
     for turn in patches {
         let object = snapshot.object(turn.object);
-        match case.unpatchable.get(&object.uid) {
-            None if case.live => drop(findings.wanted.patches.insert(turn.object)),
-            None | Some(None) => {}
-            Some(Some(why)) => by_kind.entry((object.resource, fault(why))).or_default().push(turn),
+        match snapshot.schema_fault(turn.object) {
+            Some(fault) => by_kind.entry((object.resource, fault)).or_default().push(turn),
+            None => drop(findings.wanted.patches.insert(turn.object)),
         }
     }
     for ((resource, why), turns) in by_kind {
@@ -39,11 +42,6 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
         let finding = finding(case, resource, why, &turns);
         findings.findings.push(finding);
     }
-}
-
-/// The API server's words without the object's name: `spec: Required value`.
-fn fault(why: &str) -> &str {
-    why.split_once("is invalid: ").map_or(why, |(_, fault)| fault).trim_end_matches('.')
 }
 
 fn finding(case: &Case<'_>, resource: ResourceId, why: &str, turns: &[Turn]) -> Finding {

@@ -49,7 +49,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             continue;
         }
         let backend = asked.webhook.backend.as_ref();
-        let Reach::Unreachable(lack) = reach(case.stage, backend, &mut findings.wanted.needs) else { continue };
+        let Reach::Unreachable(lack) = reach(case.stage, backend, &mut findings.wanted) else { continue };
         let why = lack.describe(backend);
         let resource_of = |id: ObjectId| snapshot.resources.get(snapshot.object(id).resource);
         let refuses = |turn: &&Turn| {

@@ -93,7 +93,7 @@ pub struct Snapshot {
     pub facts: Facts,
     /// When a cluster was read, in Unix seconds; `None` for a dump.
     pub read_at: Option<i64>,
-    /// What a dump tells beyond its objects.
+    /// What was told beyond the objects.
     pub(crate) told: Box<Told>,
     objects: Vec<Object>,
     index: Index,
@@ -106,10 +106,13 @@ pub struct Snapshot {
     written_as: Vec<(Symbol, Symbol)>,
 }
 
-/// What a dump tells beyond its objects.
+/// What a dump or an API server tells beyond its objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
-    /// The latest time at which something happened, in Unix seconds.
+    /// By uid: why the API server refuses any change of an object, because it no longer satisfies the schema of its CRD
+    /// (R1.36); `None` if it would accept one. An object without an entry was not asked about.
+    pub unpatchable: FxHashMap<Symbol, Option<String>>,
+    /// Of a dump: the latest time at which something happened, in Unix seconds.
     pub latest: Option<i64>,
     /// Namespaces and uids of owners that do not exist there, as events of the collector say (R3.7).
     pub complaints: FxHashSet<(Symbol, Symbol)>,
@@ -337,6 +340,12 @@ impl Snapshot {
     pub fn is_namespace(&self, id: ObjectId) -> bool {
         let resource = self.resources.get(self.object(id).resource);
         resource.group.is_empty() && resource.kind == "Namespace"
+    }
+
+    /// What an object lacks by its schema, in the API server's words without its name: `spec: Required value`.
+    pub(crate) fn schema_fault(&self, id: ObjectId) -> Option<&str> {
+        let why = self.told.unpatchable.get(&self.object(id).uid)?.as_deref()?;
+        Some(why.split_once("is invalid: ").map_or(why, |(_, fault)| fault).trim_end_matches('.'))
     }
 
     /// `Kind/name` of an object.

@@ -2,18 +2,18 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use crate::{
     command_line::Kubectl,
     doctor::{
-        Case, Code, Diagnosis, Evidence, Explained, Explanation, Finding, Limit, Probed, ReadsNeeded,
-        RecreatedDependent, diagnose, explain, in_progress,
+        Case, Code, Diagnosis, Evidence, Explained, Explanation, Finding, Limit, Probed, RecreatedDependent, diagnose,
+        explain, in_progress,
     },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
     progress::{self, Work},
-    simulate::{Assume, Projection, SimContext},
+    simulate::{Assume, Needs, Projection, SimContext},
 };
 
 use super::{
@@ -66,7 +66,6 @@ pub struct Examination<'s> {
     asked: ExaminationScope,
     fresh: FxHashSet<Symbol>,
     made: Vec<RecreatedDependent>,
-    unpatchable: FxHashMap<Symbol, Option<String>>,
     recovered: FxHashSet<usize>,
 }
 
@@ -92,12 +91,13 @@ impl<'s> Examination<'s> {
         let events = session.owner_events();
         // In a dump, the origin is unknown.
         let kubectl = if session.is_live() { kubectl } else { Kubectl::default() };
-        let (fresh, made, unpatchable, recovered) = Default::default();
-        Examination { session, clock, events, probed, kubectl, asked, fresh, made, unpatchable, recovered }
+        let (fresh, made, recovered) = Default::default();
+        Examination { session, clock, events, probed, kubectl, asked, fresh, made, recovered }
     }
 
-    /// Explains these objects, as far as they exist at the last look, with their findings.
-    pub fn explained(mut self, named: &[Named]) -> Explained {
+    /// Explains these objects, as far as they exist at the last look, with their findings. `at_once` hears what the
+    /// first look shows, if others follow.
+    pub fn explained(mut self, named: &[Named], at_once: &mut dyn FnMut(&Session, &[Explanation])) -> Explained {
         let ids =
             |snapshot: &Snapshot| -> Vec<ObjectId> { named.iter().filter_map(|named| named.find(snapshot)).collect() };
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
@@ -109,23 +109,36 @@ impl<'s> Examination<'s> {
             let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
             Ok(this.read(&explained.wanted) || this.recheck(spoken_of, &mut looked_at))
         });
-        let mut diagnosis = self.diagnosis();
-        // The explanation itself says what a deletion waits for.
-        diagnosis.findings.retain(|finding| finding.code != Code::DeletionInProgress);
-        let objects = ids(&self.session.snapshot);
-        self.with_case(|case| explain(case, &objects, &diagnosis.findings))
+        let explain_with = |this: &Self, diagnosis: &Diagnosis| {
+            // The explanation itself says what a deletion waits for.
+            let told = |finding: &&Finding| finding.code != Code::DeletionInProgress;
+            let findings: Vec<Finding> = diagnosis.findings.iter().filter(told).cloned().collect();
+            let objects = ids(&this.session.snapshot);
+            this.with_case(|case| explain(case, &objects, &findings))
+        };
+        let mut first = |this: &Self, diagnosis: &Diagnosis| {
+            at_once(this.session, &explain_with(this, diagnosis).explanations);
+        };
+        let diagnosis = self.looked(&mut first);
+        explain_with(&self, &diagnosis)
     }
 
-    /// The findings. On a live cluster, looks again several times, and leaves out problems that pass.
-    pub fn diagnosis(&mut self) -> Diagnosis {
+    /// The findings. On a live cluster, looks again several times, and leaves out problems that pass. `at_once` hears
+    /// what the first look shows, if others follow.
+    pub fn diagnosis(&mut self, at_once: &mut dyn FnMut(&Session, &Diagnosis)) -> Diagnosis {
+        self.looked(&mut |this, diagnosis| at_once(this.session, diagnosis))
+    }
+
+    fn looked(&mut self, first: &mut dyn FnMut(&Self, &Diagnosis)) -> Diagnosis {
         let diagnosis = self.look();
         if !self.session.is_live() || diagnosis.findings.is_empty() {
             return diagnosis;
         }
+        first(self, &diagnosis);
         let begun = self.clock.elapsed();
-        let first = suspicions(&self.session.snapshot, &diagnosis.findings);
+        let suspected = suspicions(&self.session.snapshot, &diagnosis.findings);
         let others = in_the_way(&self.session.snapshot, &diagnosis.findings);
-        let mut lasting = first.clone();
+        let mut lasting = suspected.clone();
         loop {
             progress::during(Work::LookingAgain, || {
                 progress::advance(self.clock.elapsed().saturating_sub(begun).as_secs());
@@ -138,7 +151,7 @@ impl<'s> Examination<'s> {
             lasting.retain(|suspicion| now.contains(suspicion));
             let still = in_the_way(&self.session.snapshot, &diagnosis.findings);
             // If the collector is resolving some of a problem, the rest of it is no finding.
-            let gone = first.iter().filter(|suspicion| !lasting.contains(*suspicion));
+            let gone = suspected.iter().filter(|suspicion| !lasting.contains(*suspicion));
             let done = others.iter().filter(|other| !still.contains(*other));
             let worked_on: FxHashSet<(Code, &str)> = gone
                 .chain(done)
@@ -195,8 +208,7 @@ impl<'s> Examination<'s> {
             Ok::<_, Infallible>(diagnosis)
         };
         let Ok(diagnosis) = complete(ROUNDS, self, look, |this, diagnosis| {
-            let of_finding = |finding: &Finding| finding.objects.iter().chain(&finding.related).copied().collect();
-            let spoken_of = diagnosis.findings.iter().flat_map::<Vec<ObjectId>, _>(of_finding).collect();
+            let spoken_of = diagnosis.findings.iter().flat_map(Finding::named).collect();
             Ok(this.read(&diagnosis.wanted) || this.recheck(spoken_of, &mut looked_at))
         });
         diagnosis
@@ -231,41 +243,17 @@ impl<'s> Examination<'s> {
             events,
             probed,
             kubectl,
-            unpatchable,
             recovered,
             ..
         } = self;
         let (stage, projection, fresh, probed) = (&stage, &projection, &fresh, *probed);
-        work(&Case {
-            stage,
-            projection,
-            now,
-            live,
-            fresh,
-            limit,
-            made,
-            kubectl,
-            events,
-            unpatchable,
-            probed,
-            recovered,
-            evidence,
-        })
+        work(&Case { stage, projection, now, live, fresh, limit, made, kubectl, events, probed, recovered, evidence })
     }
 
     /// Reads what is wanted. Returns whether that made a difference.
-    fn read(&mut self, wanted: &ReadsNeeded) -> bool {
-        let moved = self.session.confirm(&wanted.needs.all_absences());
+    fn read(&mut self, wanted: &Needs) -> bool {
         // If an absence was wrong, objects may have other ids now.
-        if moved {
-            return true;
-        }
-        let before = self.unpatchable.len();
-        for object in &wanted.patches {
-            let uid = self.session.snapshot.object(*object).uid;
-            self.unpatchable.entry(uid).or_insert_with(|| self.session.unpatchable(*object));
-        }
-        self.session.fetch(&wanted.needs) || self.unpatchable.len() > before
+        self.session.confirm(&wanted.all_absences()) || self.session.fetch(wanted)
     }
 
     /// Reads objects again that were not yet read again in this look. Returns whether any had changed.

@@ -100,8 +100,8 @@ impl Source for Cluster {
         changed
     }
 
-    fn unpatchable(&self, snapshot: &Snapshot, object: ObjectId) -> Option<String> {
-        self.runtime.block_on(unpatchable(&self.connection, snapshot, object))
+    fn unpatchable(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Option<String>> {
+        self.runtime.block_on(unpatchable(&self.connection, snapshot, objects))
     }
 
     fn fetch_last_applied(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> FxHashMap<String, LastApplied> {

@@ -1,5 +1,7 @@
 //! What was read, and the source for further reads.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -15,6 +17,9 @@ use crate::{
 };
 
 use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
+
+/// At most this many objects are asked about: each is a request.
+const MOST_PATCHES: usize = 200;
 
 /// The input of every use case. A `&mut LiveSession` is also a `&mut Session`; only the former can write:
 ///
@@ -65,9 +70,9 @@ pub trait Source {
         false
     }
 
-    /// Why the API server refuses any change of this object as invalid; see [`crate::act::unpatchable`].
-    fn unpatchable(&self, _snapshot: &Snapshot, _object: ObjectId) -> Option<String> {
-        None
+    /// Of each of these objects, why the API server refuses any change as invalid; see [`crate::act::unpatchable`].
+    fn unpatchable(&self, _snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Option<String>> {
+        vec![None; objects.len()]
     }
 
     /// What `kubectl apply` applied last to each of these objects, by uid. What can't be read is missing.
@@ -170,11 +175,6 @@ impl<S: Source + ?Sized> Session<S> {
         query.resolve(&self.snapshot, &choice, within.as_deref())
     }
 
-    /// See [`Source::unpatchable`].
-    pub(crate) fn unpatchable(&self, object: ObjectId) -> Option<String> {
-        self.source.unpatchable(&self.snapshot, object)
-    }
-
     /// Reads what a simulation lacked. Returns whether anything new is known.
     pub fn fetch(&mut self, needs: &Needs) -> bool {
         let known = |snapshot: &Snapshot| {
@@ -183,6 +183,7 @@ impl<S: Source + ?Sized> Session<S> {
                 snapshot.facts.setters_len(),
                 snapshot.len(),
                 snapshot.confirmed_absent().count(),
+                snapshot.told.unpatchable.len(),
             )
         };
         let before = known(&self.snapshot);
@@ -204,7 +205,20 @@ impl<S: Source + ?Sized> Session<S> {
         if !setters.is_empty() {
             self.source.fetch_setters(&mut self.snapshot, &setters);
         }
+        self.try_patches(&needs.patches);
         known(&self.snapshot) != before
+    }
+
+    /// Asks of those of these objects that were not asked about whether they still satisfy their schema.
+    fn try_patches(&mut self, objects: &BTreeSet<ObjectId>) {
+        let known = &self.snapshot.told.unpatchable;
+        let uid = |object: &ObjectId| self.snapshot.object(*object).uid;
+        let is_new = |object: &ObjectId| self.is_live() && !known.contains_key(&uid(object));
+        let left = MOST_PATCHES.saturating_sub(known.len());
+        let asked: Vec<ObjectId> = objects.iter().copied().filter(is_new).take(left).collect();
+        let answers = self.source.unpatchable(&self.snapshot, &asked);
+        let answers: Vec<_> = asked.iter().map(uid).zip(answers).collect();
+        self.snapshot.told.unpatchable.extend(answers);
     }
 
     /// Looks up at most so many of these; the others become unknown, with a gap that says so.

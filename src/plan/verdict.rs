@@ -60,7 +60,7 @@ impl VerdictResult {
 pub enum ReasonKind {
     /// A gate that the plan violates.
     Gate,
-    /// An admission policy refuses a request that the delete leads to.
+    /// An admission policy, or the schema of a CRD, refuses a request that the delete leads to.
     Admission,
     /// A webhook that must be asked and can't be.
     Webhook,
@@ -126,7 +126,7 @@ impl ReasonKind {
         match kind {
             ObstacleKind::ControllersAway { .. } => ReasonKind::Collector,
             ObstacleKind::WebhookUnreachable { .. } => ReasonKind::Webhook,
-            ObstacleKind::PolicyRefuses { .. } => ReasonKind::Admission,
+            ObstacleKind::PolicyRefuses { .. } | ObstacleKind::SchemaRefuses { .. } => ReasonKind::Admission,
             ObstacleKind::ApiUnavailable { .. } => ReasonKind::Api,
         }
     }

@@ -20,7 +20,7 @@ const NAMED: usize = 2;
 
 impl BlockedBy {
     /// The name in documents: a finalizer, `kubelet`, `spec.finalizers`, the resource that cannot be listed, the
-    /// webhook, the policy, or the APIService.
+    /// webhook, the policy, the CustomResourceDefinition, or the APIService.
     pub fn name(self, snapshot: &Snapshot) -> &str {
         match self {
             BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
@@ -32,7 +32,9 @@ impl BlockedBy {
                 .webhooks(configuration)
                 .and_then(|facts| facts.webhooks.get(place as usize))
                 .map_or("webhook", |webhook| &webhook.name),
-            BlockedBy::Policy(object) | BlockedBy::Api(object) => snapshot.text(snapshot.object(object).name),
+            BlockedBy::Policy(object) | BlockedBy::Schema(object) | BlockedBy::Api(object) => {
+                snapshot.text(snapshot.object(object).name)
+            }
         }
     }
 
@@ -98,6 +100,7 @@ impl BlockedBy {
             }
             BlockedBy::Webhook(..) => format!("webhook {} must allow it and does not answer", self.name(snapshot)),
             BlockedBy::Policy(_) => format!("the policy {} refuses it", self.name(snapshot)),
+            BlockedBy::Schema(_) => format!("the schema of {} refuses it", self.name(snapshot)),
             BlockedBy::Api(_) => format!("APIService {} does not answer", self.name(snapshot)),
         }
     }
@@ -139,6 +142,7 @@ impl BlockedBy {
             BlockedBy::Unreadable(_) => Clause::Other(format!("{} can be listed again", self.name(snapshot))),
             BlockedBy::Webhook(..) => Clause::Other(format!("the webhook {} answers", self.name(snapshot))),
             BlockedBy::Policy(_) => Clause::Other(format!("the policy {} allows it", self.name(snapshot))),
+            BlockedBy::Schema(_) => Clause::Other(format!("the schema of {} allows it", self.name(snapshot))),
             BlockedBy::Api(_) => Clause::Other(format!("the API {} answers", self.name(snapshot))),
         })
     }

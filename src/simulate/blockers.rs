@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Address, NodeId},
-    model::{ObjectId, Symbol, effects::When, facts::PodFacts},
+    model::{ObjectId, Reference, Symbol, effects::When},
     server::{OwnDelete, Stored},
 };
 
@@ -34,6 +34,8 @@ pub enum BlockedBy {
     Webhook(ObjectId, u32),
     /// A ValidatingAdmissionPolicy that refuses the write that is left to do.
     Policy(ObjectId),
+    /// A CustomResourceDefinition whose schema refuses the write that is left to do (R1.36).
+    Schema(ObjectId),
     /// An APIService whose API doesn't answer, so that a Namespace can't be emptied.
     Api(ObjectId),
 }
@@ -381,14 +383,16 @@ fn is_namespace_terminating(world: &World<'_, '_>, name: Symbol) -> bool {
 /// or with its own owner.
 fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
     let snapshot = world.context.snapshot;
-    if !snapshot.facts.pod(pod).is_some_and(PodFacts::finished) {
+    if !snapshot.facts.has_finished(pod) {
         return State::Waiting;
     }
-    let Some(controller) = snapshot.controller_of(pod) else { return State::Stuck };
-    match snapshot.resources.get(snapshot.object(controller).resource).kind.as_str() {
-        "StatefulSet" | "DaemonSet" => State::Waiting,
-        "Job" if snapshot.controller_of(controller).is_some() => State::Waiting,
-        "Job" => match snapshot.facts.job(controller) {
+    let Some(reference) = Reference::controller_of(&snapshot.object(pod).owners) else { return State::Stuck };
+    let Some(controller) = snapshot.by_uid(reference.uid) else { return State::Unknown };
+    let resource = snapshot.resources.get(snapshot.object(controller).resource);
+    match (resource.group.as_str(), resource.kind.as_str()) {
+        ("apps", "StatefulSet" | "DaemonSet") => State::Waiting,
+        ("batch", "Job") if snapshot.controller_of(controller).is_some() => State::Waiting,
+        ("batch", "Job") => match snapshot.facts.job(controller) {
             Some(facts) if facts.seconds_after_finished.is_some() => State::Waiting,
             Some(_) => State::Stuck,
             None => {

@@ -236,6 +236,8 @@ pub struct Needs {
     pub evidence: BTreeSet<ObjectId>,
     /// Controllers that may adopt what is freed, and the pods that they have then.
     pub adopters: BTreeSet<ObjectId>,
+    /// Custom resources that the collector changes: whether the API server accepts that (R1.36).
+    pub patches: BTreeSet<ObjectId>,
 }
 
 impl Needs {
@@ -248,6 +250,7 @@ impl Needs {
         self.setters.extend(&other.setters);
         self.evidence.extend(&other.evidence);
         self.adopters.extend(&other.adopters);
+        self.patches.extend(&other.patches);
     }
 
     /// Everything that only a list says to be absent.

@@ -348,3 +348,30 @@ fn what_may_not_be_read_is_not_known() {
     assert_eq!((&alone["object"]["name"], &alone["next"]["reason"]), (&json!("alone"), &json!("NoOwners")), "{alone}");
     assert_eq!(story(&trial, "cm/of-rack")["references"][0]["verdict"], "Solid");
 }
+
+/// Nobody waits in front of an empty screen: what is found is shown at once, and then what has changed.
+#[test]
+fn what_is_terminating_is_told_at_once() {
+    let trial = Trial::new("at-once", "Background");
+    let cluster = trial.cluster;
+    let path = cluster.path_of(&trial.widget("held").finalizer(HOLD).create());
+    cluster.delete(&path, Some("Background"), None);
+    let on_terminal = |verb: &str| cluster.gc_on_terminal(&[verb, "widget/held", "-n", &trial.namespace]);
+    for verb in ["explain", "doctor"] {
+        let terminal = on_terminal(verb);
+        terminal.shows("Looking again");
+        let first = terminal.shown();
+        assert!(first.contains("Widget/held") && first.contains(HOLD), "{verb}: {first}");
+        let (_, shown) = terminal.ends();
+        assert!(shown.contains("Looked again: nothing has changed."), "{verb}: {shown}");
+        // Who reads a pipe gets it once.
+        let piped = cluster.gc(&[verb, "widget/held", "-n", &trial.namespace]);
+        assert!(piped.stdout.contains(HOLD) && !piped.stdout.contains("Look"), "{verb}: {}", piped.stdout);
+    }
+    let terminal = on_terminal("doctor");
+    terminal.shows("Looking again");
+    cluster.patch(&path, &json!({"metadata": {"finalizers": null}}));
+    let (code, shown) = terminal.ends();
+    assert!(shown.contains("This has changed") && shown.contains("No problems found"), "{shown}");
+    assert_eq!(code, Some(0), "{shown}");
+}

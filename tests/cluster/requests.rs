@@ -224,6 +224,33 @@ fn a_sweep_asks_besides_for_every_owner_that_lists_lack() {
     assert_eq!(counted, once(&lists));
 }
 
+/// What is asked costs what it touches: `doctor -n` and `explain` request no object of another namespace, whatever the
+/// collector has left undone there.
+#[test]
+fn an_answer_about_one_namespace_asks_for_nothing_elsewhere() {
+    let cluster = uncollected();
+    let [asked, other] = ["doctor-asked", "doctor-other"].map(|name| Trial::on(cluster, name, "Background"));
+    for trial in [&asked, &other] {
+        let (kept, gone) = (trial.widget("kept").create(), trial.gone("gone"));
+        // The collector would delete one, and remove a reference from the other, which a schema might refuse.
+        trial.config_map("dangling").owned_by(&gone).create();
+        trial.widget("changed").owned_by(&gone).owned_by(&kept).create();
+    }
+    for args in [&["doctor"][..], &["doctor", "widget/changed"], &["explain", "widget/changed"]] {
+        let proxy = CountingProxy::start(cluster);
+        let ran = cluster.gc_with(proxy.kubeconfig(), &[args, &["-n", &asked.namespace]].concat());
+        assert!(ran.stdout.contains("widget") || ran.stdout.contains("Widget"), "{}", ran.stdout);
+        let about = |trial: &Trial<'_>, method: &str| {
+            let within = format!("/namespaces/{}/", trial.namespace);
+            proxy.requests().iter().filter(|one| one.method == method && one.path.contains(&within)).count()
+        };
+        for method in ["GET", "PATCH"] {
+            assert!(about(&asked, method) > 0, "{args:?}: no {method} of what was asked about");
+            assert_eq!(about(&other, method), 0, "{args:?}: {method} of another namespace");
+        }
+    }
+}
+
 #[test]
 #[ignore = "long: slow"]
 fn servers_without_aggregated_discovery_give_the_same() {

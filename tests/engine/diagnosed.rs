@@ -59,7 +59,6 @@ fn examined(snapshot: &Snapshot) -> Diagnosis {
         made: &[],
         kubectl: &PLAIN,
         events: &[],
-        unpatchable: &Default::default(),
         probed: None,
         recovered: &Default::default(),
         evidence: &Evidence::default(),

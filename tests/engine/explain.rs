@@ -42,7 +42,6 @@ fn explained(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Explanation> {
         made: &[],
         kubectl: &PLAIN,
         events: &[],
-        unpatchable: &Default::default(),
         probed: None,
         recovered: &Default::default(),
         evidence: &Evidence::default(),

@@ -162,7 +162,7 @@ impl Explainer<'_, '_> {
         }
         let request = Request::delete(gone.to_vec(), Propagation::Background);
         let describe = plan(case.stage, &request);
-        self.wanted.needs.add(&describe.needs);
+        self.wanted.add(&describe.needs);
         if !describe.refused.is_empty() {
             return None;
         }
@@ -243,7 +243,7 @@ impl Explainer<'_, '_> {
         let mut conditions = Vec::new();
         for owner in owners.into_iter().take(TRIED) {
             let describe = plan(self.case.stage, &Request::delete(vec![owner], Propagation::Foreground));
-            self.wanted.needs.add(&describe.needs);
+            self.wanted.add(&describe.needs);
             let stuck = describe
                 .outcome(owner)
                 .filter(|outcome| outcome.state == Some(State::Stuck) && outcome.waits_for.contains(&object));
@@ -368,7 +368,7 @@ impl Explainer<'_, '_> {
     /// The outcome of an object after a delete; `None` if the API server refuses the delete.
     fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<ConditionOutcome> {
         let describe = plan(self.case.stage, request);
-        self.wanted.needs.add(&describe.needs);
+        self.wanted.add(&describe.needs);
         if !describe.refused.is_empty() {
             return None;
         }
@@ -381,7 +381,7 @@ impl Explainer<'_, '_> {
 
     /// The outcome of an object in another projection.
     fn then_in(&mut self, object: ObjectId, projection: &Projection) -> ConditionOutcome {
-        self.wanted.needs.add(&projection.needs);
+        self.wanted.add(&projection.needs);
         if projection.uncertain(object) {
             return ConditionOutcome::Unknown;
         }

@@ -6,12 +6,12 @@ use crate::{
         effects::{When, add_on, known_finalizer},
     },
     simulate::{
-        Liveness,
+        Liveness, Needs,
         controllers::{Question, finalizer_controller},
     },
 };
 
-use super::{Case, Explainer, ReadsNeeded};
+use super::{Case, Explainer};
 
 /// A finalizer of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
 
 /// Who removes a finalizer, in words; if that is unknown, who set it. Facts that are still to be read are added to
 /// `wanted`.
-pub(super) fn story(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, finalizer: Symbol) -> FinalizerStory {
+pub(super) fn story(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, finalizer: Symbol) -> FinalizerStory {
     let by = remover(case, object, finalizer);
     let message = match by {
         Remover::Collector if !case.snapshot().object(object).terminating() => {
@@ -91,7 +91,7 @@ pub(super) fn story(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId,
         Remover::Known(by) => format!("{by} removes it"),
         Remover::AddOn(_) | Remover::Unknown => {
             let question = Question { object, finalizer, exact: true };
-            let controller = finalizer_controller(case.stage, &mut wanted.needs, &question);
+            let controller = finalizer_controller(case.stage, wanted, &question);
             match by {
                 Remover::AddOn(by) => format!("{by} must remove it; {}", controller.story()),
                 _ if matches!(controller.liveness, Liveness::Alive(_)) => controller.story(),

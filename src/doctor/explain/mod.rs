@@ -14,10 +14,10 @@ use crate::{
     model::{ObjectId, ResourceId},
     plan::Uncertainty,
     server::kinds::protected,
-    simulate::{Blockers, Cause, Effect, Next, ProjectedOutcome, State},
+    simulate::{Blockers, Cause, Effect, Needs, Next, ProjectedOutcome, State},
 };
 
-use super::{case::Case, finding::Finding, finding::ReadsNeeded, limit::Limit};
+use super::{case::Case, finding::Finding, limit::Limit, needed};
 
 pub use conditions::{Condition, ConditionOutcome, Trigger};
 pub use dependents::Dependents;
@@ -69,7 +69,7 @@ pub struct FinalState {
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
     pub explanations: Vec<Explanation>,
-    pub wanted: ReadsNeeded,
+    pub wanted: Needs,
 }
 
 impl Explanation {
@@ -86,11 +86,13 @@ impl Explanation {
 /// objects that it concerns.
 pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> Explained {
     let (now, needs) = Blockers::now(case.stage);
-    let mut teller = Explainer { case, now, wanted: ReadsNeeded::default() };
-    teller.wanted.needs.add(&case.projection.needs);
-    teller.wanted.needs.add(&needs);
-    let explanations = objects.iter().map(|object| teller.tell(*object, findings)).collect();
-    Explained { explanations, wanted: teller.wanted }
+    let mut teller = Explainer { case, now, wanted: Needs::default() };
+    teller.wanted.add(&case.projection.needs);
+    teller.wanted.add(&needs);
+    let explanations: Vec<Explanation> = objects.iter().map(|object| teller.tell(*object, findings)).collect();
+    let mut wanted = teller.wanted;
+    needed::narrow(case, &mut wanted, explanations.iter().flat_map(Explanation::spoken_of));
+    Explained { explanations, wanted }
 }
 
 /// Writes explanations, and records what must still be read.
@@ -98,7 +100,7 @@ struct Explainer<'c, 'a> {
     case: &'c Case<'a>,
     /// Who waits for whom now.
     now: Blockers,
-    wanted: ReadsNeeded,
+    wanted: Needs,
 }
 
 impl Explainer<'_, '_> {

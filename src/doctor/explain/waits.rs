@@ -3,12 +3,12 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{ObjectId, Symbol, facts::PodFacts},
+    model::{ObjectId, Symbol},
     server::kinds::protected,
-    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State, foreign_spec_finalizers},
+    simulate::{BlockedBy, Needs, Next, NoAction, ProjectedOutcome, State, foreign_spec_finalizers},
 };
 
-use super::{Case, Explainer, FinalState, ReadsNeeded, finalizers};
+use super::{Case, Explainer, FinalState, finalizers};
 use crate::{doctor::cycles, wording::thousands};
 
 /// At most this many reasons are given in a sentence.
@@ -167,8 +167,12 @@ impl Explainer<'_, '_> {
             }
             Next::Nothing(NoAction::Unread(Some(place))) => format!("its owner {} could not be read", at(place)),
             _ if !self.case.snapshot().object(object).terminating() => {
-                let has_finished = self.case.snapshot().facts.pod(object).is_some_and(PodFacts::finished);
-                if has_finished { "it has finished, and nothing deletes it" } else { "nothing deletes it" }.to_owned()
+                if self.case.snapshot().facts.has_finished(object) {
+                    "it has finished, and nothing deletes it"
+                } else {
+                    "nothing deletes it"
+                }
+                .to_owned()
             }
             _ => "the objects it waits for could not be read".to_owned(),
         }
@@ -201,7 +205,7 @@ fn first_few(mut held: Vec<String>) -> String {
 }
 
 /// What one blocker means for the object that it blocks.
-fn holds(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, holder: BlockedBy) -> Option<String> {
+fn holds(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, holder: BlockedBy) -> Option<String> {
     let snapshot = case.snapshot();
     Some(match holder {
         BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN) => {
@@ -226,8 +230,10 @@ fn holds(case: &Case<'_>, wanted: &mut ReadsNeeded, object: ObjectId, holder: Bl
             let finalizers = holder.describe(snapshot, object, State::Stuck, case.projection.controllers());
             format!("{finalizers}: no controller is known to remove them")
         }
-        BlockedBy::Unreadable(_) | BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {
-            holder.describe(snapshot, object, State::Stuck, case.projection.controllers())
-        }
+        BlockedBy::Unreadable(_)
+        | BlockedBy::Webhook(..)
+        | BlockedBy::Policy(_)
+        | BlockedBy::Schema(_)
+        | BlockedBy::Api(_) => holder.describe(snapshot, object, State::Stuck, case.projection.controllers()),
     })
 }

@@ -10,8 +10,9 @@ use crate::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
     },
-    model::{ObjectId, effects::EffectKind, facts::PodFacts},
+    model::{ObjectId, effects::EffectKind},
     plan::effects_of,
+    simulate::State,
 };
 
 use super::{Concern, since};
@@ -56,13 +57,12 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     let mut claims: Vec<ObjectId> = used.keys().copied().collect();
     claims.sort_unstable();
     let (effects, needs) = effects_of(case.stage, &claims);
-    findings.wanted.needs.add(&needs);
+    findings.wanted.add(&needs);
     let mut groups: BTreeMap<(bool, bool, String), Group> = BTreeMap::new();
-    let has_finished = |pod: &ObjectId| snapshot.facts.pod(*pod).is_some_and(PodFacts::finished);
+    let stays = |pod: &ObjectId| snapshot.facts.has_finished(*pod) && case.projection.state(*pod) == State::Stuck;
     for effect in effects {
         let Some(pods) = used.get(&effect.object) else { continue };
-        // Nobody deletes a finished pod.
-        let finished = pods.iter().all(has_finished);
+        let finished = pods.iter().all(stays);
         if !finished && !effect.may_be(EffectKind::DataDestroyed) {
             continue;
         }
@@ -74,7 +74,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     }
     // Nothing else happens to a claim without a volume, which a finished pod keeps as well.
     let told: FxHashSet<ObjectId> = groups.values().flat_map(|group| group.claims.iter().copied()).collect();
-    for claim in claims.iter().filter(|claim| !told.contains(claim) && used[claim].iter().all(has_finished)) {
+    for claim in claims.iter().filter(|claim| !told.contains(claim) && used[claim].iter().all(stays)) {
         let group = groups.entry((true, false, String::new())).or_default();
         group.claims.push(*claim);
         group.pods.extend(&used[claim]);

@@ -21,7 +21,9 @@ use crate::{
     plan::effects_of,
     simulate::{
         FinalizerController, Liveness, Projection, State,
+        actors::is_removed_by_controller_manager,
         controllers::{Question, finalizer_controller},
+        liveness::of_controller_manager,
     },
     wording::{count, thousands},
 };
@@ -79,9 +81,17 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             continue;
         }
         if let Some(known) = known.filter(|known| known.when != When::Elsewhere) {
-            // A finalizer that a built-in controller removes is no problem, unless that takes very long.
-            let slow = case.projection.goes(id) && case.now.is_some() && case.has_been_terminating(id, PATIENCE);
-            let liveness = Liveness::Unknown(format!("{} removes it", known.by));
+            if !case.projection.goes(id) {
+                continue;
+            }
+            // A finalizer that a built-in controller removes is no problem, unless that is away or takes very long.
+            let manager = is_removed_by_controller_manager(known.finalizer)
+                .then(|| of_controller_manager(case.stage, case.now, &mut findings.wanted).1);
+            let (liveness, is_overdue) = match manager {
+                Some(Liveness::Away(why)) => (Liveness::Away(why), case.live),
+                _ => (Liveness::Unknown(format!("{} removes it", known.by)), false),
+            };
+            let slow = is_overdue || case.now.is_some() && case.has_been_terminating(id, PATIENCE);
             let controller = FinalizerController {
                 name: Some(known.by),
                 manager: None,
@@ -93,7 +103,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
         } else if is_root {
             let question = Question { object: id, finalizer, exact: true };
-            holds.push((finalizer, finalizer_controller(case.stage, &mut findings.wanted.needs, &question)));
+            holds.push((finalizer, finalizer_controller(case.stage, &mut findings.wanted, &question)));
         }
     }
     holds
@@ -242,7 +252,7 @@ struct Fires {
 impl Fires {
     fn of(case: &Case<'_>, findings: &mut FindingsBuilder, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
         let (effects, needs) = effects_of(case.stage, held);
-        findings.wanted.needs.add(&needs);
+        findings.wanted.add(&needs);
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
         for effect in effects.into_iter().filter(|effect| effect.severity() == Severity::Error) {
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);

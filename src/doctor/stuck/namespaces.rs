@@ -29,7 +29,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
             continue;
         }
         let Some(facts) = case.snapshot().facts.namespace(id) else {
-            findings.wanted.needs.facts.insert(id);
+            findings.wanted.facts.insert(id);
             continue;
         };
         let foreign: Vec<&str> =

@@ -36,7 +36,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
             continue;
         }
         let Some(facts) = snapshot.facts.pod(id) else {
-            findings.wanted.needs.facts.insert(id);
+            findings.wanted.facts.insert(id);
             continue;
         };
         let node = facts.node.clone().unwrap_or_default();
@@ -70,7 +70,7 @@ fn node_exists(case: &Case<'_>, findings: &mut FindingsBuilder, node: &str) -> P
         Err(presence) => return presence,
     };
     if !snapshot.was_looked_up(coordinate) {
-        findings.wanted.needs.absences.insert(coordinate);
+        findings.wanted.absences.insert(coordinate);
     }
     snapshot.look_up(coordinate)
 }

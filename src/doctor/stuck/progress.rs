@@ -8,10 +8,9 @@ use crate::{
     doctor::{
         Code, Finding,
         case::{Case, FindingsBuilder},
-        finding::ReadsNeeded,
     },
     model::{ObjectId, ResourceId, Symbol},
-    simulate::{BlockedBy, Blockers, Controllers, State},
+    simulate::{BlockedBy, Blockers, Controllers, Needs, State},
 };
 
 use super::{it, since};
@@ -29,7 +28,7 @@ pub(in crate::doctor) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder)
 }
 
 /// Findings about the terminating objects in scope that these findings are not about.
-pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &mut ReadsNeeded) -> Vec<Finding> {
+pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &mut Needs) -> Vec<Finding> {
     let snapshot = case.snapshot();
     let reported = findings.iter().filter(|finding| case.limit.takes(snapshot, finding));
     let told: FxHashSet<ObjectId> =
@@ -42,7 +41,7 @@ pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &
         return Vec::new();
     }
     let (now, needs) = Blockers::now(case.stage);
-    wanted.needs.add(&needs);
+    wanted.add(&needs);
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     for id in untold {
         let progress = Progress::of(case, &now, id);

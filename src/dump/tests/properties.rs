@@ -228,13 +228,14 @@ fn fact() -> impl Strategy<Value = Fact> {
             .prop_map(|fields| Fact::Policy(PolicyFacts { fields: fields.into_iter().collect(), inventory: None })),
         (vec(short(), 0..2), vec(condition(), 0..2))
             .prop_map(|(finalizers, conditions)| Fact::Namespace(facts::NamespaceFacts { finalizers, conditions })),
-        (short(), any::<bool>(), option::of(backend()), vec(condition(), 0..2)).prop_map(
-            |(group, established, conversion, conditions)| Fact::Definition(facts::DefinitionFacts {
+        (short(), any::<[bool; 2]>(), option::of(backend()), vec(condition(), 0..2)).prop_map(
+            |(group, [established, revised], conversion, conditions)| Fact::Definition(facts::DefinitionFacts {
                 group,
                 kind: "K".into(),
                 plural: "ks".into(),
                 established,
                 conversion,
+                revised,
                 conditions,
             })
         ),

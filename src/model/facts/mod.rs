@@ -224,6 +224,11 @@ impl Facts {
         self.known.get(object.index())?.as_deref()
     }
 
+    /// Whether an object is a pod whose containers have ended for good, as far as was read.
+    pub fn has_finished(&self, object: ObjectId) -> bool {
+        self.pod(object).is_some_and(PodFacts::finished)
+    }
+
     /// The facts of a pod, if read.
     pub fn pod(&self, object: ObjectId) -> Option<&PodFacts> {
         match self.get(object) {

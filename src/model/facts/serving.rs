@@ -89,6 +89,9 @@ pub struct DefinitionFacts {
     /// The webhook that converts between versions, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion: Option<Backend>,
+    /// Whether its spec has changed since it was made: its schema may refuse what was stored before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revised: bool,
     /// The conditions that are true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,

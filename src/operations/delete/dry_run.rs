@@ -1,10 +1,7 @@
 //! Asks the API server about a delete and about what follows from it, as dry runs.
 
-use std::collections::BTreeSet;
-
 use crate::{
     act::{Answered, Deletion, Sent},
-    graph::OwnerGraph,
     model::ObjectId,
     plan::Plan,
     server::Propagation,
@@ -56,41 +53,7 @@ impl Delete {
                 Some(words) => tried.refusals.push(words),
             }
         }
-        tried.refusals.extend(self.refused_changes(plan));
         tried
-    }
-
-    /// The API server's objections to what the collector would change: references of dependents, and its finalizers on
-    /// the targets and on what waits for dependents of its own. Only custom resources may no longer satisfy their
-    /// schema.
-    fn refused_changes(&self, plan: &Plan) -> Vec<String> {
-        let snapshot = &self.session.snapshot;
-        let waits = plan.request.propagation != Propagation::Background;
-        let graph = OwnerGraph::new(snapshot);
-        // The collector deletes such dependents in the foreground, too.
-        let has_dependents = |id: ObjectId| !graph.dependents(id.into()).is_empty();
-        let in_foreground = plan.request.propagation == Propagation::Foreground;
-        let changes = plan.outcomes.iter().filter(|outcome| {
-            let is_changed = !outcome.kind.removes() && outcome.order.is_some();
-            let is_target = plan.request.targets.contains(&outcome.object);
-            is_changed || waits && is_target || in_foreground && has_dependents(outcome.object)
-        });
-        let definitions = snapshot.resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition");
-        let defined: BTreeSet<&str> = snapshot
-            .objects()
-            .filter(|(_, object)| Some(object.resource) == definitions)
-            .map(|(_, object)| snapshot.text(object.name))
-            .collect();
-        let is_custom = |id: &ObjectId| {
-            let resource = snapshot.resources.get(snapshot.object(*id).resource);
-            defined.contains(format!("{}.{}", resource.plural, resource.group).as_str())
-        };
-        let objects = changes.map(|outcome| outcome.object).filter(is_custom).take(MOST);
-        let refusals = objects.filter_map(|id| {
-            let why = self.session.unpatchable(id)?;
-            Some(format!("the collector could not change {}: {why}", snapshot.short_name(id)))
-        });
-        refusals.collect()
     }
 
     fn try_out(&self, objects: &[ObjectId], deletion: &Deletion) -> Vec<Sent> {

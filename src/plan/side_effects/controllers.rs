@@ -303,7 +303,7 @@ impl Controllers<'_, '_, '_> {
     }
 
     fn finished(&self, pod: ObjectId) -> bool {
-        self.side_effects.context.snapshot.facts.pod(pod).is_some_and(|facts| facts.finished())
+        self.side_effects.context.snapshot.facts.has_finished(pod)
     }
 
     /// Whether a ReplicaSet is its Deployment's current one. Old ones are kept for rollbacks and not recreated. Certain

@@ -2,7 +2,7 @@
 
 use crate::{
     doctor::{Explanation, explain::Waiting},
-    model::{ObjectId, effects::Severity, facts::PodFacts},
+    model::{ObjectId, effects::Severity},
     plan::Uncertainty,
     render::{plan::because, style::Tone},
     server::Propagation,
@@ -121,8 +121,7 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
 /// What nobody is known to do, to follow `is Terminating`.
 fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let last = last_of(explanation);
-    let has_finished = |line: &&Waiting| view.snapshot.facts.pod(line.object).is_some_and(PodFacts::finished);
-    match !last.is_empty() && last.iter().all(has_finished) {
+    match !last.is_empty() && last.iter().all(|line| view.snapshot.facts.has_finished(line.object)) {
         true => format!(" until {}", until(view, explanation)),
         false => ", and no controller is known to finish it".to_owned(),
     }
@@ -140,7 +139,7 @@ fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     // The remarks on each obstacle say who removes it.
     until_who_is_done(view.snapshot, &Controllers::default(), held_by).unwrap_or_else(|| {
         let objects: Vec<ObjectId> = last.iter().map(|line| line.object).collect();
-        let finished = objects.iter().all(|id| view.snapshot.facts.pod(*id).is_some_and(PodFacts::finished));
+        let finished = objects.iter().all(|id| view.snapshot.facts.has_finished(*id));
         match objects.len() {
             0 => "what it waits for is deleted".to_owned(),
             1 if finished => format!("{}, which has finished, is deleted", view.names(&objects, NAMED)),

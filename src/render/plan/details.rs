@@ -226,8 +226,7 @@ fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     if !view.may_touch(object) {
         return Some(", which this sweep must not change".to_owned());
     }
-    let has_finished = view.snapshot.facts.pod(object).is_some_and(PodFacts::finished);
-    let finished = has_finished.then(|| ", which has finished".to_owned());
+    let finished = view.snapshot.facts.has_finished(object).then(|| ", which has finished".to_owned());
     immune(view, object).or_else(|| held_by_others(view, object)).or(finished)
 }
 

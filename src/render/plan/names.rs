@@ -1,7 +1,7 @@
 //! How a plan names objects, one or many.
 
 use crate::{
-    model::{ObjectId, Snapshot, facts::PodFacts},
+    model::{ObjectId, Snapshot},
     plan::Outcome,
     render::words::{count_kinds, plural},
     simulate::State,
@@ -38,9 +38,8 @@ pub(super) fn by_kind(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectI
 
 /// The pods that have finished and that nothing deletes, for which this object waits.
 pub(super) fn finished_pods(view: &PlanView<'_>, outcome: &Outcome) -> Vec<ObjectId> {
-    let has_finished = |pod: &ObjectId| view.snapshot.facts.pod(*pod).is_some_and(PodFacts::finished);
-    let stays = |pod: &ObjectId| view.outcome(*pod).is_none();
-    outcome.waits_for.iter().copied().filter(|pod| has_finished(pod) && stays(pod)).collect()
+    let lasts = |pod: &ObjectId| view.snapshot.facts.has_finished(*pod) && view.outcome(*pod).is_none();
+    outcome.waits_for.iter().copied().filter(lasts).collect()
 }
 
 /// The outcomes of objects that get stuck.

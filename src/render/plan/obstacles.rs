@@ -63,7 +63,7 @@ fn webhook(snapshot: &Snapshot, kind: ObstacleKind) -> Option<&str> {
 pub(super) fn word(obstacle: &Obstacle) -> &'static str {
     match (obstacle.kind, obstacle.taken_down) {
         (_, true) => "TAKES DOWN",
-        (ObstacleKind::PolicyRefuses { .. }, _) => "REFUSED",
+        (ObstacleKind::PolicyRefuses { .. } | ObstacleKind::SchemaRefuses { .. }, _) => "REFUSED",
         _ => "BROKEN",
     }
 }
@@ -97,6 +97,10 @@ pub(super) fn describe(view: &PlanView<'_>, obstacle: &Obstacle) -> String {
         ObstacleKind::PolicyRefuses { binding, .. } => format!(
             "{name}, bound by {}, refuses all deletes and changes that it matches: {why}.{stay}",
             snapshot.short_name(binding)
+        ),
+        ObstacleKind::SchemaRefuses { .. } => format!(
+            "the API server refuses every change of objects that no longer satisfy the schema of {name}: {why}. The \
+             collector can't remove their finalizers or references.{stay}"
         ),
         ObstacleKind::ApiUnavailable { .. } => format!(
             "{name} does not answer{}: {why}. Its objects can't be read or deleted then, and every namespace that is \
@@ -137,6 +141,9 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
         (ObstacleKind::PolicyRefuses { .. }, _) => {
             "find out who protects these objects; if nobody does any more, delete the policy's binding:"
         }
+        (ObstacleKind::SchemaRefuses { .. }, _) => {
+            "make the objects satisfy the schema, or delete with --cascade=background, which changes none of them:"
+        }
         (ObstacleKind::ApiUnavailable { .. }, true) => {
             "delete the APIService first; objects that the API stores elsewhere are kept:"
         }
@@ -148,18 +155,19 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
 
 /// Commands that show or mend it.
 pub(super) fn commands(snapshot: &Snapshot, kubectl: &Kubectl, obstacle: &Obstacle) -> Vec<ShellCommand> {
-    let object = match obstacle.kind {
-        ObstacleKind::PolicyRefuses { binding, .. } => binding,
-        kind => kind.object(),
+    let about = |verb: &'static str, id: ObjectId| {
+        let object = snapshot.object(id);
+        let resource = snapshot.resources.get(object.resource);
+        let command = kubectl.verb(verb).object(&resource.plural, &resource.group, snapshot.text(object.name))?;
+        command.in_namespace(snapshot.text(object.namespace))
     };
-    let object = snapshot.object(object);
-    let resource = snapshot.resources.get(object.resource);
     match obstacle.kind {
         ObstacleKind::ControllersAway { .. } => vec![kubectl.verb("get").args(SEE_MANAGER)],
-        _ => kubectl
-            .verb("delete")
-            .object(&resource.plural, &resource.group, snapshot.text(object.name))
-            .into_iter()
-            .collect(),
+        ObstacleKind::SchemaRefuses { .. } => {
+            let invalid = obstacle.prevents.iter().filter(|id| snapshot.schema_fault(**id).is_some());
+            invalid.take(NAMED).filter_map(|id| about("edit", *id)).collect()
+        }
+        ObstacleKind::PolicyRefuses { binding, .. } => about("delete", binding).into_iter().collect(),
+        kind => about("delete", kind.object()).into_iter().collect(),
     }
 }

@@ -363,7 +363,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                     }
                 }
                 // The obstacle's own remedy says more.
-                BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => {}
+                BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_) => {}
             }
             if said.iter().filter(|said| !said.command).count() >= NAMED_CAUSES {
                 return said;

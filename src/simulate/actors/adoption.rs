@@ -198,7 +198,7 @@ impl SimContext<'_> {
             Some(object.resource) == self.built_in.pods
                 && !object.terminating()
                 && object.is_controlled_by(uid)
-                && !snapshot.facts.pod(*id).is_some_and(PodFacts::finished)
+                && !snapshot.facts.has_finished(*id)
         };
         self.graph.dependents(controller.into()).iter().copied().filter(is_active).collect()
     }

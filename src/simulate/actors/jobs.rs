@@ -60,7 +60,7 @@ impl World<'_, '_> {
             let found = context.snapshot.object(*other);
             let is_active = found.resource == pods
                 && self.stored(*other).is_some_and(|stored| !stored.terminating)
-                && context.snapshot.facts.pod(*other).is_none_or(|facts| !facts.finished());
+                && !context.snapshot.facts.has_finished(*other);
             if !is_active || self.job_of(*other) != Some(job) {
                 continue;
             }
@@ -75,10 +75,7 @@ impl World<'_, '_> {
 
     /// R9.36: a Job has failed once all its pods have ended.
     pub(super) fn has_failed(&self, job: ObjectId) -> bool {
-        let ended = |pod: &ObjectId| {
-            self.job_of(*pod) != Some(job)
-                || self.context.snapshot.facts.pod(*pod).is_some_and(|facts| facts.finished())
-        };
+        let ended = |pod: &ObjectId| self.job_of(*pod) != Some(job) || self.context.snapshot.facts.has_finished(*pod);
         self.context.graph.dependents(job.into()).iter().filter(|pod| self.exists(**pod)).all(ended)
     }
 
@@ -94,7 +91,7 @@ impl World<'_, '_> {
         let snapshot = self.context.snapshot;
         let object = snapshot.object(pod);
         let is_tracked = object.finalizers.iter().any(|finalizer| snapshot.text(*finalizer) == TRACKING);
-        let is_finished = snapshot.facts.pod(pod).is_some_and(|facts| facts.finished());
+        let is_finished = snapshot.facts.has_finished(pod);
         self.job_of(pod).filter(|_| is_tracked && !is_finished && !object.terminating())
     }
 }

@@ -127,7 +127,11 @@ impl World<'_, '_> {
                 let is_freed = self.others.as_ref().is_some_and(|others| others.have_freed(object));
                 !is_freed && !crate::simulate::foreign_spec_finalizers(snapshot, object).is_empty()
             }
-            BlockedBy::Unreadable(_) | BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Api(_) => false,
+            BlockedBy::Unreadable(_)
+            | BlockedBy::Webhook(..)
+            | BlockedBy::Policy(_)
+            | BlockedBy::Schema(_)
+            | BlockedBy::Api(_) => false,
         }
     }
 }

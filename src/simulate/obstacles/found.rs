@@ -38,6 +38,9 @@ pub enum ObstacleKind {
     WebhookUnreachable { configuration: ObjectId, place: u32 },
     /// This policy refuses whatever it matches, because of this binding.
     PolicyRefuses { policy: ObjectId, binding: ObjectId },
+    /// Objects no longer satisfy the schema of this CustomResourceDefinition, so the API server refuses to change them
+    /// (R1.36).
+    SchemaRefuses { definition: ObjectId },
     /// This APIService's API doesn't answer (S11).
     ApiUnavailable { service: ObjectId },
 }
@@ -49,16 +52,18 @@ impl ObstacleKind {
             ObstacleKind::ControllersAway { .. } => "collector-stopped",
             ObstacleKind::WebhookUnreachable { .. } => "webhook-unreachable",
             ObstacleKind::PolicyRefuses { .. } => "policy-refuses",
+            ObstacleKind::SchemaRefuses { .. } => "stuck-on-schema",
             ObstacleKind::ApiUnavailable { .. } => "api-unavailable",
         }
     }
 
-    /// The Lease, the webhook configuration, the policy or the APIService.
+    /// The Lease, the webhook configuration, the policy, the CustomResourceDefinition or the APIService.
     pub fn object(self) -> ObjectId {
         match self {
             ObstacleKind::ControllersAway { lease: object }
             | ObstacleKind::WebhookUnreachable { configuration: object, .. }
             | ObstacleKind::PolicyRefuses { policy: object, .. }
+            | ObstacleKind::SchemaRefuses { definition: object }
             | ObstacleKind::ApiUnavailable { service: object } => object,
         }
     }
@@ -96,6 +101,12 @@ impl World<'_, '_> {
                     let policy = &obstacles.admission.policies[policy as usize];
                     let kind = ObstacleKind::PolicyRefuses { policy: policy.policy, binding: policy.binding };
                     let why = || "its validation is the constant false".to_owned();
+                    found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
+                    continue;
+                }
+                RefusedBy::Schema(definition) => {
+                    let kind = ObstacleKind::SchemaRefuses { definition };
+                    let why = || context.snapshot.schema_fault(object).unwrap_or_default().to_owned();
                     found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
                     continue;
                 }

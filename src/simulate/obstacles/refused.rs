@@ -10,18 +10,19 @@ use super::{
     backend::Reach,
 };
 
-/// A write that the API server refuses, because it can't call a webhook, or because of a policy.
+/// A write that the API server refuses: it can't call a webhook, or because of a policy or a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedWrite {
     pub operation: Operation,
     pub by: RefusedBy,
 }
 
-/// Positions in [`super::admission::Admission`].
+/// Positions in [`super::admission::Admission`], and a CustomResourceDefinition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefusedBy {
     Hook(u32),
     Policy(u32),
+    Schema(ObjectId),
 }
 
 impl World<'_, '_> {
@@ -34,7 +35,7 @@ impl World<'_, '_> {
             return false;
         }
         let resource = context.snapshot.object(object).resource;
-        let mut refused = None;
+        let mut refused = self.refused_by_schema(object, operation).map(RefusedBy::Schema);
         if obstacles.admission.unread {
             self.may_be_refused(operation, object);
             self.assumptions.insert(Assumption::AdmissionUnread);
@@ -84,6 +85,20 @@ impl World<'_, '_> {
         true
     }
 
+    /// The CustomResourceDefinition whose schema a custom resource no longer satisfies, if this changes it (R1.36).
+    /// Only the API server can tell; it is asked only if the definition was changed.
+    fn refused_by_schema(&mut self, object: ObjectId, operation: Operation) -> Option<ObjectId> {
+        let snapshot = self.context.snapshot;
+        let found = snapshot.object(object);
+        let definition = self.context.definition_of(found.resource).filter(|_| operation == Operation::Update)?;
+        match (snapshot.told.unpatchable.get(&found.uid), snapshot.facts.definition(definition)) {
+            (Some(answer), _) => return answer.as_ref().map(|_| definition),
+            (None, None) => self.obstacle_needs.evidence.insert(definition),
+            (None, Some(facts)) => facts.revised && self.obstacle_needs.patches.insert(object),
+        };
+        None
+    }
+
     fn may_be_refused(&mut self, operation: Operation, object: ObjectId) {
         match operation {
             Operation::Delete | Operation::DeleteCollection => self.deletes_may_be_refused.insert(object),
@@ -100,6 +115,7 @@ impl World<'_, '_> {
                 BlockedBy::Webhook(call.configuration, call.place as u32)
             }
             RefusedBy::Policy(place) => BlockedBy::Policy(admission.policies[place as usize].policy),
+            RefusedBy::Schema(definition) => BlockedBy::Schema(definition),
         })
     }
 

@@ -60,20 +60,21 @@ pub fn objects_that_became_invalid() {
     let refused = || cluster.ask(&Method::PATCH, &patch, Some(("application/merge-patch+json", &annotate)));
     cluster.wait_until("the schema to apply", PATIENCE, || refused().status == 422);
 
-    // A dry run of the delete says so before anything happens.
-    for (target, policy, refuses) in [
-        ("seal/waits", "foreground", "Seal/waits"),
-        ("seal/frees", "orphan", "Seal/frees"),
-        ("cm/owner", "orphan", "Seal/owned"),
-    ] {
-        let args = ["delete", target, "-n", &place, "--dry-run=server", "--propagation", policy];
-        let ran = cluster.gc(&args);
-        let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(said.contains(&format!("the collector could not change {refuses}")), "{target}: {said}");
+    // A plan says so before anything happens, and so does a dry run of the delete.
+    for (target, policy) in [("seal/waits", "foreground"), ("seal/frees", "orphan"), ("cm/owner", "orphan")] {
+        let ran = cluster.gc(&["plan", target, "-n", &place, "-o", "json", "--propagation", policy]);
+        let plan: Value = serde_json::from_str(ran.expect(2)).expect("a plan in JSON");
+        assert_eq!(plan["verdict"]["result"], "stuck", "{target}: {plan:#}");
+        let obstacle = &plan["obstacles"][0];
+        let named = (&obstacle["obstacle"], &obstacle["object"]["name"]);
+        assert_eq!(named, (&json!("stuck-on-schema"), &json!("seals.strict.test")), "{target}: {plan:#}");
+        assert!(words(obstacle, "message").contains("spec: Required value"), "{obstacle:#}");
+        let ran = cluster.gc(&["delete", target, "-n", &place, "--dry-run=server", "--propagation", policy]);
+        assert!(ran.stdout.contains("no longer satisfy the schema"), "{target}: {}{}", ran.stdout, ran.stderr);
     }
-    let ran = cluster.gc(&["delete", "seal/waits", "-n", &place, "--dry-run=server"]);
-    assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("could not change"), "{}", ran.stdout);
-
+    // A delete in the background changes none of them.
+    let ran = cluster.gc(&["plan", "seal/waits", "-n", &place, "-o", "json"]);
+    assert!(ran.expect(0).contains("\"result\": \"deletes\""), "{}", ran.stdout);
     // The deletes are accepted, and never end.
     for (object, policy) in [(&waits, "Foreground"), (&frees, "Orphan"), (&owner, "Orphan")] {
         cluster.delete(&cluster.path_of(object), Some(policy), None);

@@ -97,7 +97,9 @@ impl Cluster {
         let versions = spec["versions"].as_array().into_iter().flatten().filter(|version| version["served"] == true);
         for version in versions.map(|version| text(&version["name"])) {
             let served = poll(SERVED, || {
-                let list = self.api.get(&format!("/apis/{group}/{version}/{plural}?limit=1")).map_err(Retry::Later)?;
+                // A request may come to storage that the API server is just replacing, and wait there for a minute.
+                let path = format!("/apis/{group}/{version}/{plural}?limit=1&timeout=5s");
+                let list = self.api.get(&path).map_err(Retry::Later)?;
                 let named = self.discovered()?;
                 match list.is_success() && named.contains(&[group, version, plural].map(str::to_owned)) {
                     true => Ok(()),

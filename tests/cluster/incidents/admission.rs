@@ -23,6 +23,12 @@ const SERVED: Duration = Duration::from_secs(60);
 
 /// A webhook for ConfigMaps of the trial's namespace, served by a Service in `place`.
 pub fn webhook(trial: &Trial<'_>, name: &str, place: &str, service: &str, operations: &[&str]) -> Value {
+    let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": operations});
+    webhook_for(trial, name, [place, service], &rule)
+}
+
+/// A webhook for what this rule names in the trial's namespace.
+pub fn webhook_for(trial: &Trial<'_>, name: &str, [place, service]: [&str; 2], rule: &Value) -> Value {
     trial.cluster.create(json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingWebhookConfiguration",
@@ -30,8 +36,7 @@ pub fn webhook(trial: &Trial<'_>, name: &str, place: &str, service: &str, operat
         "webhooks": [{
             "name": format!("{name}.incident.test"),
             "clientConfig": {"service": {"namespace": place, "name": service}},
-            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"],
-                "operations": operations}],
+            "rules": [rule],
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": trial.namespace}},
             "admissionReviewVersions": ["v1"],
             "sideEffects": "None",

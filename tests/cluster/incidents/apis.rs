@@ -14,32 +14,37 @@ use crate::{
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn cluster() -> Cluster {
+pub fn cluster() -> Cluster {
     let cluster = Cluster::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster
 }
 
 /// An API that a Service in this namespace should serve.
-fn api(cluster: &Cluster, place: &str) -> String {
+fn api(cluster: &Cluster, name: &str, place: &str) -> String {
     let api = cluster.create(json!({
         "apiVersion": "apiregistration.k8s.io/v1",
         "kind": "APIService",
-        "metadata": {"name": "v1.away.test"},
-        "spec": {"group": "away.test", "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
-            "insecureSkipTLSVerify": true, "service": {"namespace": place, "name": "away"}},
+        "metadata": {"name": format!("v1.{name}.test")},
+        "spec": {"group": format!("{name}.test"), "version": "v1", "groupPriorityMinimum": 100, "versionPriority": 100,
+            "insecureSkipTLSVerify": true, "service": {"namespace": place, "name": name}},
     }));
     cluster.path_of(&api)
+}
+
+/// An API whose Service doesn't exist, once the API server has found that out.
+pub fn unserved(cluster: &Cluster, name: &str) {
+    let path = api(cluster, name, "default");
+    cluster.wait_until("the API to be found away", PATIENCE, || {
+        cluster.get(&path).is_some_and(|api| api["status"]["conditions"][0]["status"] == "False")
+    });
 }
 
 pub fn without_a_service() {
     let cluster = cluster();
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let trial = Trial::on(&cluster, "doomed", "Background");
-    let path = api(&cluster, "default");
-    cluster.wait_until("the API to be found away", PATIENCE, || {
-        cluster.get(&path).is_some_and(|api| api["status"]["conditions"][0]["status"] == "False")
-    });
+    unserved(&cluster, "away");
     let target = format!("namespaces/{}", trial.namespace);
     let incident = incident(&trial, &[&target], &["v1.away.test", "default/away"]);
     Incident { doctor: vec![target.clone()], gone: vec![namespace(&trial.namespace)], ..incident }.play();
@@ -53,7 +58,7 @@ pub fn that_goes_with_its_namespace() {
     // A server that answers nothing but discovery is enough for the API to be available.
     cluster.create(json!({"apiVersion": "v1", "kind": "Service",
         "metadata": {"name": "away", "namespace": trial.namespace}, "spec": {"ports": [{"port": 443}]}}));
-    api(&cluster, &trial.namespace);
+    api(&cluster, "away", &trial.namespace);
     let target = format!("namespaces/{}", trial.namespace);
     let incident = incident(&trial, &[&target], &["v1.away.test"]);
     Incident { doctor: vec![target.clone()], gone: vec![namespace(&trial.namespace)], ..incident }.play();

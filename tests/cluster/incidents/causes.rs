@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Kind, workload and finalizer of an add-on whose controller has no pods.
-type AddOn = (&'static str, &'static str, &'static str, [&'static str; 2]);
+pub type AddOn = (&'static str, &'static str, &'static str, [&'static str; 2]);
 
 const ARGO_CD: AddOn = (
     "argoproj.io",
@@ -32,7 +32,7 @@ const ARGO_CD: AddOn = (
 const FLUX: AddOn =
     ("kustomize.toolkit.fluxcd.io", "Kustomization", "finalizers.fluxcd.io", ["Deployment", "kustomize-controller"]);
 /// Nothing is known of it, but that a program of its name made the object.
-fn acme(name: &'static str) -> AddOn {
+pub fn acme(name: &'static str) -> AddOn {
     ("pg.acme.io", "PgCluster", "pg.acme.io/finalizer", ["Deployment", name])
 }
 
@@ -137,7 +137,7 @@ pub fn a_namespace_with_a_claim_in_use() {
 }
 
 /// Plays an incident with two causes: the first remedy mends one, and the next the other.
-fn of_two_causes(incident: Incident<'_>, gone: &Value) {
+pub fn of_two_causes(incident: Incident<'_>, gone: &Value) {
     let cluster = incident.cluster;
     Incident { gone: Vec::new(), ..incident }.play();
     is_gone(cluster, gone);

@@ -5,10 +5,12 @@ mod admission;
 mod apis;
 mod causes;
 mod collector;
+mod conditions;
 mod deadlocks;
 mod finalizers;
 mod play;
 mod pods;
+mod remedies;
 
 use std::sync::LazyLock;
 
@@ -128,6 +130,18 @@ const RIGHT: &[(&str, fn())] = &[
     ("a_namespace_whose_content_a_dead_webhook_keeps", causes::a_namespace_whose_content_a_dead_webhook_keeps),
     ("a_remedy_that_a_policy_refuses", causes::a_remedy_that_a_policy_refuses),
     ("a_remedy_that_a_dead_webhook_refuses", causes::a_remedy_that_a_dead_webhook_refuses),
+    ("a_definition_with_a_finalizer_of_its_own", conditions::a_definition_with_a_finalizer_of_its_own),
+    ("a_namespace_with_two_apis_away", conditions::a_namespace_with_two_apis_away),
+    ("a_namespace_with_an_api_away_and_a_finalizer", conditions::a_namespace_with_an_api_away_and_a_finalizer),
+    ("a_namespace_with_a_dead_webhook_and_a_finalizer", conditions::a_namespace_with_a_dead_webhook_and_a_finalizer),
+    ("a_namespace_with_its_operator_inside", conditions::a_namespace_with_its_operator_inside),
+    ("an_object_with_two_finalizers", remedies::an_object_with_two_finalizers),
+    ("a_finalizer_that_somebody_added", remedies::a_finalizer_that_somebody_added),
+    ("a_deployment_with_a_pod_on_a_dead_node", remedies::a_deployment_with_a_pod_on_a_dead_node),
+    ("a_deployment_whose_pod_has_a_finalizer", remedies::a_deployment_whose_pod_has_a_finalizer),
+    ("a_claim_whose_ended_pod_may_not_be_deleted", remedies::a_claim_whose_ended_pod_may_not_be_deleted),
+    ("a_leftover_of_a_kind_that_is_not_served", remedies::a_leftover_of_a_kind_that_is_not_served),
+    ("a_pod_of_a_job_that_nobody_runs", remedies::a_pod_of_a_job_that_nobody_runs),
 ];
 
 /// Incidents that are not right yet, and what is wrong.

@@ -1,0 +1,86 @@
+//! What the API server's conditions of a Namespace or of a CustomResourceDefinition name.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::{
+    Incident,
+    add_ons::controller,
+    admission, apis,
+    causes::{acme, of_two_causes},
+    cluster, incident, namespace,
+};
+use crate::{
+    doctor::{definition, kit::created_by},
+    harness::{COLLECTOR, NAMESPACES},
+    plan::{draft::HOLD, trial::Trial},
+};
+
+/// An instance of a kind, and its definition.
+fn instance(trial: &Trial<'_>, plural: &str, kind: &str) -> [Value; 2] {
+    let defined = trial.cluster.create(definition(plural, &["v1"]));
+    trial.cluster.await_kind(&defined);
+    let metadata = json!({"name": "kept", "namespace": trial.namespace});
+    [trial.cluster.create(json!({"apiVersion": "odd.test/v1", "kind": kind, "metadata": metadata})), defined]
+}
+
+/// Its instances go, and then somebody else's finalizer keeps it.
+pub fn a_definition_with_a_finalizer_of_its_own() {
+    let trial = Trial::on(cluster(), "butt", "Background");
+    let [kept, defined] = instance(&trial, "butts", "Butt");
+    let held = json!({"metadata": {"finalizers": [HOLD, "customresourcecleanup.apiextensions.k8s.io"]}});
+    trial.cluster.patch(&trial.cluster.path_of(&defined), &held);
+    let target = "customresourcedefinitions/butts.odd.test";
+    let (aged, gone) = (vec![defined.clone()], vec![kept, defined]);
+    Incident { doctor: vec![target.to_owned()], aged, gone, ..incident(&trial, &[target], &[HOLD]) }.play();
+}
+
+/// A Namespace for whose end two things are in the way.
+fn a_namespace_of_two_causes(trial: &Trial<'_>, aged: Vec<Value>) {
+    let target = format!("namespaces/{}", trial.namespace);
+    let incident = incident(trial, &[&target], &[]);
+    of_two_causes(Incident { doctor: vec![target.clone()], aged, ..incident }, &namespace(&trial.namespace));
+}
+
+pub fn a_namespace_with_two_apis_away() {
+    let cluster = apis::cluster();
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let trial = Trial::on(&cluster, "unserved-twice", "Background");
+    for name in ["away", "lost"] {
+        apis::unserved(&cluster, name);
+    }
+    a_namespace_of_two_causes(&trial, Vec::new());
+}
+
+pub fn a_namespace_with_an_api_away_and_a_finalizer() {
+    let cluster = apis::cluster();
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    let trial = Trial::on(&cluster, "unserved-held", "Background");
+    let held = trial.widget("held").finalizer(HOLD).create();
+    apis::unserved(&cluster, "away");
+    a_namespace_of_two_causes(&trial, vec![held]);
+}
+
+pub fn a_namespace_with_a_dead_webhook_and_a_finalizer() {
+    let cluster = admission::cluster();
+    let trial = Trial::on(&cluster, "guarded-held", "Background");
+    let held = trial.widget("held").finalizer(HOLD).create();
+    let kept = trial.config_map("kept").create();
+    admission::webhook(&trial, "guard", "default", "nobody", &["DELETE"]);
+    admission::is_asked(&trial, &kept, &Method::DELETE);
+    a_namespace_of_two_causes(&trial, vec![held]);
+}
+
+/// The operator, which has no pods, goes first: then nobody removes the finalizer.
+pub fn a_namespace_with_its_operator_inside() {
+    let trial = Trial::on(cluster(), "acme-home", "Background");
+    let (group, kind, finalizer, [sort, name]) = acme("home-operator");
+    controller(trial.cluster, &trial.namespace, sort, name, name, 0);
+    let metadata = json!({"name": "managed", "namespace": trial.namespace, "finalizers": [finalizer]});
+    let object = json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": metadata});
+    let held = created_by(trial.cluster, name, &object);
+    let target = format!("namespaces/{}", trial.namespace);
+    let incident = incident(&trial, &[&target], &[finalizer]);
+    let gone = vec![namespace(&trial.namespace)];
+    Incident { doctor: vec![target.clone()], aged: vec![held], gone, ..incident }.play();
+}
