@@ -12,16 +12,16 @@ use crate::{
 
 use super::case::Case;
 
-/// Leaves out reads that cannot change what is said of these objects: owners, field managers and dry runs of objects
-/// whose end doesn't touch theirs. What is no owner, such as the Service of a webhook, stays.
+/// Leaves out reads that cannot change what is said of these objects: owners and dry runs of objects whose end doesn't
+/// touch theirs. What is no owner stays: the Service of a webhook; and field managers, because those of a few objects
+/// stand for all with the same finalizer.
 pub(super) fn narrow(case: &Case<'_>, wanted: &mut Needs, named: impl IntoIterator<Item = ObjectId>) {
     let of_owners = wanted.absences.len() + wanted.look_ups.len();
-    if of_owners + wanted.setters.len() + wanted.patches.len() == 0 {
+    if of_owners + wanted.patches.len() == 0 {
         return;
     }
     let related = related(case, named);
     wanted.patches.retain(|id| related.contains(id));
-    wanted.setters.retain(|id| related.contains(id));
     if of_owners == 0 {
         return;
     }

@@ -36,7 +36,11 @@ const FAILURES: [&str; 8] = [
 ];
 
 /// Parts of a domain that identify no controller.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 16] = [
+    "api",
+    "app",
+    "apps",
+    "core",
     "finalizer",
     "finalizers",
     "kubernetes",
