@@ -90,16 +90,16 @@ fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, O
     let report = |session: &Session, diagnosis: &Diagnosis| {
         report(global, args, only, session, diagnosis, (probed, if_deleted.as_ref()))
     };
-    let is_going = session.targets.iter().flatten().any(|id| session.snapshot.object(*id).terminating());
-    let is_text = args.output.unwrap_or_default().is_text();
-    let mut at_once = AtOnce::new(is_going && is_text && !args.watch);
+    let is_wanted = !args.watch && AtOnce::is_wanted(&session, args.output);
+    let mut at_once = AtOnce::default();
     let clock = SystemClock::start();
     let mut examination = Examination::new(&mut session, &clock, asked, global.connection.kubectl(), probed);
-    let diagnosis = examination.diagnosis(&mut |session, first| {
+    let mut print = |session: &Session, first: &Diagnosis| {
         at_once.print(found(&session.snapshot, &first.findings), report(session, first));
-    });
+    };
+    let diagnosis = examination.diagnosis(if is_wanted { Some(&mut print) } else { None });
     let found = found(&session.snapshot, &diagnosis.findings);
-    let mut report = at_once.last(&found, report(&session, &diagnosis)?);
+    let mut report = at_once.last(|| found.clone(), report(&session, &diagnosis)?);
     report.notes.extend(note);
     if failed {
         report.exit = Exit::Failed;

@@ -53,15 +53,16 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     let report = |session: &Session, explanations: &[Explanation]| {
         report(global, args, session, (&named, explanations), namespace.as_deref())
     };
-    let is_going = targets.iter().any(|id| session.snapshot.object(*id).terminating());
-    let mut at_once = AtOnce::new(is_going && args.output.unwrap_or_default().is_text());
+    let is_wanted = AtOnce::is_wanted(&session, args.output);
+    let mut at_once = AtOnce::default();
     let clock = SystemClock::start();
     let examination = Examination::new(&mut session, &clock, asked, global.connection.kubectl(), None);
-    let explained = examination.explained(&named, &mut |session, first| {
+    let mut print = |session: &Session, first: &[Explanation]| {
         at_once.print(known(&session.snapshot, first), report(session, first));
-    });
+    };
+    let explained = examination.explained(&named, if is_wanted { Some(&mut print) } else { None });
     let last = report(&session, &explained.explanations)?;
-    Ok(at_once.last(&known(&session.snapshot, &explained.explanations), last))
+    Ok(at_once.last(|| known(&session.snapshot, &explained.explanations), last))
 }
 
 /// Identifies what explanations say, to compare two looks.

@@ -36,7 +36,7 @@ impl Commands<'_> {
     }
 
     /// `kubectl VERB deployments.apps/web -n shop`
-    fn about(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
+    pub fn about(self, verb: &'static str, id: ObjectId) -> Option<ShellCommand> {
         let object = self.snapshot.object(id);
         let resource = self.snapshot.resources.get(object.resource);
         self.kubectl

@@ -32,6 +32,9 @@ const BETWEEN: Duration = Duration::from_millis(2500);
 /// Identifies a finding from look to look: its code, its cause, and the uid of an affected object.
 type Suspicion = (Code, String, Symbol);
 
+/// Hears what the first look shows, before others follow.
+pub type FirstLook<'f, T> = Option<&'f mut dyn FnMut(&Session, &T)>;
+
 /// An object by its identity, to find it again in a changing snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
@@ -97,7 +100,7 @@ impl<'s> Examination<'s> {
 
     /// Explains these objects, as far as they exist at the last look, with their findings. `at_once` hears what the
     /// first look shows, if others follow.
-    pub fn explained(mut self, named: &[Named], at_once: &mut dyn FnMut(&Session, &[Explanation])) -> Explained {
+    pub fn explained(mut self, named: &[Named], at_once: FirstLook<'_, [Explanation]>) -> Explained {
         let ids =
             |snapshot: &Snapshot| -> Vec<ObjectId> { named.iter().filter_map(|named| named.find(snapshot)).collect() };
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
@@ -116,20 +119,25 @@ impl<'s> Examination<'s> {
             let objects = ids(&this.session.snapshot);
             this.with_case(|case| explain(case, &objects, &findings))
         };
-        let mut first = |this: &Self, diagnosis: &Diagnosis| {
-            at_once(this.session, &explain_with(this, diagnosis).explanations);
-        };
-        let diagnosis = self.looked(&mut first);
+        let diagnosis = self.looked(|this, diagnosis| {
+            if let Some(at_once) = at_once {
+                at_once(this.session, &explain_with(this, diagnosis).explanations);
+            }
+        });
         explain_with(&self, &diagnosis)
     }
 
     /// The findings. On a live cluster, looks again several times, and leaves out problems that pass. `at_once` hears
     /// what the first look shows, if others follow.
-    pub fn diagnosis(&mut self, at_once: &mut dyn FnMut(&Session, &Diagnosis)) -> Diagnosis {
-        self.looked(&mut |this, diagnosis| at_once(this.session, diagnosis))
+    pub fn diagnosis(&mut self, at_once: FirstLook<'_, Diagnosis>) -> Diagnosis {
+        self.looked(|this, diagnosis| {
+            if let Some(at_once) = at_once {
+                at_once(this.session, diagnosis);
+            }
+        })
     }
 
-    fn looked(&mut self, first: &mut dyn FnMut(&Self, &Diagnosis)) -> Diagnosis {
+    fn looked(&mut self, first: impl FnOnce(&Self, &Diagnosis)) -> Diagnosis {
         let diagnosis = self.look();
         if !self.session.is_live() || diagnosis.findings.is_empty() {
             return diagnosis;

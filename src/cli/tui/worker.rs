@@ -304,8 +304,7 @@ impl Worker {
         session.narrow_namespace();
         let asked = ExaminationScope { limit: limit(session), ..ExaminationScope::default() };
         let kubectl = self.global.connection.kubectl();
-        let diagnosis =
-            Examination::new(session, &SystemClock::start(), asked, kubectl, None).diagnosis(&mut |_, _| ());
+        let diagnosis = Examination::new(session, &SystemClock::start(), asked, kubectl, None).diagnosis(None);
         let snapshot = &session.snapshot;
         let again = again(&self.global, &self.targets, &self.from, false);
         let kubectl = held_to(&self.global, session);

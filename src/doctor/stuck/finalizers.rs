@@ -92,14 +92,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
                 _ => (Liveness::Unknown(format!("{} removes it", known.by)), false),
             };
             let slow = is_overdue || case.now.is_some() && case.has_been_terminating(id, PATIENCE);
-            let controller = FinalizerController {
-                name: Some(known.by),
-                manager: None,
-                liveness,
-                idle: None,
-                running: Vec::new(),
-                goes: false,
-            };
+            let controller = FinalizerController::of(Some(known.by), liveness);
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
         } else if is_root {
             let question = Question { object: id, finalizer, exact: true };

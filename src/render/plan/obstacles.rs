@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::{
     command_line::{Kubectl, ShellCommand},
+    doctor::commands::Commands,
     document::ObjectJson,
     model::{ObjectId, Snapshot},
     simulate::{Obstacle, ObstacleKind},
@@ -155,19 +156,14 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
 
 /// Commands that show or mend it.
 pub(super) fn commands(snapshot: &Snapshot, kubectl: &Kubectl, obstacle: &Obstacle) -> Vec<ShellCommand> {
-    let about = |verb: &'static str, id: ObjectId| {
-        let object = snapshot.object(id);
-        let resource = snapshot.resources.get(object.resource);
-        let command = kubectl.verb(verb).object(&resource.plural, &resource.group, snapshot.text(object.name))?;
-        command.in_namespace(snapshot.text(object.namespace))
-    };
+    let commands = Commands { snapshot, kubectl, guarded: false };
     match obstacle.kind {
         ObstacleKind::ControllersAway { .. } => vec![kubectl.verb("get").args(SEE_MANAGER)],
         ObstacleKind::SchemaRefuses { .. } => {
             let invalid = obstacle.prevents.iter().filter(|id| snapshot.schema_fault(**id).is_some());
-            invalid.take(NAMED).filter_map(|id| about("edit", *id)).collect()
+            invalid.take(NAMED).filter_map(|id| commands.edit(*id)).collect()
         }
-        ObstacleKind::PolicyRefuses { binding, .. } => about("delete", binding).into_iter().collect(),
-        kind => about("delete", kind.object()).into_iter().collect(),
+        ObstacleKind::PolicyRefuses { binding, .. } => commands.about("delete", binding).into_iter().collect(),
+        kind => commands.about("delete", kind.object()).into_iter().collect(),
     }
 }

@@ -41,10 +41,9 @@ pub struct FinalizerController {
 }
 
 impl FinalizerController {
-    /// One of whom nothing was read.
-    fn unread(why: &str) -> Self {
-        let liveness = Liveness::Unread(why.to_owned());
-        FinalizerController { name: None, manager: None, liveness, idle: None, running: Vec::new(), goes: false }
+    /// One without a known workload or manager.
+    pub(crate) fn of(name: Option<&'static str>, liveness: Liveness) -> Self {
+        FinalizerController { name, manager: None, liveness, idle: None, running: Vec::new(), goes: false }
     }
 
     /// Whether there is evidence that it is not running.
@@ -167,7 +166,8 @@ pub(crate) fn finalizer_controller(
     let of = if question.exact { object } else { index.representative(context.snapshot, object, finalizer) };
     let mut judged = index.judged.lock().unwrap_or_else(PoisonError::into_inner);
     if judged.len() >= MOST_JUDGED && !judged.contains_key(&(of, finalizer)) {
-        let too_many = || Arc::new(FinalizerController::unread("there are too many finalizers to look at each"));
+        let why = "there are too many finalizers to look at each";
+        let too_many = || Arc::new(FinalizerController::of(None, Liveness::Unread(why.to_owned())));
         return Arc::clone(index.too_many.get_or_init(too_many));
     }
     let (controller, wanted) = judged.entry((of, finalizer)).or_insert_with(|| {

@@ -95,25 +95,23 @@ impl World<'_, '_> {
             // It may have been possible later.
             let Ok(place) = prevented.binary_search(&object) else { continue };
             prevented.remove(place);
-            let hook = match refused.by {
-                RefusedBy::Hook(hook) => hook,
+            let admission = &obstacles.admission;
+            let kind = match refused.by {
+                RefusedBy::Hook(hook) => kind_of(&admission.hooks[hook as usize]),
                 RefusedBy::Policy(policy) => {
-                    let policy = &obstacles.admission.policies[policy as usize];
-                    let kind = ObstacleKind::PolicyRefuses { policy: policy.policy, binding: policy.binding };
-                    let why = || "its validation is the constant false".to_owned();
-                    found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
-                    continue;
+                    let policy = &admission.policies[policy as usize];
+                    ObstacleKind::PolicyRefuses { policy: policy.policy, binding: policy.binding }
                 }
-                RefusedBy::Schema(definition) => {
-                    let kind = ObstacleKind::SchemaRefuses { definition };
-                    let why = || context.snapshot.schema_fault(object).unwrap_or_default().to_owned();
-                    found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
-                    continue;
-                }
+                RefusedBy::Schema(definition) => ObstacleKind::SchemaRefuses { definition },
             };
-            let webhook = &obstacles.admission.hooks[hook as usize];
-            let kind = kind_of(webhook);
-            let why = || self.lack(webhook.call.webhook.backend.as_ref(), &webhook.reach(context).0);
+            let why = || match refused.by {
+                RefusedBy::Hook(hook) => {
+                    let hook = &admission.hooks[hook as usize];
+                    self.lack(hook.call.webhook.backend.as_ref(), &hook.reach(context).0)
+                }
+                RefusedBy::Policy(_) => "its validation is the constant false".to_owned(),
+                RefusedBy::Schema(_) => context.snapshot.schema_fault(object).unwrap_or_default().to_owned(),
+            };
             found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
         }
         self.add_apis(&mut found, &mut prevented);
