@@ -61,32 +61,24 @@ fn until(terminal: &mut File, text: &str) -> String {
     String::from_utf8_lossy(&all).into_owned()
 }
 
-/// A line says how far long work is, and goes with it.
+/// A line says how far long work is, and goes with it. Where standard error is no terminal, nothing is said of it: not
+/// by a run that began earlier, and has as much to do.
 #[test]
 fn progress() {
+    let tree = || program(&["tree", "--from", "-"]);
+    let mut elsewhere = tree().stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (mut ours, theirs) = terminal(80);
-    let mut child = program(&["tree", "--from", "-"]).stdin(Stdio::piped()).stderr(theirs).spawn().unwrap();
-    let mut dump = child.stdin.take().unwrap();
-    dump.write_all(&[b' '; 1_200_000]).unwrap();
+    let mut child = tree().stdin(Stdio::piped()).stderr(theirs).spawn().unwrap();
+    let mut dumps = [elsewhere.stdin.take().unwrap(), child.stdin.take().unwrap()];
+    dumps.iter_mut().for_each(|dump| dump.write_all(&[b' '; 1_200_000]).unwrap());
     let told = until(&mut ours, "Reading files: 2 MB");
     assert!(!told.contains("\r\n"), "one line: {told:?}");
-    dump.write_all(b"what: ever").unwrap();
-    drop(dump);
+    dumps.iter_mut().for_each(|dump| dump.write_all(b"what: ever").unwrap());
+    drop(dumps);
     let told = until(&mut ours, "error: ");
     assert!(told.contains("\u{1b}[2K"), "the line is cleared first: {told:?}");
     assert_eq!(child.wait().unwrap().code(), Some(1));
-}
-
-/// Where standard error is no terminal, nothing is said of progress.
-#[test]
-fn no_progress_elsewhere() {
-    let mut child = program(&["tree", "--from", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut dump = child.stdin.take().unwrap();
-    // Nothing tells that a line would have come by now, so this waits for longer than a line does.
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
-    dump.write_all(b"what: ever").unwrap();
-    drop(dump);
-    let told = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
+    let told = String::from_utf8(elsewhere.wait_with_output().unwrap().stderr).unwrap();
     assert!(told.starts_with("error: "), "{told:?}");
 }
 

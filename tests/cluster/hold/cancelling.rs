@@ -101,10 +101,8 @@ fn a_rollout_under_way_stays_as_it_is() {
         let root = scene.root();
         root["status"]["observedGeneration"] == root["metadata"]["generation"] && root["status"]["replicas"] == 3
     });
-    for _ in 0..5 {
-        std::thread::sleep(std::time::Duration::from_millis(200));
-        assert_eq!((scene.state(), replicas()), (before.clone(), wanted.clone()));
-    }
+    scene.fence();
+    assert_eq!((scene.state(), replicas()), (before, wanted));
 }
 
 /// What has finished counts, also if it finished meanwhile; nothing runs twice.

@@ -2,15 +2,16 @@
 
 use std::{
     process::Stdio,
+    sync::{Arc, Mutex},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::kit::{Kind, PATIENCE, Scene, checked};
-use crate::harness::{ADMIN, owner_reference, shared, uid};
+use crate::harness::{ADMIN, CountingProxy, Fault, Gate, is_write, owner_reference, shared, uid};
 
 fn args<'a>(scene: &'a Scene, more: &[&'a str]) -> Vec<&'a str> {
     [&["delete", scene.kind.word(), "--yes", "--hold=1h", "-n", &scene.namespace], more].concat()
@@ -138,37 +139,48 @@ fn a_delete_goes_on_or_is_taken_back_but_never_both() {
     }
 }
 
-/// What becomes a dependent while the delete is taken back is kept, too.
+/// What becomes a dependent while the delete is taken back is kept, too: here, one comes before each of its writes, up
+/// to the one that lets the object go, and the collector knows of it. What comes even later has no owner.
 #[test]
 fn late_dependents_are_kept() {
     let scene = Scene::of(Kind::ConfigMap);
     let root = scene.root();
     scene.hold();
-    let (made, gone) = thread::scope(|scope| {
-        let cancel = scope.spawn(|| scene.gc(&["cancel", "configmap/web", "--yes"]));
-        let mut made: Vec<(Value, Instant)> = Vec::new();
-        for number in 0.. {
-            if scene.cluster.get(&scene.path()).is_none_or(|now| uid(&now) != uid(&root)) {
-                break;
-            }
-            let late = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("late-{number}"),
-                "namespace": scene.namespace, "ownerReferences": [owner_reference(&root)]}});
-            made.push((scene.cluster.create(late), Instant::now()));
-            thread::sleep(Duration::from_millis(20));
+    let (proxy, writes) = (CountingProxy::start(scene.cluster), Arc::<Mutex<Vec<(bool, Arc<Gate>)>>>::default());
+    proxy.with({
+        let writes = Arc::clone(&writes);
+        move |request| {
+            is_write(request).then(|| {
+                let (lets_go, gate) = (request.method == "DELETE", Arc::<Gate>::default());
+                writes.lock().unwrap().push((lets_go, Arc::clone(&gate)));
+                Fault::Before(gate)
+            })
         }
-        let gone = Instant::now();
+    });
+    let args = scene.in_namespace(&["cancel", "configmap/web", "--yes"]);
+    let (mut made, mut is_let_go) = (Vec::new(), false);
+    thread::scope(|scope| {
+        let cancel = scope.spawn(|| scene.cluster.gc_with(proxy.kubeconfig(), &args));
+        for number in 0.. {
+            let next = || writes.lock().unwrap().get(number).cloned();
+            scene.cluster.wait_until("the next write", PATIENCE, || next().is_some() || cancel.is_finished());
+            let Some((lets_go, gate)) = next() else { break };
+            if !is_let_go {
+                let metadata = json!({"name": format!("late-{number}"), "namespace": scene.namespace,
+                    "ownerReferences": [owner_reference(&root)]});
+                let late = scene.cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}));
+                scene.cluster.seen_by_collector(&[uid(&late)]);
+                made.push(late);
+            }
+            is_let_go |= lets_go;
+            gate.open();
+        }
         cancel.join().unwrap().expect(0);
-        (made, gone)
     });
     scene.cluster.settled();
-    // The collector frees those that it knows of when the object goes. What comes even later has no owner.
-    let in_time = made.iter().filter(|(_, at)| gone.duration_since(*at) > Duration::from_millis(500));
-    let (mut all, mut lost) = (0, Vec::new());
-    for (late, _) in in_time {
-        all += 1;
-        lost.extend(scene.cluster.get(&scene.cluster.path_of(late)).is_none().then_some(late));
-    }
-    assert!(lost.is_empty() && all > 3, "{} of {all}: {lost:#?}", lost.len());
+    let is_gone = |late: &&Value| scene.cluster.get(&scene.cluster.path_of(late)).is_none();
+    let lost: Vec<&Value> = made.iter().filter(is_gone).collect();
+    assert!(lost.is_empty() && made.len() > 2, "{} of {}: {lost:#?}", lost.len(), made.len());
 }
 
 /// Another object of the name is nobody's owner, unless the user says so.

@@ -1,7 +1,5 @@
 //! A delete that waits until its time is up.
 
-use std::{thread, time::Duration};
-
 use super::kit::{Kind, PATIENCE, Scene};
 
 /// As long as it is held, everything below it stays; then it goes, and all that goes with it.
@@ -23,9 +21,7 @@ fn goes_when_the_time_is_up(kinds: &[Kind]) {
         scene.hold();
         assert_eq!(scene.secrets().len(), 1);
         assert!(scene.root()["metadata"]["deletionTimestamp"].is_string());
-        // The collector has seen it, and all of its dependents have seen that.
-        scene.cluster.settled();
-        thread::sleep(Duration::from_millis(500));
+        scene.fence();
         assert_eq!(scene.state(), before, "{kind:?}");
         // Somebody else goes on, for a moment more.
         let ran = scene.gc(&["delete", kind.word(), "--hold=1s", "--yes"]);

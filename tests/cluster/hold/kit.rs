@@ -1,6 +1,6 @@
 //! Workloads for the tests of `delete --hold`, and what is there.
 
-use std::{collections::BTreeMap, thread, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use http::Method;
 use serde_json::{Value, json};
@@ -310,6 +310,14 @@ impl Scene {
         ran
     }
 
+    /// Waits until the collector, and the controllers of this kind, have seen all that was written before, and have
+    /// done what that asks for: another of its kind, made now, is complete.
+    #[track_caller]
+    pub fn fence(&self) {
+        Self::on(self.cluster, self.kind);
+        self.cluster.settled();
+    }
+
     /// Panics unless everything is as before, and stays so while its controllers come to rest.
     #[track_caller]
     pub fn is_as(&self, before: &BTreeMap<String, (String, Vec<Value>)>) {
@@ -318,12 +326,8 @@ impl Scene {
             self.run_pods();
             self.is_settled()
         });
-        // The controllers answer within moments; the collector, too.
-        for _ in 0..5 {
-            thread::sleep(Duration::from_millis(200));
-            let now = self.state();
-            assert_eq!(&now, before, "{:?}", self.kind);
-        }
+        self.fence();
+        assert_eq!(&self.state(), before, "{:?}", self.kind);
         assert_eq!(self.secrets(), [""; 0]);
         let root = self.root();
         assert_eq!(root["metadata"].get("finalizers"), None, "{root}");

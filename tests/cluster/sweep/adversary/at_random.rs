@@ -12,11 +12,12 @@ use proptest::prelude::RngExt as _;
 
 use super::{
     cluster,
-    world::{World, rng},
+    world::{Manners, World, rng},
 };
 use crate::{
     harness::{
-        Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, Request, is_write, needs, wait_until,
+        Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, Request, Retry, is_write, needs, poll,
+        wait_until,
     },
     sweep::seat::{Seat, SweepSettings},
 };
@@ -44,14 +45,17 @@ fn let_happen(much: Much, world: &World, audit: &Audit) {
     let counts = || [&world.exchanged, &world.saved, &world.lost].map(|count| count.load(Ordering::Relaxed));
     let before = counts();
     let wanted = [much.exchanged, much.saved, much.lost];
-    wait_until("enough to happen", PATIENCE, || (0..3).all(|sort| counts()[sort] >= before[sort] + wanted[sort]));
+    let enough = |now: &[usize; 3]| (0..3).all(|sort| now[sort] >= before[sort] + wanted[sort]);
+    let verdict =
+        poll(PATIENCE, || Some(counts()).filter(enough).ok_or_else(|| Retry::Later(format!("{:?}", counts()))));
+    verdict.unwrap_or_else(|now| {
+        panic!("{wanted:?} shall be exchanged, saved, lost after {before:?}, and are not: {now}")
+    });
     nobody_died(world, audit);
 }
 
 /// How many requests of a sweep are certainly part of its start.
 const STARTING: usize = 60;
-/// By then every rescue that had begun is over: it succeeded or came too late.
-const SAVED: Duration = Duration::from_secs(2);
 /// How long to wait for enough to happen, and, after the last disturbance, for everything doomed to be gone.
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -185,7 +189,7 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
     first.wait_for_sync();
     let sweeps = Mutex::new(vec![first]);
     let disturb = |world: &World| {
-        world.annotates.store(true, Ordering::Relaxed);
+        world.manners.write().unwrap().annotates = true;
         // First one sweep alone; then two of them, one of which has a fast line.
         let_happen(much, world, &audit);
         crash(&cluster);
@@ -206,10 +210,7 @@ fn a_sweep_deletes_nothing_that_has_to_live(much: Much, kills: usize) {
         let beside =
             needs(34, "the part beside the real collector, which may itself delete what has an owner that lives");
         if beside {
-            // Rescues that began under the old settings must end first.
-            world.annotates.store(false, Ordering::Relaxed);
-            world.beside_the_original.store(true, Ordering::Relaxed);
-            thread::sleep(SAVED);
+            *world.manners.write().unwrap() = Manners { annotates: false, beside_the_original: true };
         }
         sweeps.lock().unwrap().push(SweepSettings::start(&cluster, proxy.kubeconfig()));
         if beside {

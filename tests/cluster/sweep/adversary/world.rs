@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Mutex,
+        Mutex, RwLock,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
@@ -67,16 +67,8 @@ pub struct World {
     /// Owners that are never deleted.
     anchors: Vec<Value>,
     pub over: AtomicBool,
-    /// Whether adversaries also annotate contested objects. The real collector is not safe after such a conflict
-    /// (R4.2).
-    pub annotates: AtomicBool,
-    /// Whether the real collector works next to a sweep. If two clients remove the last finalizer of an object, the API
-    /// server still completes the real collector's PATCH if it began before the other one finished: it deletes whatever
-    /// object has the name then, without the PATCH's preconditions (`deleteWithoutFinalizers` in its generic store). So
-    /// an object that takes the name of an owner with a finalizer may be deleted instead of it, although nobody decided
-    /// that. Adversaries therefore take no such names while this is set. Sweeps don't do that to each other: they
-    /// finish such an owner with a DELETE that carries its uid.
-    pub beside_the_original: AtomicBool,
+    /// What adversaries do. Each of their rounds holds it, so whoever changes it waits until these have ended.
+    pub manners: RwLock<Manners>,
     numbers: AtomicUsize,
     /// Objects that had a living owner at every moment since they were created.
     must_live: Mutex<Vec<Known>>,
@@ -89,6 +81,28 @@ pub struct World {
     pub lost: AtomicUsize,
 }
 
+/// What adversaries do.
+#[derive(Debug, Default)]
+pub struct Manners {
+    /// Whether adversaries also annotate contested objects. The real collector is not safe after such a conflict
+    /// (R4.2).
+    pub annotates: bool,
+    /// Whether the real collector works next to a sweep. If two clients remove the last finalizer of an object, the API
+    /// server still completes the real collector's PATCH if it began before the other one finished: it deletes whatever
+    /// object has the name then, without the PATCH's preconditions (`deleteWithoutFinalizers` in its generic store). So
+    /// an object that takes the name of an owner with a finalizer may be deleted instead of it, although nobody decided
+    /// that. Adversaries therefore take no such names while this is set. Sweeps don't do that to each other: they
+    /// finish such an owner with a DELETE that carries its uid.
+    pub beside_the_original: bool,
+}
+
+impl Manners {
+    /// Whether another object may take the name of an owner that was deleted with this policy.
+    fn may_be_taken(&self, policy: &str) -> bool {
+        policy == "Background" || !self.beside_the_original
+    }
+}
+
 impl World {
     pub fn on(cluster: &Cluster) -> Self {
         let world = Self {
@@ -96,8 +110,7 @@ impl World {
             namespace: cluster.namespace("world"),
             anchors: Vec::new(),
             over: AtomicBool::new(false),
-            annotates: AtomicBool::new(false),
-            beside_the_original: AtomicBool::new(false),
+            manners: RwLock::default(),
             numbers: AtomicUsize::new(0),
             must_live: Mutex::default(),
             must_go: Mutex::default(),
@@ -160,6 +173,7 @@ impl World {
         self.must_live.lock().unwrap().push(known.clone());
         let (mut slot, mut last_slot) = (0, 0);
         while !self.is_over() {
+            let manners = self.manners.read().unwrap();
             slot = (slot + 1) % slots.len();
             let Some(next) = self.make(owners, &slots[slot], &[]) else {
                 thread::sleep(STILL_THERE);
@@ -178,7 +192,7 @@ impl World {
             assert!(answer.is_success(), "{known}: {} {}", answer.status, answer.text());
             let policy = POLICIES[rng.random_range(0..POLICIES.len())];
             self.api.delete(&self.path(owners, &last), policy);
-            if !self.may_be_taken(policy) {
+            if !manners.may_be_taken(policy) {
                 slots[last_slot] = self.name("owner");
             }
             last_slot = slot;
@@ -190,16 +204,12 @@ impl World {
         }
     }
 
-    /// Whether another object may take the name of an owner that was deleted with this policy.
-    fn may_be_taken(&self, policy: &str) -> bool {
-        policy == "Background" || !self.beside_the_original.load(Ordering::Relaxed)
-    }
-
     /// Deletes the only owner of an object, and gives it another a moment later. If the API server accepts that, the
     /// object must survive.
     pub fn save(&self, seed: u64) {
         let mut rng = rng(seed);
         while !self.is_over() {
+            let manners = self.manners.read().unwrap();
             let (kind, owners) = (rng.random_range(0..DEPENDENTS), rng.random_range(0..KINDS.len()));
             let owner = self.make(owners, &self.name("leaves"), &[]).expect("the name is free");
             let object =
@@ -208,12 +218,14 @@ impl World {
             pause(&mut rng, 30);
             let policy = POLICIES[rng.random_range(0..2)];
             self.api.delete(&self.path(owners, &owner), policy);
-            pause(&mut rng, 300);
-            if self.annotates.load(Ordering::Relaxed) {
+            // In time or too late, however fast those are that collect.
+            let late = [4, 40, 300][rng.random_range(0..3)];
+            pause(&mut rng, late);
+            if manners.annotates {
                 for number in 0..rng.random_range(0..3) {
                     let note = json!({"metadata": {"annotations": {"note": number.to_string()}}});
                     self.api.ask(&Method::PATCH, &path, Some((MERGE_PATCH, &note)));
-                    pause(&mut rng, 100);
+                    pause(&mut rng, late / 3);
                 }
             }
             let anchor = &self.anchors[rng.random_range(0..self.anchors.len())];
@@ -240,6 +252,7 @@ impl World {
     pub fn doom(&self, seed: u64) {
         let mut rng = rng(seed);
         while !self.is_over() {
+            let manners = self.manners.read().unwrap();
             let number = rng.random_range(1..3);
             let policy = POLICIES[rng.random_range(0..2)];
             let owners: Vec<(usize, Value)> = (0..number)
@@ -259,8 +272,8 @@ impl World {
                 self.api.delete(&self.path(*kind, owner), policy);
                 let name = owner["metadata"]["name"].as_str().unwrap_or_default();
                 // After a background delete the name is free at once; otherwise a moment later.
-                let mut replaced = self.may_be_taken(policy) && self.make(*kind, name, &[]).is_some();
-                if self.may_be_taken(policy) && !replaced {
+                let mut replaced = manners.may_be_taken(policy) && self.make(*kind, name, &[]).is_some();
+                if manners.may_be_taken(policy) && !replaced {
                     thread::sleep(STILL_THERE);
                     replaced = self.make(*kind, name, &[]).is_some();
                 }
