@@ -164,5 +164,5 @@ fn radius(
     let most = (!args.targets.all).then_some(WORST);
     let stuck = rows.iter().any(|row| row.summary.stuck > 0);
     let radius = BlastRadius::new(snapshot, propagation, rows, session.namespace.as_deref(), most);
-    report(global, args, session, session.namespace.as_deref(), &radius, &snapshot.gaps, stuck)
+    report(global, args, session, session.namespace.as_deref(), &radius, &radius.gaps(), stuck)
 }

@@ -24,7 +24,8 @@ pub(super) fn run(global: &GlobalArgs, args: &ReclaimArgs) -> Result<Report, Ope
     // Like kubectl get, it shows what there is of a type, and that may be nothing.
     let by_type = args.targets.selects() || matches!(args.targets.targets.as_slice(), [one] if !one.contains('/'));
     let targets = TargetArgs { type_alone: true, ignore_not_found: by_type, ..args.targets.clone() };
-    let session = global.open(&args.source, &targets, ReadScope::Reclaim)?;
+    let mut session = global.open(&args.source, &targets, ReadScope::Reclaim)?;
+    session.enter_namespace();
     let snapshot = &session.snapshot;
     let now = time(args, snapshot)?;
     let forecast = forecast(snapshot, &settings, now);

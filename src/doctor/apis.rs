@@ -289,6 +289,10 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
     let prefix = prefix(case, resource);
     let said = failure.trim_start_matches("500 Internal Server Error: ");
     let related = hanging_namespaces(case, findings);
+    let definition = definition(case, resource);
+    let terminating = definition.filter(|id| case.snapshot().object(*id).terminating());
+    findings.explained.extend(terminating);
+    let hanging: Vec<ObjectId> = terminating.into_iter().chain(related.iter().copied()).collect();
     let quoted = |after: &str| said.split_once(after).and_then(|(_, rest)| rest.split_once('"')).map(|(key, _)| key);
     let key = quoted("unable to transform key \"").filter(|key| key.starts_with('/'));
     let version = said.split_once("from an invalid group/version: ").map(|(_, version)| version);
@@ -307,7 +311,7 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         (None, None) => format!("The list of {full} fails because a stored object cannot be decoded: {said}."),
     };
     let mut remedies = Vec::new();
-    if let (Some(version), Some(definition)) = (version, definition(case, resource)) {
+    if let (Some(version), Some(definition)) = (version, definition) {
         let version = version.rsplit('/').next().unwrap_or(version);
         let schema = json!({"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}});
         let known = json!({"name": version, "served": false, "storage": false, "schema": schema});
@@ -349,9 +353,9 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         consequence: format!(
             "{}. No client can list or watch objects of this kind, including the collector: it sees no changes, \
              and after a restart no objects at all. Then none is collected, and none blocks its owner.",
-            hang(case, &related)
+            hang(case, &hanging)
         ),
-        objects: Vec::new(),
+        objects: definition.into_iter().collect(),
         references: Vec::new(),
         related,
         remedies,

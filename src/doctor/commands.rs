@@ -1,6 +1,6 @@
 //! Remedies as plain kubectl commands to paste: readers may not have this plugin.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter};
 
 use rustc_hash::FxHashSet;
 use serde_json::{Value, json};
@@ -14,6 +14,8 @@ use crate::{
 /// A longer patch or list of names, in bytes, is split into several commands: Linux refuses an argument of more than
 /// 128 KiB.
 const LONGEST: usize = 80_000;
+/// A patch that takes single items out of a list takes out at most this many.
+const MOST_STEPS: usize = 100;
 
 /// Builds commands about the objects of one snapshot. Returns `None` for an object whose name, kind or namespace no API
 /// server accepts: a dump may contain anything.
@@ -142,8 +144,7 @@ impl Commands<'_> {
             let words = ids.iter().filter_map(|id| object_word(&resource.plural, &resource.group, name(id)));
             // kubectl splits the first of several arguments at commas.
             let (together, alone): (Vec<String>, Vec<String>) = words.partition(|word| !word.contains(','));
-            let batches =
-                in_batches(together, |word| word.len() + 1).into_iter().chain(alone.into_iter().map(|word| vec![word]));
+            let batches = in_batches(together, |word| word.len() + 1).chain(alone.into_iter().map(|word| vec![word]));
             for words in batches {
                 let command = self.kubectl.verb("delete").args(words).in_namespace(self.snapshot.text(namespace));
                 let cascade = format!("--cascade={cascade}");
@@ -178,13 +179,13 @@ impl Commands<'_> {
             }
             steps
         };
-        let steps: Vec<Vec<Value>> = changes.iter().map(steps).collect();
-        let batches = in_batches(steps, |steps| steps.iter().map(size_of).sum());
-        batches.into_iter().filter_map(|steps| self.patch(id, steps.concat())).collect()
+        let batches = in_batches(changes.iter().map(steps), |steps| steps.iter().map(size_of).sum());
+        batches.filter_map(|steps| self.patch(id, steps.concat())).collect()
     }
 
     /// Removes those of these finalizers that an object has, if their indexes are unchanged. Several commands each
-    /// remove some of them, the last ones first. The collector's stay while dependents may be hidden.
+    /// remove some of them, the last ones first. If they are many, one command writes those that stay, if the whole
+    /// object is unchanged. The collector's stay while dependents may be hidden.
     pub fn remove_finalizers(self, id: ObjectId, finalizers: &[Symbol]) -> Vec<ShellCommand> {
         let has = &self.snapshot.object(id).finalizers;
         if finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer()) && self.may_wait_for_hidden(id) {
@@ -192,6 +193,13 @@ impl Commands<'_> {
         }
         let wanted: FxHashSet<Symbol> = finalizers.iter().copied().collect();
         let places: Vec<usize> = (0..has.len()).filter(|place| wanted.contains(&has[*place])).collect();
+        let version = self.snapshot.object(id).resource_version.text(&self.snapshot.strings);
+        if places.len() > MOST_STEPS && has.len() - places.len() <= MOST_STEPS && !version.is_empty() {
+            let kept = has.iter().filter(|finalizer| !wanted.contains(finalizer));
+            let kept: Vec<&str> = kept.map(|finalizer| self.snapshot.text(*finalizer)).collect();
+            let fields = json!({"metadata": {"resourceVersion": version, "finalizers": kept}});
+            return self.merge(id, &fields).into_iter().collect();
+        }
         let path = |place: usize| format!("/metadata/finalizers/{place}");
         let same = |place: usize| json!({"op": "test", "path": path(place), "value": self.snapshot.text(has[place])});
         self.remove_places(id, &places, &same, &path)
@@ -210,8 +218,7 @@ impl Commands<'_> {
         places.dedup();
         // Start with the last, so that the other indexes remain right.
         places.reverse();
-        let steps =
-            places.into_iter().map(|place| (test(place), json!({"op": "remove", "path": path(place)}))).collect();
+        let steps = places.into_iter().map(|place| (test(place), json!({"op": "remove", "path": path(place)})));
         let batches = in_batches(steps, |(test, remove)| size_of(test) + size_of(remove));
         let command = |steps: Vec<(Value, Value)>| {
             let (mut tests, removes): (Vec<Value>, Vec<Value>) = steps.into_iter().unzip();
@@ -219,7 +226,7 @@ impl Commands<'_> {
             tests.extend(removes);
             self.patch(id, tests)
         };
-        batches.into_iter().filter_map(command).collect()
+        batches.filter_map(command).collect()
     }
 
     /// Sets fields of an object, or removes them if they are null.
@@ -254,24 +261,21 @@ pub(super) fn one_after_another(commands: impl IntoIterator<Item = ShellCommand>
     commands.into_iter().reduce(ShellCommand::and)
 }
 
-/// The items in order, in batches of at most [`LONGEST`] bytes or of one item.
-pub(super) fn in_batches<T>(items: Vec<T>, size: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
-    let mut batches: Vec<Vec<T>> = Vec::new();
-    let mut room = 0;
-    for item in items {
-        let size = size(&item);
-        match batches.last_mut().filter(|_| size <= room) {
-            Some(batch) => {
-                room -= size;
-                batch.push(item);
-            }
-            None => {
-                room = LONGEST.saturating_sub(size);
-                batches.push(vec![item]);
-            }
+/// The items in order, in batches of at most [`LONGEST`] bytes or of one item, made one after the other.
+pub(super) fn in_batches<T>(
+    items: impl IntoIterator<Item = T>,
+    size: impl Fn(&T) -> usize,
+) -> impl Iterator<Item = Vec<T>> {
+    let mut items = items.into_iter().peekable();
+    iter::from_fn(move || {
+        let mut batch = vec![items.next()?];
+        let mut room = LONGEST.saturating_sub(size(&batch[0]));
+        while let Some(item) = items.next_if(|item| size(item) <= room) {
+            room -= size(&item);
+            batch.push(item);
         }
-    }
-    batches
+        Some(batch)
+    })
 }
 
 /// The size of a step in a patch, including its comma.

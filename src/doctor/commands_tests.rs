@@ -1,7 +1,7 @@
 use super::commands::Commands;
 use crate::{
     command_line::{Kubectl, PLAIN, ShellCommand},
-    model::ObjectId,
+    model::{ObjectId, Symbol},
     tree::fixture::{World, owner, terminating},
 };
 
@@ -61,6 +61,23 @@ fn a_finalizer_is_removed_only_if_it_is_where_it_was() {
     let patch = commands.remove_finalizers(held, &[finalizer("acme.io/b")])[0].to_string();
     assert!(patch.contains("/metadata/finalizers/1\",\"value\":\"acme.io/b\""), "{patch}");
     assert_eq!(commands.remove_finalizers(other, &[finalizer("acme.io/b")]), []);
+}
+
+/// A million steps would be longer than any command, and gigabytes.
+#[test]
+fn many_finalizers_are_removed_at_once() {
+    let mut world = World::new();
+    let names: Vec<&'static str> = (0..300).map(|number| &*format!("acme.io/{number}").leak()).collect();
+    let held = world.add_with("shop", "ConfigMap/held", Vec::new(), |raw| {
+        terminating(&names)(raw);
+        raw.resource_version = "7".into();
+    });
+    let (snapshot, _) = world.build();
+    let commands = Commands { snapshot: &snapshot, kubectl: &PLAIN, guarded: false };
+    let wanted: Vec<Symbol> = names[1..].iter().filter_map(|name| snapshot.strings.find(name)).collect();
+    let patches = commands.remove_finalizers(held, &wanted);
+    let [patch] = patches.as_slice() else { panic!("{patches:?}") };
+    assert!(patch.to_string().contains(r#""finalizers":["acme.io/0"],"resourceVersion":"7""#), "{patch}");
 }
 
 /// The delete is joined to the save: it must not run without it.

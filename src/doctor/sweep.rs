@@ -73,7 +73,7 @@ fn commands(case: &Case<'_>, objects: &[ObjectId]) -> Vec<ShellCommand> {
     }
     let batches = by_namespace
         .into_iter()
-        .flat_map(|((_, place), words)| in_batches(words, |word| word.len() + 1).into_iter().map(move |b| (place, b)));
+        .flat_map(|((_, place), words)| in_batches(words, |word| word.len() + 1).map(move |b| (place, b)));
     let sweep = |(namespace, words): (Symbol, Vec<String>)| {
         let command = case.kubectl.plugin("sweep").args(words).in_namespace(snapshot.text(namespace))?;
         Some(command.arg("--yes"))

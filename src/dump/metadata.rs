@@ -149,7 +149,9 @@ impl Metadata {
         if !self.object.name.is_empty() {
             kept.insert("name".to_owned(), strings.text(self.object.name).into());
         }
+        // What a controller deletes with an object may be called after its namespace.
         if self.has_finalizers {
+            kept.insert("namespace".to_owned(), strings.text(self.object.namespace).into());
             let texts: Vec<&str> = self.finalizers(strings).collect();
             kept.insert("finalizers".to_owned(), json!(texts));
         }

@@ -73,17 +73,25 @@ pub(super) struct Pieces<R> {
 /// What the names of all fields with a time have in common.
 const TIME: &[u8] = b"ime";
 
+/// Fields, beside those that begin with `last`, whose time is when something happened. Others may lie ahead: a
+/// certificate's `renewalTime`, a `startTime` that is planned, the end of a grace period.
+const PAST: [&[u8]; 6] =
+    [b"creationTimestamp", b"renewTime", b"acquireTime", b"eventTime", b"firstTimestamp", b"completionTime"];
+
 /// The latest time in a text, in JSON or YAML, of fields whose names say that it is when something happened:
 /// `lastTransitionTime`, `renewTime`, `lastTimestamp`, the `time` of managed fields.
 fn latest_time(finder: &memmem::Finder<'_>, text: &[u8]) -> Option<i64> {
     const LENGTH: usize = "2026-01-31T08:00:00".len();
     let times = finder.find_iter(text).filter_map(|at| {
-        let name = text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        // It lies ahead, up to the end of the grace period.
-        if text[at - name..at].ends_with(b"deletionT") || !text[..at].last()?.eq_ignore_ascii_case(&b't') {
+        let begin = at - text[..at].iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let rest = text[at + 3..].strip_prefix(b"stamp").unwrap_or(&text[at + 3..]);
+        let name = &text[begin..text.len() - rest.len()];
+        // Managed fields say when right after they have said which operation that was.
+        let before = &text[begin.saturating_sub(80)..begin];
+        let of_managed = || name == b"time" && memmem::find(before, b"operation").is_some();
+        if !name.starts_with(b"last") && !PAST.contains(&name) && !of_managed() {
             return None;
         }
-        let rest = text[at + 3..].strip_prefix(b"stamp").unwrap_or(&text[at + 3..]);
         let between = rest.iter().take(6).take_while(|byte| matches!(byte, b'"' | b'\'' | b':' | b' ')).count();
         let time = std::str::from_utf8(rest.get(between..between + LENGTH)?).ok()?;
         let is_named = rest[..between].contains(&b':') && time.as_bytes()[10] == b'T';
@@ -306,10 +314,15 @@ mod tests {
         let latest =
             |text: &str| latest_time(&memmem::Finder::new(TIME), text.as_bytes()).map(|time| time - 1_767_225_600);
         for (text, expected) in [
-            (r#"{"lastTransitionTime": "2026-01-01T00:00:05Z", "time":"2026-01-01T00:00:07Z"}"#, Some(7)),
+            (
+                r#"{"lastUpdateTime": "2026-01-01T00:00:05Z", "operation":"Apply","time":"2026-01-01T00:00:07Z"}"#,
+                Some(7),
+            ),
             ("renewTime: 2026-01-01T00:00:09.123456Z\nlastTimestamp: '2026-01-01T00:00:03Z'", Some(9)),
             ("creationTimestamp: \"2026-01-01T00:00:01Z\"", Some(1)),
             ("deletionTimestamp: \"2026-01-01T00:00:30Z\"", None),
+            ("renewalTime: \"2036-01-01T00:00:00Z\"\nstartTime: \"2036-01-01T00:00:00Z\"", None),
+            ("schedule:\n  time: \"2036-01-01T00:00:00Z\"", None),
             ("notAfter: \"2036-01-01T00:00:00Z\"", None),
             ("runtime: 2036-01-01T00:00", None),
             ("the time is 2036-01-01T00:00:00Z", None),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use memchr::memmem;
 use serde::de::{DeserializeSeed, IgnoredAny};
 
 use super::{
@@ -119,13 +120,16 @@ impl<R: Read> Json<'_, R> {
     fn skip_logs(&mut self) -> Result<(), DumpError> {
         const BEGIN: &[u8] = b"==== START logs";
         const END: &[u8] = b"==== END logs";
+        const MARK: &[u8] = b" ====";
         while self.peek()? == Some(b'=') {
             if !self.pieces.line().map_err(self.failed)?.starts_with(BEGIN) {
                 return Ok(());
             }
             loop {
                 let line = self.pieces.line().map_err(self.failed)?;
-                let (length, ends) = (line.len(), line.is_empty() || line.starts_with(END));
+                // A log without a newline at its end has the marker behind its last line.
+                let is_mark = line.trim_ascii_end().ends_with(MARK) && memmem::find(line, END).is_some();
+                let (length, ends) = (line.len(), line.is_empty() || is_mark);
                 self.pieces.skip(length);
                 if ends {
                     break;

@@ -331,9 +331,16 @@ impl Snapshot {
 
     /// Whether a resource's list failed because of its conversion webhook.
     pub(crate) fn fails_to_convert(&self, resource: ResourceId) -> bool {
-        let failures =
-            self.lists.iter().filter(|list| list.resource == resource).filter_map(|list| list.failure.as_ref());
-        failures.into_iter().any(|failure| failure.kind() == GapKind::Conversion)
+        self.failures(resource).any(|failure| failure.kind() == GapKind::Conversion)
+    }
+
+    /// Whether not even the API server's own controllers can list a resource.
+    pub(crate) fn is_unreadable_by_all(&self, resource: ResourceId) -> bool {
+        self.failures(resource).any(GapReason::blocks_all)
+    }
+
+    fn failures(&self, resource: ResourceId) -> impl Iterator<Item = &GapReason> {
+        self.lists.iter().filter(move |list| list.resource == resource).filter_map(|list| list.failure.as_ref())
     }
 
     /// Whether an object is a Namespace.

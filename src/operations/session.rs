@@ -126,6 +126,16 @@ impl<S: Source + ?Sized> Session<S> {
         self.source.trust_missing_apis();
     }
 
+    /// A Namespace as the only target stands for what is in it.
+    pub fn enter_namespace(&mut self) {
+        if let Some([target]) = self.targets.as_deref()
+            && self.snapshot.is_namespace(*target)
+        {
+            self.namespace = Some(self.snapshot.text(self.snapshot.object(*target).name).to_owned());
+            self.targets = None;
+        }
+    }
+
     /// The session's namespace, as a symbol of the snapshot.
     pub fn namespace_symbol(&mut self) -> Option<Symbol> {
         let namespace = self.namespace.as_deref()?;

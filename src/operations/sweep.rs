@@ -125,6 +125,7 @@ impl SweepPass {
     /// Why the cluster can't be read.
     pub fn open(cluster: &ClusterConfig, targets: &TargetConfig, rules: SweepRules) -> Result<Self, OperationError> {
         let mut session = Discovered::connect(cluster)?.read(targets, ReadScope::Everything)?;
+        session.enter_namespace();
         if rules.trust_missing_apis {
             session.trust_missing_apis();
         }

@@ -104,7 +104,7 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             .unfinished
             .iter()
             .filter(|object| !known.contains(object))
-            .map(|object| self.unfinished_outcome(*object))
+            .map(|object| unfinished_outcome(self.world.context, *object, &self.blockers))
             .collect();
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
@@ -113,9 +113,17 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let context = self.world.context;
         let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
         let obstacles = self.world.obstacles(healthy);
+        let mut controllers = self.blockers.controllers().clone();
+        let is_waiting =
+            |id: &&ObjectId| !known.contains(*id) && self.world.stored(**id).is_some_and(|stored| stored.terminating);
+        let waiting: Vec<ObjectId> = request.targets.iter().filter(is_waiting).copied().collect();
+        if !waiting.is_empty() {
+            let blockers = Blockers::at_end_of(self.world, &waiting);
+            anyway.extend(waiting.iter().map(|object| unfinished_outcome(context, *object, &blockers)));
+            controllers.add(blockers.controllers());
+        }
         let mut needs = self.world.needs.clone();
         needs.add(&self.world.obstacle_needs);
-        let mut controllers = self.blockers.controllers().clone();
         let others = self.world.others.take().unwrap_or_default();
         controllers.add(&others.controllers);
         Plan {
@@ -220,21 +228,21 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         stopped.or(unread).or(assumed).or(refusable)
     }
 
-    /// An object that stays terminating, unchanged, and what blocks it.
-    fn unfinished_outcome(&self, object: ObjectId) -> Outcome {
-        Outcome {
-            waits_for: self.blockers.waits_for(object).to_vec(),
-            held_by: self.blockers.holders(object).to_vec(),
-            state: Some(self.blockers.state(object)),
-            ..Outcome::untouched(self.world.context, object)
-        }
-    }
-
     /// An object that didn't change in the simulation, but might.
     fn undecided(&self, object: ObjectId) -> Option<Outcome> {
         let unread = self.uncertain.contains(&object);
         let uncertain = Some(if unread { Uncertainty::Gap } else { Uncertainty::Assumption });
         self.world.exists(object).then(|| Outcome { uncertain, ..Outcome::untouched(self.world.context, object) })
+    }
+}
+
+/// An object that stays terminating, unchanged, and what blocks it.
+fn unfinished_outcome(context: &SimContext<'_>, object: ObjectId, blockers: &Blockers) -> Outcome {
+    Outcome {
+        waits_for: blockers.waits_for(object).to_vec(),
+        held_by: blockers.holders(object).to_vec(),
+        state: Some(blockers.state(object)),
+        ..Outcome::untouched(context, object)
     }
 }
 

@@ -33,6 +33,8 @@ pub enum NoteKind {
     LeftBehind,
     /// The controller that removes its finalizer goes in this delete, and it stays.
     Abandoned,
+    /// The same where only its name says that a workload may be that controller.
+    PerhapsAbandoned,
 }
 
 impl NoteKind {
@@ -47,6 +49,7 @@ impl NoteKind {
             NoteKind::DoubtedPath => "missing-api",
             NoteKind::LeftBehind => "left-behind",
             NoteKind::Abandoned => "abandoned",
+            NoteKind::PerhapsAbandoned => "perhaps-abandoned",
         }
     }
 
@@ -91,6 +94,11 @@ impl NoteKind {
             }
             NoteKind::Abandoned => {
                 "stays, and cannot be deleted any more: the controller that removes its finalizer goes in this delete"
+                    .to_owned()
+            }
+            NoteKind::PerhapsAbandoned => {
+                "stays, and may not be deletable any more: by its name, a workload that goes in this delete may be the \
+                 controller that removes its finalizer"
                     .to_owned()
             }
             NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),

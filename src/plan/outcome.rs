@@ -257,13 +257,18 @@ impl Plan {
         self.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.unread)
     }
 
-    /// Whether anything stays stuck, in any outcome that was found, or an obstacle prevents anything.
+    /// Whether anything stays stuck, in any outcome that was found and in either end, or an obstacle prevents anything.
     pub fn stuck(&self) -> bool {
         let stuck_in_other_order =
             |outcome: &Outcome| outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck));
         let stays_stuck = || self.stays.iter().any(|stays| stays.state == Some(State::Stuck));
         let prevented = || self.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
-        self.summary.stuck > 0 || prevented() || stays_stuck() || self.outcomes.iter().any(stuck_in_other_order)
+        let stuck_later = || self.once_later().any(|finished| finished.state == State::Stuck);
+        self.summary.stuck > 0
+            || prevented()
+            || stays_stuck()
+            || self.outcomes.iter().any(stuck_in_other_order)
+            || stuck_later()
     }
 
     /// Whether every outcome is certain.

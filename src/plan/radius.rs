@@ -72,12 +72,13 @@ pub fn blast_radius(
     for root in roots(snapshot, context.graph, namespace) {
         let plan = plan(context, &Request::delete(vec![root.object], propagation));
         if plan.refused.is_empty() {
+            let verdict = Verdict::of(snapshot, &plan, &[], &[]);
             rows.push(Radius {
                 object: root.object,
                 summary: plan.summary,
-                certain: plan.certain(),
+                certain: verdict.certain,
                 effects: EffectCounts::of(&plan),
-                verdict: Verdict::of(snapshot, &plan, &[], &[]).result,
+                verdict: verdict.result,
                 obstacle: obstacle(&plan),
             });
         }

@@ -45,6 +45,14 @@ impl Plan {
         self.effects.iter().chain(&self.effects_later)
     }
 
+    /// What others have to do that the first end doesn't come to: it leaves these objects alone.
+    pub fn once_later(&self) -> impl Iterator<Item = &Finished> {
+        let first: FxHashSet<ObjectId> =
+            self.outcomes.iter().chain(&self.stays).filter(|it| it.state.is_some()).map(|it| it.object).collect();
+        let once = self.then.iter().flat_map(|then| &then.once);
+        once.filter(move |finished| !first.contains(&finished.object))
+    }
+
     /// The outcomes of objects that only the second end removes, or may remove.
     pub fn later(&self) -> impl Iterator<Item = &Outcome> {
         let removes = |outcome: &&Outcome| outcome.may_be_removed();
@@ -71,8 +79,13 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     plan.steps += second.steps;
     plan.assumptions.extend(second.assumptions);
     for obstacle in second.obstacles {
-        if !plan.obstacles.iter().any(|known| known.kind == obstacle.kind) {
-            plan.obstacles.push(obstacle);
+        match plan.obstacles.iter_mut().find(|known| known.kind == obstacle.kind) {
+            Some(known) => {
+                known.prevents.extend(obstacle.prevents);
+                known.prevents.sort_unstable();
+                known.prevents.dedup();
+            }
+            None => plan.obstacles.push(obstacle),
         }
     }
     let first: FxHashMap<ObjectId, &Outcome> =

@@ -287,7 +287,7 @@ fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
     reasons
 }
 
-/// What stays Terminating, in any outcome that was found.
+/// What stays Terminating, in any outcome that was found and in either end.
 fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
     let stays_stuck = |outcome: &Outcome| {
         outcome.state == Some(State::Stuck)
@@ -305,6 +305,14 @@ fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
             None => continue,
         };
         by_state[place].push(outcome.object);
+    }
+    for finished in plan.once_later() {
+        let place = match finished.state {
+            State::Stuck => 0,
+            State::Unknown => 1,
+            State::Waiting => 2,
+        };
+        by_state[place].push(finished.object);
     }
     let [stuck, depends, waits] = by_state;
     let reasons = [

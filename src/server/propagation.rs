@@ -1,9 +1,12 @@
 //! The propagation policy of a DELETE.
 
+use serde::{Deserialize, Serialize};
+
 /// What happens to the dependents of a deleted object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Propagation {
     /// The object is removed first, then its dependents.
+    #[default]
     Background,
     /// The dependents are removed first; the object waits for those that block it.
     Foreground,

@@ -211,7 +211,7 @@ fn inspect_terminating(
             Symbol::DEFINITION => {
                 holders.push(BlockedBy::Finalizer(finalizer));
                 let instances = instances_of(world, object);
-                if world.context.conversion_fails(object) {
+                if world.context.hides_instances(object) {
                     read_conversion(world, object);
                     causes.push(State::Stuck);
                 }

@@ -48,7 +48,7 @@ pub enum Cause {
     DefinitionGone(ObjectId),
     /// The API server, because this Service is gone: its IPAddresses (R9.20).
     AddressReleased(ObjectId),
-    /// The controller of this object, whose status lists it (R9.38).
+    /// The controller of this object, which lists it or names its labels (R9.38).
     Inventory(ObjectId),
 }
 

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     collector::{Ask, Collector, Event, EventKind, Examination, Finish, Orphaning},
     graph::{NodeId, OwnerGraph},
-    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol},
+    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol, effects::RELEASE},
     server::{self, DeleteAnswer, DeleteOptions, KindRules, OwnDelete, Patch, PatchAnswer, Stored},
 };
 
@@ -61,6 +61,7 @@ pub struct SimContext<'a> {
     rules: Vec<KindRules>,
     by_namespace: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     by_resource: OnceLock<FxHashMap<ResourceId, Vec<ObjectId>>>,
+    by_release: OnceLock<FxHashMap<Symbol, Vec<ObjectId>>>,
     users_of_claims: OnceLock<FxHashMap<(Symbol, Symbol), Vec<ObjectId>>>,
     definition_of: OnceLock<FxHashMap<ResourceId, ObjectId>>,
     /// The time of the data in Unix seconds; `None` if unknown.
@@ -87,6 +88,7 @@ impl<'a> SimContext<'a> {
             rules,
             by_namespace: OnceLock::new(),
             by_resource: OnceLock::new(),
+            by_release: OnceLock::new(),
             users_of_claims: OnceLock::new(),
             definition_of: OnceLock::new(),
             time: snapshot.time(),
@@ -164,6 +166,22 @@ impl<'a> SimContext<'a> {
             index
         });
         index.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    /// All objects whose labels name a HelmRelease of this name.
+    pub(crate) fn released(&self, name: &str) -> &[ObjectId] {
+        let strings = &self.snapshot.strings;
+        let index = self.by_release.get_or_init(|| {
+            let mut index: FxHashMap<Symbol, Vec<ObjectId>> = FxHashMap::default();
+            let Some(key) = strings.find(RELEASE) else { return index };
+            for (id, object) in self.snapshot.objects() {
+                if let Some((_, name)) = object.labels.iter().find(|(label, _)| *label == key) {
+                    index.entry(*name).or_default().push(id);
+                }
+            }
+            index
+        });
+        strings.find(name).and_then(|name| index.get(&name)).map_or(&[], Vec::as_slice)
     }
 
     /// The resource that a CustomResourceDefinition defines, if served. Looked up by plural, which is part of the CRD's

@@ -43,8 +43,8 @@ fn bad_news() {
         "plan deploy/web -n shop -o yaml",
         "plan deploy/web -n shop -o name",
         "plan ns/shop --assume-complete",
-        "plan -A",
-        "plan -A -o json",
+        "plan -A --assume-complete",
+        "plan -A --assume-complete -o json",
         "doctor",
         "doctor -o json",
     ] {

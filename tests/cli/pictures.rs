@@ -14,7 +14,7 @@ const COMMANDS: [(&str, &[&str]); 7] = [
     ("tree", &["tree", "-n", "shop", "--from", SHOP]),
     ("owners", &["tree", "pod/web-6d5f8c7b94-x2lqp", "-n", "shop", "--owners", "--from", SHOP]),
     ("plan", &["plan", "deployment/web", "-n", "shop", "--from", SHOP]),
-    ("radius", &["plan", "-A", "--from", SHOP]),
+    ("radius", &["plan", "-A", "--assume-complete", "--from", SHOP]),
     ("doctor", &["doctor", "--from", LEFTOVERS]),
     ("explain", &["explain", "pod/web-6d5f8c7b94-x2lqp", "-n", "shop", "--from", SHOP]),
     ("sweep", &["sweep", "--dry-run", "--from", LEFTOVERS]),

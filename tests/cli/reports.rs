@@ -217,6 +217,76 @@ fn an_owner_alone_says_that_it_has_dependents() {
     assert_eq!(complete(&[deployment("web", 3), replica_set]), false, "its own were left out by a selector");
 }
 
+/// What an object says that it has, or that is about it without an owner reference, is as unknown as its dependents.
+#[test]
+fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |api_version: &str, kind: &str, name: &str, more: Value| {
+        let mut object = json!({"apiVersion": api_version, "kind": kind,
+            "metadata": {"name": name, "namespace": "shop", "uid": format!("{kind}-{name}")}});
+        object.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+        object
+    };
+    let owned = |mut object: Value, by: &str| {
+        object["metadata"]["ownerReferences"] =
+            json!([{"apiVersion": "apps/v1", "kind": by, "name": "db", "uid": format!("{by}-db")}]);
+        object
+    };
+    let pod = |name: &str| named("v1", "Pod", name, json!({"spec": {"nodeName": "n"}}));
+    let revision = |by: &str| owned(named("apps/v1", "ControllerRevision", "db-1", json!({})), by);
+    let templates = json!({"spec": {"replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}],
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"}}, "status": {"readyReplicas": 1}});
+    let ephemeral = json!({"spec": {"volumes": [{"name": "tmp", "ephemeral": {"volumeClaimTemplate": {}}}]}});
+    let bound = json!({"spec": {"volumeName": "pv-1"}, "status": {"phase": "Bound"}});
+    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "uid": "n"}});
+    let cases = [
+        (
+            vec![
+                named("apps/v1", "StatefulSet", "db", templates),
+                owned(pod("db-0"), "StatefulSet"),
+                revision("StatefulSet"),
+            ],
+            "statefulset/db",
+            "pvc",
+        ),
+        (vec![named("v1", "Pod", "job", ephemeral)], "pod/job", "pvc"),
+        (vec![named("v1", "PersistentVolumeClaim", "data", bound)], "pvc/data", "pv"),
+        (vec![node], "node/n", "pods"),
+        (vec![named("v1", "ServiceAccount", "robot", json!({}))], "serviceaccount/robot", "secrets"),
+        (vec![named("apps/v1", "Deployment", "web", json!({"spec": {"replicas": 1}}))], "deploy/web", "pods"),
+        // Its own revision is there, and none of its three pods.
+        (
+            vec![
+                named("apps/v1", "DaemonSet", "db", json!({"spec": {}, "status": {"numberReady": 3}})),
+                revision("DaemonSet"),
+                pod("another"),
+            ],
+            "daemonset/db",
+            "pods",
+        ),
+    ];
+    for (objects, target, gate) in cases {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+        let path = write(folder.path(), "some.json", &list);
+        let gate = format!("--deny={gate}");
+        let plan = |more: &[&str]| gc(&[&["plan", target, "-n", "shop", "--from", &path], more].concat());
+        assert_eq!(plan(&[&gate]).code, 2, "{target} {gate}: {}", plan(&[&gate]));
+        assert_ne!(plan(&[&gate, "--assume-complete"]).code, 2, "{target} {gate}: {}", plan(&[]));
+    }
+    // Nothing proves that the claim of a bound volume is gone.
+    let volume = json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata":
+        {"name": "pv-1", "uid": "pv", "finalizers": ["kubernetes.io/pv-protection"]}, "spec": {"claimRef":
+        {"namespace": "shop", "name": "data"}}, "status": {"phase": "Bound"}});
+    let path = write(folder.path(), "volume.json", &volume.to_string());
+    let ran = gc(&["plan", "pv/pv-1", "--from", &path]);
+    assert!(ran.out.contains("1 stays Terminating") && ran.out.contains("not certain"), "{ran}");
+    // All of it is told of each root, too.
+    let web = named("apps/v1", "Deployment", "web", json!({"spec": {"replicas": 1}}));
+    let path = write(folder.path(), "web.json", &web.to_string());
+    let ran = gc(&["plan", "-A", "--from", &path]);
+    assert!(ran.out.contains("1 deleted; not certain") && ran.err.contains("Not in the dump"), "{ran}");
+}
+
 /// Shapes in which people have dumps: read, or refused with what to do.
 #[test]
 fn shapes_of_dumps() {
@@ -228,6 +298,10 @@ fn shapes_of_dumps() {
     // `kubectl cluster-info dump`
     let logs = "==== START logs for container c of pod shop/web ====\n{\"kind\": \"broken\n==== END logs ====\n";
     let info = write(folder.path(), "info.txt", &format!("{}\n{logs}{}\n{logs}", list(""), list(pod)));
+    assert_eq!(gc(&["plan", "pod/web", "-n", "shop", "-o", "name", "--from", &info]).out, "pod/web\n");
+    // A log may have no newline at its end.
+    let logs = logs.replace("broken\n", "broken");
+    let info = write(folder.path(), "cut.txt", &format!("{}\n{logs}{}\n{logs}", list(""), list(pod)));
     assert_eq!(gc(&["plan", "pod/web", "-n", "shop", "-o", "name", "--from", &info]).out, "pod/web\n");
     let said = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);

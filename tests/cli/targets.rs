@@ -68,6 +68,11 @@ fn a_namespace_stands_for_its_content() {
     let doctor = |line: &str| run(&format!("doctor --from {SHOP} -o json {line}")).out;
     assert_eq!(doctor("ns/elsewhere"), doctor("-n elsewhere"));
     assert!(doctor("ns/elsewhere").contains("owner-other-namespace"));
+    for command in ["sweep --dry-run --assume-complete", "reclaim --assume-complete"] {
+        let of = |line: &str| run(&format!("{command} --from examples/leftovers.yaml -o json {line}")).out;
+        assert_eq!(of("ns/shop"), of("-n shop"), "{command}");
+        assert_ne!(of("ns/shop"), of("ns/kube-system"), "{command}");
+    }
 }
 
 #[test]

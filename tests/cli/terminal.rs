@@ -132,7 +132,7 @@ fn plan() {
     assert_snapshot!("plan-namespace-80", at_80_columns("plan ns/shop"));
     assert_snapshot!("plan-definition-80", at_80_columns("plan crd/shops.acme.io"));
     assert_snapshot!("plan-wide-80", at_80_columns("plan deploy/api -n shop -o wide"));
-    assert_snapshot!("blast-radius-80", at_80_columns("plan -A"));
+    assert_snapshot!("blast-radius-80", at_80_columns("plan -A --assume-complete"));
 }
 
 /// External effects and reactions of controllers; the worst comes first.
@@ -146,7 +146,7 @@ fn outside() {
     assert_snapshot!("outside-node-80", shown("plan node/worker-1"));
     assert_snapshot!("outside-mirror-80", shown("plan pod/etcd-worker-1 service/api -n shop"));
     assert_snapshot!("outside-second-delete-80", shown("plan pod/leaving -n elsewhere --cascade=foreground"));
-    assert_snapshot!("outside-roots-80", shown("plan -A"));
+    assert_snapshot!("outside-roots-80", shown("plan -A --assume-complete"));
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn gates() {
 
 #[test]
 fn blast_radius() {
-    assert_snapshot!("blast-radius", shown("plan -A"));
+    assert_snapshot!("blast-radius", shown("plan -A --assume-complete"));
     assert_snapshot!("blast-radius-namespace", shown("plan -n shop --propagation=foreground"));
     assert_snapshot!("blast-radius-name", shown("plan -A -o name"));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::run::{Ran, gc, words};
+use super::run::{Ran, gc, words, write};
 
 const OPERATOR: &str = "tests/cli/dumps/operator.yaml";
 const TOPICS: &str = "tests/cli/dumps/topics.yaml";
@@ -93,6 +93,89 @@ fn an_operator_is_found_by_its_name() {
     let ran = plan(&hidden.replace("replicas: 1,", "replicas: 0,").replace("readyReplicas: 1, ", "readyReplicas: 0, "));
     assert!(ran.out.contains("STUCK") && ran.out.contains("start Deployment/pg-operator, which removes"), "{ran}");
     assert!(ran.out.contains("kubectl scale deployments.apps/pg-operator -n ops --replicas=1"), "{ran}");
+}
+
+/// What only then becomes Terminating may never end: the verdict says so, whoever runs first.
+#[test]
+fn what_is_stuck_on_the_way_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let metadata = "metadata: {name: orders, namespace: db, uid: replica, finalizers: [FINALIZER], ownerReferences: \
+                    [{apiVersion: acme.io/v1, kind: PgCluster, name: orders, uid: orders}]}";
+    let dump = std::fs::read_to_string(OPERATOR).unwrap();
+    let uid = dump.lines().skip_while(|line| !line.contains("kind: PgCluster")).find_map(|line| {
+        line.split("uid: ").nth(1).map(|rest| rest.split([',', '}']).next().unwrap_or_default().to_owned())
+    });
+    let metadata = metadata.replace("uid: orders}", &format!("uid: {}}}", uid.unwrap()));
+    let plan = |finalizer: &str, flags: &str| {
+        let replica =
+            format!("\n---\napiVersion: other.io/v1\nkind: Replica\n{}\n", metadata.replace("FINALIZER", finalizer));
+        let file = write(folder.path(), "mid.yaml", &(dump.trim_end().to_owned() + &replica));
+        planned(&format!("pgcluster/orders -n db {flags}"), &file)
+    };
+    let ran = plan("nobody.other.io/f", "");
+    assert_eq!(ran.code, 2, "{ran}");
+    for told in [
+        "STUCK: PgCluster/orders stays Terminating",
+        "Then Replica/orders stays Terminating until nobody.other.io/f is removed. Then 9 more objects are deleted",
+        "check that the controller that removes nobody.other.io/f is running (Replica/orders has this finalizer)",
+    ] {
+        assert!(ran.out.contains(told), "{told:?} is not in {ran}");
+    }
+    assert_eq!(plan("nobody.other.io/f", "--fail-on=stuck -o name").code, 2);
+}
+
+/// A workload that only its name makes the controller of a finalizer: who deletes it is told, and what to delete first.
+#[test]
+fn what_may_never_be_deleted_any_more_is_told() {
+    let dump = std::fs::read_to_string(OPERATOR).unwrap();
+    let shown = |line: &&str| !line.trim_start().starts_with("- {manager:") && !line.contains("managedFields:");
+    let hidden: String = dump.lines().filter(shown).collect::<Vec<_>>().join("\n");
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "hidden.yaml", &hidden);
+    for (dump, told, kind) in [
+        (OPERATOR, "PgCluster/orders -n db: stays, and cannot be deleted any more", "abandoned"),
+        (&file, "PgCluster/orders -n db: stays, and may not be deletable any more: by its name,", "perhaps-abandoned"),
+    ] {
+        let ran = planned("deploy/pg-operator -n ops", dump);
+        assert!(ran.out.contains(told), "{told:?} is not in {ran}");
+        assert!(ran.out.contains("delete first, while Deployment/pg-operator runs to remove the finalizers:"), "{ran}");
+        let plan: Value = serde_json::from_str(&planned("deploy/pg-operator -n ops -o json", dump).out).unwrap();
+        assert_eq!(plan["notes"][0]["kind"], kind, "{}", plan["notes"]);
+    }
+    // Both go: which goes first is not known, and one order works.
+    let ran = planned("ns/ops ns/db --assume-complete", OPERATOR);
+    assert!(ran.out.contains("kubectl gc delete pgcluster.acme.io/orders -n db"), "{ran}");
+}
+
+/// Somebody's entry in `spec.finalizers` is removed, too, in the second end.
+#[test]
+fn an_entry_of_others_in_the_spec_is_removed_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: db, uid: ns}\nspec: {finalizers: [kubernetes, \
+                acme.io/ns]}\n";
+    let file = write(folder.path(), "namespace.yaml", text);
+    let ran = planned("ns/db --assume-complete", &file);
+    assert!(ran.out.contains("Once that is mended, 1 more object is deleted (1 Namespace)."), "{ran}");
+    assert_eq!(planned("ns/db --assume-complete -o name", &file).out, "namespace/db\n");
+}
+
+/// What a target waits for that is being deleted already, and where more of that stands.
+#[test]
+fn what_is_being_deleted_already_says_what_it_waits_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, uid: ns, deletionTimestamp: \
+                '2026-02-01T00:00:00Z'}\nspec: {finalizers: [kubernetes]}\nstatus: {phase: Terminating}\n---\n\
+                apiVersion: v1\nkind: ConfigMap\nmetadata: {name: held, namespace: shop, uid: held, \
+                deletionTimestamp: '2026-02-01T00:00:00Z', finalizers: [example.com/x]}\n";
+    let file = write(folder.path(), "dying.yaml", text);
+    for (target, waits, next) in [
+        ("ns/shop", "waits for ConfigMap/held", "kubectl gc explain namespace/shop"),
+        ("cm/held -n shop", "finalizer example.com/x", "kubectl gc explain configmap/held -n shop"),
+    ] {
+        let ran = planned(&format!("{target} --assume-complete"), &file);
+        let told = "which is already being deleted: ";
+        assert!([told, waits, next].iter().all(|told| ran.out.contains(told)), "{ran}");
+    }
 }
 
 /// The operator runs, and goes with the namespace: who deletes its topics first gets rid of them.

@@ -79,7 +79,7 @@ pub const PAGES: [Page; 16] = [
             ),
             example(
                 "Without a target: what would deleting each root do? The worst comes first.",
-                &["kubectl gc plan -A --from examples/shop.yaml"],
+                &["kubectl gc plan -A --assume-complete --from examples/shop.yaml"],
             ),
             example(
                 "Before a backup is applied, or restored by another tool: its owners have other uids now, and the \

@@ -23,6 +23,7 @@ use super::{
 /// Predicts one pass of the collector.
 pub(super) fn show(global: &GlobalArgs, args: &SweepArgs, rules: SweepRules) -> Result<Report, OperationError> {
     let mut session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+    session.enter_namespace();
     if rules.trust_missing_apis {
         session.trust_missing_apis();
     }

@@ -85,7 +85,11 @@ pub(in crate::cli) fn ended() -> Result<impl Future<Output = ()>, OperationError
 fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError> {
     if args.targets.any() {
         // The targets are resolved once, at the start.
-        let session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+        let mut session = global.open(&args.source, &scope(global, &args.targets), ReadScope::Everything)?;
+        session.enter_namespace();
+        if let (None, Some(namespace)) = (&session.targets, &session.namespace) {
+            return Ok(Limit::Namespace(namespace.clone()));
+        }
         let targets = session.targets.iter().flatten();
         return Ok(Limit::Uids(targets.map(|target| Identity::of(&session.snapshot, *target).uid).collect()));
     }

@@ -198,8 +198,10 @@ impl Plugin {
             client_key_data: Some(encode(key).into()),
             ..config.auth_info
         };
-        let invalid = |error: kube::Error| {
-            format!(" returned a certificate that can't be used: {}", super::super::identity::explain(&error))
+        // An error of the library may repeat the key.
+        let invalid = |error: kube::Error| match super::super::identity::known(&error) {
+            Some(why) => format!(" returned a certificate that can't be used: {why}"),
+            None => " returned a certificate or a key that can't be read".to_owned(),
         };
         transport::client(config).map_err(invalid)
     }

@@ -95,7 +95,8 @@ impl Explainer<'_, '_> {
         let attention = attention(self.case, object, &next);
         let (rule, message) = describe(self.case, object, &next);
         let lets_go = matches!(next, Next::TakeFinalizer(_) | Next::FreeDependents(_));
-        let may_wait = lets_go && self.case.live && !self.case.snapshot().may_hide(&[object]).is_empty();
+        let snapshot = self.case.snapshot();
+        let may_wait = lets_go && !snapshot.is_dump() && !snapshot.may_hide(&[object]).is_empty();
         NextStory { next, rule, message, attention, may_wait }
     }
 }

@@ -1,14 +1,26 @@
-//! What a controller lists in the status of its object, and deletes with it, before it removes its finalizer (R9.38).
+//! What a controller deletes with its object, because that lists it or it is labelled so, before it removes its
+//! finalizer (R9.38).
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::policies::Policy;
+use crate::server::Propagation;
+
+/// The label that helm-controller gives to what a HelmRelease installs: the name of that.
+pub(crate) const RELEASE: &str = "helm.toolkit.fluxcd.io/name";
 
 /// The objects that a controller deletes with its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inventory {
     pub objects: Vec<InventoryObject>,
+    /// Of these objects, it deletes those that carry all labels of one of these sets. Empty: whatever they carry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "is_background")]
+    pub propagation: Propagation,
     /// They are, or may be, in another cluster.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub elsewhere: bool,
@@ -17,46 +29,130 @@ pub struct Inventory {
     pub waits: bool,
 }
 
+fn is_background(propagation: &Propagation) -> bool {
+    *propagation == Propagation::Background
+}
+
 /// An object as an inventory names it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct InventoryObject {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
+    /// Empty: of every kind, in every namespace.
     pub kind: String,
     /// Empty for cluster scope.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
+    /// Empty: all that carry the labels.
     pub name: String,
 }
 
 impl Inventory {
-    /// What a whole object of this policy lists; `None` if its controller keeps no list there.
+    /// Whether labels alone say what is deleted.
+    pub(crate) fn is_by_label(&self) -> bool {
+        self.objects.iter().any(|object| object.name.is_empty())
+    }
+
+    /// What goes with a whole object of this policy; `None` if its controller deletes no objects.
     pub(super) fn read(policy: Policy, object: &Value) -> Option<Inventory> {
         let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let list = |path: &str| object.pointer(path).and_then(Value::as_array).into_iter().flatten();
+        let is_set = |path: &str| object.pointer(path).is_some_and(|value| !value.is_null());
+        let finalized = |by: &str| list("/metadata/finalizers").any(|finalizer| finalizer.as_str() == Some(by));
+        let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+        let foreground_if = |it: bool| if it { Propagation::Foreground } else { Propagation::Background };
         match policy {
-            // argoproj/argo-cd controller/appcontroller.go: finalizeApplicationDeletion.
+            // argoproj/argo-cd controller/appcontroller.go: finalizeApplicationDeletion, shouldBeDeleted.
             Policy::ArgoCd => {
                 let here = ["https://kubernetes.default.svc", "in-cluster"];
-                let [server, name] = [text("/spec/destination/server"), text("/spec/destination/name")];
+                let [server, cluster] = [text("/spec/destination/server"), text("/spec/destination/name")];
+                let is_itself = |listed: &InventoryObject| {
+                    (listed.kind.as_str(), listed.namespace.as_str(), listed.name.as_str())
+                        == ("Application", namespace, name)
+                };
+                let listed = list("/status/resources").filter_map(of_argo_cd);
                 Some(Inventory {
-                    objects: list("/status/resources").filter_map(of_argo_cd).collect(),
-                    elsewhere: !here.contains(&server) && !here.contains(&name),
+                    objects: listed.filter(|it| it.kind != "CustomResourceDefinition" && !is_itself(it)).collect(),
+                    propagation: foreground_if(!finalized("resources-finalizer.argocd.argoproj.io/background")),
+                    elsewhere: !here.contains(&server) && !here.contains(&cluster),
                     waits: true,
+                    ..Inventory::default()
                 })
             }
             // fluxcd/kustomize-controller internal/controller/kustomization_controller.go: finalize.
             Policy::Kustomization => {
                 let entries = list("/status/inventory/entries").filter_map(|entry| of_flux(entry.get("id")?.as_str()?));
+                let own = |key: &str| format!("kustomize.toolkit.fluxcd.io/{key}");
                 Some(Inventory {
                     objects: entries.collect(),
-                    elsewhere: object.pointer("/spec/kubeConfig").is_some_and(|reference| !reference.is_null()),
+                    labels: labelled(&[(&own("name"), name), (&own("namespace"), namespace)]),
+                    elsewhere: is_set("/spec/kubeConfig"),
                     waits: text("/spec/deletionPolicy") == "WaitForTermination",
+                    ..Inventory::default()
+                })
+            }
+            // fluxcd/helm-controller internal/controller/helmrelease_controller.go: reconcileReleaseDeletion, and
+            // internal/postrender/labels.go. What a chart has in `crds` isn't Helm's, and stays.
+            Policy::HelmRelease => Some(Inventory {
+                objects: vec![InventoryObject::default()],
+                labels: labelled(&[
+                    (RELEASE, name),
+                    ("helm.toolkit.fluxcd.io/namespace", namespace),
+                    ("app.kubernetes.io/managed-by", "Helm"),
+                ]),
+                propagation: match text("/spec/uninstall/deletionPropagation") {
+                    "orphan" => Propagation::Orphan,
+                    other => foreground_if(other == "foreground"),
+                },
+                elsewhere: is_set("/spec/kubeConfig"),
+                waits: object.pointer("/spec/uninstall/disableWait") != Some(&Value::Bool(true)),
+            }),
+            // crossplane/crossplane internal/controller/apiextensions/claim/reconciler.go.
+            Policy::CrossplaneClaim => {
+                let foreground = text("/spec/compositeDeletePolicy") == "Foreground";
+                let group = text("/spec/resourceRef/apiVersion").split_once('/').map_or("", |(group, _)| group);
+                let composite = InventoryObject {
+                    group: group.to_owned(),
+                    kind: text("/spec/resourceRef/kind").to_owned(),
+                    namespace: String::new(),
+                    name: text("/spec/resourceRef/name").to_owned(),
+                };
+                let is_bound = !composite.kind.is_empty() && !composite.name.is_empty();
+                Some(Inventory {
+                    objects: Some(composite).filter(|_| is_bound).into_iter().collect(),
+                    propagation: foreground_if(foreground),
+                    waits: foreground,
+                    ..Inventory::default()
+                })
+            }
+            Policy::PerconaClaims => {
+                let instance = ("app.kubernetes.io/instance", name);
+                let part = |component| [instance, ("app.kubernetes.io/component", component)];
+                let sets: [(&str, &[(&str, &str)]); 4] = [
+                    ("percona.com/delete-pxc-pvc", &part("pxc")),
+                    ("percona.com/delete-proxysql-pvc", &part("proxysql")),
+                    ("percona.com/delete-psmdb-pvc", &[instance, ("app.kubernetes.io/name", "percona-server-mongodb")]),
+                    ("percona.com/delete-pvc", &[("postgres-operator.crunchydata.com/cluster", name)]),
+                ];
+                let own = sets.into_iter().filter(|(finalizer, _)| finalized(finalizer));
+                Some(Inventory {
+                    objects: vec![InventoryObject {
+                        kind: "PersistentVolumeClaim".to_owned(),
+                        namespace: namespace.to_owned(),
+                        ..InventoryObject::default()
+                    }],
+                    labels: own.flat_map(|(_, labels)| labelled(labels)).collect(),
+                    ..Inventory::default()
                 })
             }
             _ => None,
         }
     }
+}
+
+/// One set of labels.
+fn labelled(labels: &[(&str, &str)]) -> Vec<BTreeMap<String, String>> {
+    vec![labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()]
 }
 
 fn of_argo_cd(resource: &Value) -> Option<InventoryObject> {
@@ -89,6 +185,7 @@ pub struct Spared(u8);
 impl Spared {
     const BY_ARGO_CD: Spared = Spared(1);
     const BY_FLUX: Spared = Spared(2);
+    const BY_HELM: Spared = Spared(4);
 
     const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
     const HELM: &str = "helm.sh/resource-policy";
@@ -101,17 +198,25 @@ impl Spared {
         [Self::SYNC_OPTIONS, Self::HELM, Self::PRUNE, Self::RECONCILE, Self::APPLY].contains(&key)
     }
 
-    /// Heeds an annotation, or a label, which means the same to Flux.
+    /// Heeds an annotation.
     pub(crate) fn heed(&mut self, key: &str, value: &str) {
         let lists = |option: &str| value.split(',').any(|listed| listed.trim() == option);
         let by = match key {
-            Self::SYNC_OPTIONS if lists("Delete=false") => Self::BY_ARGO_CD,
-            Self::HELM if lists("keep") => Self::BY_ARGO_CD,
-            Self::PRUNE | Self::RECONCILE if value.eq_ignore_ascii_case("disabled") => Self::BY_FLUX,
-            Self::APPLY if value.eq_ignore_ascii_case("ignore") => Self::BY_FLUX,
-            _ => return,
+            Self::SYNC_OPTIONS if lists("Delete=false") => Self::BY_ARGO_CD.0,
+            Self::HELM if lists("keep") => Self::BY_ARGO_CD.0 | Self::BY_HELM.0,
+            _ => return self.heed_label(key, value),
         };
-        self.0 |= by.0;
+        self.0 |= by;
+    }
+
+    /// Heeds a label: only Flux does.
+    pub(crate) fn heed_label(&mut self, key: &str, value: &str) {
+        let spares = match key {
+            Self::PRUNE | Self::RECONCILE => value.eq_ignore_ascii_case("disabled"),
+            Self::APPLY => value.eq_ignore_ascii_case("ignore"),
+            _ => false,
+        };
+        self.0 |= if spares { Self::BY_FLUX.0 } else { 0 };
     }
 
     /// Whether the controller that heeds this policy leaves the object alone.
@@ -119,6 +224,7 @@ impl Spared {
         let by = match policy {
             Policy::ArgoCd => Self::BY_ARGO_CD,
             Policy::Kustomization => Self::BY_FLUX,
+            Policy::HelmRelease => Self::BY_HELM,
             _ => return false,
         };
         self.0 & by.0 != 0
@@ -126,7 +232,11 @@ impl Spared {
 
     /// Annotations that say the same.
     pub(crate) fn annotations(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let all = [(Self::BY_ARGO_CD, Self::SYNC_OPTIONS, "Delete=false"), (Self::BY_FLUX, Self::PRUNE, "disabled")];
+        let all = [
+            (Self::BY_ARGO_CD, Self::SYNC_OPTIONS, "Delete=false"),
+            (Self::BY_FLUX, Self::PRUNE, "disabled"),
+            (Self::BY_HELM, Self::HELM, "keep"),
+        ];
         all.into_iter().filter(move |(by, ..)| self.0 & by.0 != 0).map(|(_, key, value)| (key, value))
     }
 }
@@ -147,10 +257,22 @@ mod tests {
             let objects: Vec<String> = inventory.objects.into_iter().map(named).collect();
             (objects.join(", "), inventory.elsewhere, inventory.waits)
         };
+        let more = |policy, object: Value| {
+            let inventory = Inventory::read(policy, &object).unwrap();
+            let sets = inventory.labels.into_iter().map(|labels| {
+                labels.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
+            });
+            (sets.collect::<Vec<_>>().join(" | "), inventory.propagation)
+        };
         let argo = json!({"spec": {"destination": {"server": "https://kubernetes.default.svc", "namespace": "shop"}},
             "status": {"resources": [
                 {"group": "apps", "version": "v1", "kind": "Deployment", "namespace": "shop", "name": "web"},
-                {"version": "v1", "kind": "Namespace", "name": "shop"}, {"kind": "Secret"}, 7]}});
+                {"version": "v1", "kind": "Namespace", "name": "shop"}, {"kind": "Secret"}, 7,
+                {"kind": "CustomResourceDefinition", "name": "shops.acme.io", "group": "apiextensions.k8s.io"},
+                {"kind": "Application", "name": "all", "namespace": "argocd", "group": "argoproj.io"}]},
+            "metadata": {"name": "all", "namespace": "argocd",
+                "finalizers": ["resources-finalizer.argocd.argoproj.io"]}});
+        assert_eq!(more(Policy::ArgoCd, argo.clone()), (String::new(), Propagation::Foreground));
         assert_eq!(read(Policy::ArgoCd, argo), ("apps/Deployment shop/web, /Namespace /shop".to_owned(), false, true));
         for (destination, elsewhere) in [
             (json!({"name": "in-cluster"}), false),
@@ -169,6 +291,31 @@ mod tests {
         let remote = json!({"spec": {"kubeConfig": {"secretRef": {}}, "deletionPolicy": "WaitForTermination"}});
         assert_eq!(read(Policy::Kustomization, remote), (String::new(), true, true));
         assert_eq!(Inventory::read(Policy::Crossplane, &json!({})), None);
+
+        let named = |mut object: Value, finalizers: &[&str]| {
+            object["metadata"] = json!({"name": "db", "namespace": "shop", "finalizers": finalizers});
+            object
+        };
+        let claim = json!({"spec": {"resourceRef": {"apiVersion": "acme.io/v1", "kind": "XDb", "name": "db-x7k2p"},
+            "compositeDeletePolicy": "Foreground"}});
+        assert_eq!(more(Policy::CrossplaneClaim, claim.clone()), (String::new(), Propagation::Foreground));
+        assert_eq!(read(Policy::CrossplaneClaim, claim), ("acme.io/XDb /db-x7k2p".to_owned(), false, true));
+        assert_eq!(read(Policy::CrossplaneClaim, json!({"spec": {}})), (String::new(), false, false));
+
+        let release = named(json!({"spec": {"uninstall": {"deletionPropagation": "orphan"}}}), &[]);
+        let labels = "app.kubernetes.io/managed-by=Helm,helm.toolkit.fluxcd.io/name=db,\
+             helm.toolkit.fluxcd.io/namespace=shop";
+        assert_eq!(more(Policy::HelmRelease, release.clone()), (labels.to_owned(), Propagation::Orphan));
+        assert_eq!(read(Policy::HelmRelease, release), ("/ /".to_owned(), false, true));
+        let unwaited = json!({"spec": {"kubeConfig": {}, "uninstall": {"disableWait": true}}});
+        assert_eq!(read(Policy::HelmRelease, unwaited), ("/ /".to_owned(), true, false));
+
+        let both = ["percona.com/delete-pxc-pvc", "percona.com/delete-proxysql-pvc"];
+        let cluster = named(json!({}), &both);
+        let labels = "app.kubernetes.io/component=pxc,app.kubernetes.io/instance=db | \
+             app.kubernetes.io/component=proxysql,app.kubernetes.io/instance=db";
+        assert_eq!(more(Policy::PerconaClaims, cluster.clone()), (labels.to_owned(), Propagation::Background));
+        assert_eq!(read(Policy::PerconaClaims, cluster), ("/PersistentVolumeClaim shop/".to_owned(), false, false));
     }
 
     #[test]
@@ -176,14 +323,17 @@ mod tests {
         let spared = |key: &str, value: &str| {
             let mut spared = Spared::default();
             spared.heed(key, value);
-            (spared.by(Policy::ArgoCd), spared.by(Policy::Kustomization))
+            [Policy::ArgoCd, Policy::Kustomization, Policy::HelmRelease].map(|policy| spared.by(policy))
         };
-        assert_eq!(spared(Spared::SYNC_OPTIONS, "Prune=false, Delete=false"), (true, false));
-        assert_eq!(spared(Spared::SYNC_OPTIONS, "Delete=true"), (false, false));
-        assert_eq!(spared(Spared::HELM, "keep"), (true, false));
-        assert_eq!(spared(Spared::PRUNE, "Disabled"), (false, true));
-        assert_eq!(spared(Spared::APPLY, "Ignore"), (false, true));
-        assert_eq!(spared("acme.io/prune", "disabled"), (false, false));
+        assert_eq!(spared(Spared::SYNC_OPTIONS, "Prune=false, Delete=false"), [true, false, false]);
+        assert_eq!(spared(Spared::SYNC_OPTIONS, "Delete=true"), [false; 3]);
+        assert_eq!(spared(Spared::HELM, "keep"), [true, false, true]);
+        assert_eq!(spared(Spared::PRUNE, "Disabled"), [false, true, false]);
+        assert_eq!(spared(Spared::APPLY, "Ignore"), [false, true, false]);
+        assert_eq!(spared("acme.io/prune", "disabled"), [false; 3]);
+        let mut label = Spared::default();
+        label.heed_label(Spared::HELM, "keep");
+        assert_eq!(label, Spared::default());
         let mut both = Spared::default();
         both.heed(Spared::HELM, "keep");
         both.heed(Spared::RECONCILE, "disabled");

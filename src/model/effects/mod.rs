@@ -8,6 +8,7 @@ pub mod finalizers;
 mod inventory;
 pub(crate) mod policies;
 
+pub(crate) use inventory::RELEASE;
 pub use inventory::{Inventory, InventoryObject, Spared};
 
 pub use finalizers::{FinalizerEffect, KnownFinalizer, When};

@@ -15,13 +15,17 @@ use super::{
 pub enum Policy {
     /// None: its controller always deletes what it lists.
     ArgoCd,
+    /// None: Crossplane always deletes the composite resource of a claim.
+    CrossplaneClaim,
+    /// None: the operator always deletes the claims for which it has a finalizer.
+    PerconaClaims,
     /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime
     /// `pkg/reconciler/managed/policies.go:ShouldDelete`).
     Crossplane,
     /// `spec.deletionPolicy`, `spec.prune` and `spec.suspend` (kustomize-controller `finalizerShouldDeleteResources`).
     Kustomization,
     /// `spec.suspend` (helm-controller `reconcileDelete`).
-    Suspended,
+    HelmRelease,
     /// `spec.destroyResourcesOnDeletion`.
     Terraform,
     /// `spec.destroyOnFinalize`.
@@ -53,7 +57,7 @@ pub struct PolicyFacts {
     /// The fields and annotations that define its policy, as far as they are set. Values other than text are JSON.
     #[serde(flatten)]
     pub fields: BTreeMap<String, String>,
-    /// What its controller lists in its status; `None` if it doesn't.
+    /// What its controller deletes with it; `None` if that deletes no objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory: Option<Inventory>,
 }
@@ -77,10 +81,10 @@ impl Policy {
     /// The fields below the object, and the annotation, that it reads.
     fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
         match self {
-            Policy::ArgoCd => (&[], None),
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims => (&[], None),
             Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
             Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend"], None),
-            Policy::Suspended => (&["spec.suspend"], None),
+            Policy::HelmRelease => (&["spec.suspend"], None),
             Policy::Terraform => (&["spec.destroyResourcesOnDeletion"], None),
             Policy::Pulumi => (&["spec.destroyOnFinalize"], None),
             Policy::Rook => (&["spec.cleanupPolicy.confirmation"], None),
@@ -110,7 +114,7 @@ impl Policy {
     pub fn keeping(self, facts: &PolicyFacts) -> Option<Value> {
         let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
         Some(match self {
-            Policy::ArgoCd => return None,
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims => return None,
             Policy::Crossplane => {
                 let mut spec = json!({"deletionPolicy": "Orphan"});
                 // If the two fields disagree, the one without its default value wins.
@@ -123,7 +127,7 @@ impl Policy {
                 }
                 json!({ "spec": spec })
             }
-            Policy::Kustomization | Policy::Suspended => json!({"spec": {"suspend": true}}),
+            Policy::Kustomization | Policy::HelmRelease => json!({"spec": {"suspend": true}}),
             Policy::Terraform => json!({"spec": {"destroyResourcesOnDeletion": false}}),
             Policy::Pulumi => json!({"spec": {"destroyOnFinalize": false}}),
             Policy::Ack => annotation(ACK, "retain"),
@@ -134,15 +138,20 @@ impl Policy {
         })
     }
 
-    /// Whether its controller lists objects in the status of its own, and deletes them with it (R9.38).
-    pub(crate) fn lists_objects(self) -> bool {
-        matches!(self, Policy::ArgoCd | Policy::Kustomization)
+    /// Whether its controller deletes other objects with its own (R9.38).
+    pub(crate) fn deletes_objects(self) -> bool {
+        matches!(self, Policy::Kustomization | Policy::HelmRelease) || self.always_acts()
+    }
+
+    /// Whether nothing that its object says keeps its controller from that.
+    pub(crate) fn always_acts(self) -> bool {
+        self.reads() == (&[], None)
     }
 
     /// What the policy does.
     pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
         match self {
-            Policy::ArgoCd => PolicyEffect::Act(""),
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims => PolicyEffect::Act(""),
             Policy::Crossplane => {
                 let orphans = facts.is("spec.deletionPolicy", "Orphan");
                 let actions = facts.list("spec.managementPolicies");
@@ -169,8 +178,8 @@ impl Policy {
                     _ => PolicyEffect::Act(""),
                 }
             }
-            Policy::Suspended if facts.is("spec.suspend", "true") => PolicyEffect::Keep("it is suspended"),
-            Policy::Suspended => PolicyEffect::Act(""),
+            Policy::HelmRelease if facts.is("spec.suspend", "true") => PolicyEffect::Keep("it is suspended"),
+            Policy::HelmRelease => PolicyEffect::Act(""),
             Policy::Terraform if facts.is("spec.destroyResourcesOnDeletion", "true") => PolicyEffect::Act(""),
             Policy::Terraform => PolicyEffect::Keep("destroyResourcesOnDeletion is not set"),
             Policy::Pulumi if facts.is("spec.destroyOnFinalize", "true") => PolicyEffect::Act(""),
@@ -286,7 +295,7 @@ mod tests {
             (Policy::Crossplane, json!({"spec": {"managementPolicies": ["Observe", "Delete"]}})),
             (Policy::Crossplane, json!({"spec": {"deletionPolicy": "Delete"}})),
             (Policy::Kustomization, json!({"spec": {"prune": true}})),
-            (Policy::Suspended, json!({"spec": {}})),
+            (Policy::HelmRelease, json!({"spec": {}})),
             (Policy::Terraform, json!({"spec": {"destroyResourcesOnDeletion": true}})),
             (Policy::Pulumi, json!({"spec": {"destroyOnFinalize": true}})),
             (Policy::Ack, json!({})),
@@ -327,7 +336,7 @@ mod tests {
             kept(Policy::Rook, &json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}}))
                 .is_none()
         );
-        assert!(kept(Policy::Suspended, &json!({"spec": {"suspend": true}})).is_some());
-        assert!(kept(Policy::Suspended, &json!({})).is_none());
+        assert!(kept(Policy::HelmRelease, &json!({"spec": {"suspend": true}})).is_some());
+        assert!(kept(Policy::HelmRelease, &json!({})).is_none());
     }
 }

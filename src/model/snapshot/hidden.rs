@@ -18,8 +18,9 @@ pub(crate) const NOT_IN_THE_DUMP: &str = "not in the dump";
 const HOLD_DATA: [&str; 3] = ["persistentvolumeclaims", "secrets", "configmaps"];
 
 /// What custom resources usually own, besides kinds of their own API group: what runs, and what holds data.
-const OF_CUSTOM_RESOURCES: [GroupKind; 8] = [
+const OF_CUSTOM_RESOURCES: [GroupKind; 9] = [
     ("", "ConfigMap"),
+    ("", "Namespace"),
     ("", "PersistentVolumeClaim"),
     ("", "Pod"),
     ("", "Secret"),
@@ -163,10 +164,12 @@ impl Snapshot {
                     missing.extend(instances.map(|kind| (kind, Symbol::EMPTY)));
                 }
                 _ if seen.insert((object.resource, object.namespace)) => {
-                    missing.extend(self.kin(object.resource).into_iter().map(|kind| (kind, object.namespace)));
+                    let kin = self.kin_below(object.resource, object.namespace);
+                    missing.extend(kin.into_iter().map(|kind| (kind, object.namespace)));
                 }
                 _ => {}
             }
+            missing.extend(self.named_by(*id));
         }
         missing.retain(|(kind, namespace)| !self.is_in_dump(*kind, *namespace));
         missing.extend(self.selected_away(objects));
@@ -182,23 +185,70 @@ impl Snapshot {
         missing.into_iter().map(gap).collect()
     }
 
-    /// What ready workloads must own, and do not in this dump, although it has objects of that kind: it was selected
-    /// by label or by name.
-    fn selected_away(&self, objects: &[ObjectId]) -> BTreeSet<(ResourceId, Symbol)> {
-        let is_ready = |id: &ObjectId| matches!(self.facts.get(*id), Some(Fact::Workload(facts)) if facts.ready > 0);
-        let mut ready: FxHashMap<Symbol, ObjectId> =
-            objects.iter().filter(|id| is_ready(id)).map(|id| (self.object(*id).uid, *id)).collect();
-        if !ready.is_empty() {
-            for owner in self.objects().flat_map(|(_, object)| object.owners.iter()) {
-                ready.remove(&owner.uid);
+    /// What an object says that it has, or what is about it without an owner reference: the claims of a StatefulSet, or
+    /// of a pod's ephemeral volumes; the volume of a claim; the pods of a Node; the token Secrets of a ServiceAccount.
+    fn named_by(&self, id: ObjectId) -> Option<(ResourceId, Symbol)> {
+        let object = self.object(id);
+        let resource = self.resources.get(object.resource);
+        let core = |kind: &str, namespace: Symbol| Some((self.resources.by_group_kind("", kind)?, namespace));
+        match (self.facts.get(id), resource.kind.as_str()) {
+            (Some(Fact::Workload(facts)), _)
+                if facts.claims.as_ref().is_some_and(|claims| !claims.names.is_empty()) =>
+            {
+                core("PersistentVolumeClaim", object.namespace)
             }
+            (Some(Fact::Pod(facts)), _) => {
+                let own = format!("{}-", self.text(object.name));
+                let claims = facts.claims.iter().any(|claim| claim.starts_with(&own));
+                claims.then(|| core("PersistentVolumeClaim", object.namespace)).flatten()
+            }
+            (Some(Fact::Claim(facts)), _) => {
+                facts.volume.as_ref().and_then(|_| core("PersistentVolume", Symbol::EMPTY))
+            }
+            (_, "Node") if resource.group.is_empty() => core("Pod", Symbol::EMPTY),
+            (_, "ServiceAccount") if resource.group.is_empty() => core("Secret", object.namespace),
+            _ => None,
         }
-        let places = ready.into_values().flat_map(|id| {
+    }
+
+    /// What ready workloads must own, and do not in this dump, although it has objects of that kind: it was selected
+    /// by label or by name. As many pods as are ready, and one of each other kind.
+    fn selected_away(&self, objects: &[ObjectId]) -> BTreeSet<(ResourceId, Symbol)> {
+        let ready = |id: &ObjectId| match self.facts.get(*id) {
+            Some(Fact::Workload(facts)) if facts.ready > 0 => Some((self.object(*id).uid, (*id, facts.ready))),
+            _ => None,
+        };
+        let ready: FxHashMap<Symbol, (ObjectId, i64)> = objects.iter().filter_map(ready).collect();
+        let mut owned: FxHashMap<(Symbol, ResourceId), i64> = FxHashMap::default();
+        if !ready.is_empty() {
+            let references = self.objects().flat_map(|(_, it)| it.owners.iter().map(|owner| (owner.uid, it.resource)));
+            references.filter(|(uid, _)| ready.contains_key(uid)).for_each(|pair| *owned.entry(pair).or_default() += 1);
+        }
+        let pods = self.resources.by_group_kind("", "Pod");
+        let places = ready.into_iter().flat_map(|(uid, (id, ready))| {
             let object = self.object(id);
-            self.kin(object.resource).into_iter().map(|kind| (kind, object.namespace))
+            let needed = move |kind| if Some(kind) == pods { ready } else { 1 };
+            let kin = self.kin(object.resource).into_iter();
+            let lacks = |kind: &ResourceId| owned.get(&(uid, *kind)).is_none_or(|number| *number < needed(*kind));
+            kin.filter(lacks).map(|kind| (kind, object.namespace)).collect::<Vec<_>>()
         });
         // Nothing is missing in a dump that is said to be whole.
         places.filter(|(kind, _)| !self.covers(*kind, None)).collect()
+    }
+
+    /// The kinds that objects of this kind usually own, and what those own that a dump doesn't contain.
+    fn kin_below(&self, owner: ResourceId, namespace: Symbol) -> Vec<ResourceId> {
+        let mut all = self.kin(owner);
+        let mut next = 0;
+        while let Some(kind) = all.get(next).copied() {
+            next += 1;
+            if !self.is_in_dump(kind, namespace) && is_built_in_group(&self.resources.get(kind).group) {
+                let below = self.kin(kind);
+                let new: Vec<ResourceId> = below.into_iter().filter(|kind| !all.contains(kind)).collect();
+                all.extend(new);
+            }
+        }
+        all
     }
 
     /// The kinds that objects of this kind usually own.

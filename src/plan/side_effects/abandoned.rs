@@ -26,10 +26,12 @@ pub(super) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
     let going: FxHashSet<ObjectId> = plan.going().into_iter().collect();
     let held = controllers::held_by_these(context, &mut plan.needs, &workloads);
     for (object, finalizer, controller) in held.into_iter().filter(|(object, ..)| !going.contains(object)) {
+        let is_known = !controller.running.is_empty();
+        let kind = if is_known { NoteKind::Abandoned } else { NoteKind::PerhapsAbandoned };
         let controller = FinalizerController { goes: true, ..(*controller).clone() };
         plan.controllers.insert(object, finalizer, Arc::new(controller));
         if plan.notes.last().is_none_or(|note| note.object != object) {
-            plan.notes.push(Note { object, kind: NoteKind::Abandoned });
+            plan.notes.push(Note { object, kind });
         }
     }
 }

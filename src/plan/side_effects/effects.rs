@@ -120,8 +120,7 @@ impl SideEffects<'_, '_> {
     fn add_by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
         let facts = self.context.snapshot.facts.policy(object);
         match facts.map(|facts| policy.says(facts)) {
-            // It deletes in any case.
-            None if policy == Policy::ArgoCd => {
+            None if policy.always_acts() => {
                 self.needs.facts.insert(object);
                 self.add(object, kind, format!("{message}; which those are could not be read"));
             }
@@ -191,8 +190,11 @@ impl SideEffects<'_, '_> {
 /// How many objects a controller deletes, and where.
 fn listed(inventory: &Inventory) -> String {
     let elsewhere = if inventory.elsewhere { " in another cluster" } else { "" };
+    if inventory.is_by_label() {
+        return elsewhere.to_owned();
+    }
     match inventory.objects.len() {
-        0 => format!("{elsewhere}; its status lists none"),
+        0 => format!("{elsewhere}; it names none"),
         1 => format!(": 1 object{elsewhere}"),
         number => format!(": {number} objects{elsewhere}"),
     }

@@ -83,12 +83,17 @@ impl TrackedObject {
     }
 
     /// Whether it is in one of its second ends, or on its way there: something that the first end leaves alone is being
-    /// deleted.
+    /// deleted, or has lost one of several finalizers, or one of several owners.
     fn has_gone_on(&self) -> bool {
-        let is_left_alone = || self.ends.first().is_some_and(|(kind, _)| *kind == OutcomeKind::Unchanged);
-        let is_terminating = || self.now.as_ref().is_some_and(|now| now.terminating);
-        let is_going = || self.later.contains(&None) && is_left_alone() && is_terminating();
-        self.later.iter().any(|end| self.is_at(end)) || is_going()
+        let is_going = || {
+            let (Some(now), Some((kind, Some(first)))) = (&self.now, self.ends.first()) else { return false };
+            let lost = now.finalizers.len() < first.finalizers.len() || now.owners.len() < first.owners.len();
+            let is_owner = |owner: &Reference| first.owners.iter().any(|other| other.uid == owner.uid);
+            let is_rest =
+                || now.finalizers.iter().all(|it| first.finalizers.contains(it)) && now.owners.iter().all(is_owner);
+            (*kind == OutcomeKind::Unchanged && now.terminating) || (lost && is_rest())
+        };
+        self.later.iter().any(|end| self.is_at(end)) || (self.later.contains(&None) && is_going())
     }
 
     /// Whether it is in this state, adopted or not: another controller may adopt an object that has lost its own.

@@ -12,6 +12,7 @@ use crate::{
     },
     document::{Head, ObjectJson, ReferenceJson},
     model::{ObjectId, ResourceId, Rule, Snapshot, Symbol},
+    plan::Uncertainty,
     render::{
         doctor::FindingJson,
         plan::{Because, because},
@@ -373,10 +374,13 @@ impl EndJson {
         };
         let cause = explanation.end.because.as_ref();
         let because = cause.map(|cause| because(snapshot, explanation.object, cause, Propagation::Background));
+        // What could not be read may have to be freed first.
+        let unread = (outcome == "Deleted" && explanation.next.may_wait).then_some(Uncertainty::Gap);
+        let uncertain = explanation.end.uncertain.or(unread);
         EndJson {
             outcome,
-            certain: explanation.end.uncertain.is_none(),
-            uncertain_because: explanation.end.uncertain.map(|uncertainty| uncertainty.name()),
+            certain: uncertain.is_none(),
+            uncertain_because: uncertain.map(|uncertainty| uncertainty.name()),
             state: explanation.end.state.map(|state| state.name()),
             references,
             because,

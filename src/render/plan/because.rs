@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     collector::Reason,
-    model::{ObjectId, Reference, Snapshot, Symbol},
+    model::{ObjectId, Reference, Snapshot, Symbol, effects::Inventory},
     server::Propagation,
     simulate::Cause,
 };
@@ -85,10 +85,11 @@ pub(in crate::render) fn because(
         Cause::AddressReleased(service) => {
             ("address-released", format!("the API server releases it with Service {}", name_of(snapshot, *service)))
         }
-        Cause::Inventory(lists) => (
-            "inventory",
-            format!("the controller of {} deletes it with that: its status lists it", snapshot.short_name(*lists)),
-        ),
+        Cause::Inventory(lists) => {
+            let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_ref());
+            let why = if inventory.is_some_and(Inventory::is_by_label) { "its labels say so" } else { "that lists it" };
+            ("inventory", format!("the controller of {} deletes it with that: {why}", snapshot.short_name(*lists)))
+        }
         Cause::NodeGone(None) => (
             "node-gone",
             "the pod garbage collector deletes it, because its node does not exist, or is out of service".to_owned(),

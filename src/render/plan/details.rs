@@ -6,7 +6,7 @@ use crate::{
     collector::Reason,
     model::{ObjectId, Reference, Symbol, facts::PodFacts},
     plan::{Outcome, OutcomeKind, Uncertainty},
-    simulate::{BlockedBy, Cause, State, foreign_spec_finalizers},
+    simulate::{BlockedBy, Cause, Finished, State, foreign_spec_finalizers},
     tree::{ReferenceStatus, ResolvedReference},
 };
 
@@ -86,7 +86,9 @@ pub(super) fn word_of(view: &PlanView<'_>, shown: &Outcome) -> Word {
 pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let remark = match outcome.kind {
         OutcomeKind::Deleted => {
-            grace(view, outcome).or_else(|| mismatched_reference(view, outcome)).unwrap_or_default()
+            let remark = grace(view, outcome).or_else(|| mismatched_reference(view, outcome)).unwrap_or_default();
+            let held = held_later(view, outcome.object);
+            if remark.is_empty() || held.is_empty() { remark + &held } else { joined(held, &remark) }
         }
         OutcomeKind::Terminating => held(view, outcome),
         // A sweep begins to handle it and cannot finish.
@@ -283,7 +285,19 @@ fn in_words(view: &PlanView<'_>, standing: ReferenceStatus, reference: &Referenc
     words.to_owned()
 }
 
-fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
+/// Who must finish an object that is deleted later, and is Terminating only then.
+fn held_later(view: &PlanView<'_>, object: ObjectId) -> String {
+    let (Some(_), Some(then)) = (view.later(object), &view.plan.then) else { return String::new() };
+    let held = view.plan.once_later().find(|finished| finished.object == object);
+    let describe = |finished: &Finished, blocker: &BlockedBy| {
+        blocker.describe(view.snapshot, object, finished.state, &then.controllers)
+    };
+    let parts = held.into_iter().flat_map(|it| it.blockers.iter().map(move |blocker| describe(it, blocker)));
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// What an object that stays Terminating waits for, and what else blocks it.
+pub(super) fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && view.snapshot.is_namespace(outcome.object) {
         return "its spec.finalizers is empty: no controller deletes its content, and a second delete removes it"
             .to_owned();

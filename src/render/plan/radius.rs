@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::{
     document::{Head, ObjectJson},
-    model::{ObjectId, Snapshot},
+    model::{Gap, ObjectId, Snapshot},
     plan::{EffectCounts, Radius, RadiusObstacle},
     render::{
         go_quote::visible,
@@ -86,6 +86,12 @@ impl<'a> BlastRadius<'a> {
         BlastRadius { snapshot, propagation, rows, total, namespace }
     }
 
+    /// What could not be read, and may follow one of the roots.
+    pub fn gaps(&self) -> Vec<Gap> {
+        let roots: Vec<ObjectId> = self.rows.iter().map(|row| row.object).collect();
+        self.snapshot.gaps_and(self.snapshot.may_hide(&roots))
+    }
+
     /// What the rows are.
     fn heading(&self) -> String {
         let roots = if self.total == 1 { "the only root".to_owned() } else { format!("each of {} roots", self.total) };
@@ -134,8 +140,7 @@ impl<'a> BlastRadius<'a> {
 
 impl Output for BlastRadius<'_> {
     fn document(&self) -> impl Serialize {
-        let roots: Vec<ObjectId> = self.rows.iter().map(|row| row.object).collect();
-        let gaps = self.snapshot.gaps_and(self.snapshot.may_hide(&roots));
+        let gaps = self.gaps();
         let row = |row: &Radius| RadiusJson {
             object: ObjectJson::of(self.snapshot, row.object),
             certain: row.certain,

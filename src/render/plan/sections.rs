@@ -10,8 +10,8 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     command_line::{ShellCommand, object_word},
     doctor::commands::Commands,
-    model::{ObjectId, Symbol, gaps::each_once},
-    plan::{NoteKind, Outcome, Summary},
+    model::{Gap, GapKind, ObjectId, Symbol, gaps::each_once},
+    plan::{Note, NoteKind, Outcome, Summary},
     render::{
         go_quote::visible,
         output::TextOptions,
@@ -20,7 +20,7 @@ use crate::{
         words::wrapped,
     },
     server::Propagation,
-    simulate::{Assumption, BlockedBy, FinalizerController, converter, foreign_spec_finalizers},
+    simulate::{Assumption, BlockedBy, FinalizerController, State, converter, foreign_spec_finalizers},
     wording::{count, named, thousands},
 };
 
@@ -191,8 +191,11 @@ pub(super) fn in_short(summary: Summary) -> String {
 fn next(view: &PlanView<'_>) -> Vec<Said> {
     let request = &view.plan.request;
     let obstacles = mend_obstacles(view);
-    if view.plan.outcomes.is_empty() || !obstacles.is_empty() {
+    if !obstacles.is_empty() {
         return obstacles;
+    }
+    if view.plan.outcomes.is_empty() {
+        return explain_what_waits(view);
     }
     if !view.plan.stuck() {
         let first = delete_first(view);
@@ -254,6 +257,17 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
     said
 }
 
+/// How to find out what a target waits for that is being deleted already.
+fn explain_what_waits(view: &PlanView<'_>) -> Vec<Said> {
+    let terminating = |target: &&ObjectId| view.snapshot.object(**target).terminating();
+    let first = view.plan.request.targets.iter().find(terminating).filter(|_| !view.is_sweep());
+    let explain = first.and_then(|target| {
+        let namespace = view.snapshot.text(view.snapshot.object(*target).namespace);
+        view.kubectl.plugin("explain").arg(kubectl_name(view, *target)?).in_namespace(namespace)
+    });
+    explain.iter().map(Said::command).collect()
+}
+
 /// What to do after a sweep that leaves objects; empty if it leaves none.
 fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     let mut said = mend_obstacles(view);
@@ -282,11 +296,14 @@ fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Op
 /// while their controllers run.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let mut by_controller: BTreeMap<(String, Symbol), Vec<ObjectId>> = BTreeMap::new();
-    let abandoned = view.plan.notes.iter().filter(|note| note.kind == NoteKind::Abandoned).map(|note| note.object);
+    let is_abandoned = |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned);
+    let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
     let held = held.map(|(id, finalizer)| (id, BlockedBy::Finalizer(finalizer)));
-    let stuck = stuck(view).flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)));
-    for (object, holder) in stuck.chain(held) {
+    let stays = |outcome: &&Outcome| matches!(outcome.state, Some(State::Stuck | State::Unknown));
+    let staying = view.plan.outcomes.iter().chain(&view.plan.stays).filter(stays);
+    let staying = staying.flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)));
+    for (object, holder) in staying.chain(held) {
         let Some(controller) = goes_with(view, object, holder) else { continue };
         let controller = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
         by_controller.entry((controller, view.snapshot.object(object).namespace)).or_default().push(object);
@@ -307,6 +324,17 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         said.push(Said::text("then plan again".to_owned()));
     }
     said
+}
+
+/// Whether nobody can read it, because a stored object can't be decoded.
+fn is_undecodable(gap: &Gap) -> bool {
+    gap.reason.kind() == GapKind::Undecodable
+}
+
+/// How to find out why nobody can read these.
+fn make_readable(view: &PlanView<'_>, what: &str) -> [Said; 2] {
+    let text = format!("see how the API server can read {what} again, mend that, then plan again:");
+    [Said::text(text), Said::command(&view.kubectl.plugin("doctor"))]
 }
 
 /// What would resolve each cause of stuck objects: a finalizer's controller, or a force delete if the kubelet is gone.
@@ -333,23 +361,30 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
             let mut say = |text: String| said.push(Said::text(text));
             match holder {
                 BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => {
-                    say(match converter(view.snapshot, outcome.object) {
+                    let plural = view.snapshot.text(view.snapshot.object(outcome.object).name);
+                    let mut gaps = view.snapshot.gaps.iter().filter(|gap| gap.resource == plural);
+                    let spoilt = gaps.any(is_undecodable);
+                    match converter(view.snapshot, outcome.object).filter(|_| !spoilt) {
                         Some(webhook) => {
-                            format!("repair the conversion webhook of {object}, {webhook}, then plan again")
+                            say(format!("repair the conversion webhook of {object}, {webhook}, then plan again"));
                         }
-                        None => format!(
-                            "find out why the API server cannot read the instances of {object} (a conversion \
-                             webhook?), then plan again"
-                        ),
-                    });
+                        None => said.extend(make_readable(view, &format!("the instances of {object}"))),
+                    }
                 }
                 BlockedBy::Finalizer(Symbol::DEFINITION) => {}
-                BlockedBy::Finalizer(_) => said.extend(start_controller(view, outcome, *holder, again)),
+                BlockedBy::Finalizer(_) => {
+                    let waits = !outcome.waits_for.is_empty() || outcome.held_by.contains(&BlockedBy::Kubelet);
+                    let controller = view.plan.controllers.get(outcome.object, *holder);
+                    said.extend(start_controller(view, outcome.object, *holder, controller, waits, again));
+                }
                 BlockedBy::Kubelet => {
                     say(format!("if the node of {object} will not come back, delete the pod with --force"));
                 }
                 BlockedBy::Unreadable(_) if what.contains('/') => {
                     say(format!("repair the API {what}, or delete its APIService if the API is no longer needed"));
+                }
+                BlockedBy::Unreadable(gap) if view.snapshot.gaps.get(*gap).is_some_and(is_undecodable) => {
+                    said.extend(make_readable(view, what));
                 }
                 BlockedBy::Unreadable(_) => say(format!("repair the conversion webhook of {what}")),
                 BlockedBy::SpecFinalizers => {
@@ -370,20 +405,35 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
             }
         }
     }
+    let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
+    for (object, holder) in later.flat_map(|it| it.blockers.iter().map(|holder| (it.object, *holder))) {
+        let new = holder.finalizer().is_some() && !known.contains(&holder.name(view.snapshot));
+        if new && said.iter().filter(|said| !said.command).count() < NAMED_CAUSES {
+            known.push(holder.name(view.snapshot));
+            let controller = view.plan.then.as_ref().and_then(|then| then.controllers.get(object, holder));
+            said.extend(start_controller(view, object, holder, controller, false, again));
+        }
+    }
     said
 }
 
-/// How to have a finalizer removed by its controller; empty if that runs, goes in this delete, or waits for what else
+/// How to have a finalizer removed by its controller; empty if that runs, goes in this delete, or `waits` for what else
 /// blocks the object.
-fn start_controller(view: &PlanView<'_>, outcome: &Outcome, holder: BlockedBy, again: &str) -> Vec<Said> {
-    let (what, object) = (holder.name(view.snapshot), name(view, outcome.object, None));
-    let controller = view.plan.controllers.get(outcome.object, holder);
+fn start_controller(
+    view: &PlanView<'_>,
+    object: ObjectId,
+    holder: BlockedBy,
+    controller: Option<&FinalizerController>,
+    waits: bool,
+    again: &str,
+) -> Vec<Said> {
+    let (what, named) = (holder.name(view.snapshot), name(view, object, None));
     // `delete_first` has the order for those that go.
     if controller.is_some_and(|controller| controller.goes || controller.runs()) {
         return Vec::new();
     }
-    let is_built_in = holder.controller(view.snapshot, outcome.object).is_some() && controller.is_none();
-    if is_built_in && (!outcome.waits_for.is_empty() || outcome.held_by.contains(&BlockedBy::Kubelet)) {
+    let is_built_in = holder.controller(view.snapshot, object).is_some() && controller.is_none();
+    if is_built_in && waits {
         return Vec::new();
     }
     let away = controller.filter(|controller| controller.is_away());
@@ -392,12 +442,12 @@ fn start_controller(view: &PlanView<'_>, outcome: &Outcome, holder: BlockedBy, a
         Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false }.scale_up(workload)
     });
     let text = match (told, &scale) {
-        (Some(told), Some(_)) => format!("start {told}, which removes {what} from {object}, then {again} again:"),
+        (Some(told), Some(_)) => format!("start {told}, which removes {what} from {named}, then {again} again:"),
         (Some(told), None) => {
-            format!("install or start {told} again, which removes {what} from {object}, then {again} again")
+            format!("install or start {told} again, which removes {what} from {named}, then {again} again")
         }
         (None, _) => format!(
-            "check that the controller that removes {what} is running ({object} has this finalizer), then {again} again"
+            "check that the controller that removes {what} is running ({named} has this finalizer), then {again} again"
         ),
     };
     [Said::text(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()

@@ -109,7 +109,8 @@ fn related(view: &PlanView<'_>, effect: &OutsideEffect) -> String {
 pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
     let several = view.plan.request.targets.len() > 1;
     // Notes on what is no target, often many of a kind.
-    const OF_OTHERS: [NoteKind; 3] = [NoteKind::DoubtedPath, NoteKind::LeftBehind, NoteKind::Abandoned];
+    const OF_OTHERS: [NoteKind; 4] =
+        [NoteKind::DoubtedPath, NoteKind::LeftBehind, NoteKind::Abandoned, NoteKind::PerhapsAbandoned];
     let notes = &view.plan.notes;
     let of_others = OF_OTHERS
         .iter()

@@ -16,12 +16,13 @@ use crate::{
         output::TextOptions,
         style::Tone,
     },
-    simulate::{BlockedBy, Cause, State, until_who_is_done},
+    simulate::{BlockedBy, Cause, Finished, State, until_who_is_done},
     wording::{count, thousands},
 };
 
 use super::{
     PlanView,
+    details::held,
     gates::describe as describe_gate,
     names::{by_kind, finished_pods, name, stuck},
     obstacles::{describe as describe_obstacle, word as obstacle_word},
@@ -200,7 +201,10 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
             (true, 1) => ", which is already being deleted",
             (true, _) => ", which are already being deleted",
         };
-        let sentence = format!("this delete does not change {}{already}.", listed(view, targets));
+        let waits = view.plan.anyway.iter().find(|outcome| targets.contains(&outcome.object));
+        let why = waits.map(|outcome| held(view, outcome)).filter(|why| terminating && !why.is_empty());
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let sentence = format!("this delete does not change {}{already}{why}.", listed(view, targets));
         return VerdictText::new(word(VerdictResult::Nothing), Tone::Warning, sentence);
     }
     let losses = losses_first(view, verdict, result);
@@ -375,9 +379,31 @@ pub(super) fn then(view: &PlanView<'_>) -> String {
                 (_, false) => "Once that is removed,",
             };
             let objects = count(number, "more object is deleted", "more objects are deleted");
+            let when = match blocked_later(view) {
+                None => when.to_owned(),
+                Some(blocked) => format!("{when} {blocked}. Then"),
+            };
             format!(" {when} {objects} ({}).", by_kind(view, second.into_iter()))
         }
     }
+}
+
+/// What stays Terminating on the way to the second end, because nobody is known to finish it: `Replica/orders stays
+/// Terminating until nobody.other.io/f is removed`.
+fn blocked_later(view: &PlanView<'_>) -> Option<String> {
+    let blocked: Vec<&Finished> = view.plan.once_later().filter(|it| it.state != State::Waiting).collect();
+    let first = *blocked.first()?;
+    let mut holders: Vec<&str> = blocked.iter().flat_map(|it| &it.blockers).map(|it| it.name(view.snapshot)).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    let what = match blocked.len() {
+        1 => format!("{} stays Terminating", name(view, first.object, None)),
+        number => format!("{} of them stay Terminating", thousands(number)),
+    };
+    Some(match holders.as_slice() {
+        [one] if first.blockers.iter().all(|it| it.finalizer().is_some()) => format!("{what} until {one} is removed"),
+        _ => format!("{what} until others have done their part"),
+    })
 }
 
 /// How many outcomes depend on the order of events, how many on what could not be read or simulated to its end or is

@@ -61,10 +61,10 @@ impl ContentOrder {
 }
 
 impl SimContext<'_> {
-    /// Whether a CRD's instances can't be read because its conversion webhook fails. Then the CRD finalizer controller
-    /// can't read them either, and deletes nothing.
-    pub(crate) fn conversion_fails(&self, definition: ObjectId) -> bool {
-        self.instances(definition).is_some_and(|resource| self.snapshot.fails_to_convert(resource))
+    /// Whether nobody can read a CRD's instances: its conversion webhook fails, or one of them can't be decoded. Then
+    /// the CRD finalizer controller can't read them either, and deletes nothing (S19).
+    pub(crate) fn hides_instances(&self, definition: ObjectId) -> bool {
+        self.instances(definition).is_some_and(|resource| self.snapshot.is_unreadable_by_all(resource))
     }
 }
 
@@ -87,10 +87,14 @@ impl World<'_, '_> {
     pub(super) fn clear_namespace(&mut self, object: ObjectId) -> ActorResult {
         let context = self.context;
         let is_terminating = self.stored(object).is_some_and(|stored| stored.terminating);
-        if context.rules(object).own_delete != OwnDelete::Namespace || !is_terminating || !self.held_by_spec(object) {
+        if context.rules(object).own_delete != OwnDelete::Namespace || !is_terminating {
             return ActorResult::Done;
         }
-        if self.finalized_namespaces.contains(&object) || self.manager_away() {
+        if self.finalized_namespaces.contains(&object) && !self.held_by_spec(object) {
+            // Others have removed their entries after this controller removed its own.
+            self.finalize_namespace(object);
+        }
+        if !self.held_by_spec(object) || self.finalized_namespaces.contains(&object) || self.manager_away() {
             return ActorResult::Done;
         }
         if context.snapshot.facts.namespace(object).is_none() {
@@ -169,7 +173,7 @@ impl World<'_, '_> {
         if searches && !context.instances(object).is_some_and(|resource| context.snapshot.covers(resource, None)) {
             self.doubtful.insert(object);
         }
-        let fails = context.conversion_fails(object);
+        let fails = context.hides_instances(object);
         let instances = |world: &Self| -> Vec<ObjectId> {
             let resource = context.instances(object).filter(|_| searches && !fails);
             let all = resource.map_or(&[][..], |resource| context.of_resource(resource)).iter().copied();

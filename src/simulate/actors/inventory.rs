@@ -1,11 +1,12 @@
-//! What controllers delete because the status of their object lists it: Argo CD, Flux (R9.38).
+//! What controllers delete with their object, because that lists it or it is labelled so: Argo CD, Flux, Crossplane,
+//! Percona's operators (R9.38).
 
 use crate::{
     model::{
-        ANY_RESOURCE, Gap, ObjectId, Presence, Symbol,
-        effects::{InventoryObject, Policy, PolicyEffect, known_finalizer},
+        ANY_RESOURCE, Coordinate, Gap, ObjectId, Presence, Symbol,
+        effects::{Inventory, InventoryObject, Policy, PolicyEffect, RELEASE, known_finalizer},
     },
-    server::{DeleteOptions, Propagation},
+    server::DeleteOptions,
     simulate::{cause::Cause, world::World},
 };
 
@@ -22,85 +23,107 @@ impl World<'_, '_> {
         let resource = snapshot.resources.get(snapshot.object(object).resource);
         let before = finalizers.len();
         finalizers.retain(|finalizer| {
-            let text = snapshot.text(*finalizer);
-            let policy = known_finalizer(text, &resource.group, &resource.kind).and_then(|known| known.policy());
-            let in_background = text.ends_with("/background");
-            policy.is_none_or(|policy| !self.delete_listed(object, policy, in_background, unread))
+            let known = known_finalizer(snapshot.text(*finalizer), &resource.group, &resource.kind);
+            let policy = known.and_then(|known| known.policy()).filter(|policy| policy.deletes_objects());
+            policy.is_none_or(|policy| !self.delete_listed(object, policy, unread))
         });
         finalizers.len() < before
     }
 
     /// The same for one controller, which heeds this policy. Returns whether it keeps its finalizer.
-    fn delete_listed(&mut self, object: ObjectId, policy: Policy, in_background: bool, unread: &mut Vec<Gap>) -> bool {
+    fn delete_listed(&mut self, object: ObjectId, policy: Policy, unread: &mut Vec<Gap>) -> bool {
         let snapshot = self.context.snapshot;
         let Some(facts) = snapshot.facts.policy(object) else {
             self.needs.facts.insert(object);
-            if policy.lists_objects() {
-                let reason = format!("the status of {} was not read", snapshot.short_name(object));
-                unread.push(Gap { resource: ANY_RESOURCE.to_owned(), namespace: None, reason: reason.into() });
-            }
+            let reason = format!("what goes with {} was not read", snapshot.short_name(object));
+            unread.push(Gap { resource: ANY_RESOURCE.to_owned(), namespace: None, reason: reason.into() });
             return false;
         };
         let Some(inventory) = facts.inventory.as_ref().filter(|inventory| !inventory.elsewhere) else { return false };
         if matches!(policy.says(facts), PolicyEffect::Keep(_)) {
             return false;
         }
-        // Argo CD deletes in the foreground, unless its finalizer says otherwise; Flux never does.
-        let propagation = match policy {
-            Policy::ArgoCd if !in_background => Propagation::Foreground,
-            _ => Propagation::Background,
-        };
-        let listed: Vec<ObjectId> =
-            inventory.objects.iter().filter_map(|listed| self.listed(object, policy, listed, unread)).collect();
+        let mut listed = Vec::new();
+        for named in &inventory.objects {
+            if named.name.is_empty() {
+                listed.extend(self.labelled(object, inventory, named, unread));
+            } else {
+                listed.extend(self.listed(object, named, unread));
+            }
+        }
+        listed.retain(|id| self.exists(*id) && self.goes_with(*id, policy, inventory));
         for id in &listed {
             if self.stored(*id).is_some_and(|stored| !stored.terminating) {
-                let options = DeleteOptions { propagation: Some(propagation), ..DeleteOptions::default() };
+                let options = DeleteOptions { propagation: Some(inventory.propagation), ..DeleteOptions::default() };
                 self.delete(*id, &options, Cause::Inventory(object));
             }
         }
         inventory.waits && listed.into_iter().any(|id| self.exists(id))
     }
 
-    /// An object that another lists, if its controller deletes it.
-    fn listed(
+    /// Whether a controller that heeds this policy deletes such an object.
+    fn goes_with(&self, id: ObjectId, policy: Policy, inventory: &Inventory) -> bool {
+        let snapshot = self.context.snapshot;
+        let object = snapshot.object(id);
+        let mut spared = object.spared;
+        for (key, value) in object.labels.iter() {
+            spared.heed_label(snapshot.text(*key), snapshot.text(*value));
+        }
+        let mut sets = inventory.labels.iter();
+        let carries = inventory.labels.is_empty()
+            || sets.any(|set| set.iter().all(|(key, value)| snapshot.label(id, key) == Some(value)));
+        carries && !spared.by(policy)
+    }
+
+    /// All objects of a kind in a namespace, or all that a HelmRelease may have installed.
+    fn labelled(
         &mut self,
         lists: ObjectId,
-        policy: Policy,
-        listed: &InventoryObject,
+        inventory: &Inventory,
+        named: &InventoryObject,
         unread: &mut Vec<Gap>,
-    ) -> Option<ObjectId> {
+    ) -> Vec<ObjectId> {
+        let snapshot = self.context.snapshot;
+        let mut add = |gap: Gap| {
+            if !unread.contains(&gap) {
+                unread.push(gap);
+            }
+        };
+        if named.kind.is_empty() {
+            snapshot
+                .gaps_and(snapshot.may_hide(&[lists]))
+                .into_iter()
+                .filter(|it| !it.serves_only_metrics())
+                .for_each(add);
+            let release = inventory.labels.iter().find_map(|labels| labels.get(RELEASE));
+            return release.map(|name| self.context.released(name).to_vec()).unwrap_or_default();
+        }
+        let Some(resource) = snapshot.resources.by_group_kind(&named.group, &named.kind) else { return Vec::new() };
+        let namespace = snapshot.object(lists).namespace;
+        if !snapshot.covers(resource, Some(namespace)) {
+            add(snapshot.gap_of_listed(lists, Coordinate { resource, namespace, name: Symbol::EMPTY }));
+        }
+        let of_kind = self.context.of_resource(resource).iter().copied();
+        of_kind.filter(|id| snapshot.object(*id).namespace == namespace).collect()
+    }
+
+    /// An object that another lists.
+    fn listed(&mut self, lists: ObjectId, listed: &InventoryObject, unread: &mut Vec<Gap>) -> Option<ObjectId> {
         let snapshot = self.context.snapshot;
         let resource = snapshot.resources.by_group_kind(&listed.group, &listed.kind)?;
         let namespace = if snapshot.resources.get(resource).namespaced { listed.namespace.as_str() } else { "" };
         let at = snapshot.locate(resource, namespace, &listed.name).ok()?;
-        let id = match snapshot.look_up(at) {
-            Presence::Present(id) => id,
-            Presence::Absent => return None,
+        match snapshot.look_up(at) {
+            Presence::Present(id) => Some(id),
+            Presence::Absent => None,
             Presence::Unknown => {
                 self.needs.look_ups.insert(at);
                 let gap = snapshot.gap_of_listed(lists, at);
                 if !unread.contains(&gap) {
                     unread.push(gap);
                 }
-                return None;
+                None
             }
-        };
-        let is_definition = Some(resource) == self.context.built_in.definitions;
-        // Flux deletes what still carries its own labels.
-        let owner = snapshot.object(lists);
-        let label = |key: &str| snapshot.label(id, &format!("kustomize.toolkit.fluxcd.io/{key}"));
-        let is_tracked = match policy {
-            Policy::ArgoCd => !is_definition && id != lists,
-            Policy::Kustomization => {
-                label("name") == Some(snapshot.text(owner.name))
-                    && label("namespace") == Some(snapshot.text(owner.namespace))
-            }
-            _ => false,
-        };
-        let mut spared = snapshot.object(id).spared;
-        for (key, value) in snapshot.object(id).labels.iter().filter(|_| policy == Policy::Kustomization) {
-            spared.heed(snapshot.text(*key), snapshot.text(*value));
         }
-        (is_tracked && self.exists(id) && !spared.by(policy)).then_some(id)
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     model::{Gap, ObjectId, Symbol, effects::When},
     server::DeleteOptions,
     simulate::{
-        blockers::{BlockedBy, Blockers, unfinished_by_sweep},
+        blockers::{BlockedBy, Blockers, State, unfinished_by_sweep},
         cause::Cause,
         controllers::Controllers,
         world::{Assume, World},
@@ -39,6 +39,8 @@ pub struct Finished {
     pub object: ObjectId,
     /// What blocked it: finalizers, a kubelet, or entries of `spec.finalizers`.
     pub blockers: Vec<BlockedBy>,
+    /// Whether these are known to do their part.
+    pub state: State,
     /// What could not be read of the objects that its controller deletes with it (R9.38).
     pub unread: Vec<Gap>,
 }
@@ -99,7 +101,8 @@ impl World<'_, '_> {
                 self.actors.notice(object);
             }
             if !waited.contains(&object) {
-                others.finished.push(Finished { object, blockers: held_by, unread });
+                let state = blockers.own_state(object).unwrap_or_else(|| blockers.state(object));
+                others.finished.push(Finished { object, blockers: held_by, state, unread });
             }
         }
         others.controllers.add(blockers.controllers());

@@ -36,6 +36,8 @@ pub struct FinalizerController {
     pub idle: Option<ObjectId>,
     /// The workloads whose pods show that it runs.
     pub running: Vec<ObjectId>,
+    /// The workloads that are called as its controller would be, if nothing else points to one.
+    pub may_be: Vec<ObjectId>,
     /// Whether all of these go in the simulated delete.
     pub goes: bool,
 }
@@ -43,7 +45,8 @@ pub struct FinalizerController {
 impl FinalizerController {
     /// One without a known workload or manager.
     pub(crate) fn of(name: Option<&'static str>, liveness: Liveness) -> Self {
-        FinalizerController { name, manager: None, liveness, idle: None, running: Vec::new(), goes: false }
+        let (running, may_be) = (Vec::new(), Vec::new());
+        FinalizerController { name, manager: None, liveness, idle: None, running, may_be, goes: false }
     }
 
     /// Whether there is evidence that it is not running.
@@ -68,7 +71,8 @@ impl FinalizerController {
 
     /// Its workload, its own name, or who added the finalizer, if any of these is known.
     pub fn told(&self, snapshot: &Snapshot) -> Option<String> {
-        let workload = self.running.first().or(self.idle.as_ref()).map(|workload| snapshot.short_name(*workload));
+        let workload = self.running.first().or(self.idle.as_ref()).or(self.may_be.first());
+        let workload = workload.map(|workload| snapshot.short_name(*workload));
         workload.or_else(|| self.name.map(str::to_owned)).or_else(|| self.manager.clone())
     }
 
@@ -184,8 +188,8 @@ pub(crate) fn is_workload(context: &SimContext<'_>, object: ObjectId) -> bool {
     workloads::kinds(context).contains(&Some(context.snapshot.object(object).resource))
 }
 
-/// The objects with a finalizer that these workloads alone are known to remove, with their controller, in snapshot
-/// order.
+/// The objects with a finalizer that these workloads alone are known to remove, or may remove by their names, with
+/// their controller, in snapshot order.
 pub(crate) fn held_by_these(
     context: &SimContext<'_>,
     needs: &mut Needs,
@@ -213,8 +217,13 @@ pub(crate) fn held_by_these(
         }
         let question = Question { object: samples[0], finalizer: *finalizer, exact: false };
         let controller = finalizer_controller(context, needs, &question);
-        let goes = !controller.running.is_empty() && controller.running.iter().all(|one| workloads.contains(one));
-        if matches!(controller.liveness, Liveness::Alive(_)) && goes {
+        let of_these = |all: &[ObjectId]| !all.is_empty() && all.iter().all(|one| workloads.contains(one));
+        let goes = match controller.liveness {
+            Liveness::Alive(_) => of_these(&controller.running),
+            Liveness::Unknown(_) => of_these(&controller.may_be),
+            Liveness::Away(_) | Liveness::Nobody(_) | Liveness::Unread(_) => false,
+        };
+        if goes {
             controllers.insert((*resource, *finalizer), controller);
         }
     }
@@ -278,13 +287,14 @@ fn added_by<'a>(snapshot: &'a Snapshot, needs: &mut Needs, object: ObjectId, fin
 
 /// What shows whether a controller runs.
 #[derive(Debug, Default)]
-struct Evidence {
+pub(super) struct Evidence {
     alive: Vec<String>,
     away: Vec<String>,
     unread: Vec<String>,
     lease_ended: bool,
     idle: Option<ObjectId>,
     running: Vec<ObjectId>,
+    may_be: Vec<ObjectId>,
 }
 
 fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalizer: Symbol) -> FinalizerController {
@@ -309,25 +319,26 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         AddedBy::Anyone(name) => add_on.is_some().then(|| name.to_owned()),
         AddedBy::NotRecorded | AddedBy::Unread => None,
     };
-    let Evidence { alive, away, unread, lease_ended, mut idle, running } = evidence;
+    let Evidence { alive, away, unread, lease_ended, .. } = &evidence;
     let liveness = match (alive.is_empty(), away.is_empty()) {
         // Ready pods may not be the leader, or lead under another name; and one of several add-ons of the same name may
         // be the one that handles this object.
-        (false, false) if lease_ended || add_on.is_some() => {
+        (false, false) if *lease_ended || add_on.is_some() => {
             Liveness::Unknown(format!("{}, but {}", away.join(", "), alive.join(", ")))
         }
         (false, _) => Liveness::Alive(alive.join(", ")),
         (true, false) if unread.is_empty() => Liveness::Away(away.join(", and ")),
         _ if !unread.is_empty() => Liveness::Unread(unread.join(", ")),
-        _ => without_evidence(context, needs, add_on, &added_by, text, &mut idle),
+        _ => without_evidence(context, needs, add_on, &added_by, text, &mut evidence),
     };
     let away = matches!(liveness, Liveness::Away(_));
     FinalizerController {
         name: known.or(add_on.map(|add_on| add_on.name)),
         manager,
         liveness,
-        idle: idle.filter(|_| away),
-        running,
+        idle: evidence.idle.filter(|_| away),
+        running: evidence.running,
+        may_be: evidence.may_be,
         goes: false,
     }
 }
@@ -395,11 +406,11 @@ fn without_evidence(
     add_on: Option<&AddOn>,
     added_by: &AddedBy<'_>,
     finalizer: &str,
-    idle: &mut Option<ObjectId>,
+    evidence: &mut Evidence,
 ) -> Liveness {
     let all_read = are_all_read(context);
     let unread = || Liveness::Unread("not all workloads and Leases could be read".to_owned());
-    if let Some(possible) = workloads::possible(context, needs, add_on, finalizer, idle) {
+    if let Some(possible) = workloads::possible(context, needs, add_on, finalizer, evidence) {
         return possible;
     }
     match (add_on, added_by) {

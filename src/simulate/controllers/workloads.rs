@@ -7,7 +7,7 @@ use crate::{
 
 use super::{
     super::world::{Needs, SimContext},
-    Liveness,
+    Evidence, Liveness,
 };
 
 /// The kinds that controllers run as.
@@ -199,7 +199,7 @@ pub(super) fn possible(
     needs: &mut Needs,
     add_on: Option<&AddOn>,
     finalizer: &str,
-    idle: &mut Option<ObjectId>,
+    evidence: &mut Evidence,
 ) -> Option<Liveness> {
     let snapshot = context.snapshot;
     let domain = finalizer.split('/').next().unwrap_or(finalizer);
@@ -216,13 +216,14 @@ pub(super) fn possible(
         let labels = object.labels.iter().filter(|(key, _)| NAME_LABELS.contains(&snapshot.text(*key)));
         named_so(snapshot.text(object.name)) || labels.into_iter().any(|(_, value)| named_so(snapshot.text(*value)))
     };
+    let is_called_so = |id: &ObjectId| is_called_after(snapshot.text(snapshot.object(*id).name), domain);
     let parts: Vec<ObjectId> = all(context).filter(is_part).collect();
     let first = *parts.first()?;
     let mut away = Vec::new();
     for part in parts.iter().take(LOOKED_AT) {
         let readiness = readiness(context, needs, *part);
         if matches!(readiness, Readiness::Idle(_)) {
-            idle.get_or_insert(*part);
+            evidence.idle.get_or_insert(*part);
         }
         if let Readiness::Idle(words) | Readiness::Failing(words) = readiness {
             away.push(words);
@@ -232,8 +233,11 @@ pub(super) fn possible(
         return Some(Liveness::Away(away.join(", and ")));
     }
     if away.len() == parts.len() {
-        let is_it = parts.len() == 1 && is_called_after(snapshot.text(snapshot.object(first).name), domain);
+        let is_it = parts.len() == 1 && is_called_so(&first);
         return is_it.then(|| Liveness::Away(away.join(", and ")));
+    }
+    if add_on.is_some() || parts.iter().all(is_called_so) {
+        evidence.may_be.clone_from(&parts);
     }
     let more = parts.len() - 1;
     let more =

@@ -153,7 +153,7 @@ fn what_fails_says_why() {
             credential(&json!({"clientKeyData": secret, "clientCertificateData": secret})),
             none,
             1,
-            &["returned a certificate that can't be used"],
+            &["returned a certificate or a key that can't be read"],
         ),
     ];
     for (printed, settings, runs, words) in cases {

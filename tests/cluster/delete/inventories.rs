@@ -1,4 +1,5 @@
-//! Controllers that delete what the status of their object lists, played as they do it: Argo CD, Flux (R9.38).
+//! Controllers that delete other objects with theirs, played as they do it: Argo CD, Flux, Crossplane, Percona's
+//! operators (R9.38).
 
 use std::{thread, time::Duration};
 
@@ -6,42 +7,53 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{COLLECTOR, Cluster, Options, owner_reference},
-    incidents::add_ons::{KINDS, definition},
+    incidents::add_ons::definition,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Group, kind and name of an object.
-type Listed = (&'static str, &'static str, &'static str);
+/// Group, kind and name of what is listed: also what is to be kept, and what is gone.
+const LISTED: [[&str; 3]; 4] =
+    [["apps", "Deployment", "web"], ["", "Secret", "key"], ["", "ConfigMap", "kept"], ["", "Pod", "old"]];
 
-/// A controller that lists what it deletes.
-struct Lister<'l> {
-    kind: &'l str,
-    workload: (&'l str, &'l str),
-    finalizer: &'l str,
+/// A controller that deletes other objects with its own.
+struct Lister {
+    /// Group, plural and kind of its object.
+    kind: (&'static str, &'static str, &'static str),
+    workload: (&'static str, &'static str),
+    finalizer: &'static str,
     /// The policy with which it deletes, and whether it waits until all is gone.
-    propagation: &'l str,
+    propagation: &'static str,
     waits: bool,
     /// What an object needs to be left alone.
     keeps: Value,
-    /// Its object's spec, and the status that lists these objects of this namespace.
-    spec: Value,
-    status: fn(&str, &[Listed]) -> Value,
+    /// The paths of what it deletes.
+    deletes: Vec<&'static str>,
+    /// What a gate counts: a resource, and the one object of it that goes.
+    denied: (&'static str, &'static str),
+    /// How many objects go at the second end.
+    then: usize,
+    /// The spec and the status of its object in this namespace.
+    rest: fn(&str) -> Value,
 }
 
-impl Lister<'_> {
-    /// Deletes an object in whose status it lists a Deployment, a Secret, a ConfigMap that is to be kept, and something
-    /// that is gone.
+impl Lister {
+    /// Deletes its object in a namespace with a Deployment, a Secret, a claim, a composite resource with a Secret, a
+    /// ConfigMap that is to be kept, and one that nobody lists.
     fn play(&self, cluster: &Cluster) {
-        let namespace = cluster.namespace(&self.kind.to_lowercase());
-        let (group, plural, _) = KINDS.into_iter().find(|(_, _, kind)| *kind == self.kind).expect("it is defined");
-        let labels = json!({
-            "kustomize.toolkit.fluxcd.io/name": "shop", "kustomize.toolkit.fluxcd.io/namespace": namespace,
-        });
+        let (group, plural, kind) = self.kind;
+        let namespace = cluster.namespace(&kind.to_lowercase());
+        let mut labels = json!({"app.kubernetes.io/managed-by": "Helm"});
+        for flux in ["kustomize", "helm"] {
+            labels[format!("{flux}.toolkit.fluxcd.io/name")] = json!("shop");
+            labels[format!("{flux}.toolkit.fluxcd.io/namespace")] = json!(namespace);
+        }
         let create = |api_version: &str, kind: &str, name: &str, metadata: Value, rest: Value| {
             let mut object = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata});
             object["metadata"]["name"] = json!(name);
-            object["metadata"]["namespace"] = json!(namespace);
+            if kind != "XDatabase" {
+                object["metadata"]["namespace"] = json!(namespace);
+            }
             object.as_object_mut().expect("a map").extend(rest.as_object().cloned().unwrap_or_default());
             cluster.create(object)
         };
@@ -52,7 +64,8 @@ impl Lister<'_> {
             let selector = json!({"matchLabels": {"app": name}});
             json!({"spec": {"replicas": 1, "serviceName": name, "selector": selector, "template": pods}})
         };
-        let controller = create("apps/v1", self.workload.0, self.workload.1, json!({}), template(self.workload.1));
+        let its_name = json!({"labels": {"app.kubernetes.io/name": self.workload.1}});
+        let controller = create("apps/v1", self.workload.0, self.workload.1, its_name, template(self.workload.1));
         let ready = json!({"status": {"replicas": 1, "readyReplicas": 1, "availableReplicas": 1}});
         cluster.patch(&format!("{}/status", cluster.path_of(&controller)), &ready);
         let web = create("apps/v1", "Deployment", "web", json!({"labels": labels}), template("web"));
@@ -62,31 +75,40 @@ impl Lister<'_> {
         let mut kept = self.keeps.clone();
         kept["labels"] = labels.clone();
         create("v1", "ConfigMap", "kept", kept, json!({}));
-        create("v1", "ConfigMap", "beside", json!({"labels": labels}), json!({}));
-        let listed =
-            [("apps", "Deployment", "web"), ("", "Secret", "key"), ("", "ConfigMap", "kept"), ("", "Pod", "old")];
-        let rest = json!({"spec": self.spec, "status": (self.status)(&namespace, &listed)});
-        let lists = create(&format!("{group}/v1"), self.kind, "shop", json!({"finalizers": [self.finalizer]}), rest);
+        labels["app.kubernetes.io/managed-by"] = json!("somebody");
+        create("v1", "ConfigMap", "beside", json!({ "labels": labels }), json!({}));
+        let of_database = json!({"app.kubernetes.io/instance": "shop", "app.kubernetes.io/component": "pxc"});
+        let storage = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+        create("v1", "PersistentVolumeClaim", "data", json!({ "labels": of_database }), json!({ "spec": storage }));
+        let composite = create("acme.io/v1", "XDatabase", &namespace, json!({}), json!({}));
+        let below = json!({"ownerReferences": [owner_reference(&composite)]});
+        create("v1", "Secret", "composed", below, json!({}));
+        let finalizers = json!({"finalizers": [self.finalizer]});
+        let lists = create(&format!("{group}/v1"), kind, "shop", finalizers, (self.rest)(&namespace));
         cluster.watched_by_collector(&lists);
+        cluster.watched_by_collector(&composite);
 
         let target = format!("{plural}.{group}/shop");
-        let args = |more: &[&'static str]| -> Vec<String> {
+        let args = |more: &[&str]| -> Vec<String> {
             let all = ["delete", &target, "-n", &namespace].into_iter().chain(more.iter().copied());
             all.map(str::to_owned).collect()
         };
         let gc = |args: Vec<String>| cluster.gc(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        let refused = gc(args(&["--yes", "--deny=deployments"]));
+        let (resource, object) = self.denied;
+        let refused = gc(args(&["--yes", &format!("--deny={resource}")]));
         let said = refused.expect(2);
         assert!(
-            said.contains("GATE: --deny=deployments.apps: 1 such object would be deleted (Deployment/web)"),
+            said.contains(&format!("GATE: --deny={resource}: 1 such object would be deleted ({object})")),
             "{said}"
         );
-        assert!(said.contains("Then 4 more objects are deleted"), "{said}");
+        assert!(said.contains(&format!("Then {} more objects are deleted", self.then)), "{said}");
 
         // Without its controller, it could never go.
         let workload = format!("{}/{}", self.workload.0, self.workload.1).to_lowercase();
         let said = cluster.gc(&["plan", &workload, "-n", &namespace]).stdout;
-        assert!(said.contains(&format!("{}/shop: stays, and cannot be deleted any more", self.kind)), "{said}");
+        let certainly = ["cannot be deleted any more", "may not be deletable any more"];
+        let is_told = certainly.iter().any(|told| said.contains(&format!("{kind}/shop: stays, and {told}")));
+        assert!(is_told, "{said}");
         assert!(said.contains(&format!("delete first, while {}/{} runs", self.workload.0, self.workload.1)), "{said}");
 
         let ran = thread::scope(|scope| {
@@ -94,8 +116,7 @@ impl Lister<'_> {
             let held = cluster.path_of(&lists);
             let is_held = || cluster.get(&held).is_some_and(|it| it["metadata"]["deletionTimestamp"].is_string());
             cluster.wait_until("the delete to begin", PATIENCE, is_held);
-            let paths = [("apis/apps/v1", "deployments/web"), ("api/v1", "secrets/key")]
-                .map(|(api, name)| format!("/{api}/namespaces/{namespace}/{name}"));
+            let paths: Vec<String> = self.deletes.iter().map(|path| path.replace("NS", &namespace)).collect();
             for path in &paths {
                 cluster.delete(path, Some(self.propagation), None).expect("it was there");
             }
@@ -116,40 +137,92 @@ impl Lister<'_> {
 }
 
 #[test]
-fn what_a_status_lists_goes_as_planned() {
+fn what_a_controller_lists_goes_as_planned() {
     let cluster = Cluster::start(&Options::default());
-    for (group, plural, kind) in &KINDS[..2] {
-        cluster.create(definition(group, plural, kind));
-    }
-    cluster.start_controllers(&[COLLECTOR]);
+    let annotated = |key: &str, value: &str| json!({"annotations": {key: value}});
+    let listed = vec!["/apis/apps/v1/namespaces/NS/deployments/web", "/api/v1/namespaces/NS/secrets/key"];
     let argo_cd = Lister {
-        kind: "Application",
+        kind: ("argoproj.io", "applications", "Application"),
         workload: ("StatefulSet", "argocd-application-controller"),
         finalizer: "resources-finalizer.argocd.argoproj.io",
         propagation: "Foreground",
         waits: true,
-        keeps: json!({"annotations": {"argocd.argoproj.io/sync-options": "Delete=false"}}),
-        spec: json!({"destination": {"server": "https://kubernetes.default.svc"}}),
-        status: |namespace, listed| {
-            let resources = listed.iter().map(|(group, kind, name)| {
+        keeps: annotated("argocd.argoproj.io/sync-options", "Delete=false"),
+        deletes: listed.clone(),
+        denied: ("deployments.apps", "Deployment/web"),
+        then: 4,
+        rest: |namespace| {
+            let resources = LISTED.map(|[group, kind, name]| {
                 json!({"group": group, "version": "v1", "kind": kind, "namespace": namespace, "name": name})
             });
-            json!({"resources": resources.collect::<Vec<_>>()})
+            json!({
+                "spec": {"destination": {"server": "https://kubernetes.default.svc"}},
+                "status": {"resources": resources},
+            })
         },
     };
-    argo_cd.play(&cluster);
-    let flux = Lister {
-        kind: "Kustomization",
+    let kustomization = Lister {
+        kind: ("kustomize.toolkit.fluxcd.io", "kustomizations", "Kustomization"),
         workload: ("Deployment", "kustomize-controller"),
         finalizer: "finalizers.fluxcd.io",
         propagation: "Background",
         waits: false,
-        keeps: json!({"annotations": {"kustomize.toolkit.fluxcd.io/prune": "disabled"}}),
-        spec: json!({"prune": true}),
-        status: |namespace, listed| {
-            let ids = listed.iter().map(|(group, kind, name)| format!("{namespace}_{name}_{group}_{kind}"));
-            json!({"inventory": {"entries": ids.map(|id| json!({"id": id, "v": "v1"})).collect::<Vec<_>>()}})
+        keeps: annotated("kustomize.toolkit.fluxcd.io/prune", "disabled"),
+        deletes: listed.clone(),
+        denied: ("deployments.apps", "Deployment/web"),
+        then: 4,
+        rest: |namespace| {
+            let ids = LISTED.map(|[group, kind, name]| format!("{namespace}_{name}_{group}_{kind}"));
+            let entries: Vec<Value> = ids.map(|id| json!({"id": id, "v": "v1"})).to_vec();
+            json!({"spec": {"prune": true}, "status": {"inventory": {"entries": entries}}})
         },
     };
-    flux.play(&cluster);
+    let release = Lister {
+        kind: ("helm.toolkit.fluxcd.io", "helmreleases", "HelmRelease"),
+        workload: ("Deployment", "helm-controller"),
+        finalizer: "finalizers.fluxcd.io",
+        propagation: "Background",
+        waits: true,
+        keeps: annotated("helm.sh/resource-policy", "keep"),
+        deletes: listed,
+        denied: ("deployments.apps", "Deployment/web"),
+        then: 4,
+        rest: |_| json!({"spec": {}}),
+    };
+    let claim = Lister {
+        kind: ("acme.io", "databases", "Database"),
+        workload: ("Deployment", "crossplane"),
+        finalizer: "finalizer.apiextensions.crossplane.io",
+        propagation: "Foreground",
+        waits: true,
+        keeps: json!({}),
+        deletes: vec!["/apis/acme.io/v1/xdatabases/NS"],
+        denied: ("secrets", "Secret/composed"),
+        then: 3,
+        rest: |namespace| {
+            let composite = json!({"apiVersion": "acme.io/v1", "kind": "XDatabase", "name": namespace});
+            json!({"spec": {"resourceRef": composite, "compositeDeletePolicy": "Foreground"}})
+        },
+    };
+    let percona = Lister {
+        kind: ("pxc.percona.com", "perconaxtradbclusters", "PerconaXtraDBCluster"),
+        workload: ("Deployment", "percona-xtradb-cluster-operator"),
+        finalizer: "percona.com/delete-pxc-pvc",
+        propagation: "Background",
+        waits: false,
+        keeps: json!({}),
+        deletes: vec!["/api/v1/namespaces/NS/persistentvolumeclaims/data"],
+        denied: ("persistentvolumeclaims", "PersistentVolumeClaim/data"),
+        then: 2,
+        rest: |_| json!({"spec": {}}),
+    };
+    let all = [argo_cd, kustomization, release, claim, percona];
+    let mut composite = definition("acme.io", "xdatabases", "XDatabase");
+    composite["spec"]["scope"] = json!("Cluster");
+    cluster.create(composite);
+    for (group, plural, kind) in all.iter().map(|lister| lister.kind) {
+        cluster.create(definition(group, plural, kind));
+    }
+    cluster.start_controllers(&[COLLECTOR]);
+    all.iter().for_each(|lister| lister.play(&cluster));
 }

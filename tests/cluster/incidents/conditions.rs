@@ -1,5 +1,7 @@
 //! What the API server's conditions of a Namespace or of a CustomResourceDefinition name.
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::{Value, json};
 
@@ -12,9 +14,11 @@ use super::{
 };
 use crate::{
     doctor::{definition, kit::created_by},
-    harness::{COLLECTOR, NAMESPACES},
+    harness::{COLLECTOR, Cluster, NAMESPACES},
     plan::{draft::HOLD, trial::Trial},
 };
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An instance of a kind, and its definition.
 fn instance(trial: &Trial<'_>, plural: &str, kind: &str) -> [Value; 2] {
@@ -68,6 +72,53 @@ pub fn a_namespace_with_a_dead_webhook_and_a_finalizer() {
     let kept = trial.config_map("kept").create();
     admission::webhook(&trial, "guard", "default", "nobody", &["DELETE"]);
     admission::is_asked(&trial, &kept, &Method::DELETE);
+    a_namespace_of_two_causes(&trial, vec![held]);
+}
+
+/// A definition whose only instance is stored in a version that it no longer has, and the namespace of that: somebody
+/// said that nothing is stored in it any more, and removed it. No client can list its instances.
+fn lost_version(cluster: &Cluster) -> (Value, String) {
+    let defined = cluster.create(definition("tins", &["v1"]));
+    cluster.await_kind(&defined);
+    let place = cluster.namespace("tins");
+    let metadata = json!({"name": "old", "namespace": place});
+    cluster.create(json!({"apiVersion": "odd.test/v1", "kind": "Tin", "metadata": metadata}));
+    let path = cluster.path_of(&defined);
+    for versions in [&["v1", "v2"][..], &["v2"]] {
+        cluster.patch(&path, &json!({"spec": definition("tins", versions)["spec"]}));
+        cluster.patch(&format!("{path}/status"), &json!({"status": {"storedVersions": ["v2"]}}));
+    }
+    cluster.wait_until("the lists to fail", PATIENCE, || {
+        let answer = cluster.ask(&Method::GET, "/apis/odd.test/v2/tins?limit=500", None);
+        !answer.is_success() && answer.text().contains("invalid group/version")
+    });
+    cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
+    (defined, place)
+}
+
+pub fn a_definition_that_lost_a_stored_version() {
+    let cluster = apis::cluster();
+    let (defined, _) = lost_version(&cluster);
+    let trial = Trial::on(&cluster, "beside", "Background");
+    let target = "customresourcedefinitions/tins.odd.test";
+    let incident = incident(&trial, &[target], &["tins.odd.test"]);
+    Incident { doctor: vec![target.to_owned()], gone: vec![defined], ..incident }.play();
+}
+
+pub fn a_namespace_with_an_object_of_a_lost_version() {
+    let cluster = apis::cluster();
+    let (_, place) = lost_version(&cluster);
+    let trial = Trial::on(&cluster, "beside", "Background");
+    let target = format!("namespaces/{place}");
+    let incident = incident(&trial, &[&target], &["tins.odd.test"]);
+    Incident { doctor: vec![target.clone()], gone: vec![namespace(&place)], ..incident }.play();
+}
+
+pub fn a_namespace_beside_a_lost_version_and_with_a_finalizer() {
+    let cluster = apis::cluster();
+    lost_version(&cluster);
+    let trial = Trial::on(&cluster, "unread-held", "Background");
+    let held = trial.widget("held").finalizer(HOLD).create();
     a_namespace_of_two_causes(&trial, vec![held]);
 }
 

@@ -135,6 +135,12 @@ const RIGHT: &[(&str, fn())] = &[
     ("a_namespace_with_an_api_away_and_a_finalizer", conditions::a_namespace_with_an_api_away_and_a_finalizer),
     ("a_namespace_with_a_dead_webhook_and_a_finalizer", conditions::a_namespace_with_a_dead_webhook_and_a_finalizer),
     ("a_namespace_with_its_operator_inside", conditions::a_namespace_with_its_operator_inside),
+    ("a_definition_that_lost_a_stored_version", conditions::a_definition_that_lost_a_stored_version),
+    ("a_namespace_with_an_object_of_a_lost_version", conditions::a_namespace_with_an_object_of_a_lost_version),
+    (
+        "a_namespace_beside_a_lost_version_and_with_a_finalizer",
+        conditions::a_namespace_beside_a_lost_version_and_with_a_finalizer,
+    ),
     ("an_object_with_two_finalizers", remedies::an_object_with_two_finalizers),
     ("a_finalizer_that_somebody_added", remedies::a_finalizer_that_somebody_added),
     ("a_deployment_with_a_pod_on_a_dead_node", remedies::a_deployment_with_a_pod_on_a_dead_node),
