@@ -27,7 +27,7 @@ pub(super) fn run(global: &GlobalArgs, args: &CancelArgs) -> Result<Report, Oper
     let notes = cancel.check()?;
     let results = match args.dry_run {
         true => cancel.foresee(),
-        false if !args.yes && !confirmed(&cancel)? => return Ok(Report::declined()),
+        false if !args.yes && !confirmed(&cancel)? => return Ok(Report::declined(None)),
         false => cancel.carry_out(|_| ()),
     };
     let more = if args.dry_run { " Nothing was changed." } else { "" };

@@ -36,9 +36,10 @@ impl Report {
         Report { data: data.into(), notes: Vec::new(), exit: Exit::Fine }
     }
 
-    /// The user did not confirm.
-    pub fn declined() -> Self {
-        let notes = vec!["Nothing was changed: you did not answer yes.".to_owned()];
+    /// The user did not confirm: with yes, or with this word.
+    pub fn declined(word: Option<&str>) -> Self {
+        let wanted = word.map_or("answer yes".to_owned(), |word| format!("type {word:?}"));
+        let notes = vec![format!("Nothing was changed: you did not {wanted}.")];
         Report { data: Vec::new(), notes, exit: Exit::Failed }
     }
 

@@ -50,8 +50,8 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
         // Every object is read again right before it is created: no watch is needed.
         let policy = Policy { yes: args.consent.yes, missed: OnMissed::Recheck };
         let approval = approve(&mut restore, &mut view, &mut StdTerminal, policy, &mut notes)?;
-        if matches!(approval, Approval::Declined) {
-            return Ok(Report::declined().with_gaps(&restore.gaps));
+        if let Approval::Declined(word) = approval {
+            return Ok(Report::declined(word.as_deref()).with_gaps(&restore.gaps));
         }
     }
     let mut steps = Steps::new("Restoring", restore.plan.steps.iter().map(Vec::len).sum(), mode == Mode::Apply);

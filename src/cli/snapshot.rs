@@ -21,7 +21,7 @@ pub(super) fn run(global: &GlobalArgs, args: &SnapshotArgs) -> Result<Report, Op
     if let Some(path) = &args.output
         && !check(path, args.force)?
     {
-        return Ok(Report::declined());
+        return Ok(Report::declined(None));
     }
     let targets = TargetConfig::scope(global.connection.namespace().map(str::to_owned));
     let cluster = global.cluster()?;

@@ -119,7 +119,7 @@ fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Reme
 }
 
 /// Names the policies that judge the remedies of findings, and may refuse them. Of a policy that certainly refuses
-/// them, what lets them pass comes first.
+/// some, what lets them pass comes right before the first of these: others may heal without that.
 pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &mut Needs) {
     let policies = bound_policies(case.stage, needs);
     for finding in findings.iter_mut().filter(|finding| !policies.is_empty() && finding.code != Code::PolicyRefuses) {
@@ -131,19 +131,24 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
         let is_written = |id: &ObjectId| commands.iter().any(|command| case.commands().names(command, *id));
         let others = finding.related.iter().copied().filter(is_written);
         let written: Vec<ObjectId> = finding.objects.iter().copied().chain(others).collect();
-        let mut first: Vec<Remedy> = Vec::new();
+        let mut first: Vec<(usize, Remedy)> = Vec::new();
         let mut asked: Vec<ObjectId> = Vec::new();
         for policy in policies.iter().filter(|policy| !policy.mutates) {
             let judges = |id: &ObjectId| {
                 operations.iter().any(|operation| policy.judges(case.stage, *id, *operation) != Called::No)
             };
             let Some(judged) = written.iter().copied().find(judges) else { continue };
-            let surely = |operation: &Operation| policy.judges(case.stage, judged, *operation) == Called::Yes;
-            if policy.refuses(case.stage, judged) && operations.iter().any(surely) {
+            let surely = |remedy: &Remedy| {
+                operation(remedy).is_some_and(|it| policy.judges(case.stage, judged, it) == Called::Yes)
+            };
+            let refused = finding.remedies.iter().position(surely).filter(|_| policy.refuses(case.stage, judged));
+            if let Some(refused) = refused {
                 let (name, why) = (case.snapshot().short_name(policy.policy), why(case, policy, judged));
-                finding.consequence.push_str(&format!(" {name} refuses the remedies below ({why})."));
+                let all = finding.remedies.iter().filter(|it| operation(it).is_some()).all(surely);
+                let which = if all { "the" } else { "some of the" };
+                finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({why})."));
                 let pass = let_pass(case, policy, judged);
-                first.push(Remedy { what: format!("first {}", pass.what), ..pass });
+                first.push((refused, Remedy { what: format!("first {}", pass.what), ..pass }));
             } else {
                 asked.push(policy.policy);
             }
@@ -159,7 +164,10 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
             let asked = format!(" {names} {verb} asked about the remedies below, and may refuse them.");
             finding.consequence.push_str(&asked);
         }
-        finding.remedies.splice(0..0, first);
+        first.sort_by_key(|(place, _)| *place);
+        for (place, remedy) in first.into_iter().rev() {
+            finding.remedies.insert(place, remedy);
+        }
     }
 }
 

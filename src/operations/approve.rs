@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::ControlFlow};
 
 use crate::{cluster::LostWatch, model::ResourceId};
 
@@ -126,8 +126,8 @@ pub enum Approval<Plan> {
     Settled(Plan),
     /// The targets no longer exist; `shown`: they did when a plan was shown.
     Gone { shown: bool },
-    /// The user didn't say yes.
-    Declined,
+    /// The user didn't say yes, or didn't type this word.
+    Declined(Option<String>),
 }
 
 /// Plans, shows new plans, checks, asks, archives and catches up, until nothing changes any more.
@@ -167,8 +167,8 @@ pub fn approve<P: Proposal>(
         proposal.check(&plan, notes)?;
         let (mut took_time, mut forgot) = (round == 0, false);
         if !agreed {
-            if !ask(proposal, view, terminal, &plan)? {
-                return Ok(Approval::Declined);
+            if let ControlFlow::Break(word) = ask(proposal, view, terminal, &plan)? {
+                return Ok(Approval::Declined(word));
             }
             (agreed, took_time) = (true, true);
             // The question may have taken minutes: drop everything that no watch keeps up to date.
@@ -187,20 +187,21 @@ pub fn approve<P: Proposal>(
     Err(OperationError::Unsettled { rounds: ROUNDS })
 }
 
+/// Asks until there is an answer; breaks with the word that was not typed.
 fn ask<P: Proposal>(
     proposal: &mut P,
     view: &dyn View<P>,
     terminal: &mut dyn Terminal,
     plan: &P::Plan,
-) -> Result<bool, OperationError> {
+) -> Result<ControlFlow<Option<String>>, OperationError> {
     if !terminal.can_ask() {
         return Err(OperationError::NoTerminal);
     }
     loop {
         let question = view.question(proposal, plan);
         match question.judge(&terminal.ask(&question.preface, &question.prompt)) {
-            Answer::Yes => return Ok(true),
-            Answer::No => return Ok(false),
+            Answer::Yes => return Ok(ControlFlow::Continue(())),
+            Answer::No => return Ok(ControlFlow::Break(question.word)),
             Answer::Archive => {
                 proposal.begin_archive(plan, &terminal.now())?.iter().for_each(|line| terminal.say(line));
             }

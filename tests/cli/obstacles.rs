@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::run::run_with;
+use super::run::{run_with, with_input, words};
 
 /// A webhook and an API with one pod behind both.
 const BACKEND: &str = r#"
@@ -356,4 +356,26 @@ fn policies_refuse_what_they_are_asked_about_and_gates_count_it_nevertheless() {
     assert_eq!(locked.map(|one| &one["outcome"]), Some(&"Deleted".into()), "{namespace}");
     let (code, unsure) = plan("sa/robot");
     assert_eq!((code, &unsure["outcomes"][0]["uncertainBecause"]), (0, &"assumption".into()), "{unsure}");
+}
+
+/// A policy that refuses deletes doesn't judge a patch: what keeps the object comes first, as if there were no policy.
+#[test]
+fn a_policy_comes_right_before_the_remedy_that_it_refuses() {
+    let lost = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: lost, namespace: app, uid: lost, ownerReferences: \
+                [{apiVersion: apps/v1, kind: Deployment, name: gone, uid: gone}]}\n---\napiVersion: apps/v1\nkind: \
+                Deployment\nmetadata: {name: other, namespace: app, uid: other}\n";
+    let policy = "---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\nmetadata: {name: \
+                  keep, uid: policy}\nspec:\n  failurePolicy: Fail\n  matchConstraints: {resourceRules: [{apiGroups: \
+                  [''], apiVersions: [v1], operations: [DELETE], resources: [configmaps]}]}\n  validations: \
+                  [{expression: 'false'}]\n---\napiVersion: admissionregistration.k8s.io/v1\nkind: \
+                  ValidatingAdmissionPolicyBinding\nmetadata: {name: keep, uid: binding}\nspec: {policyName: keep, \
+                  validationActions: [Deny]}\n";
+    let ran = with_input(&words("doctor cm/lost -n app -o json --assume-complete --from -"), format!("{lost}{policy}"));
+    let found: Value = serde_json::from_str(&ran.out).unwrap();
+    let finding = found["findings"].as_array().unwrap().iter().find(|one| one["code"] == "owner-absent").unwrap();
+    let remedies: Vec<&str> =
+        finding["remedies"].as_array().unwrap().iter().map(|remedy| remedy["what"].as_str().unwrap()).collect();
+    assert!(remedies[0].starts_with("keep the object"), "{remedies:#?}");
+    assert!(remedies[1].starts_with("first let the policy warn") && remedies[2].starts_with("delete"), "{remedies:#?}");
+    assert!(finding["consequence"].as_str().unwrap().contains("refuses some of the remedies below"), "{finding:#}");
 }

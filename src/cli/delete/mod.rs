@@ -102,7 +102,7 @@ pub(super) fn ask(global: &GlobalArgs, args: &DeleteArgs, mut delete: Delete) ->
     let mut report = match approve(&mut delete, &mut view, &mut StdTerminal, policy, &mut notes)? {
         Approval::Approved(plan) => return Ok(Asked::Approved(Box::new(Approved { delete, plan, notes }))),
         Approval::Settled(plan) => view.gated(&delete, &plan.result)?,
-        Approval::Declined => Report::declined().with_gaps(&delete.session.snapshot.gaps),
+        Approval::Declined(word) => Report::declined(word.as_deref()).with_gaps(&delete.session.snapshot.gaps),
         Approval::Gone { shown } => {
             let mut report = view.nothing_there(&delete)?;
             if shown {

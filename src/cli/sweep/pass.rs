@@ -60,7 +60,7 @@ pub(super) fn pass(
     let mut report = match approve(&mut pass, &mut view, &mut StdTerminal, policy, &mut notes)? {
         Approval::Approved(plan) => view.carry_out(&mut pass, &plan, order)?,
         Approval::Settled(plan) => view.nothing_to_do(&pass, &plan.plan)?,
-        Approval::Declined => Report::declined().with_gaps(&pass.session.snapshot.gaps),
+        Approval::Declined(word) => Report::declined(word.as_deref()).with_gaps(&pass.session.snapshot.gaps),
         Approval::Gone { .. } => Report::of(Vec::new()),
     };
     report.notes.splice(..0, notes);

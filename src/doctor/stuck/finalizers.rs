@@ -132,7 +132,8 @@ fn finding(
     let unverified =
         !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, controller)| unseen(controller));
     // Of a dump, nobody can say more: a finalizer that nobody is known to remove is stuck.
-    let can_be_seen = case.live || holds.iter().any(|(_, controller)| controller.name.is_some());
+    let points = |controller: &FinalizerController| controller.name.is_some() || !controller.may_be.is_empty();
+    let can_be_seen = case.live || holds.iter().any(|(_, controller)| points(controller));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let away = holds.iter().any(|(_, controller)| controller.is_away());
     let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };

@@ -109,7 +109,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
             since(case, &[id]),
             foreign.join(", ")
         ),
-        consequence: "It stays Terminating although it is empty, and nothing can be created in it.".to_owned(),
+        consequence: "It stays Terminating, also once it is empty, and nothing can be created in it.".to_owned(),
         remedies: vec![
             Remedy::new(
                 if foreign.len() == 1 {

@@ -204,7 +204,7 @@ fn anything_else_is_a_no_and_nothing_is_done() {
         let answers: Vec<&'static str> = answers.iter().map(|answer| &*answer.to_string().leak()).collect();
         let mut trial = trial(&["A"]).answers(&answers);
         trial.fake.lacks = VecDeque::from([true]);
-        assert_eq!(trial.run(), happened("show A, ask A", Approval::Declined), "{answers:?}");
+        assert_eq!(trial.run(), happened("show A, ask A", Approval::Declined(None)), "{answers:?}");
     }
 }
 
@@ -222,7 +222,7 @@ fn another_plan_is_shown_and_asked_about_again() {
     let mut changed = trial(&["A", "B"]).answers(&["y", "y"]).changes(&[true]);
     assert_eq!(changed.run(), happened("show A, ask A, look, show B again, ask B, look", Approval::Approved("B")));
     let mut refused = trial(&["A", "B"]).answers(&["y", "n"]).changes(&[true]);
-    assert_eq!(refused.run(), happened("show A, ask A, look, show B again, ask B", Approval::Declined));
+    assert_eq!(refused.run(), happened("show A, ask A, look, show B again, ask B", Approval::Declined(None)));
     // The flag approves every plan.
     let mut flag = trial(&["A", "B"]).yes().changes(&[true]);
     assert_eq!(flag.run(), happened("show A, look, show B again", Approval::Approved("B")));
@@ -260,7 +260,7 @@ fn whoever_archives_first_is_asked_again() {
         happened("show A, ask A, say archived at 1970-01-01T00:01:00Z, ask A, look", Approval::Approved("A"))
     );
     let mut no = trial(&["A"]).answers(&["a", "n"]);
-    assert_eq!(no.run().1, Ok(Approval::Declined));
+    assert_eq!(no.run().1, Ok(Approval::Declined(None)));
 }
 
 #[test]

@@ -89,6 +89,7 @@ impl SideEffects<'_, '_> {
             self.needs.facts.insert(claim);
             return Referenced::Unknown;
         };
+        let is_whole = context.built_in.claims.is_some_and(|claims| context.snapshot.covers(claims, None));
         let referenced = facts.volume.as_deref().map_or(Referenced::Nothing, |name| self.referenced(volumes, name));
         match referenced {
             Referenced::Object(volume) if context.snapshot.facts.volume(volume).is_none() => {
@@ -97,6 +98,8 @@ impl SideEffects<'_, '_> {
             }
             // The volume is bound to another claim, or to none.
             Referenced::Object(_) => Referenced::Nothing,
+            // The claim is bound, so a dump without its volume leaves that out, unless it is said to be whole.
+            Referenced::Nothing if facts.volume.is_some() && !is_whole => Referenced::Unknown,
             other => other,
         }
     }

@@ -186,7 +186,9 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
         remarks.push(holder.describe(view.snapshot, line.object, state, &Controllers::default()));
     }
     if !view.snapshot.object(line.object).terminating() {
-        remarks.extend(line.goes.then(|| "the collector deletes it".to_owned()));
+        let is_owned = !view.snapshot.object(line.object).owners.is_empty();
+        let goes = if is_owned { "the collector deletes it" } else { "it is deleted with what it is in" };
+        remarks.extend(line.goes.then(|| goes.to_owned()));
         remarks
             .extend(line.lets_go.then(|| "another owner keeps it, and the blocking reference is removed".to_owned()));
     }

@@ -65,6 +65,7 @@ fn what_is_heavy_is_named() {
         terminal.types(answer);
         let (code, shown) = terminal.ends();
         assert_eq!((code, cluster.list(&claims).len()), (Some(i32::from(left > 0)), left), "{answer:?}: {shown}");
+        assert_eq!(shown.contains("Nothing was changed: you did not type \"data\"."), left > 0, "{answer:?}: {shown}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! What the API server's conditions name, and remedies that follow from the cause: operators without pods, what refuses
 //! a remedy, pods that have ended, and two causes at once.
 
+use std::time::Duration;
+
 use http::Method;
 use serde_json::{Value, json};
 
@@ -12,13 +14,13 @@ use super::{
     with_add_ons,
 };
 use crate::{
-    doctor::{
-        definition,
-        kit::{created_by, is_gone},
-    },
+    doctor::{definition, kit::created_by},
     harness::Cluster,
     plan::{draft::HOLD, trial::Trial},
 };
+
+/// The namespace controller looks again after a back-off.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Kind, workload and finalizer of an add-on whose controller has no pods.
 pub type AddOn = (&'static str, &'static str, &'static str, [&'static str; 2]);
@@ -136,11 +138,20 @@ pub fn a_namespace_with_a_claim_in_use() {
     Incident { doctor: vec![target.clone()], aged: vec![lost], gone, ..incident }.play();
 }
 
-/// Plays an incident with two causes: the first remedy mends one, and the next the other.
+/// Plays an incident with two causes: the first remedy mends one, and the next the other. The other may only show once
+/// a controller has looked again, and until then there is no finding.
 pub fn of_two_causes(incident: Incident<'_>, gone: &Value) {
     let cluster = incident.cluster;
-    Incident { gone: Vec::new(), ..incident }.play();
-    is_gone(cluster, gone);
+    let incident = Incident { gone: Vec::new(), ..incident };
+    incident.play();
+    let path = cluster.path_of(gone);
+    cluster.wait_until(&format!("{path} to go"), PATIENCE, || {
+        let is_left = cluster.get(&path).is_some();
+        if is_left {
+            incident.becomes_healthy();
+        }
+        !is_left
+    });
 }
 
 pub fn a_namespace_with_two_finalizers() {

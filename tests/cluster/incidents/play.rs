@@ -155,7 +155,7 @@ impl Incident<'_> {
 
     /// What a remedy frees may leave another problem, whose first remedy is followed, too.
     #[track_caller]
-    fn becomes_healthy(&self) {
+    pub fn becomes_healthy(&self) {
         for _ in 0..ROUNDS {
             let ran = self.examine(&["-o", "json"]);
             if ran.code == Some(1) && ran.stderr.contains("not found") {
