@@ -125,11 +125,8 @@ fn show(
         let report = report.with_gaps(&session.snapshot.gaps);
         return Ok(Shown { report, ageless: Vec::new() });
     }
-    // A Namespace stands for what is in it.
-    if let (Some([target]), false) = (session.targets.as_deref(), args.owners)
-        && session.snapshot.is_namespace(*target)
-    {
-        session.namespace = Some(session.snapshot.text(session.snapshot.object(*target).name).to_owned());
+    if !args.owners {
+        session.look_into_namespace();
     }
     let namespace = session.namespace_symbol();
     let types = types_of(args, &session.snapshot.resources)?;

@@ -126,12 +126,19 @@ impl<S: Source + ?Sized> Session<S> {
         self.source.trust_missing_apis();
     }
 
-    /// A Namespace as the only target stands for what is in it.
-    pub fn enter_namespace(&mut self) {
-        if let Some([target]) = self.targets.as_deref()
-            && self.snapshot.is_namespace(*target)
-        {
+    /// A Namespace as the only target stands for what is in it. Returns whether it is; it stays a target.
+    pub fn look_into_namespace(&mut self) -> bool {
+        let Some([target]) = self.targets.as_deref() else { return false };
+        let is_namespace = self.snapshot.is_namespace(*target);
+        if is_namespace {
             self.namespace = Some(self.snapshot.text(self.snapshot.object(*target).name).to_owned());
+        }
+        is_namespace
+    }
+
+    /// The same, and it is no target any more: only its content is.
+    pub fn enter_namespace(&mut self) {
+        if self.look_into_namespace() {
             self.targets = None;
         }
     }
