@@ -20,7 +20,7 @@ use std::{
 use serde_json::{Value, json};
 
 use figures::{Ran, machine, measured, median, record};
-use harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options, owner_reference};
+use harness::{ADMIN, Alone, COLLECTOR, Cluster, NAMESPACES, Options, owner_reference};
 
 /// How many of each pair are run; the medians count.
 const TIMES: usize = 7;
@@ -36,7 +36,7 @@ const METADATA: &str = "application/vnd.kubernetes.protobuf;as=PartialObjectMeta
 
 fn main() {
     let objects = env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(100_000);
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let begun = Instant::now();
     let namespaces = fill(&cluster, objects);
     println!("{objects} objects were made in {:.0?}", begun.elapsed());
@@ -85,7 +85,7 @@ fn lines_of(objects: usize) -> String {
 }
 
 /// Runs a command and curl in turn.
-fn pairs(cluster: &Cluster, name: &str, objects: usize, line: &[&str], lists: &[String]) -> String {
+fn pairs(cluster: &Alone, name: &str, objects: usize, line: &[&str], lists: &[String]) -> String {
     let curl = curl(cluster, lists);
     let once = |command: &mut Command| {
         let before = processor(cluster);
@@ -118,7 +118,7 @@ fn pairs(cluster: &Cluster, name: &str, objects: usize, line: &[&str], lists: &[
 }
 
 /// How many seconds the servers have run.
-fn processor(cluster: &Cluster) -> f64 {
+fn processor(cluster: &Alone) -> f64 {
     let ticks = |id: u32| {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
         let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).to_owned();

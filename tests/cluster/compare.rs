@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     doctor::healthy::fill,
-    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options, WORKLOADS, owner_reference},
+    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, WORKLOADS, owner_reference},
     page::as_on_the_page,
     pages::read,
     plan::draft::blocking,
@@ -36,7 +36,7 @@ const TIMES: usize = 3;
 struct Programs {
     folder: PathBuf,
     kubeconfig: PathBuf,
-    cluster: Cluster,
+    cluster: Alone,
 }
 
 impl Programs {
@@ -143,7 +143,7 @@ const MEASUREMENTS: [&str; 5] = [
 
 /// Starts a cluster with the objects of the page, and as many others.
 fn stage(objects: usize) -> Programs {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     fill(&cluster, objects);
     cluster.start_controllers(&[&[COLLECTOR, NAMESPACES], WORKLOADS].concat());
     cluster.create(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"}}));

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    harness::{owner_reference, uid},
+    harness::{Alone, owner_reference, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -12,7 +12,8 @@ use crate::{
 
 #[test]
 fn the_graph_of_a_namespace_is_the_collectors() {
-    let trial = Trial::new("dot", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "dot", "Background");
     furnish(&trial);
     let cluster = trial.cluster;
     cluster.settled();

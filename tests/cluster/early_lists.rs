@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     doctor::apis::definition,
-    harness::{Cluster, CountingProxy, Fault, Options, Ran, Request, VIEWER, owner_reference},
+    harness::{Alone, Cluster, CountingProxy, Fault, Options, Ran, Request, VIEWER, owner_reference},
     plan::trial::Trial,
     requests::{once, paths},
 };
@@ -130,7 +130,7 @@ fn lists_begin_while_discovery_is_on_its_way() {
 #[test]
 #[ignore = "long: a cluster of its own, and kinds that come and go"]
 fn kinds_that_came_and_went_since_are_seen_at_once() {
-    let cluster = &Cluster::start(&Options::default());
+    let cluster = &Alone::start(&Options::default());
     let place = cluster.namespace("kinds");
     let cached = Cached::new(cluster);
     let object = |api_version: &str, kind: &str, owners: &[&Value]| {

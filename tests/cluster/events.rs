@@ -6,7 +6,7 @@ use kubectl_gc::{act::OwnerEventRecorder, model::Identity};
 use serde_json::Value;
 
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, NOBODY, Retry, poll, uid},
+    harness::{ADMIN, Alone, Cluster, CountingProxy, NOBODY, Retry, poll, uid},
     plan::trial::Trial,
     reading::{connect, connect_with},
     sweep::uncollected,
@@ -17,7 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn the_collectors_complaints_are_read_back() {
-    let trial = Trial::new("complaints", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "complaints", "Background");
     let elsewhere = trial.another_namespace();
     let owner = trial.widget("owner").create();
     // A dependent in the owner's namespace: the graph then shows whether the collector has seen the owner. It emits the
@@ -87,7 +88,8 @@ fn events_about(cluster: &Cluster, object: &Value) -> Vec<(String, Value)> {
 /// Our events differ from the collector's only in their names.
 #[test]
 fn our_complaints_are_the_collectors() {
-    let trial = Trial::new("complain", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "complain", "Background");
     let elsewhere = trial.another_namespace();
     let owner = trial.widget("owner").create();
     trial.config_map("beside").owned_by(&owner).create();

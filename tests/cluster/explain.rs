@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{COLLECTOR, Cluster, KINDS, Options, owner_reference, shared},
+    harness::{Alone, COLLECTOR, Cluster, KINDS, Options, owner_reference},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -241,7 +241,7 @@ fn an_owner_goes_once_its_dependent_can_be_looked_at() {
 #[test]
 #[ignore = "long: a cluster of its own"]
 fn what_comes_next_is_what_a_collector_does() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     let trial = Trial::on(&cluster, "explain-next", "Background");
     let solid = trial.widget("solid").create();
@@ -324,11 +324,12 @@ fn came_true(cluster: &Cluster, story: &Value) -> Result<(), String> {
 /// unknown.
 #[test]
 fn what_may_not_be_read_is_not_known() {
-    let trial = Trial::new("explain-unseen", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "explain-unseen", "Background");
     let rack = trial.rack("rack").create();
     trial.config_map("of-rack").owned_by(&rack).create();
     trial.config_map("alone").create();
-    shared().let_viewer_see(&trial.namespace);
+    trial.cluster.let_viewer_see(&trial.namespace);
     let args = ["explain", "cm/of-rack", "cm/alone", "-o", "json", "-n", &trial.namespace];
     let ran = trial.cluster.gc_as(crate::harness::VIEWER, &args);
     ran.expect(0);

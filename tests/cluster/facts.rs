@@ -11,7 +11,7 @@ use kubectl_gc::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::{Cluster, CountingProxy, Options, uid};
+use crate::harness::{Alone, Cluster, CountingProxy, Options, uid};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -192,7 +192,7 @@ fn id(snapshot: &Snapshot, object: &Value) -> ObjectId {
 #[test]
 fn a_snapshot_file_tells_the_facts_that_the_objects_tell() {
     // Its own cluster, because an unavailable API is a gap for every test.
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let namespace = cluster.namespace("facts");
     let many = cluster.namespace("many");
     let mut paths = furnish(&cluster, &namespace);

@@ -11,12 +11,13 @@ use crate::{
     plan::draft::HOLD,
     plan::trial::Trial,
     reading::connect,
-    sweep::uncollected,
+    sweep::without_collector,
 };
 
 #[test]
 fn what_changed_since_the_lists_is_seen() {
-    let cluster = uncollected();
+    let alone = without_collector();
+    let cluster = &*alone;
     let trial = Trial::on(cluster, "again", "Background");
     let kept = trial.config_map("kept").create();
     let objects = ["counted", "relabelled", "doomed", "gone", "replaced"].map(|name| trial.widget(name).create());

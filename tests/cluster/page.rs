@@ -14,7 +14,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options, WORKLOADS, Watching},
+    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, WORKLOADS, Watching},
     pages::{Fill, check, filled, first_lines, head, read},
 };
 
@@ -29,7 +29,7 @@ const SETTINGS: &str = "/api/v1/namespaces/team/configmaps/settings";
 
 /// A cluster of one's own, on which nothing else happens, and a folder for the files of the examples.
 struct Stage {
-    cluster: Cluster,
+    cluster: Alone,
     folder: PathBuf,
     /// The exit code of the last command.
     code: Cell<Option<i32>>,
@@ -37,7 +37,7 @@ struct Stage {
 
 impl Stage {
     fn new() -> Self {
-        let cluster = Cluster::start(&Options::default());
+        let cluster = Alone::start(&Options::default());
         cluster.start_controllers(&[&[COLLECTOR, NAMESPACES], WORKLOADS].concat());
         let folder = cluster.folder().join("pages");
         fs::create_dir_all(&folder).expect("a folder");

@@ -6,15 +6,15 @@ use std::{path::Path, sync::LazyLock, time::Duration};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::harness::{Cluster, KINDS, Options, Ran, owner_reference};
+use crate::harness::{Alone, KINDS, Options, Ran, owner_reference};
 
 /// The authorizer needs a moment to learn new roles.
 const PATIENCE: Duration = Duration::from_secs(60);
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// A cluster without controllers, with an application in one namespace.
-static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
-    let cluster = Cluster::start(&Options::default());
+static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.create(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}}));
     cluster

@@ -6,7 +6,7 @@ use kubectl_gc::act::{Probe, ProbeError, probe};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ADMIN, Cluster, NOBODY, Options, shared},
+    harness::{ADMIN, Alone, Cluster, NOBODY, Options, shared},
     plan::{draft::HOLD, trial::Trial},
     reading::connect,
     sweep::uncollected,
@@ -48,7 +48,7 @@ fn a_missing_collector_is_seen() {
 #[test]
 #[ignore = "long: a cluster of its own"]
 fn an_api_server_without_garbage_collection_is_told_apart() {
-    let cluster = Cluster::start(&Options {
+    let cluster = Alone::start(&Options {
         api_server: vec!["--enable-garbage-collector=false".to_owned()],
         ..Options::default()
     });

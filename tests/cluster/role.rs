@@ -13,7 +13,7 @@ use kubectl_gc::{
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::harness::{ADMIN, Cluster, KINDS, Options, uid};
+use crate::harness::{ADMIN, Alone, KINDS, Options, uid};
 
 const JSON: &str = "application/json";
 const NAMESPACE: &str = "kubectl-gc";
@@ -21,8 +21,8 @@ const NAMESPACE: &str = "kubectl-gc";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A cluster with the example applied. No controller runs its Deployment.
-static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
-    let cluster = Cluster::start(&Options::default());
+static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     let example = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sweep-in-cluster.yaml"));
     cluster.apply_yaml(&example.expect("the example is there"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options, Ran},
+    harness::{Alone, COLLECTOR, KINDS, NAMESPACES, Options, Ran},
     plan::{draft::HOLD, trial::Trial},
 };
 
@@ -38,7 +38,7 @@ fn furnish(trial: &Trial<'_>) {
 #[ignore = "long: nine commands, each beside its snapshot"]
 fn a_snapshot_tells_what_the_cluster_told() {
     // Alone: what others delete between a list and a look would be a gap.
-    let cluster = &Cluster::start(&Options::default());
+    let cluster = &Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.age_kinds();
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::kit::{Watching, because, is, one};
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, Options, owner_reference, uid},
+    harness::{ADMIN, Alone, CountingProxy, Options, owner_reference, uid},
     plan::trial::Trial,
 };
 
@@ -71,7 +71,7 @@ fn a_loop_is_named_with_its_maker() {
 #[test]
 #[ignore = "long: slow"]
 fn a_kind_that_is_new_is_looked_up() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let trial = Trial::on(&cluster, "account-kind", "Background");
     let watching = Watching::namespace(&trial);
     // The program asks for discovery once in two seconds at most: its next look-up shall be the first after that.

@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::kit::{Watching, because, one};
 use crate::{
-    harness::{CountingProxy, Fault},
+    harness::{Alone, CountingProxy, Fault},
     plan::trial::Trial,
 };
 
@@ -81,7 +81,8 @@ fn a_watch_that_breaks_off_misses_nothing() {
 /// A cascade of many takes few requests.
 #[test]
 fn look_ups_are_few() {
-    let trial = Trial::new("account-few", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "account-few", "Background");
     let owner = trial.rack("owner").create();
     for number in 0..40 {
         trial.config_map(&format!("m{number}")).owned_by(&owner).create();

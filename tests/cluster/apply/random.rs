@@ -1,11 +1,14 @@
 //! Random files, by seed: applied or created, as they are and mended.
 
-use std::env;
+use std::{env, sync::LazyLock};
 
 use serde_json::{Value, json};
 
 use super::kit::{By, Scene, compare, now, shown};
-use crate::harness::shared;
+use crate::harness::Alone;
+
+/// The files have cluster-scoped objects, too.
+static CLUSTER: LazyLock<Alone> = LazyLock::new(Alone::usual);
 
 /// A reproducible generator (xorshift).
 struct Dice(u64);
@@ -167,7 +170,7 @@ struct Tally {
 fn play(seed: u64, tally: &mut Tally) -> Result<(), String> {
     for mend in [false, true] {
         let mut dice = Dice::new(seed);
-        let scene = Scene::new(shared(), "random");
+        let scene = Scene::new(&CLUSTER, "random");
         let existing = before(&scene, &mut dice);
         let objects = file(&scene, &mut dice, &existing);
         let by = if dice.one_in(3) && !mend { By::Create } else { By::Apply };

@@ -9,7 +9,7 @@ use std::{
 
 use self::pipe::Pipe;
 use crate::{
-    harness::{Cluster, KINDS, Options},
+    harness::{Alone, Cluster, KINDS, Options},
     plan::trial::Trial,
     sweep::seat::SweepSettings,
 };
@@ -17,15 +17,15 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A cluster of these tests, without a collector, one after the other: their sweeps collect whatever they find.
-fn alone() -> MutexGuard<'static, Cluster> {
-    static CLUSTER: LazyLock<Mutex<Cluster>> = LazyLock::new(|| Mutex::new(with_flags(&[])));
+fn alone() -> MutexGuard<'static, Alone> {
+    static CLUSTER: LazyLock<Mutex<Alone>> = LazyLock::new(|| Mutex::new(with_flags(&[])));
     CLUSTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A cluster without a collector, whose API server has these flags.
-fn with_flags(flags: &[&str]) -> Cluster {
+fn with_flags(flags: &[&str]) -> Alone {
     let api_server = flags.iter().map(|flag| (*flag).to_owned()).collect();
-    let cluster = Cluster::start(&Options { api_server, ..Options::default() });
+    let cluster = Alone::start(&Options { api_server, ..Options::default() });
     cluster.apply_yaml(KINDS);
     cluster
 }

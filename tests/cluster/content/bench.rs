@@ -16,7 +16,7 @@ use crate::{
     bench::{self, Fence, Objects, PATIENCE, at_rest, play, side_by_side},
     differential::build::VERSIONS,
     graphs::judge::Verdict,
-    harness::{COLLECTOR, Cluster, NAMESPACES, Options},
+    harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options},
     plan::compare::{as_most_likely, compare},
     reading::read_all,
 };
@@ -78,7 +78,7 @@ struct Prediction<'c> {
 
 /// A cluster whose controllers are started for each batch.
 pub struct Bench {
-    cluster: Cluster,
+    cluster: Alone,
     fence: Fence,
     runtime: Runtime,
     /// Every graph gets its own place, because what a graph deletes lingers for a while.
@@ -88,7 +88,7 @@ pub struct Bench {
 impl Bench {
     /// Starts a cluster that serves the kinds that graphs share.
     pub fn start() -> Self {
-        let cluster = Cluster::start(&Options::default());
+        let cluster = Alone::start(&Options::default());
         let fence = Fence::prepare(&cluster, VERSIONS);
         Bench { cluster, fence, runtime: Runtime::new().expect("a tokio runtime can be started"), places: 0 }
     }

@@ -15,11 +15,11 @@ use std::{
 use serde_json::{Value, json};
 
 use self::{authority::Authority, provider::Provider};
-use crate::harness::{ADMIN, Cluster, Options};
+use crate::harness::{ADMIN, Alone, Cluster, Options};
 
 /// A cluster that accepts certificates of an authority, and tokens of a provider.
 struct World {
-    cluster: Cluster,
+    cluster: Alone,
     authority: Authority,
     provider: Provider,
 }
@@ -34,7 +34,7 @@ fn world() -> &'static World {
         let mut api_server = provider.flags();
         api_server
             .extend([format!("--client-ca-file={}", file.display()), format!("--oidc-ca-file={}", file.display())]);
-        let cluster = Cluster::start(&Options { api_server, ..Options::default() });
+        let cluster = Alone::start(&Options { api_server, ..Options::default() });
         // The API server has what is in these files.
         let _ = fs::remove_dir_all(folder);
         World { cluster, authority, provider }

@@ -6,7 +6,7 @@ use std::{thread, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{COLLECTOR, Cluster, Options, owner_reference},
+    harness::{Alone, COLLECTOR, Cluster, Options, owner_reference},
     incidents::add_ons::definition,
 };
 
@@ -138,7 +138,7 @@ impl Lister {
 
 #[test]
 fn what_a_controller_lists_goes_as_planned() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let annotated = |key: &str, value: &str| json!({"annotations": {key: value}});
     let listed = vec!["/apis/apps/v1/namespaces/NS/deployments/web", "/api/v1/namespaces/NS/secrets/key"];
     let argo_cd = Lister {

@@ -19,7 +19,7 @@ use crate::{
         record::{Start, Trial},
         text::Graph,
     },
-    harness::{ADMIN, Cluster, CountingProxy, Fault, NAMESPACES, Options},
+    harness::{ADMIN, Alone, CountingProxy, Fault, NAMESPACES, Options},
     reading::read_all,
     sweep::seat::{Seat, Seated},
 };
@@ -45,7 +45,7 @@ pub struct Wanted {
 
 /// A cluster whose collector is started for each batch.
 pub struct Bench {
-    pub(crate) cluster: Cluster,
+    pub(crate) cluster: Alone,
     seat: Seat,
     places: Vec<Place>,
     fence: Fence,
@@ -180,7 +180,7 @@ impl Bench {
 
     /// Like [`Bench::start`], with someone else in the collector's place.
     pub fn with(seat: Seat) -> Self {
-        let cluster = Cluster::start(&Options::default());
+        let cluster = Alone::start(&Options::default());
         let fence = Fence::prepare(&cluster, &["v1"]);
         let runtime = Runtime::new().expect("a tokio runtime can be started");
         Bench { cluster, seat, places: Vec::new(), fence, runtime, late: Vec::new() }

@@ -16,7 +16,7 @@ use super::{
     webhooks::webhooks_that_cannot_be_asked,
 };
 use crate::{
-    harness::{COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options},
+    harness::{Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options},
     plan::{draft::HOLD, trial::Trial},
     sweep::uncollected,
 };
@@ -29,7 +29,7 @@ fn namespace(name: &str) -> Value {
 
 /// Uses its own cluster, because these faults affect every namespace.
 pub fn what_ails_the_whole_cluster() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.create(definition("crates", &["v1"]));
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
@@ -160,7 +160,7 @@ pub fn unconvertible(cluster: &Cluster) -> (Value, String) {
 
 /// R2.6: nobody can read objects that can't be converted. Their CRD and their namespaces stay Terminating.
 pub fn a_kind_that_cannot_be_converted() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let (changed, place) = unconvertible(&cluster);
     let path = cluster.path_of(&changed);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);

@@ -10,14 +10,14 @@ use super::{
     kit::{aged, is_gone, names, words},
 };
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, NAMESPACES, Options, owner_reference},
+    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, owner_reference},
     plan::trial::Trial,
     sweep::uncollected,
 };
 
 /// A namespace can't be emptied, because a webhook that must be asked about its content can't be reached.
 pub fn a_namespace_names_the_webhook_that_holds_it() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let name = cluster.namespace("team");
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "left", "namespace": name}}));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{PATIENCE, examine};
 use crate::{
-    harness::{COLLECTOR, Cluster, Options, shared},
+    harness::{Alone, COLLECTOR, Cluster, Options, shared},
     plan::draft::blocking,
 };
 
@@ -108,7 +108,7 @@ fn what_comes_and_goes_is_no_finding() {
 #[test]
 #[ignore = "long: takes more than a minute"]
 fn a_minute_of_coming_and_going() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);
     let a_second = churn(&cluster, "default", Duration::from_mins(1), 20);
     println!("{a_second} objects came and went in a second, and nothing was found");
@@ -119,7 +119,7 @@ fn a_minute_of_coming_and_going() {
 #[ignore = "long: the collector takes a minute"]
 fn a_collector_that_gets_on_slowly_is_not_idle() {
     let slow = ["--kube-api-qps=12", "--kube-api-burst=12"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&Options { controller_manager: slow, ..Options::default() });
+    let cluster = Alone::start(&Options { controller_manager: slow, ..Options::default() });
     cluster.start_controllers(&[COLLECTOR]);
     let owner = |name: &str| {
         cluster.create(

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Found, PATIENCE, examine, follow, mends};
 use crate::{
-    harness::{ADMIN, Audit, COLLECTOR, Cluster, KINDS, Options, VIEWER, uid},
+    harness::{ADMIN, Alone, Audit, COLLECTOR, Cluster, KINDS, Options, VIEWER, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -14,8 +14,8 @@ use crate::{
 };
 
 /// A cluster for one test, which decides whether a collector runs.
-fn alone() -> Cluster {
-    let cluster = Cluster::start(&Options::default());
+fn alone() -> Alone {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster
 }
@@ -253,10 +253,10 @@ fn an_owner_that_was_forgotten() {
 /// A cluster whose API server has garbage collection turned off and writes an audit log, with an unavailable aggregated
 /// API. No collector runs.
 pub fn odd() -> &'static Cluster {
-    static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
+    static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
         let off = "--enable-garbage-collector=false".to_owned();
         let api_server = audit().flags().into_iter().chain([off]).collect();
-        let cluster = Cluster::start(&Options { api_server, ..Options::default() });
+        let cluster = Alone::start(&Options { api_server, ..Options::default() });
         cluster.apply_yaml(KINDS);
         cluster.create(json!({
             "apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": {"name": "v1.dead.test"},
@@ -292,7 +292,8 @@ fn an_api_server_that_leaves_nothing_to_the_collector() {
 #[test]
 #[ignore = "long: waits for Events of the collector"]
 fn complaints_of_owners_in_other_namespaces() {
-    let trial = Trial::new("complaints", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "complaints", "Background");
     let (cluster, elsewhere) = (trial.cluster, trial.another_namespace());
     let owner = trial.widget("owner").create();
     // A dependent in the owner's namespace: the graph then shows whether the collector has seen the owner. It emits the

@@ -6,7 +6,7 @@ use super::{
     Found, examine, follow,
     kit::{ago, created_by, is_gone, is_terminating, words},
 };
-use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, VIEWER};
+use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, VIEWER};
 
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 
@@ -78,7 +78,7 @@ fn is(state: &str, certain: bool, code: i32) -> (String, bool, Option<i32>) {
 
 /// The controller is in the very namespace that is deleted; then it is away in every other way.
 pub fn a_controller_is_judged_by_its_workload() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.create(definition());
     // Nothing changes the status of workloads here.
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);

@@ -10,7 +10,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    harness::{ADMIN, COLLECTOR, Cluster, CountingProxy, NAMESPACES, Options, owner_reference},
+    harness::{ADMIN, Alone, COLLECTOR, Cluster, CountingProxy, NAMESPACES, Options, owner_reference},
     plan::draft::blocking,
 };
 
@@ -48,7 +48,7 @@ pub fn fill(cluster: &Cluster, objects: usize) {
 }
 
 fn is_reassured(objects: usize) {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let begun = Instant::now();
     fill(&cluster, objects);
     println!("{objects} objects made in {:.0?}", begun.elapsed());

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{PATIENCE, examine, follow, mends};
 use crate::{
-    harness::{owner_reference, shared, uid},
+    harness::{Alone, owner_reference, shared, uid},
     plan::trial::Trial,
 };
 
@@ -12,8 +12,9 @@ use crate::{
 #[test]
 #[ignore = "long: slow"]
 fn a_namespace_that_is_missing() {
-    let trial = Trial::new("missing", "Foreground");
-    let (cluster, ns) = (trial.cluster, trial.another_namespace());
+    let cluster = Alone::usual();
+    let trial = Trial::on(&cluster, "missing", "Foreground");
+    let ns = trial.another_namespace();
     let waiting = trial.config_map("waiting").in_namespace(&ns).create();
     trial.config_map("kept").in_namespace(&ns).create();
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}});
@@ -25,7 +26,7 @@ fn a_namespace_that_is_missing() {
     };
     cluster.wait_until("the API server to miss the namespace", PATIENCE, || dry_run(&ns) == 404);
     cluster.delete(&cluster.path_of(&waiting), Some("Foreground"), None);
-    let finding = mends(cluster, &["configmaps/kept", "-n", &ns], "namespace-missing", "kept");
+    let finding = mends(&cluster, &["configmaps/kept", "-n", &ns], "namespace-missing", "kept");
     assert_eq!(
         (&finding["severity"], &finding["message"]),
         (&json!("Error"), &json!(format!("The namespace {ns} does not exist.")))

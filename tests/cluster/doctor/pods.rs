@@ -8,7 +8,7 @@ use super::{
     mends,
 };
 use crate::{
-    harness::{COLLECTOR, Cluster, KINDS, Options},
+    harness::{Alone, COLLECTOR, Cluster, KINDS, Options},
     plan::{draft::blocking, trial::Trial},
 };
 
@@ -29,7 +29,7 @@ fn node(cluster: &Cluster, name: &str) {
 
 pub fn a_pod_whose_node_is_gone() {
     // Without a pod garbage collector.
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR]);
     let trial = Trial::on(&cluster, "no-node", "Foreground");
@@ -56,7 +56,8 @@ pub fn a_pod_whose_node_is_gone() {
 }
 
 pub fn a_pod_whose_kubelet_is_away() {
-    let trial = Trial::new("no-kubelet", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "no-kubelet", "Background");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
     let [dead, silent, alive] = ["dead", "silent", "alive"].map(|name| trial.global(name));
     for name in [&dead, &silent, &alive] {
@@ -95,7 +96,8 @@ pub fn a_pod_whose_kubelet_is_away() {
 
 /// S14: a pod waits for a claim that it owns, and the claim waits for the pod that uses it.
 pub fn a_pod_and_its_claim_that_wait_for_each_other() {
-    let trial = Trial::new("claimed", "Foreground");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "claimed", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
     let using = |name: &str| {
         cluster.create(json!({
@@ -152,7 +154,8 @@ pub fn a_pod_and_its_claim_that_wait_for_each_other() {
 
 /// R9.15: the claim was deleted, and goes with its data when the pod ends that uses it, unless the volume is kept.
 pub fn a_claim_that_a_running_pod_keeps() {
-    let trial = Trial::new("in-use", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "in-use", "Background");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
     let place = trial.namespace.as_str();
     let node = trial.node();

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{Found, examine, mends_all};
 use crate::{
-    harness::{Cluster, VIEWER, owner_reference, shared, uid},
+    harness::{Alone, Cluster, VIEWER, owner_reference, shared, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
     },
-    sweep::uncollected,
+    sweep::{uncollected, without_collector},
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -53,7 +53,8 @@ fn says<'f>(found: &'f Found, code: &str, name: &str) -> [&'f str; 3] {
 
 #[test]
 fn what_leads_nowhere_is_told_apart_and_mended() {
-    let trial = Trial::on(uncollected(), "nowhere", "Background");
+    let alone = without_collector();
+    let trial = Trial::on(&alone, "nowhere", "Background");
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
     let owner = trial.widget("owner").create();
     // No findings expected: a correct owner, the kind in lower case (R3.15), and the core group with a slash before its
@@ -289,7 +290,8 @@ fn let_viewer_see_rack(cluster: &Cluster, name: &str) {
 /// The viewer of one namespace learns which owners could not be verified, and no more.
 #[test]
 fn an_owner_that_may_not_be_read() {
-    let trial = Trial::new("unread", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "unread", "Background");
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
     cluster.let_viewer_see(ns);
     let rack = trial.rack("rack").create();

@@ -12,7 +12,7 @@ use super::{
     kit::{is_gone, words},
 };
 use crate::{
-    harness::{Audit, COLLECTOR, Cluster, NAMESPACES, Options},
+    harness::{Alone, Audit, COLLECTOR, Cluster, NAMESPACES, Options},
     plan::trial::Trial,
 };
 
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[ignore = "long: four clusters of their own"]
 fn situations_that_people_reported() {
     let audit = Audit::new();
-    let cluster = Cluster::start(&Options { api_server: audit.flags(), ..Options::default() });
+    let cluster = Alone::start(&Options { api_server: audit.flags(), ..Options::default() });
     cluster.create(definition("crates", &["v1", "v2"]));
     cluster.create(definition("routers", &["v1"]));
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);

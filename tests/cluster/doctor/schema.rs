@@ -9,7 +9,7 @@ use super::{
     examine, follow,
     kit::{is_gone, is_terminating, names, words},
 };
-use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, owner_reference, uid};
+use crate::harness::{Alone, COLLECTOR, NAMESPACES, Options, owner_reference, uid};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -39,7 +39,7 @@ fn object(kind: &str, name: &str, namespace: &str, owner: Option<&Value>) -> Val
 /// The CRD requires a field later that its objects lack. Validation forgives only fields that don't change, and a
 /// change of metadata changes the object.
 pub fn objects_that_became_invalid() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let crd = cluster.create(definition(&[]));
     let place = cluster.namespace("seals");
     let seal = object("Seal", "first", &place, None);

@@ -9,7 +9,7 @@ use super::{
     kit::{is_gone, names, words},
     paste,
 };
-use crate::harness::{Cluster, KINDS, LOST_KEY, NAMESPACES, Options};
+use crate::harness::{Alone, KINDS, LOST_KEY, NAMESPACES, Options};
 
 /// An object to spoil, and what the doctor reports about it.
 struct Spoiled {
@@ -84,7 +84,7 @@ fn all() -> Vec<Spoiled> {
 }
 
 pub fn objects_that_cannot_be_decoded() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     let doomed = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": cluster.namespace("doomed")}});
     let all = all();

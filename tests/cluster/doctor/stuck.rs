@@ -15,7 +15,7 @@ use super::{
     mends, mends_with,
 };
 use crate::{
-    harness::{owner_reference, uid},
+    harness::{Alone, owner_reference, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
@@ -73,7 +73,8 @@ pub fn a_dependent_with_a_reference_to_what_is_not_served() {
 /// S4 and S5: an admin deletes what the collector can't delete, or leaves a dependent to its other owner. Dropping the
 /// reference is not enough: the collector doesn't process the owner again.
 pub fn what_the_collector_cannot_delete_goes_by_hand() {
-    let trial = Trial::new("by-hand", "Foreground");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "by-hand", "Foreground");
     let cluster = trial.cluster;
     let [rack, other] = ["owner", "other"].map(|name| trial.rack(name).create());
     let widget = trial.widget("widget").create();
@@ -112,7 +113,8 @@ pub fn what_the_collector_cannot_delete_goes_by_hand() {
 
 /// S5: only the owner is deleted.
 pub fn a_cluster_scoped_dependent_with_a_namespaced_owner() {
-    let trial = Trial::new("scope", "Foreground");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "scope", "Foreground");
     let cluster = trial.cluster;
     let rack = trial.rack("owner").create();
     let widget = trial.widget("widget").create();
@@ -131,7 +133,8 @@ pub fn a_cluster_scoped_dependent_with_a_namespaced_owner() {
 
 /// S7: the API server never deletes the built-in priority classes.
 pub fn a_dependent_that_may_not_be_deleted() {
-    let trial = Trial::new("protected", "Foreground");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "protected", "Foreground");
     let cluster = trial.cluster;
     let rack = trial.rack("owner").create();
     let class = "/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical";

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::kit::Carried;
 use crate::{
-    harness::owner_reference,
+    harness::{Alone, owner_reference},
     plan::{
         draft::HOLD,
         trial::{POLICIES, Trial},
@@ -145,7 +145,8 @@ fn targets_may_be_gone_before() {
 #[test]
 #[ignore = "long: the same as a delete is tried in the quick tier"]
 fn pods_are_waited_for() {
-    let trial = Trial::new("follow-pods", "Foreground");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "follow-pods", "Foreground");
     let node = trial.node();
     let owner = trial.widget("owner").create();
     let mut reference = owner_reference(&owner);

@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{COLLECTOR, Cluster, CountingProxy, KINDS, Options, owner_reference, wait_until},
+    harness::{Alone, COLLECTOR, CountingProxy, KINDS, Options, owner_reference, wait_until},
     plan::trial::Trial,
 };
 
@@ -85,7 +85,7 @@ fn ten_thousand_dependents_are_followed() {
 
 /// The program reads each list only once, and watches from there. Its memory is bounded.
 fn are_followed(many: usize) {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR]);
     for policy in ["Background", "Foreground"] {

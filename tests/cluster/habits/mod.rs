@@ -14,7 +14,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{ADMIN, Cluster, Options, Ran};
+use crate::harness::{ADMIN, Alone, Cluster, Options, Ran};
 
 /// A kind whose only version is deprecated. Its API server warns of it in every answer.
 const GADGETS: &str = r#"
@@ -38,8 +38,8 @@ spec:
 
 /// A cluster without controllers, with a kind that is deprecated.
 fn world() -> &'static Cluster {
-    static WORLD: LazyLock<Cluster> = LazyLock::new(|| {
-        let cluster = Cluster::start(&Options::default());
+    static WORLD: LazyLock<Alone> = LazyLock::new(|| {
+        let cluster = Alone::start(&Options::default());
         cluster.apply_yaml(GADGETS);
         cluster
     });

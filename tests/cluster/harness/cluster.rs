@@ -2,6 +2,7 @@
 
 use std::{
     net::TcpListener,
+    ops::Deref,
     path::{Path, PathBuf},
     sync::{
         LazyLock, Mutex,
@@ -26,10 +27,6 @@ use super::{
 /// Generous, so that no test fails because the machine is busy.
 const START: Duration = Duration::from_mins(5);
 
-/// API groups whose objects change what the API serves, admits or lets through.
-const CHANGES_THE_API: [&str; 4] =
-    ["admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "flowcontrol.apiserver.k8s.io"];
-
 /// For Go's own garbage collector: a fifth less processor time for a start, and 100 MB more.
 pub const RARELY_COLLECTED: &str = "400";
 
@@ -37,20 +34,11 @@ pub const RARELY_COLLECTED: &str = "400";
 pub const ATTEMPTS: usize = 5;
 
 /// The cluster that all tests share, with the kinds of [`fixtures`], the collector, and the controllers of workloads,
-/// namespaces and claims, and the pod garbage collector. See [`Cluster::share`] for what a test may do there.
+/// namespaces and claims, and the pod garbage collector.
 #[track_caller]
 pub fn shared() -> &'static Cluster {
     // Keeps a failure: it wouldn't go away, only cost time in every test.
-    static SHARED: LazyLock<Result<Cluster, String>> = LazyLock::new(|| {
-        let cluster = Cluster::try_start(&Options::default())?;
-        // Before the controllers start, because the collector refreshes discovery only every 30 seconds.
-        cluster.apply_yaml(fixtures::KINDS);
-        cluster.age_kinds();
-        let others =
-            [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION, controllers::POD_GC];
-        cluster.try_start_controllers(&[&others, controllers::WORKLOADS].concat())?;
-        Ok(cluster.share())
-    });
+    static SHARED: LazyLock<Result<Cluster, String>> = LazyLock::new(|| Ok(Alone::try_usual()?.share()));
     match &*SHARED {
         Ok(cluster) => cluster,
         Err(error) => panic!("the shared test cluster could not be started: {error}"),
@@ -66,9 +54,7 @@ pub struct Options {
     pub controller_manager: Vec<String>,
 }
 
-/// An API server with its etcd, and a controller manager if a test wants one.
-///
-/// All servers stop when the value is dropped or the test process ends.
+/// What every test may do in a cluster, also in one that others use: read it, make namespaces, and write to them.
 pub struct Cluster {
     // Rust drops fields from top to bottom: etcd must stop after its clients.
     pub(super) controllers: Mutex<Option<Controllers>>,
@@ -81,15 +67,47 @@ pub struct Cluster {
     pub(super) options: Options,
     pub(super) resources: Resources,
     pub(super) counter: AtomicUsize,
+    /// No test may write what is in no namespace: others read the whole cluster.
     is_shared: bool,
     folder: Folder,
 }
 
-impl Cluster {
+/// A cluster that one test has for itself: an API server with its etcd, and a controller manager if the test wants one.
+/// The test may write anything, and stop and start its servers.
+///
+/// All servers stop when the value is dropped or the test process ends.
+pub struct Alone(Cluster);
+
+impl Deref for Alone {
+    type Target = Cluster;
+
+    fn deref(&self) -> &Cluster {
+        &self.0
+    }
+}
+
+impl Alone {
     /// Starts a cluster without controllers; panics with the end of the servers' logs if it doesn't start.
     #[track_caller]
     pub fn start(options: &Options) -> Self {
         Self::try_start(options).unwrap_or_else(|error| panic!("a test cluster could not be started: {error}"))
+    }
+
+    /// Starts a cluster that is as the [`shared`] one.
+    #[track_caller]
+    pub fn usual() -> Self {
+        Self::try_usual().unwrap_or_else(|error| panic!("a test cluster could not be started: {error}"))
+    }
+
+    fn try_usual() -> Result<Self, String> {
+        let cluster = Self::try_start(&Options::default())?;
+        // Before the controllers start, because the collector refreshes discovery only every 30 seconds.
+        cluster.apply_yaml(fixtures::KINDS);
+        cluster.age_kinds();
+        let others =
+            [controllers::COLLECTOR, controllers::NAMESPACES, controllers::CLAIM_PROTECTION, controllers::POD_GC];
+        cluster.try_start_controllers(&[&others, controllers::WORKLOADS].concat())?;
+        Ok(cluster)
     }
 
     fn try_start(options: &Options) -> Result<Self, String> {
@@ -114,7 +132,7 @@ impl Cluster {
         let api_server = api_server(binaries, folder.path(), &credentials, &etcd_url, port, &options.api_server)?;
         let url = format!("https://127.0.0.1:{port}");
         let api = poll(START, || connect(&credentials, &url, [&etcd, &api_server]))?;
-        Ok(Self {
+        Ok(Self(Cluster {
             controllers: Mutex::default(),
             api_server: Mutex::new(api_server),
             port,
@@ -127,36 +145,14 @@ impl Cluster {
             counter: AtomicUsize::new(0),
             is_shared: false,
             folder,
-        })
+        }))
     }
 
-    /// From now on, tests share this cluster: each writes to the namespaces that it has made, and to cluster-scoped
-    /// objects named after them. What would disturb the others is refused, see [`Cluster::may_write`].
+    /// From now on, tests share this cluster.
     #[must_use]
-    pub fn share(mut self) -> Self {
-        self.is_shared = true;
-        self
-    }
-
-    /// Panics if tests share this cluster, and a write to this path or key of etcd would change what the API serves or
-    /// admits: the lists and writes of other tests would fail.
-    #[track_caller]
-    pub(super) fn may_write(&self, path: &str) {
-        let disturbing = CHANGES_THE_API.iter().find(|group| path.contains(*group));
-        if let Some(group) = disturbing.filter(|_| self.is_shared) {
-            panic!("tests share this cluster, and {path} is of {group}: start a cluster for this test alone");
-        }
-    }
-
-    /// A kubeconfig file for one of the users [`ADMIN`], `VIEWER` and `NOBODY`; its only context is `test`.
-    #[track_caller]
-    pub fn kubeconfig(&self, user: &str) -> PathBuf {
-        self.credentials.kubeconfig(user)
-    }
-
-    /// A folder with the servers' logs, removed with the cluster.
-    pub fn folder(&self) -> &Path {
-        self.folder.path()
+    pub fn share(mut self) -> Cluster {
+        self.0.is_shared = true;
+        self.0
     }
 
     /// The pids of the running servers.
@@ -170,7 +166,6 @@ impl Cluster {
     /// Kills the API server with SIGKILL.
     #[track_caller]
     pub fn kill_api_server(&self) {
-        assert!(!self.is_shared, "tests share this cluster: start one for this test alone");
         let server = self.api_server.lock().unwrap();
         let pid = server.pid().and_then(|pid| Pid::from_raw(pid.cast_signed())).expect("the API server runs");
         kill_process(pid, Signal::KILL).expect("it can be killed");
@@ -188,6 +183,30 @@ impl Cluster {
         let url = format!("https://127.0.0.1:{}", self.port);
         let served = poll(START, || connect(&self.credentials, &url, [&self.etcd, &server]));
         served.unwrap_or_else(|error| panic!("the API server does not come back: {error}"));
+    }
+}
+
+impl Cluster {
+    /// Panics if tests share this cluster, and a write to this path would change something outside of namespaces. A
+    /// test makes namespaces, and may ask for a review.
+    #[track_caller]
+    pub(super) fn may_write(&self, path: &str) {
+        let is_inside = path.contains("/namespaces") || path.ends_with("reviews") || path.ends_with("dryRun=All");
+        assert!(
+            is_inside || !self.is_shared,
+            "tests share this cluster, and {path} is in no namespace: start another one"
+        );
+    }
+
+    /// A kubeconfig file for one of the users [`ADMIN`], `VIEWER` and `NOBODY`; its only context is `test`.
+    #[track_caller]
+    pub fn kubeconfig(&self, user: &str) -> PathBuf {
+        self.credentials.kubeconfig(user)
+    }
+
+    /// A folder with the servers' logs, removed with the cluster.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// A name that is unique in this cluster.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{
     api::Api,
     binaries::Binaries,
-    cluster::{ATTEMPTS, Cluster, RARELY_COLLECTED, free_ports},
+    cluster::{ATTEMPTS, Alone, Cluster, RARELY_COLLECTED, free_ports},
     credentials::ADMIN,
     everything::Listed,
     objects::{owner_reference, uid},
@@ -82,7 +82,7 @@ impl Controllers {
     }
 }
 
-impl Cluster {
+impl Alone {
     /// Starts a controller manager with these controllers. Returns when it is ready and the collector, if included, has
     /// synced. The collector notices a kind that is created later only after up to 30 seconds.
     #[track_caller]
@@ -124,6 +124,30 @@ impl Cluster {
         drop(self.controllers.lock().unwrap().take());
     }
 
+    /// Makes every CRD an hour old, so that plans are certain (R2.5). For CRDs that are there before the collector
+    /// starts: it watches their kinds from its start, whatever their age.
+    #[track_caller]
+    pub fn age_kinds(&self) {
+        let hour_ago = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
+        for mut definition in self.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions") {
+            definition["apiVersion"] = json!("apiextensions.k8s.io/v1");
+            definition["kind"] = json!("CustomResourceDefinition");
+            definition["metadata"]["creationTimestamp"] = json!(hour_ago.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+            self.store(&definition);
+        }
+    }
+
+    /// Waits until every CRD is so old that the collector certainly watches its kind, so that plans are certain (R2.5).
+    pub fn kinds_grow_old(&self) {
+        let definitions = self.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
+        let created = definitions.iter().filter_map(|object| object["metadata"]["creationTimestamp"].as_str());
+        let newest = created.filter_map(|time| time.parse::<jiff::Timestamp>().ok()).max();
+        let age = newest.map(|newest| jiff::Timestamp::now().duration_since(newest).unsigned_abs());
+        std::thread::sleep(age.map_or(Duration::ZERO, |age| OLD_KIND.saturating_sub(age)));
+    }
+}
+
+impl Cluster {
     fn launch(&self, kubeconfig: &Path, names: &[&str]) -> Result<Controllers, String> {
         let [port] = free_ports()?;
         let name = self.unique("kube-controller-manager");
@@ -349,28 +373,6 @@ impl Cluster {
         self.wait_until("the collector to forget a probe", START, || {
             !self.collector_graph(&[uid(object)]).contains(uid(&probe))
         });
-    }
-
-    /// Makes every CRD an hour old, so that plans are certain (R2.5). For CRDs that are there before the collector
-    /// starts: it watches their kinds from its start, whatever their age.
-    #[track_caller]
-    pub fn age_kinds(&self) {
-        let hour_ago = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(1);
-        for mut definition in self.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions") {
-            definition["apiVersion"] = json!("apiextensions.k8s.io/v1");
-            definition["kind"] = json!("CustomResourceDefinition");
-            definition["metadata"]["creationTimestamp"] = json!(hour_ago.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
-            self.store(&definition);
-        }
-    }
-
-    /// Waits until every CRD is so old that the collector certainly watches its kind, so that plans are certain (R2.5).
-    pub fn kinds_grow_old(&self) {
-        let definitions = self.list("/apis/apiextensions.k8s.io/v1/customresourcedefinitions");
-        let created = definitions.iter().filter_map(|object| object["metadata"]["creationTimestamp"].as_str());
-        let newest = created.filter_map(|time| time.parse::<jiff::Timestamp>().ok()).max();
-        let age = newest.map(|newest| jiff::Timestamp::now().duration_since(newest).unsigned_abs());
-        std::thread::sleep(age.map_or(Duration::ZERO, |age| OLD_KIND.saturating_sub(age)));
     }
 
     #[track_caller]

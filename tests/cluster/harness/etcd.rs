@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     api::{Answer, Api},
-    cluster::Cluster,
+    cluster::{Alone, Cluster},
     credentials::hex,
     wait::{Retry, poll},
 };
@@ -33,6 +33,51 @@ const OTHER_PREFIXES: [(&str, &str, &str); 5] = [
 /// Data that an API server encrypted with a key that is lost: the usual way to lose an object.
 pub const LOST_KEY: &[u8] = b"k8s:enc:aescbc:v1:lost:\x01\x02\x03";
 
+impl Alone {
+    /// Writes to etcd. Returns the new revision, which is the resourceVersion of the written object. The API server
+    /// sees the write a moment later.
+    #[track_caller]
+    pub fn etcd_put(&self, key: &str, value: &[u8]) -> u64 {
+        self.put(key, value)
+    }
+
+    /// Deletes a key from etcd. The API server sees that a moment later.
+    #[track_caller]
+    pub fn etcd_delete(&self, key: &str) {
+        self.ask_etcd("deleterange", json!({"key": encode(key)}));
+    }
+
+    /// Overwrites an object with half of its JSON, which no server can decode (S19): see [`Alone::spoil_with`].
+    #[track_caller]
+    pub fn spoil(&self, object: &Value) -> Answer {
+        let whole = object.to_string();
+        self.spoil_with(object, &whole.as_bytes()[..whole.len() / 2])
+    }
+
+    /// Overwrites or creates an object with bytes that no server can decode. Returns the response to a list of its kind
+    /// in pages, as kubectl requests it. Every such list fails until the key is deleted ([`Alone::etcd_delete`]).
+    ///
+    /// Watches notice it only half a minute later: until then, the API server serves what it knew before. This function
+    /// waits for that, so a collector that starts afterwards can't list the kind, either.
+    #[track_caller]
+    pub fn spoil_with(&self, object: &Value, bytes: &[u8]) -> Answer {
+        let collection = self.collection_of(object);
+        self.etcd_put(&self.etcd_key(object), bytes);
+        let verdict = poll(SPOILED, || {
+            let [watched, list] =
+                ["resourceVersion=0", "limit=500"].map(|query| self.api.get(&format!("{collection}?{query}")));
+            let (watched, list) = (watched.map_err(Retry::Later)?, list.map_err(Retry::Later)?);
+            let is_over = !watched.is_success() && !list.is_success();
+            if is_over {
+                Ok(list)
+            } else {
+                Err(Retry::Later(format!("it is still read: {} {}", watched.status, list.status)))
+            }
+        });
+        verdict.unwrap_or_else(|error| panic!("an object of {collection} was spoiled in etcd: {error}"))
+    }
+}
+
 impl Cluster {
     /// The value of a key in etcd.
     #[track_caller]
@@ -44,21 +89,11 @@ impl Cluster {
         Some(BASE64_STANDARD.decode(value).unwrap_or_else(|error| panic!("etcd says {value:?} of {key}: {error}")))
     }
 
-    /// Writes to etcd. Returns the new revision, which is the resourceVersion of the written object. The API server
-    /// sees the write a moment later.
     #[track_caller]
-    pub fn etcd_put(&self, key: &str, value: &[u8]) -> u64 {
-        self.may_write(key);
+    fn put(&self, key: &str, value: &[u8]) -> u64 {
         let answer = self.ask_etcd("put", json!({"key": encode(key), "value": encode(value)}));
         let revision = answer["header"]["revision"].as_str().and_then(|revision| revision.parse().ok());
         revision.unwrap_or_else(|| panic!("a put without a revision: {answer}"))
-    }
-
-    /// Deletes a key from etcd. The API server sees that a moment later.
-    #[track_caller]
-    pub fn etcd_delete(&self, key: &str) {
-        self.may_write(key);
-        self.ask_etcd("deleterange", json!({"key": encode(key)}));
     }
 
     /// The etcd key of an object with an apiVersion, kind, namespace and name.
@@ -92,6 +127,7 @@ impl Cluster {
     #[track_caller]
     pub fn store(&self, object: &Value) -> Value {
         let (key, path) = (self.etcd_key(object), self.path_of(object));
+        self.may_write(&path);
         // The path of a Namespace contains this, too; the path of its list doesn't.
         let in_namespace = self.collection_of(object).contains("/namespaces/");
         let mut object = object.clone();
@@ -105,7 +141,7 @@ impl Cluster {
         metadata.entry("uid").or_insert_with(|| json!(self.made_up_uid()));
         let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         metadata.entry("creationTimestamp").or_insert_with(|| json!(now));
-        let revision = self.etcd_put(&key, object.to_string().as_bytes());
+        let revision = self.put(&key, object.to_string().as_bytes());
         self.wait_for_watch_cache(&self.collection_of(&object), revision);
         self.get(&path).unwrap_or_else(|| panic!("{path} was written to etcd, and something has deleted it since"))
     }
@@ -124,37 +160,6 @@ impl Cluster {
             }
         });
         verdict.unwrap_or_else(|error| panic!("the API server has not seen revision {revision} of etcd: {error}"));
-    }
-
-    /// Overwrites an object with half of its JSON, which no server can decode (S19): see [`Cluster::spoil_with`].
-    #[track_caller]
-    pub fn spoil(&self, object: &Value) -> Answer {
-        let whole = object.to_string();
-        self.spoil_with(object, &whole.as_bytes()[..whole.len() / 2])
-    }
-
-    /// Overwrites or creates an object with bytes that no server can decode. Returns the response to a list of its kind
-    /// in pages, as kubectl requests it. Every such list fails until the key is deleted ([`Cluster::etcd_delete`]), so
-    /// don't use this on a shared cluster.
-    ///
-    /// Watches notice it only half a minute later: until then, the API server serves what it knew before. This function
-    /// waits for that, so a collector that starts afterwards can't list the kind, either.
-    #[track_caller]
-    pub fn spoil_with(&self, object: &Value, bytes: &[u8]) -> Answer {
-        let collection = self.collection_of(object);
-        self.etcd_put(&self.etcd_key(object), bytes);
-        let verdict = poll(SPOILED, || {
-            let [watched, list] =
-                ["resourceVersion=0", "limit=500"].map(|query| self.api.get(&format!("{collection}?{query}")));
-            let (watched, list) = (watched.map_err(Retry::Later)?, list.map_err(Retry::Later)?);
-            let is_over = !watched.is_success() && !list.is_success();
-            if is_over {
-                Ok(list)
-            } else {
-                Err(Retry::Later(format!("it is still read: {} {}", watched.status, list.status)))
-            }
-        });
-        verdict.unwrap_or_else(|error| panic!("an object of {collection} was spoiled in etcd: {error}"))
     }
 
     /// A uid that is unique in this cluster.

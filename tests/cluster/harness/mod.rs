@@ -1,7 +1,7 @@
 //! A real control plane for the tests: etcd, kube-apiserver and kube-controller-manager.
 //!
-//! Nearly every test uses the cluster [`shared`], and creates its own namespaces in it, so tests can run in parallel. A
-//! test that needs the collector off, or its own flags, starts its own [`Cluster`].
+//! Nearly every test uses the cluster [`shared`], and makes its own namespaces in it, so tests can run in parallel. A
+//! test that writes anything else, needs the collector off, or flags of its own, has a cluster [`Alone`].
 //!
 //! Nothing outlives the test run, however it ends: see [`supervisor`].
 
@@ -28,7 +28,7 @@ mod watching;
 
 pub use api::{Answer, Api};
 pub use audit::Audit;
-pub use cluster::{Cluster, Options, shared};
+pub use cluster::{Alone, Cluster, Options, shared};
 pub use controllers::{CLAIM_PROTECTION, COLLECTOR, NAMESPACES, POD_GC, WORKLOADS, longest_pause, settled};
 pub use credentials::{ADMIN, NOBODY, VIEWER};
 pub use etcd::LOST_KEY;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::json;
 
 use super::kit::{Kind, PATIENCE, Scene};
-use crate::harness::{COLLECTOR, Cluster, CountingProxy, Fault, Options, others, uid};
+use crate::harness::{Alone, COLLECTOR, CountingProxy, Fault, Options, others, uid};
 
 #[test]
 fn what_is_taken_back_is_as_before() {
@@ -19,8 +19,8 @@ fn what_is_taken_back_is_as_before_whatever_its_kind() {
 }
 
 /// The collector and the controller of ReplicationControllers.
-static OTHERS: LazyLock<Cluster> = LazyLock::new(|| {
-    let cluster = Cluster::start(&Options::default());
+static OTHERS: LazyLock<Alone> = LazyLock::new(|| {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(crate::harness::KINDS);
     cluster.start_controllers(&[COLLECTOR, "replicationcontroller-controller"]);
     cluster

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::kit::{Kind, PATIENCE, Scene, checked};
-use crate::harness::{ADMIN, CountingProxy, Fault, Gate, is_write, owner_reference, shared, uid};
+use crate::harness::{ADMIN, Alone, CountingProxy, Fault, Gate, is_write, owner_reference, uid};
 
 fn args<'a>(scene: &'a Scene, more: &[&'a str]) -> Vec<&'a str> {
     [&["delete", scene.kind.word(), "--yes", "--hold=1h", "-n", &scene.namespace], more].concat()
@@ -222,7 +222,7 @@ fn another_object_of_the_name_is_not_taken_for_it() {
 /// Several targets, of any scope, are held and taken back together.
 #[test]
 fn several_and_cluster_scoped_ones_are_held() {
-    let cluster = shared();
+    let cluster = Alone::usual();
     let namespace = cluster.namespace("several");
     let rack = cluster.create(json!({"apiVersion": "gc.test/v1", "kind": "Rack",
         "metadata": {"name": cluster.unique("rack")}}));

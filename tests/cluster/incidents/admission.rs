@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use super::{Foreseen, Incident, incident};
 use crate::{
-    harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options, uid},
+    harness::{Alone, COLLECTOR, KINDS, NAMESPACES, Options, uid},
     plan::trial::Trial,
 };
 
 /// A cluster of its own: the doctor reports a broken webhook whatever its scope.
-pub fn cluster() -> Cluster {
-    let cluster = Cluster::start(&Options::default());
+pub fn cluster() -> Alone {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     cluster

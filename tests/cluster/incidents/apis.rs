@@ -8,14 +8,14 @@ use serde_json::json;
 use super::{Incident, incident, namespace};
 use crate::{
     doctor::unconvertible,
-    harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options},
+    harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options},
     plan::trial::Trial,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub fn cluster() -> Cluster {
-    let cluster = Cluster::start(&Options::default());
+pub fn cluster() -> Alone {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster
 }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     doctor::{definition, kit::created_by},
-    harness::Cluster,
+    harness::{Alone, Cluster},
     plan::{draft::HOLD, trial::Trial},
 };
 
@@ -224,7 +224,7 @@ pub fn a_namespace_whose_content_a_dead_webhook_keeps() {
 
 /// Who removes the finalizer by hand is refused: what refuses goes first.
 fn refused(prefix: &str, refuse: impl Fn(&Trial<'_>), cause: impl Fn(&Trial<'_>) -> String) {
-    let cluster: Cluster = admission::cluster();
+    let cluster: Alone = admission::cluster();
     let trial = Trial::on(&cluster, prefix, "Background");
     let held = trial.config_map("held").finalizer(HOLD).create();
     refuse(&trial);

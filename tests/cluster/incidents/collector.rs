@@ -5,13 +5,13 @@ use serde_json::json;
 use super::{Incident, incident, namespace};
 use crate::{
     doctor::kit::lease,
-    harness::{Cluster, KINDS, Options},
+    harness::{Alone, KINDS, Options},
     plan::trial::Trial,
 };
 
 /// A cluster whose controller manager died an hour ago.
-pub fn dead() -> Cluster {
-    let cluster = Cluster::start(&Options::default());
+pub fn dead() -> Alone {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     lease(&cluster, "kube-system", "kube-controller-manager", 3600, 15);
     cluster

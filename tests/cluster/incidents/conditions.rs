@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     doctor::{definition, kit::created_by},
-    harness::{COLLECTOR, Cluster, NAMESPACES},
+    harness::{Alone, COLLECTOR, NAMESPACES},
     plan::{draft::HOLD, trial::Trial},
 };
 
@@ -77,7 +77,7 @@ pub fn a_namespace_with_a_dead_webhook_and_a_finalizer() {
 
 /// A definition whose only instance is stored in a version that it no longer has, and the namespace of that: somebody
 /// said that nothing is stored in it any more, and removed it. No client can list its instances.
-fn lost_version(cluster: &Cluster) -> (Value, String) {
+fn lost_version(cluster: &Alone) -> (Value, String) {
     let defined = cluster.create(definition("tins", &["v1"]));
     cluster.await_kind(&defined);
     let place = cluster.namespace("tins");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{Incident, cluster, incident};
 use crate::{
-    harness::{COLLECTOR, Cluster, Options, uid},
+    harness::{Alone, COLLECTOR, Options, uid},
     plan::{draft::blocking, trial::Trial},
 };
 
@@ -20,13 +20,13 @@ pub fn an_object_that_waits_for_itself() {
 
 /// A collector that sees the first delete before the second would unblock them.
 pub fn two_objects_that_wait_for_each_other() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let trial = Trial::on(&cluster, "circle", "Foreground");
     let one = trial.config_map("one").create();
     let other = trial.config_map("other").blocking(&one).create();
     trial.add_owners(&one, &[blocking(&other)]);
     let incident = incident(&trial, &["configmaps/one", "configmaps/other", FOREGROUND], &["one", "other"]);
-    Incident { come_back: &[COLLECTOR], gone: vec![one, other], ..incident }.play();
+    Incident { come_back: Some((&cluster, &[COLLECTOR])), gone: vec![one, other], ..incident }.play();
 }
 
 pub fn a_kind_that_is_not_served() {

@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{CLAIM_PROTECTION, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, WORKLOADS},
+    harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, WORKLOADS},
     plan::trial::Trial,
     side_by_side::side_by_side,
 };
@@ -26,14 +26,14 @@ use play::{Foreseen, Incident};
 
 /// The cluster of the incidents that concern one namespace, and of one incident with each add-on.
 fn cluster() -> &'static Cluster {
-    static CLUSTER: LazyLock<Cluster> = LazyLock::new(with_add_ons);
+    static CLUSTER: LazyLock<Alone> = LazyLock::new(with_add_ons);
     &CLUSTER
 }
 
 /// A cluster with the CRDs of widespread add-ons. A second controller of an add-on that is there already may be the one
 /// that runs: what needs one has a cluster of its own.
-fn with_add_ons() -> Cluster {
-    let cluster = Cluster::start(&Options::default());
+fn with_add_ons() -> Alone {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     for (group, plural, kind) in add_ons::KINDS {
         cluster.create(add_ons::definition(group, plural, kind));
@@ -52,7 +52,7 @@ fn incident<'c>(trial: &Trial<'c>, delete: &[&str], cause: &[&str]) -> Incident<
     Incident {
         cluster: trial.cluster,
         collected: true,
-        come_back: &[],
+        come_back: None,
         delete,
         cause: own(cause),
         plan: Foreseen::Stuck,

@@ -9,7 +9,7 @@ use crate::{
         Found, follow,
         kit::{aged, is_terminating},
     },
-    harness::{ADMIN, Cluster, Ran, Retry, poll},
+    harness::{ADMIN, Alone, Cluster, Ran, Retry, poll},
 };
 
 /// The namespace controller and the collector retry after a back-off.
@@ -25,7 +25,7 @@ pub struct Incident<'c> {
     /// Whether a collector runs there.
     pub collected: bool,
     /// Controllers that were away, and come back after the delete.
-    pub come_back: &'static [&'static str],
+    pub come_back: Option<(&'c Alone, &'static [&'static str])>,
     /// The targets and flags of the delete; none if the incident needs no delete.
     pub delete: Vec<String>,
     /// Names of the cause, which plan and doctor must mention.
@@ -59,8 +59,8 @@ impl Incident<'_> {
             self.plan();
             self.delete();
         }
-        if !self.come_back.is_empty() {
-            self.cluster.start_controllers(self.come_back);
+        if let Some((cluster, controllers)) = self.come_back {
+            cluster.start_controllers(controllers);
         }
         if self.collected {
             self.cluster.settled();

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     doctor::kit::created_by,
-    harness::Cluster,
+    harness::Alone,
     plan::{draft::HOLD, trial::Trial},
 };
 
@@ -34,7 +34,7 @@ pub fn an_object_with_two_finalizers() {
 /// The finalizer was added with kubectl; the operator that is called after its domain, and is scaled to zero, removes
 /// it all the same.
 pub fn a_finalizer_that_somebody_added() {
-    let cluster: Cluster = with_add_ons();
+    let cluster: Alone = with_add_ons();
     let trial = Trial::on(&cluster, "added", "Background");
     let elsewhere = trial.another_namespace();
     let (group, kind, finalizer, [sort, name]) = acme("pg-operator");
@@ -81,7 +81,7 @@ pub fn a_deployment_whose_pod_has_a_finalizer() {
 
 /// A policy refuses to delete the pod that has ended: what refuses goes first.
 pub fn a_claim_whose_ended_pod_may_not_be_deleted() {
-    let cluster: Cluster = with_add_ons();
+    let cluster: Alone = with_add_ons();
     let trial = Trial::on(&cluster, "ended-kept", "Background");
     let claim = claim(&trial);
     let ended = pod(&trial, "ended", "worker-of-old", &uses_claim());

@@ -18,7 +18,7 @@ use self::{
     writers::Writers,
 };
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, Fault, NOBODY, Options, Request},
+    harness::{ADMIN, Alone, CountingProxy, Fault, NOBODY, Options, Request},
     plan::definitions::jars_that_cannot_be_converted,
     reading::connect_with,
 };
@@ -79,7 +79,7 @@ fn spoil(rng: &mut TestRng, request: &Request) -> Option<Fault> {
 #[test]
 #[ignore = "long: random writes and cuts"]
 fn nothing_is_lost_and_nothing_is_made_up() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let namespace = cluster.namespace("churn");
     let writers = Writers::new(&cluster, &namespace);
     // More than a page of a list.
@@ -123,7 +123,7 @@ fn nothing_is_lost_and_nothing_is_made_up() {
 #[test]
 #[ignore = "long: a cluster of its own, and watches that hang"]
 fn what_cannot_be_read_holds_up_nothing() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let definition = jars_that_cannot_be_converted(&cluster);
     let kubeconfig = cluster.kubeconfig(ADMIN);
     let resources = resources(&kubeconfig);

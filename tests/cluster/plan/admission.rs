@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{obstacles::family, trial::Trial};
-use crate::harness::{COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms, needs};
+use crate::harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms, needs};
 
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -121,7 +121,7 @@ fn in_force(cluster: &Cluster, mutates: bool) {
 #[test]
 #[ignore = "long: a cluster of its own with policies"]
 fn what_policies_may_refuse_or_change_is_not_certain() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let mut rows = rows();

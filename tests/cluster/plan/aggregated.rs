@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     doctor::paste,
-    harness::{COLLECTOR, Cluster, NAMESPACES, Options, conforms, needs},
+    harness::{Alone, COLLECTOR, NAMESPACES, Options, conforms, needs},
 };
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -25,7 +25,7 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
     }
     let (_backend, port) = backend();
     let options = Options { api_server: vec!["--enable-aggregator-routing=true".to_owned()], ..Options::default() };
-    let cluster = Cluster::start(&options);
+    let cluster = Alone::start(&options);
     let trial = Trial::on(&cluster, "served", "Background");
     let place = trial.namespace.as_str();
     let pod = cluster.create(json!({"apiVersion": "v1", "kind": "Pod",

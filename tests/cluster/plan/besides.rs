@@ -11,7 +11,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::trial::{Trial, all_come_true, predict, three_ways_on, wait_for_items};
-use crate::harness::{ADMIN, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, POD_GC, WORKLOADS};
+use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, POD_GC, WORKLOADS};
 
 /// The controllers that delete such objects, without those that would change what the tests build.
 const CONTROLLERS: &[&str] = &[
@@ -29,8 +29,8 @@ const CONTROLLERS: &[&str] = &[
 
 /// A cluster with these controllers.
 fn cluster() -> &'static Cluster {
-    static CLUSTER: LazyLock<Cluster> = LazyLock::new(|| {
-        let cluster = Cluster::start(&Options::default());
+    static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
+        let cluster = Alone::start(&Options::default());
         cluster.apply_yaml(KINDS);
         cluster.start_controllers(&[CONTROLLERS, WORKLOADS].concat());
         cluster
@@ -346,7 +346,7 @@ fn pods_of_jobs_lose_their_finalizer() {
 #[ignore = "long: slow"]
 fn an_api_service_follows_the_last_definition() {
     // Kinds that come and go disturb the other tests' lists.
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.start_controllers(CONTROLLERS);
     let trial = Trial::on(&cluster, "api-services", "Background");
     let group = format!("{}.test", trial.namespace);

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::{
     draft::blocking,
-    trial::{Case, Trial, all_come_true, predict, three_ways},
+    trial::{Case, Trial, all_come_true, predict, three_ways, three_ways_on},
 };
+use crate::harness::Alone;
 
 const PROTECTION: &str = "kubernetes.io/pvc-protection";
 
@@ -52,7 +53,7 @@ fn a_claim_that_nobody_uses_goes() {
 
 #[test]
 fn a_claim_stays_for_as_long_as_a_pod_uses_it() {
-    three_ways("used", |trial| {
+    three_ways_on(&Alone::usual(), "used", |trial| {
         claim(trial, &[]);
         user(trial, Some(&trial.node()), &[]);
         target()
@@ -70,7 +71,7 @@ fn a_pod_that_was_never_scheduled_uses_nothing() {
 
 #[test]
 fn a_claim_goes_after_the_pod_that_used_it() {
-    three_ways("used-below", |trial| {
+    three_ways_on(&Alone::usual(), "used-below", |trial| {
         let owner = trial.widget("root").create();
         claim(trial, &[blocking(&owner)]);
         user(trial, Some(&trial.node()), &[blocking(&owner)]);
@@ -91,7 +92,7 @@ fn a_claim_goes_with_a_pod_whose_node_is_gone() {
 
 #[test]
 fn a_pod_and_its_own_claim_can_wait_for_each_other() {
-    three_ways("used-by-owner", |trial| {
+    three_ways_on(&Alone::usual(), "used-by-owner", |trial| {
         let pod = user(trial, Some(&trial.node()), &[]);
         claim(trial, &[blocking(&pod)]);
         vec!["pod/user".to_owned()]
@@ -101,7 +102,8 @@ fn a_pod_and_its_own_claim_can_wait_for_each_other() {
 /// Nothing but the claim needs to know what the pod uses.
 #[test]
 fn a_claim_that_is_terminating_goes_with_a_pod_that_is_deleted_by_force() {
-    let trial = Trial::new("used-force", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "used-force", "Background");
     let claim = claim(&trial, &[]);
     user(&trial, Some(&trial.node()), &[]);
     trial.cluster.delete(&trial.cluster.path_of(&claim), None, None);

@@ -9,7 +9,7 @@ use super::{
     draft::HOLD,
     trial::{POLICIES, Trial, all_come_true, predict},
 };
-use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, Ran, owner_reference, wait_until};
+use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, Ran, owner_reference, wait_until};
 
 /// The CRD of a kind named after a policy, in a group of its own.
 fn definition(policy: &str) -> String {
@@ -69,7 +69,7 @@ fn name(policy: &str) -> String {
 
 #[test]
 fn a_definition_goes_with_its_instances_whatever_the_policy() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     for policy in POLICIES {
         cluster.apply_yaml(&definition(policy));
     }
@@ -122,7 +122,7 @@ fn of_definition(ran: &Ran) -> Value {
 #[test]
 #[ignore = "long: a cluster of its own with a taken kind"]
 fn a_definition_whose_kind_is_taken_has_no_instances() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let path = |plural: &str| format!("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.odd.test");
     cluster.create(odd("Crate", "crates", &["v1"]));
     cluster.create(
@@ -173,7 +173,7 @@ pub fn jars_that_cannot_be_converted(cluster: &Cluster) -> &'static str {
 #[test]
 #[ignore = "long: waits for retries"]
 fn a_definition_whose_instances_cannot_be_converted_stays() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let path = jars_that_cannot_be_converted(&cluster);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let ran = cluster.gc(&["plan", "-o", "json", "crd/jars.odd.test"]);

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::Value;
 
-use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, uid};
+use crate::harness::{Alone, COLLECTOR, Cluster, NAMESPACES, Options, uid};
 
 const FLOW_CONTROL: &str = "/apis/flowcontrol.apiserver.k8s.io/v1";
 
@@ -18,7 +18,7 @@ fn deleted_and_recreated(cluster: &Cluster, targets: &[&str]) -> (Option<u64>, O
 #[test]
 #[ignore = "long: waits until the API server makes them anew"]
 fn what_the_api_server_keeps_comes_back() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     // Each that this version makes is known.
     for kind in ["flowschemas", "prioritylevelconfigurations"] {

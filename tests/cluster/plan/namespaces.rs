@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{
     draft::HOLD,
-    trial::{Trial, all_come_true, predict, three_ways},
+    trial::{Trial, all_come_true, predict, three_ways, three_ways_on},
 };
-use crate::harness::{COLLECTOR, Cluster, NAMESPACES, Options, shared, wait_until};
+use crate::harness::{Alone, COLLECTOR, NAMESPACES, Options, shared, wait_until};
 
 fn target(trial: &Trial<'_>) -> Vec<String> {
     vec![format!("ns/{}", trial.namespace)]
@@ -68,7 +68,7 @@ fn a_pod_that_is_held_holds_everything() {
 
 #[test]
 fn a_namespace_can_own_objects_elsewhere() {
-    three_ways("doomed-owner", |trial| {
+    three_ways_on(&Alone::usual(), "doomed-owner", |trial| {
         let elsewhere = trial.another_namespace();
         let path = format!("/api/v1/namespaces/{}", trial.namespace);
         let namespace = trial.cluster.get(&path).expect("it was just made");
@@ -158,14 +158,14 @@ fn some_namespaces_are_protected() {
         "{}",
         ran.stderr
     );
-    assert_eq!(shared().ask(&http::Method::DELETE, class, None).status, 403);
+    assert_eq!(shared().ask(&http::Method::DELETE, &format!("{class}?dryRun=All"), None).status, 403);
 }
 
 /// R9.11, on a cluster of its own, because it causes a gap in all plans.
 #[test]
 #[ignore = "long: a cluster of its own, with an API that is away"]
 fn an_api_that_cannot_be_discovered_keeps_namespaces() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let service = "/apis/apiregistration.k8s.io/v1/apiservices/v1.broken.test";
     cluster.create(json!({
         "apiVersion": "apiregistration.k8s.io/v1",

@@ -10,7 +10,7 @@ use super::trial::{Case, Prediction, Trial, all_come_true_by, predict};
 use crate::{
     delete::kit::checked,
     doctor::{definition, kit::lease, paste},
-    harness::{ADMIN, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms},
+    harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms},
 };
 
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -94,7 +94,7 @@ const ROWS: &[Row] = &[
 #[test]
 #[ignore = "long: a cluster of its own"]
 fn webhooks_that_cannot_be_asked() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let mut cases: Vec<Case<'_>> = Vec::new();
@@ -186,7 +186,7 @@ fn metadata(object: &Value) -> Value {
 #[test]
 #[ignore = "long: waits until nothing happens"]
 fn a_controller_manager_that_is_away() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     lease(&cluster, "kube-system", "kube-controller-manager", 3600, 15);
     let plan = |trial: &Trial<'_>, target: &str, policy: &str, code: i32| {
@@ -252,7 +252,7 @@ fn a_controller_manager_that_is_away() {
 #[test]
 #[ignore = "long: waits until nothing happens"]
 fn a_collector_that_does_nothing() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     let trial = Trial::on(&cluster, "idle", "Background");
     let [_, first, ..] = family(&trial);
@@ -281,7 +281,7 @@ fn lock(trial: &Trial<'_>, operation: &str) {
 #[test]
 #[ignore = "long: a cluster of its own with policies"]
 fn policies_that_refuse() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let rows = [
@@ -326,7 +326,7 @@ fn policies_that_refuse() {
 /// The webhook's Service goes with this delete: what should follow can't be deleted any more.
 #[test]
 fn a_webhook_that_a_delete_takes_down() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.start_controllers(&[COLLECTOR]);
     let trial = Trial::on(&cluster, "hooks", "Background");
@@ -352,8 +352,8 @@ fn a_webhook_that_a_delete_takes_down() {
 }
 
 /// An API server that serves jars to everybody on this machine, and its port.
-pub fn backend() -> (Cluster, u16) {
-    let backend = Cluster::start(&Options::default());
+pub fn backend() -> (Alone, u16) {
+    let backend = Alone::start(&Options::default());
     backend.create(definition("jars", &["v1"]));
     backend.create(json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -390,7 +390,7 @@ pub fn jars_behind(namespace: &str, port: u16) -> Value {
 #[ignore = "long: two clusters, one of them behind the other"]
 fn an_api_that_a_delete_takes_down() {
     let (_backend, port) = backend();
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let [apis, doomed] = ["apis", "doomed"].map(|name| cluster.namespace(name));
     let service = cluster.create(json!({"apiVersion": "v1", "kind": "Service",
         "metadata": {"name": "jars", "namespace": apis},

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::trial::{Trial, predict};
-use crate::harness::{Retry, poll};
+use crate::harness::{Alone, Retry, poll};
 
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
@@ -63,7 +63,8 @@ fn effects(plan: &Value) -> Vec<String> {
 
 #[test]
 fn what_decides_outside_is_read_right_and_kept_in_snapshots() {
-    let trial = Trial::new("outside", "Background");
+    let alone = Alone::usual();
+    let trial = Trial::on(&alone, "outside", "Background");
     bound(&trial, "lost", "Delete");
     bound(&trial, "kept", "Retain");
     service(&trial, "front", "LoadBalancer");

@@ -2,9 +2,9 @@
 
 use super::{
     draft::{HOLD, blocking},
-    trial::{Trial, three_ways},
+    trial::{Trial, three_ways, three_ways_on},
 };
-use crate::harness::owner_reference;
+use crate::harness::{Alone, owner_reference};
 
 /// The usual target: a custom resource named `root`.
 fn root() -> Vec<String> {
@@ -66,7 +66,7 @@ fn an_owner_in_another_namespace_is_waited_for_and_never_found() {
 
 #[test]
 fn a_cluster_scoped_owner_reaches_into_namespaces() {
-    three_ways("cluster-scoped", |trial| {
+    three_ways_on(&Alone::usual(), "cluster-scoped", |trial| {
         let other = trial.another_namespace();
         let owner = trial.rack("root").create();
         let middle = trial.widget("middle").blocking(&owner).create();
@@ -79,7 +79,7 @@ fn a_cluster_scoped_owner_reaches_into_namespaces() {
 
 #[test]
 fn a_cluster_scoped_dependent_of_a_namespaced_owner_is_never_collected() {
-    three_ways("scope", |trial| {
+    three_ways_on(&Alone::usual(), "scope", |trial| {
         let owner = trial.widget("root").create();
         trial.rack("dependent").blocking(&owner).create();
         trial.config_map("neighbour").blocking(&owner).create();

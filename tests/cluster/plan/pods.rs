@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::{
     draft::HOLD,
-    trial::{Case, Trial, all_come_true, predict, three_ways},
+    trial::{Case, Trial, all_come_true, predict, three_ways_on},
 };
+use crate::harness::Alone;
 
 /// A pod on a node.
 fn pod(trial: &Trial<'_>, name: &str, node: &str, metadata: &Value) -> Value {
@@ -26,7 +27,7 @@ fn target() -> Vec<String> {
 
 #[test]
 fn a_pod_with_dependents_on_a_node() {
-    three_ways("pod-node", |trial| {
+    three_ways_on(&Alone::usual(), "pod-node", |trial| {
         let owner = pod(trial, "root", &trial.node(), &json!({}));
         trial.config_map("blocks").blocking(&owner).create();
         trial.config_map("follows").owned_by(&owner).create();
@@ -37,7 +38,7 @@ fn a_pod_with_dependents_on_a_node() {
 #[test]
 #[ignore = "long: waits for grace periods"]
 fn pods_below_a_target_keep_their_own_grace_period() {
-    three_ways("pods-below", |trial| {
+    three_ways_on(&Alone::usual(), "pods-below", |trial| {
         let owner = trial.widget("root").create();
         let references = json!({"ownerReferences": [super::draft::blocking(&owner)]});
         pod(trial, "ends", &trial.node(), &references);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{COLLECTOR, Cluster, Options, owner_reference};
+use crate::harness::{Alone, COLLECTOR, Cluster, Options, owner_reference};
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -70,7 +70,7 @@ fn certain(cluster: &Cluster, owner: &str) -> bool {
 #[test]
 #[ignore = "long: waits until a kind is old"]
 fn an_orphan_of_a_young_kind_may_be_deleted() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);
     // The collector works.
     let canary = cluster.create(config_map("canary"));

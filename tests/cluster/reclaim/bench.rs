@@ -14,7 +14,7 @@ use super::{
     make::{FOREIGN, Making, controlled_by, time},
     sorts::{self, PERIOD_HOURS},
 };
-use crate::harness::{Cluster, Listed, Options};
+use crate::harness::{Alone, Cluster, Listed, Options};
 
 /// All that remove something, and those whose work they wait for. Not those that act on Nodes which nobody renews.
 const CONTROLLERS: [&str; 17] = [
@@ -55,7 +55,7 @@ pub fn now() -> i64 {
 type Seen = BTreeMap<String, bool>;
 
 struct Bench {
-    cluster: Cluster,
+    cluster: Alone,
     kinds: Vec<Listed>,
     /// By uid, as it was stored.
     objects: BTreeMap<String, Value>,
@@ -79,7 +79,7 @@ pub fn play(seeds: &[u64], longer: Duration) {
         ],
         ..Options::default()
     };
-    let cluster = Cluster::start(&options);
+    let cluster = Alone::start(&options);
     let objects = build(&cluster, made);
     let stored = begun.elapsed();
     let document = cluster.gc(&[
@@ -120,7 +120,7 @@ fn has_ended(object: &Value) -> bool {
 }
 
 /// Writes all objects to etcd. Returns them by uid, as the API server reads them.
-fn build(cluster: &Cluster, mut made: Vec<Making>) -> BTreeMap<String, Value> {
+fn build(cluster: &Alone, mut made: Vec<Making>) -> BTreeMap<String, Value> {
     track_for_long(cluster);
     made.iter_mut().flat_map(|making| &mut making.objects).for_each(|object| fill_token(cluster, object));
     let namespace = |name: &str| json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
@@ -155,7 +155,7 @@ pub fn fill_token(cluster: &Cluster, object: &mut Value) {
 }
 
 /// Writes objects to etcd, kind by kind and many at once, and reads them.
-fn put(cluster: &Cluster, objects: Vec<Value>) -> BTreeMap<String, Value> {
+fn put(cluster: &Alone, objects: Vec<Value>) -> BTreeMap<String, Value> {
     let mut by_kind: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for object in objects {
         by_kind.entry(text(&object["kind"]).to_owned()).or_default().push(object);

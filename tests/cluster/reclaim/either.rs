@@ -9,7 +9,7 @@ use super::{
     expect::text,
     make::{FOREIGN, controlled_by, template, time},
 };
-use crate::harness::{COLLECTOR, Cluster, Options};
+use crate::harness::{Alone, COLLECTOR, Cluster, Options};
 
 const HISTORY: &str = "cronjob-controller";
 const TIMER: &str = "ttl-after-finished-controller";
@@ -63,7 +63,7 @@ fn told(cluster: &Cluster, namespace: &str) -> (String, bool) {
 #[test]
 #[ignore = "long: the controllers start one after the other; src/reclaim/tests.rs has the prediction"]
 fn a_job_that_two_controllers_delete_goes_or_stays_terminating() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let path = |namespace: &str, name: &str| format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");
     let is_gone = |namespace: &str, name: &str| cluster.get(&path(namespace, name)).is_none();
 

@@ -11,7 +11,7 @@ use super::{
     make::time,
     sorts::PERIOD_HOURS,
 };
-use crate::harness::{Cluster, CountingProxy, Options, uid};
+use crate::harness::{Alone, CountingProxy, Options, uid};
 
 const CLEANER: &str = "legacy-serviceaccount-token-cleaner-controller";
 const QUIET: &str = "/api/v1/namespaces/default/secrets/quiet";
@@ -27,7 +27,7 @@ fn a_token_that_is_written_at_that_moment_stays_until_the_next_look() {
     let period = format!("{PERIOD_HOURS}h");
     let flag = "--legacy-service-account-token-clean-up-period";
     let options = Options { controller_manager: vec![format!("{flag}={period}")], ..Options::default() };
-    let cluster = Arc::new(Cluster::start(&options));
+    let cluster = Arc::new(Alone::start(&options));
     track_for_long(&cluster);
     let robot = cluster.create(json!({"apiVersion": "v1", "kind": "ServiceAccount",
         "metadata": {"name": "robot", "namespace": "default"}, "secrets": [{"name": "quiet"}, {"name": "written"}]}));

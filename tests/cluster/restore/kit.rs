@@ -11,7 +11,7 @@ use kubectl_gc::archive::{ArchiveWriter, FORMAT, Header};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Cluster, KINDS, Options, Ran};
+use crate::harness::{Alone, Cluster, KINDS, Options, Ran};
 
 /// A CRD with a status subresource.
 pub const STAGES: &str = r"
@@ -34,8 +34,8 @@ spec:
 
 /// A cluster with an API server but no controllers.
 pub fn quiet() -> &'static Cluster {
-    static QUIET: LazyLock<Cluster> = LazyLock::new(|| {
-        let cluster = Cluster::start(&Options::default());
+    static QUIET: LazyLock<Alone> = LazyLock::new(|| {
+        let cluster = Alone::start(&Options::default());
         cluster.apply_yaml(KINDS);
         cluster.apply_yaml(STAGES);
         cluster

@@ -6,14 +6,14 @@ use std::{sync::LazyLock, time::Duration};
 use serde_json::{Value, json};
 
 use super::kit::{Archives, describe, outcomes, restore, text};
-use crate::harness::{CLAIM_PROTECTION, COLLECTOR, Cluster, Options, WORKLOADS, uid};
+use crate::harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, Options, WORKLOADS, uid};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A cluster with all controllers of workloads, of volumes, and with the collector.
 fn alive() -> &'static Cluster {
-    static ALIVE: LazyLock<Cluster> = LazyLock::new(|| {
-        let cluster = Cluster::start(&Options::default());
+    static ALIVE: LazyLock<Alone> = LazyLock::new(|| {
+        let cluster = Alone::start(&Options::default());
         let volumes = ["persistentvolume-binder-controller", "ephemeral-volume-controller", "daemonset-controller"];
         cluster.start_controllers(&[&[COLLECTOR, CLAIM_PROTECTION], &volumes[..], WORKLOADS].concat());
         cluster

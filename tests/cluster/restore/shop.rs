@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::kit::{Archives, coordinate, describe, live, merge, outcomes, remove, restore, tree};
-use crate::harness::{Cluster, Options, example_shop};
+use crate::harness::{Alone, Options, example_shop};
 
 /// The objects of `examples/shop.yaml`, with the spec fields that an API server requires.
 fn shop() -> Vec<Value> {
@@ -40,7 +40,7 @@ fn is(object: &Value, kinds: &[&str]) -> bool {
 #[test]
 fn a_shop_comes_back_as_it_was() {
     // Its definition comes and goes.
-    let cluster = &Cluster::start(&Options::default());
+    let cluster = &Alone::start(&Options::default());
     let archives = Archives::new();
     let all = shop();
     let ran = restore(cluster, &archives.write("example", &all), &["--all"]);

@@ -5,6 +5,7 @@ use std::{
     io::Read as _,
     path::PathBuf,
     process::Stdio,
+    sync::LazyLock,
     time::{Duration, Instant},
 };
 
@@ -13,13 +14,16 @@ use tempfile::TempDir;
 
 use super::users::{ANONYMOUS, User};
 use crate::{
-    harness::{ADMIN, Ran, Watching, uid},
+    harness::{ADMIN, Alone, Ran, Watching, uid},
     plan::trial::Trial,
-    sweep::uncollected,
+    sweep::without_collector,
 };
 
 /// How long a command may say nothing, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Users get rights in all of it.
+static CLUSTER: LazyLock<Alone> = LazyLock::new(without_collector);
 
 /// A namespace, on a cluster without a collector, and a user with rights in it or everywhere.
 pub struct World {
@@ -33,7 +37,7 @@ pub struct World {
 impl World {
     #[track_caller]
     pub fn of(user: &'static User) -> Self {
-        let trial = Trial::on(uncollected(), &format!("rights-{}", user.name.replace(':', "-")), "Background");
+        let trial = Trial::on(&CLUSTER, &format!("rights-{}", user.name.replace(':', "-")), "Background");
         let cluster = trial.cluster;
         let owner = trial.config_map("owner").create();
         trial.config_map("dependent").blocking(&owner).create();

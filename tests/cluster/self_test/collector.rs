@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{COLLECTOR, Cluster, Options, owner_reference, shared};
+use crate::harness::{Alone, COLLECTOR, Options, owner_reference};
 
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn the_collector_can_be_off_and_on_again() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let config_map = |name: &str| json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
     let owner = cluster.create(config_map("owner"));
     let mut dependent = config_map("dependent");
@@ -37,8 +37,8 @@ fn the_collector_can_be_off_and_on_again() {
 
 #[test]
 #[ignore = "long: is about the tests themselves"]
-fn the_collector_watches_the_kinds_of_the_shared_cluster() {
-    let cluster = shared();
+fn the_collector_watches_the_kinds_of_the_usual_cluster() {
+    let cluster = Alone::usual();
     let namespace = cluster.namespace("kinds");
     let rack = cluster.unique("rack");
     let objects = cluster.apply_yaml(&format!(
@@ -55,7 +55,7 @@ fn the_collector_watches_the_kinds_of_the_shared_cluster() {
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn the_wait_for_retries_never_grows() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);
     for _ in 0..20 {
         cluster.retried_by_collector();

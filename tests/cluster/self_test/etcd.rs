@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Cluster, KINDS, LOST_KEY, Options, shared, uid},
+    harness::{Alone, KINDS, LOST_KEY, Options, shared, uid},
     plan::draft::HOLD,
 };
 
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn keys_are_written_read_and_deleted() {
-    let cluster = shared();
+    let cluster = Alone::start(&Options::default());
     let key = format!("/test/{}", cluster.unique("key"));
     assert_eq!(cluster.etcd_get(&key), None);
     for value in [&b"\0\xff any bytes"[..], b""] {
@@ -31,7 +31,7 @@ fn keys_are_written_read_and_deleted() {
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn the_key_of_an_object_is_known() {
-    let cluster = shared();
+    let cluster = Alone::usual();
     let namespace = cluster.namespace("keys");
     let metadata = |name: &str| json!({"name": name, "namespace": namespace});
     let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "a"}]}});
@@ -112,7 +112,7 @@ fn what_the_server_would_refuse_is_stored() {
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn what_is_stored_anew_stays_the_same_object() {
-    let cluster = shared();
+    let cluster = Alone::start(&Options::default());
     let namespace = cluster.namespace("stored");
     let mut object = cluster
         .create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": namespace}}));
@@ -140,7 +140,7 @@ fn named(api_version: &str, kind: &str, name: &str) -> Value {
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn what_is_spoiled_spoils_the_lists() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     let cases = [
         ("v1", "ConfigMap", None, "couldn't get version/kind; json parse error: unexpected end of JSON input"),
@@ -163,7 +163,7 @@ fn what_is_spoiled_spoils_the_lists() {
     });
 }
 
-fn check_spoiled(cluster: &Cluster, api_version: &str, kind: &str, bytes: Option<&[u8]>, expected: &str) {
+fn check_spoiled(cluster: &Alone, api_version: &str, kind: &str, bytes: Option<&[u8]>, expected: &str) {
     let beside = cluster.create(named(api_version, kind, "beside"));
     let spoiled = named(api_version, kind, "spoiled");
     let list = match bytes {

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{COLLECTOR, Cluster, Options, wait_until};
+use crate::harness::{Alone, COLLECTOR, Options, wait_until};
 
 /// The environment variable with the file where the process to be killed reports what it has started.
 const REPORT: &str = "KUBECTL_GC_TEST_REPORT";
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(3);
 
 /// What the process to be killed does.
 fn hold_a_cluster(report: &Path) {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.start_controllers(&[COLLECTOR]);
     let started = json!({"pids": cluster.pids(), "folder": cluster.folder()});
     let draft = report.with_extension("draft");
@@ -64,7 +64,7 @@ fn nothing_outlives_a_killed_test_run() {
 #[test]
 #[ignore = "long: is about the tests themselves"]
 fn nothing_outlives_a_cluster_that_is_dropped() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     let (pids, folder) = (cluster.pids(), cluster.folder().to_owned());
     assert_eq!(pids.len(), 2);
     drop(cluster);

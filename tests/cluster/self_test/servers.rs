@@ -5,7 +5,7 @@ use std::{env, panic, time::Duration};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{ADMIN, Api, Cluster, NOBODY, Options, VERSION, VIEWER, shared, uid};
+use crate::harness::{ADMIN, Alone, Api, NOBODY, Options, VERSION, VIEWER, shared, uid};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -132,7 +132,7 @@ fn the_binary_runs_against_the_cluster() {
 #[ignore = "long: is about the tests themselves"]
 fn a_server_that_does_not_start_says_why() {
     let options = Options { api_server: vec!["--no-such-flag".to_owned()], ..Options::default() };
-    let panic = panic::catch_unwind(|| Cluster::start(&options)).err().expect("it cannot start");
+    let panic = panic::catch_unwind(|| Alone::start(&options)).err().expect("it cannot start");
     let message = panic.downcast_ref::<String>().unwrap();
     assert!(message.contains("kube-apiserver ended by itself") && message.contains("--no-such-flag"), "{message}");
 }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::{
     doctor::apis::definition,
     harness::{
-        COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Ran, Request, Retry, old_discovery,
-        owner_reference, poll,
+        Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Ran, Request, Retry,
+        old_discovery, owner_reference, poll,
     },
     plan::trial::{POLICIES, Trial, all_come_true, predict},
     requests::{once, paths},
@@ -41,8 +41,8 @@ const AT_A_TIME: usize = 8;
 /// A cluster with the collector and kinds of `odd.test`: `Crate` in two versions; `Jar` only in the older one, which
 /// the group doesn't prefer; `Widget` and `Service`, as in other groups.
 fn world() -> &'static Cluster {
-    static WORLD: LazyLock<Cluster> = LazyLock::new(|| {
-        let cluster = Cluster::start(&Options::default());
+    static WORLD: LazyLock<Alone> = LazyLock::new(|| {
+        let cluster = Alone::start(&Options::default());
         cluster.apply_yaml(KINDS);
         let kinds =
             [("crates", &["v1beta1", "v1"][..]), ("jars", &["v1beta1"]), ("widgets", &["v1"]), ("services", &["v1"])];
@@ -205,7 +205,7 @@ fn kinds_of_one_name_in_several_groups_are_told_apart() {
 #[test]
 #[ignore = "long: makes hundreds of kinds"]
 fn many_definitions_cost_a_list_each() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     thread::scope(|scope| {
         for part in 0..AT_A_TIME {

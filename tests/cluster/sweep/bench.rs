@@ -17,7 +17,7 @@ use std::{
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{ADMIN, COLLECTOR, Cluster, Options, owner_reference, settled, uid};
+use crate::harness::{ADMIN, Alone, COLLECTOR, Cluster, Options, owner_reference, settled, uid};
 
 use super::seat::{Seat, SweepSettings};
 
@@ -149,7 +149,7 @@ fn processor(pid: u32) -> Duration {
 }
 
 /// Runs one cascade under one of the two, which is started for it and has seen everything before the delete.
-fn run(cluster: &Cluster, seat: Seat, cascade: Cascade, namespace: &str) -> Took {
+fn run(cluster: &Alone, seat: Seat, cascade: Cascade, namespace: &str) -> Took {
     let root = build(cluster, cascade, namespace);
     let sweeping = match seat {
         Seat::Collector => {
@@ -224,7 +224,7 @@ fn cascades_beside_the_collector() {
     let seats = [("collector", Seat::Collector), ("sweep", Seat::Sweep)];
     let seats: Vec<_> = seats.into_iter().filter(|(name, _)| only.is_empty() || *name == only).collect();
     let controller_manager = CONTROLLER_MANAGER.map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&Options { controller_manager, ..Options::default() });
+    let cluster = Alone::start(&Options { controller_manager, ..Options::default() });
     let mut table = "| cascade | who | seconds | objects/s | processor s | MB at rest | MB at most \
             |\n|---|---|---|---|---|---|---|\n"
         .to_owned();

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     harness::{
-        ADMIN, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, example_shop,
+        ADMIN, Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, example_shop,
         owner_reference, poll,
     },
     plan::{
@@ -29,8 +29,8 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A cluster without a collector.
-fn without_collector() -> Cluster {
-    let cluster = Cluster::start(&Options::default());
+pub fn without_collector() -> Alone {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster
 }
@@ -276,8 +276,8 @@ fn what_a_list_lacks_is_looked_up() {
 /// A user who may read only one namespace learns nothing of the rest: the sweep doesn't act on what it can't read.
 #[test]
 fn what_may_not_be_read_is_not_absent() {
-    let cluster = uncollected();
-    let trial = Trial::on(cluster, "unseen", "Background");
+    let cluster = without_collector();
+    let trial = Trial::on(&cluster, "unseen", "Background");
     let rack = trial.rack("rack").create();
     let gone = trial.gone("gone");
     trial.config_map("of-rack").owned_by(&rack).create();
@@ -289,7 +289,7 @@ fn what_may_not_be_read_is_not_absent() {
         [("lost", "Deleted"), ("of-rack", "Unchanged")].map(|(name, word)| (name.to_owned(), word.to_owned()));
     assert_eq!(words(&ran.json()), BTreeMap::from(expected), "{}", ran.stderr);
     assert_eq!(
-        words(&sweep(cluster, 0, &["-n", &trial.namespace])),
+        words(&sweep(&cluster, 0, &["-n", &trial.namespace])),
         BTreeMap::from([("lost".to_owned(), "Deleted".to_owned())])
     );
 }

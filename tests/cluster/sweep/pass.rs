@@ -71,8 +71,9 @@ fn lost(trial: &Trial<'_>, count: usize) {
 
 #[test]
 fn a_pass_does_what_it_foretold_and_touches_nothing_else() {
-    let cluster = uncollected();
-    let (trial, other) = (Trial::on(cluster, "pass", "Background"), Trial::on(cluster, "beside", "Background"));
+    let alone = without_collector();
+    let [trial, other] = ["pass", "beside"].map(|name| Trial::on(&alone, name, "Background"));
+    let cluster = trial.cluster;
     super::furnish(&trial);
     super::furnish(&other);
     let predicted = sweep(cluster, 2, &["-n", &trial.namespace]);
@@ -197,7 +198,8 @@ fn what_changes_meanwhile_is_asked_about_again() {
 /// A pass waits for a pod for as long as its kubelet may take, and then for the pod's dependents.
 #[test]
 fn pods_are_waited_for() {
-    let trial = Trial::on(uncollected(), "grace", "Background");
+    let alone = without_collector();
+    let trial = Trial::on(&alone, "grace", "Background");
     let node = trial.node();
     let gone = trial.gone("gone");
     let pod = trial.pod("pod").owned_by(&gone);
@@ -310,7 +312,8 @@ fn deny(trial: &Trial<'_>, operation: &str, is_it: &str) {
 /// reports it.
 #[test]
 fn what_may_not_be_read_is_left_alone() {
-    let trial = Trial::on(uncollected(), "unreadable", "Background");
+    let alone = without_collector();
+    let trial = Trial::on(&alone, "unreadable", "Background");
     let rack = trial.rack("rack").create();
     lost(&trial, 1);
     let of_rack = trial.config_map("of-rack").owned_by(&rack).create();
@@ -391,7 +394,8 @@ fn a_watch_that_missed_events_stops_it_if_lists_fail_too() {
 /// Ctrl-C and `--timeout` end a pass in an orderly way.
 #[test]
 fn it_can_be_called_off() {
-    let trial = Trial::on(uncollected(), "called-off", "Background");
+    let alone = without_collector();
+    let trial = Trial::on(&alone, "called-off", "Background");
     let (node, gone) = (trial.node(), trial.gone("gone"));
     let pod = |name: &str| {
         let pod = trial.pod(name).owned_by(&gone);

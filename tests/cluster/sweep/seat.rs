@@ -9,7 +9,7 @@ use std::{
 use rustix::process::Signal;
 
 use crate::harness::{
-    Api, COLLECTOR, Cluster, NAMESPACES, Program, Retry, Supervised, WORKLOADS, longest_pause, poll, settled,
+    Alone, Api, COLLECTOR, Cluster, NAMESPACES, Program, Retry, Supervised, WORKLOADS, longest_pause, poll, settled,
 };
 
 /// After half a minute a sweep reports what it can't see; and a busy machine must not make a test fail.
@@ -42,13 +42,13 @@ impl Seat {
     /// Starts the collector or sweep, and the controllers beside it, and waits until it works. It connects by this
     /// kubeconfig file.
     #[track_caller]
-    pub fn take<'c>(self, cluster: &'c Cluster, kubeconfig: &Path) -> Seated<'c> {
+    pub fn take<'c>(self, cluster: &'c Alone, kubeconfig: &Path) -> Seated<'c> {
         self.take_beside(cluster, kubeconfig, &[&[NAMESPACES], WORKLOADS].concat())
     }
 
     /// The same with these controllers beside it.
     #[track_caller]
-    pub fn take_beside<'c>(self, cluster: &'c Cluster, kubeconfig: &Path, others: &[&str]) -> Seated<'c> {
+    pub fn take_beside<'c>(self, cluster: &'c Alone, kubeconfig: &Path, others: &[&str]) -> Seated<'c> {
         let sweeping = match self {
             Self::Collector => {
                 cluster.start_controllers_with(kubeconfig, &[others, &[COLLECTOR]].concat());

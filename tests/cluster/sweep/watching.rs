@@ -158,7 +158,8 @@ const WAITING: [&str; 2] = ["Orphan", "Foreground"];
 #[test]
 #[ignore = "long: waits for watches that fail"]
 fn it_says_what_it_cannot_see() {
-    let cluster = super::uncollected();
+    let alone = super::without_collector();
+    let cluster = &*alone;
     let trial = Trial::on(cluster, "half-blind", "Background");
     let role = |name: &str, rules: Value| {
         let name = format!("{}-{name}", trial.namespace);

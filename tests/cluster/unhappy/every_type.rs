@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Cluster, Options, Ran, shared},
+    harness::{Alone, Cluster, Options, Ran, shared},
     plan::trial::Trial,
 };
 
@@ -179,7 +179,7 @@ fn all_events_of_a_namespace_are_deleted() {
 #[test]
 #[ignore = "long: every command for every served resource"]
 fn every_served_resource_is_read_when_it_is_a_target() {
-    let cluster = Cluster::start(&Options::default());
+    let cluster = Alone::start(&Options::default());
     cluster.create(event("default", "killed"));
     let all = served(&cluster);
     let with_objects = all.iter().filter(|one| !one.objects(&cluster).is_empty()).count();

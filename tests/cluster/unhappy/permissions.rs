@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{certain, family, family_on, gaps, refused};
 use crate::{
-    harness::{Api, COLLECTOR, Cluster, KINDS, NOBODY, Options, VIEWER},
+    harness::{Alone, Api, COLLECTOR, KINDS, NOBODY, Options, VIEWER},
     plan::trial::Trial,
 };
 
@@ -110,7 +110,7 @@ fn who_sees_a_namespace_gets_the_plan_of_its_end() {
 #[test]
 #[ignore = "long: a cluster of its own with policies"]
 fn a_policy_that_may_not_be_read_may_refuse() {
-    let cluster = &Cluster::start(&Options::default());
+    let cluster = &Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster.age_kinds();
     cluster.start_controllers(&[COLLECTOR]);
@@ -231,7 +231,8 @@ fn deletes_in_the_foreground(trial: &Trial<'_>) {
 fn pods_on_nodes_that_may_not_be_read_are_not_certain() {
     let may_list = json!({"apiGroups": [""], "resources": ["nodes"], "verbs": ["list"]});
     for rules in [json!([]), json!([may_list])] {
-        let trial = Trial::new("nodes-unread", "Background");
+        let alone = Alone::usual();
+        let trial = Trial::on(&alone, "nodes-unread", "Background");
         let (cluster, namespace) = (trial.cluster, trial.namespace.as_str());
         let node = trial.node();
         let subjects = json!([{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": VIEWER}]);
@@ -274,7 +275,8 @@ fn pods_on_nodes_that_may_not_be_read_are_not_certain() {
 
 #[test]
 fn what_may_have_hidden_dependents_is_not_certain() {
-    let (trial, dependent) = family("viewer-hidden");
+    let alone = Alone::usual();
+    let (trial, dependent) = family_on(&alone, "viewer-hidden");
     show(&trial);
     trial.rack("hidden").blocking(&dependent).create();
     let cluster = trial.cluster;

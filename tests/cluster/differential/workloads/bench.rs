@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     bench::{self, Objects, PATIENCE, at_rest, play, side_by_side},
-    harness::{COLLECTOR, Cluster, Options, Retry, poll},
+    harness::{Alone, COLLECTOR, Options, Retry, poll},
 };
 
 /// How long a workload may take to come up.
@@ -54,7 +54,7 @@ const SOON: i64 = 60;
 
 /// A cluster with every controller, and a kubelet that is played.
 pub struct Bench {
-    cluster: Cluster,
+    cluster: Alone,
     kubelet: Kubelet,
     /// Where [`FENCE`] is built, on a node of its own.
     fence: Place,
@@ -81,7 +81,7 @@ impl Bench {
             ],
             controller_manager: vec!["--use-service-account-credentials=true".to_owned()],
         };
-        let cluster = Cluster::start(&options);
+        let cluster = Alone::start(&options);
         cluster.start_controllers(&["*", COLLECTOR]);
         let (kubelet, fence) = (Kubelet::new(), Place::prepare(&cluster));
         fence.build(&cluster, &kubelet, &Case::of("the node of the fence", vec![Piece::new("node", "n0")]));

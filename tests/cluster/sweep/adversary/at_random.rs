@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     harness::{
-        Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, Request, Retry, is_write, needs, poll,
-        wait_until,
+        Alone, Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, Request, Retry, is_write, needs,
+        poll, wait_until,
     },
     sweep::seat::{Seat, SweepSettings},
 };
@@ -75,7 +75,7 @@ fn slowly(seed: u64) -> impl Fn(&Request) -> Option<Fault> + Send + Sync + 'stat
 }
 
 /// Runs the adversaries until `disturb` returns, then compares the objects that exist with those that must exist.
-fn play(seat: Seat, cluster: &Cluster, proxy: &CountingProxy, audit: &Audit, seed: u64, disturb: impl FnOnce(&World)) {
+fn play(seat: Seat, cluster: &Alone, proxy: &CountingProxy, audit: &Audit, seed: u64, disturb: impl FnOnce(&World)) {
     let world = World::on(cluster);
     proxy.with(slowly(seed));
     let disturbed = thread::scope(|scope| {
@@ -144,7 +144,7 @@ fn seed() -> u64 {
     seed
 }
 
-fn crash(cluster: &Cluster) {
+fn crash(cluster: &Alone) {
     cluster.kill_api_server();
     thread::sleep(Duration::from_millis(500));
     cluster.start_api_server_again();

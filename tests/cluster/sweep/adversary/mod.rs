@@ -11,11 +11,11 @@ mod recreated;
 mod stubborn;
 mod world;
 
-use crate::harness::{ADMIN, Cluster, CountingProxy, KINDS, Options};
+use crate::harness::{ADMIN, Alone, CountingProxy, KINDS, Options};
 
 /// A cluster without a collector yet, and a proxy to it that can delay requests.
-fn cluster(options: &Options) -> (Cluster, CountingProxy) {
-    let cluster = Cluster::start(options);
+fn cluster(options: &Options) -> (Alone, CountingProxy) {
+    let cluster = Alone::start(options);
     cluster.apply_yaml(KINDS);
     let proxy = CountingProxy::start_as(&cluster, ADMIN);
     (cluster, proxy)

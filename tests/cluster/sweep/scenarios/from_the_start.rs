@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     doctor::unconvertible,
-    harness::{ADMIN, Cluster, CountingProxy, Fault, Gate, Request, owner_reference, uid},
+    harness::{ADMIN, Alone, Cluster, CountingProxy, Fault, Gate, Request, owner_reference, uid},
     plan::trial::Trial,
     sweep::seat::{Seat, Seated},
 };
@@ -22,7 +22,7 @@ const INVALID: usize = 20;
 const UNSERVED: usize = 25;
 
 /// Plays everything on one cluster. It breaks the conversion of jars there.
-pub fn play(seat: Seat, cluster: &Cluster) {
+pub fn play(seat: Seat, cluster: &Alone) {
     let (jars, _) = unconvertible(cluster);
     let crossing = Crossing::prepare(cluster);
     let proxy = CountingProxy::start_as(cluster, ADMIN);

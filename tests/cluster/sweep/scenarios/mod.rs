@@ -9,7 +9,7 @@ pub mod kit;
 mod stress;
 
 use crate::{
-    harness::{ADMIN, Cluster, CountingProxy, KINDS, Options, shared},
+    harness::{ADMIN, Alone, CountingProxy, KINDS, Options},
     side_by_side::play_all,
     sweep::seat::{Seat, Seated},
 };
@@ -31,8 +31,8 @@ const QUICK: [(&str, Scenario); 9] = [
 ];
 
 /// A cluster without a collector yet.
-fn cluster() -> Cluster {
-    let cluster = Cluster::start(&Options::default());
+fn cluster() -> Alone {
+    let cluster = Alone::start(&Options::default());
     cluster.apply_yaml(KINDS);
     cluster
 }
@@ -45,7 +45,7 @@ fn play_quick(seated: &Seated<'_>) {
 /// Tests these tests: the real collector does what they ask of the sweep.
 #[test]
 fn the_collector_does_what_is_asked_of_a_sweep() {
-    play_quick(&Seated::with_collector_of(shared()));
+    play_quick(&Seated::with_collector_of(&Alone::usual()));
 }
 
 #[test]
