@@ -12,13 +12,11 @@ use serde_json::{Value, json};
 
 use crate::{
     doctor::healthy::fill,
-    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, WORKLOADS, owner_reference},
+    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, WORKLOADS, owner_reference},
     page::as_on_the_page,
     pages::read,
     plan::draft::blocking,
 };
-
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(90);
 
 /// What stands above this line in the page is written by hand; what stands below is written here.
 const MEASURED: &str = "<!-- Below: what scripts/compare has run. -->\n";

@@ -1,19 +1,16 @@
 //! Events about owners in other namespaces (`OwnerRefInvalidNamespace`), from the real collector.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use kubectl_gc::{act::OwnerEventRecorder, model::Identity};
 use serde_json::Value;
 
 use crate::{
-    harness::{ADMIN, Alone, Cluster, CountingProxy, NOBODY, Retry, poll, uid},
+    harness::{ADMIN, Alone, Cluster, CountingProxy, NOBODY, PATIENCE, Retry, poll, uid},
     plan::trial::Trial,
     reading::{connect, connect_with},
     sweep::uncollected,
 };
-
-/// The collector writes the event asynchronously, and retries.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn the_collectors_complaints_are_read_back() {

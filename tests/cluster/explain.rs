@@ -1,19 +1,14 @@
 //! `explain` on real objects: what it predicts happens, and the conditions that it names have the predicted effect.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, COLLECTOR, Cluster, KINDS, Options, owner_reference},
+    harness::{Alone, COLLECTOR, Cluster, KINDS, Options, PATIENCE, owner_reference},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
     },
 };
-
-/// Controllers retry after a back-off.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What `explain` reports about some targets in a trial's namespace.
 #[track_caller]

@@ -1,6 +1,6 @@
 //! The facts beyond metadata: a snapshot file contains the same facts as a dump of the whole objects.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::Path};
 
 use kubectl_gc::{
     dump,
@@ -11,9 +11,7 @@ use kubectl_gc::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::{Alone, Cluster, CountingProxy, Options, uid};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Alone, Cluster, CountingProxy, Options, PATIENCE, uid};
 
 /// This many objects of a kind in one namespace are listed, not read one by one.
 const MANY: usize = 9;

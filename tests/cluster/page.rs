@@ -6,7 +6,6 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
 };
 
 use regex::Regex;
@@ -14,11 +13,9 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, WORKLOADS, Watching},
+    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, WORKLOADS, Watching},
     pages::{Fill, check, filled, first_lines, head, read},
 };
-
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The namespace of the examples, and that into which one of them restores.
 const TEAM: &str = "team";

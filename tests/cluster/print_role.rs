@@ -1,15 +1,13 @@
 //! `--print-role`: with the printed rights, a new user can do what the command does; without any of its rules, the
 //! command says what is lacking.
 
-use std::{path::Path, sync::LazyLock, time::Duration};
+use std::{path::Path, sync::LazyLock};
 
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::harness::{Alone, KINDS, Options, Ran, owner_reference};
+use crate::harness::{Alone, KINDS, Options, PATIENCE, Ran, owner_reference};
 
-/// The authorizer needs a moment to learn new roles.
-const PATIENCE: Duration = Duration::from_secs(60);
 const RBAC: &str = "rbac.authorization.k8s.io";
 
 /// A cluster without controllers, with an application in one namespace.

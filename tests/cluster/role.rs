@@ -1,7 +1,7 @@
 //! The rights of `sweep`: a service account with the role from `--print-role` can do everything that a sweep does, and
 //! needs every verb. The test applies the example in `examples` unchanged.
 
-use std::{collections::BTreeSet, path::Path, sync::LazyLock, time::Duration};
+use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
 use http::Method;
 use kubectl_gc::{
@@ -13,13 +13,10 @@ use kubectl_gc::{
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::harness::{ADMIN, Alone, KINDS, Options, uid};
+use crate::harness::{ADMIN, Alone, KINDS, Options, PATIENCE, uid};
 
 const JSON: &str = "application/json";
 const NAMESPACE: &str = "kubectl-gc";
-/// The authorizer needs a moment to learn new roles.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// A cluster with the example applied. No controller runs its Deployment.
 static CLUSTER: LazyLock<Alone> = LazyLock::new(|| {
     let cluster = Alone::start(&Options::default());

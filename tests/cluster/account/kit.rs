@@ -12,12 +12,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
-    harness::{self, ADMIN},
+    harness::{self, ADMIN, PATIENCE},
     plan::trial::Trial,
 };
-
-/// Generous, so that no test fails because the machine is busy.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 pub(super) struct Watching {
     process: harness::Watching,

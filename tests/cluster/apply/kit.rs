@@ -5,16 +5,12 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{ADMIN, Cluster, Ran, Retry, poll};
-
-/// How long an object may take to end as predicted: the collector repeats what fails, later each time.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{ADMIN, Cluster, PATIENCE, Ran, Retry, poll};
 
 /// Two namespaces of a cluster, and a folder for files.
 pub struct Scene {

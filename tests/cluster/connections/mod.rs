@@ -2,19 +2,14 @@
 
 mod pipe;
 
-use std::{
-    sync::{LazyLock, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use self::pipe::Pipe;
 use crate::{
-    harness::{Alone, Cluster, KINDS, Options},
+    harness::{Alone, Cluster, KINDS, Options, PATIENCE},
     plan::trial::Trial,
     sweep::seat::SweepSettings,
 };
-
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A cluster of these tests, without a collector, one after the other: their sweeps collect whatever they find.
 fn alone() -> MutexGuard<'static, Alone> {

@@ -3,17 +3,13 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use kubectl_gc::archive::Archive;
 use serde_json::Value;
 
 use super::kit::Family;
-use crate::harness::{Killer, Moment, is_write, shared};
-
-/// Generous, because the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Killer, Moment, PATIENCE, is_write, shared};
 
 /// A path for an archive that no other test uses.
 fn place(family: &Family, ending: &str) -> PathBuf {

@@ -1,16 +1,14 @@
 //! Controllers that delete other objects with theirs, played as they do it: Argo CD, Flux, Crossplane, Percona's
 //! operators (R9.38).
 
-use std::{thread, time::Duration};
+use std::thread;
 
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, COLLECTOR, Cluster, Options, owner_reference},
+    harness::{Alone, COLLECTOR, Cluster, Options, PATIENCE, owner_reference},
     incidents::add_ons::definition,
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Group, kind and name of what is listed: also what is to be kept, and what is gone.
 const LISTED: [[&str; 3]; 4] =

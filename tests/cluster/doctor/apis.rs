@@ -1,10 +1,7 @@
 //! Faults that hide objects from the collector and every other client: unavailable aggregated APIs (R9.11),
 //! failing conversion webhooks (R2.6), lists that fail; and CRDs that wait for their instances (S17).
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::Method;
 use serde_json::{Value, json};
@@ -16,12 +13,10 @@ use super::{
     webhooks::webhooks_that_cannot_be_asked,
 };
 use crate::{
-    harness::{Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options},
+    harness::{Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, PATIENCE},
     plan::{draft::HOLD, trial::Trial},
     sweep::uncollected,
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn namespace(name: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})

@@ -1,14 +1,9 @@
 //! Builders for the broken states that the findings describe.
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::Cluster;
-
-/// The namespace controller and the collector retry after a back-off.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Cluster, PATIENCE};
 
 /// A time this many seconds ago, in the format of the API server.
 pub fn ago(seconds: i64) -> String {

@@ -29,21 +29,14 @@ mod webhooks;
 
 pub use apis::{definition, unconvertible};
 
-use std::{
-    collections::BTreeSet,
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, process::Command, time::Instant};
 
 use serde_json::Value;
 
 use crate::{
-    harness::{ADMIN, Cluster, Ran, with_plugin},
+    harness::{ADMIN, Cluster, PATIENCE, Ran, with_plugin},
     side_by_side::side_by_side,
 };
-
-/// The collector retries after a back-off, and every run of the doctor takes time.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// What a run of the doctor found.
 #[derive(Debug)]

@@ -1,20 +1,18 @@
 //! Owner references that don't resolve to their owner (§3.6).
 
-use std::{process::Command, time::Duration};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::{Found, examine, mends_all};
 use crate::{
-    harness::{Alone, Cluster, VIEWER, owner_reference, shared, uid},
+    harness::{Alone, Cluster, PATIENCE, VIEWER, owner_reference, shared, uid},
     plan::{
         draft::{HOLD, blocking},
         trial::Trial,
     },
     sweep::{uncollected, without_collector},
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The consequence for an object that the collector deletes, if it has no dependents.
 const DELETED: &str = "The collector will delete it.";

@@ -1,7 +1,5 @@
 //! Objects that no longer satisfy the schema of their CRD: the API server refuses the collector's changes (R1.36).
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::{Value, json};
 
@@ -9,9 +7,7 @@ use super::{
     examine, follow,
     kit::{is_gone, is_terminating, names, words},
 };
-use crate::harness::{Alone, COLLECTOR, NAMESPACES, Options, owner_reference, uid};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, owner_reference, uid};
 
 /// A CRD whose objects must have these top-level fields.
 fn definition(required: &[&str]) -> Value {

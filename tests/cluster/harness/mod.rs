@@ -43,5 +43,5 @@ pub use schema::conforms;
 pub use supervisor::{Program, Supervised};
 pub use terminal::{Terminal, Watched};
 pub use versions::{NOT_RUN, needs};
-pub use wait::{Retry, poll, wait_until};
+pub use wait::{PATIENCE, Retry, poll, wait_until};
 pub use watching::Watching;

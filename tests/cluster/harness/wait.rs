@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// What comes has come by then, on the busiest machine. Only a test that fails waits that long.
+pub const PATIENCE: Duration = Duration::from_mins(5);
 /// Long enough to leave the servers some processor time, short enough not to be felt in a test.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The longest pause, however long a look takes.

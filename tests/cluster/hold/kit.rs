@@ -1,13 +1,14 @@
 //! Workloads for the tests of `delete --hold`, and what is there.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{Cluster, Ran, conforms, owner_reference, shared, uid};
 
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub use crate::harness::PATIENCE;
+
 const MERGE: &str = "application/merge-patch+json";
 
 /// What is held in a test.

@@ -1,18 +1,14 @@
 //! Aggregated APIs and conversion webhooks that don't answer. Each has a cluster of its own, because every namespace
 //! suffers.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::{Incident, incident, namespace};
 use crate::{
     doctor::unconvertible,
-    harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options},
+    harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE},
     plan::trial::Trial,
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn cluster() -> Alone {
     let cluster = Alone::start(&Options::default());

@@ -1,8 +1,6 @@
 //! What the API server's conditions name, and remedies that follow from the cause: operators without pods, what refuses
 //! a remedy, pods that have ended, and two causes at once.
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::{Value, json};
 
@@ -15,12 +13,9 @@ use super::{
 };
 use crate::{
     doctor::{definition, kit::created_by},
-    harness::{Alone, Cluster},
+    harness::{Alone, Cluster, PATIENCE},
     plan::{draft::HOLD, trial::Trial},
 };
-
-/// The namespace controller looks again after a back-off.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Kind, workload and finalizer of an add-on whose controller has no pods.
 pub type AddOn = (&'static str, &'static str, &'static str, [&'static str; 2]);

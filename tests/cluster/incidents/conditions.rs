@@ -1,7 +1,5 @@
 //! What the API server's conditions of a Namespace or of a CustomResourceDefinition name.
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::{Value, json};
 
@@ -14,11 +12,9 @@ use super::{
 };
 use crate::{
     doctor::{definition, kit::created_by},
-    harness::{Alone, COLLECTOR, NAMESPACES},
+    harness::{Alone, COLLECTOR, NAMESPACES, PATIENCE},
     plan::{draft::HOLD, trial::Trial},
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An instance of a kind, and its definition.
 fn instance(trial: &Trial<'_>, plural: &str, kind: &str) -> [Value; 2] {

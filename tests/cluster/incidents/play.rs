@@ -1,6 +1,6 @@
 //! Plays one incident as an on-call engineer lives through it: a plan, the delete, the doctor, its first remedy.
 
-use std::{process::Command, time::Duration};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,9 @@ use crate::{
         Found, follow,
         kit::{aged, is_terminating},
     },
-    harness::{ADMIN, Alone, Cluster, Ran, Retry, poll},
+    harness::{ADMIN, Alone, Cluster, PATIENCE, Ran, Retry, poll},
 };
 
-/// The namespace controller and the collector retry after a back-off.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// After the first remedy, at most this many others are needed for what it has freed.
 const ROUNDS: usize = 3;
 /// What the doctor says only if nothing is wrong.

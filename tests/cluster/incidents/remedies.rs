@@ -1,7 +1,5 @@
 //! First remedies that follow from the cause, not from the kind of trouble.
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::{Value, json};
 
@@ -18,11 +16,9 @@ use super::{
 };
 use crate::{
     doctor::kit::created_by,
-    harness::Alone,
+    harness::{Alone, PATIENCE},
     plan::{draft::HOLD, trial::Trial},
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn an_object_with_two_finalizers() {
     let trial = Trial::on(cluster(), "twice", "Background");

@@ -1,22 +1,17 @@
 //! Discovery that fails: what it lacks must not be taken for absent.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use serde_json::Value;
 
 use crate::{
-    harness::{CountingProxy, Fault, Request, old_discovery},
+    harness::{CountingProxy, Fault, PATIENCE, Request, old_discovery},
     plan::trial::Trial,
     sweep::{seat::SweepSettings, uncollected},
 };
-
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// What of discovery answers 404, and whether the server has aggregated discovery.
 const MISSING: [(&str, bool); 3] = [("/apis", true), ("/api", true), ("/apis/gc.test/v1", false)];

@@ -1,20 +1,14 @@
 //! Answers that are none, and ends that come too late or too early.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Duration,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{CountingProxy, Fault, resource_version, shared, uid},
+    harness::{CountingProxy, Fault, PATIENCE, resource_version, shared, uid},
     plan::trial::Trial,
     sweep::{stale_list, uncollected},
 };
-
-/// How long a pass may take to hear of something, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Answers after which a command with `--request-timeout=2s` must not wait longer than that.
 const LATE: [(u16, &str, &str); 4] = [

@@ -4,19 +4,15 @@ use std::{
     collections::BTreeSet,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
-    time::Duration,
 };
 
 use serde_json::Value;
 
 use crate::{
-    harness::{CountingProxy, Fault, Request, Spoilt},
+    harness::{CountingProxy, Fault, PATIENCE, Request, Spoilt},
     plan::trial::Trial,
     sweep::{seat::SweepSettings, uncollected},
 };
-
-/// Lists take a watch's place after a few seconds, and a machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// How many lists are answered with 429: that takes more than ten seconds.
 const BUSY: usize = 6;

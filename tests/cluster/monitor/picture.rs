@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, HashMap, HashSet},
     path::Path,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use kubectl_gc::{
@@ -18,8 +17,7 @@ use crate::{
     reading::connect_with,
 };
 
-/// After an outage the pauses between retries may be long.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub use crate::harness::PATIENCE;
 
 /// Monitored resources; dropping this ends the monitors.
 pub struct Followed {

@@ -1,14 +1,12 @@
 //! Admission policies whose answer a plan can't know: what they may refuse or change is not certain.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use http::Method;
 use serde_json::{Value, json};
 
 use super::{obstacles::family, trial::Trial};
-use crate::harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms, needs};
-
-const PATIENCE: Duration = Duration::from_secs(90);
+use crate::harness::{Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, conforms, needs};
 
 /// One policy, a delete of the owner, what the plan calls not certain, and what is left.
 struct Row {

@@ -1,7 +1,5 @@
 //! An aggregated API whose backend is a pod, in a namespace that is deleted.
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::{Value, json};
 
@@ -11,10 +9,8 @@ use super::{
 };
 use crate::{
     doctor::paste,
-    harness::{Alone, COLLECTOR, NAMESPACES, Options, conforms, needs},
+    harness::{Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, conforms, needs},
 };
-
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// R9.10, R9.32: the pod goes first, and then nothing tells what the namespace still contains.
 #[test]

@@ -1,7 +1,7 @@
 //! What is in the way of a delete: webhooks that must be asked and can't be (S9), a controller manager that is away
 //! (S7), and what a delete takes down itself.
 
-use std::{collections::BTreeSet, thread, time::Duration};
+use std::{collections::BTreeSet, thread};
 
 use http::Method;
 use serde_json::{Value, json};
@@ -10,10 +10,8 @@ use super::trial::{Case, Prediction, Trial, all_come_true_by, predict};
 use crate::{
     delete::kit::checked,
     doctor::{definition, kit::lease, paste},
-    harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, conforms},
+    harness::{ADMIN, Alone, COLLECTOR, Cluster, KINDS, NAMESPACES, Options, PATIENCE, conforms},
 };
-
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A webhook without a backend for these operations on these resources, in the namespace of the trial.
 fn webhook(trial: &Trial<'_>, resources: &[&str], operations: &[&str], more: &Value) -> Value {

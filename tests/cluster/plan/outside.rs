@@ -4,9 +4,7 @@
 use serde_json::{Value, json};
 
 use super::trial::{Trial, predict};
-use crate::harness::{Alone, Retry, poll};
-
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+use crate::harness::{Alone, PATIENCE, Retry, poll};
 
 /// A claim and the volume that is bound to it.
 fn bound(trial: &Trial<'_>, name: &str, policy: &str) {

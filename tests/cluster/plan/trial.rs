@@ -5,10 +5,8 @@ use std::{cell::RefCell, panic, thread, time::Duration};
 use serde_json::{Value, json};
 
 use super::compare::compare;
-use crate::harness::{Cluster, Listed, Retry, poll, shared, wait_until};
+use crate::harness::{Cluster, Listed, PATIENCE, Retry, poll, shared, wait_until};
 
-/// The namespace controller retries only after some seconds, and the API server's clean-up of CRDs polls.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// The pod garbage collector deletes the pods of a Node a minute later.
 const UNTIL_TRUE: Duration = Duration::from_mins(2);
 

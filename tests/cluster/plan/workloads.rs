@@ -6,9 +6,7 @@ use super::{
     draft::blocking,
     trial::{Trial, all_come_true, predict, wait_for_items},
 };
-use crate::harness::{uid, wait_until};
-
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+use crate::harness::{PATIENCE, uid, wait_until};
 
 fn pod(node: Option<&str>) -> Value {
     let mut spec = json!({"containers": [{"name": "main", "image": "main"}], "restartPolicy": "Always"});

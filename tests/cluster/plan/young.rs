@@ -1,13 +1,9 @@
 //! Kinds that the collector doesn't watch yet.
 
-use std::time::Duration;
-
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Alone, COLLECTOR, Cluster, Options, owner_reference};
-
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::harness::{Alone, COLLECTOR, Cluster, Options, PATIENCE, owner_reference};
 
 /// A CRD of a kind in a group of its own.
 fn definition(group: &str) -> Value {

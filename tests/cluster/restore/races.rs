@@ -1,14 +1,12 @@
 //! What controllers would make themselves if it came back after them: claims, ReplicaSets and pods are restored first,
 //! and adopted.
 
-use std::{sync::LazyLock, time::Duration};
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
 use super::kit::{Archives, describe, outcomes, restore, text};
-use crate::harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, Options, WORKLOADS, uid};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Alone, CLAIM_PROTECTION, COLLECTOR, Cluster, Options, PATIENCE, WORKLOADS, uid};
 
 /// A cluster with all controllers of workloads, of volumes, and with the collector.
 fn alive() -> &'static Cluster {

@@ -1,6 +1,6 @@
 //! Restores what the other commands have archived.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use kubectl_gc::{
     archive::{Header, LeftOut},
@@ -10,11 +10,9 @@ use serde_json::{Value, json};
 
 use super::kit::{Archives, archived, describe, live, restore, tree};
 use crate::{
-    harness::{Cluster, shared},
+    harness::{Cluster, PATIENCE, shared},
     plan::{draft::HOLD, trial::Trial},
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn wait_until_gone(cluster: &Cluster, objects: &[Value]) {
     cluster.wait_until("everything to be gone", PATIENCE, || {

@@ -1,13 +1,9 @@
 //! Workloads, whose controllers recreate the rest.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::kit::{Archives, coordinate, live, merge, outcomes, remove, restore, text};
-use crate::harness::{Cluster, shared, uid};
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::harness::{Cluster, PATIENCE, shared, uid};
 
 fn of_kinds(cluster: &Cluster, namespace: &str, lists: &[(&str, &str)]) -> Vec<Value> {
     let mut all = Vec::new();

@@ -1,26 +1,16 @@
 //! What every user finds: owners whose dependents are Secrets, which many may not see.
 
-use std::{
-    fs,
-    io::Read as _,
-    path::PathBuf,
-    process::Stdio,
-    sync::LazyLock,
-    time::{Duration, Instant},
-};
+use std::{fs, io::Read as _, path::PathBuf, process::Stdio, sync::LazyLock, time::Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::users::{ANONYMOUS, User};
 use crate::{
-    harness::{ADMIN, Alone, Ran, Watching, uid},
+    harness::{ADMIN, Alone, PATIENCE, Ran, Watching, uid},
     plan::trial::Trial,
     sweep::without_collector,
 };
-
-/// How long a command may say nothing, on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Users get rights in all of it.
 static CLUSTER: LazyLock<Alone> = LazyLock::new(without_collector);

@@ -1,17 +1,14 @@
 //! Writes to etcd, bypassing the API server.
 
-use std::{thread, time::Duration};
+use std::thread;
 
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Alone, KINDS, LOST_KEY, Options, shared, uid},
+    harness::{Alone, KINDS, LOST_KEY, Options, PATIENCE, shared, uid},
     plan::draft::HOLD,
 };
-
-/// The API server retries every second.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
 #[ignore = "long: is about the tests themselves"]

@@ -1,13 +1,11 @@
 //! The API server, its users, and the controllers of workloads.
 
-use std::{env, panic, time::Duration};
+use std::{env, panic};
 
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{ADMIN, Alone, Api, NOBODY, Options, VERSION, VIEWER, shared, uid};
-
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::harness::{ADMIN, Alone, Api, NOBODY, Options, PATIENCE, VERSION, VIEWER, shared, uid};
 
 /// A Deployment of two pods that no node runs.
 fn deployment(namespace: &str) -> Value {

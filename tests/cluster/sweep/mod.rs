@@ -9,14 +9,14 @@ mod scenarios;
 pub mod seat;
 mod watching;
 
-use std::{collections::BTreeMap, sync::LazyLock, time::Duration};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde_json::{Value, json};
 
 use crate::{
     harness::{
-        ADMIN, Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, Retry, example_shop,
-        owner_reference, poll,
+        ADMIN, Alone, COLLECTOR, Cluster, CountingProxy, Fault, KINDS, NAMESPACES, Options, PATIENCE, Retry,
+        example_shop, owner_reference, poll,
     },
     plan::{
         compare::compare,
@@ -24,9 +24,6 @@ use crate::{
         trial::Trial,
     },
 };
-
-/// Failed requests are retried after a back-off.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A cluster without a collector.
 pub fn without_collector() -> Alone {

@@ -1,6 +1,7 @@
 //! What prevents the writes of a sweep: webhooks that can't be asked, and policies that refuse.
 
-use std::{collections::BTreeSet, time::Duration};
+use crate::harness::PATIENCE;
+use std::collections::BTreeSet;
 
 use http::Method;
 use serde_json::{Value, json};
@@ -8,7 +9,6 @@ use serde_json::{Value, json};
 use super::{pass::checked, without_collector};
 use crate::plan::trial::Trial;
 
-const PATIENCE: Duration = Duration::from_secs(60);
 const GROUP: &str = "admissionregistration.k8s.io/v1";
 
 /// A chain of objects whose owner is gone, and one beside it.

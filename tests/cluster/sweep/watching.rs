@@ -1,17 +1,12 @@
 //! `sweep --watch` as its user sees it: what it prints, serves, and doesn't change, and how it ends.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::{seat::SweepSettings, without_collector};
 use crate::{
-    harness::{ADMIN, Cluster, NOBODY},
+    harness::{ADMIN, Cluster, NOBODY, PATIENCE},
     plan::trial::Trial,
 };
-
-/// A sweep waits half a minute for its first lists, retries failed ones after pauses, and a machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Creates an object that a sweep must collect.
 fn lost(trial: &Trial<'_>, name: &str) -> Value {

@@ -1,6 +1,6 @@
 //! Where a case is built: a namespace, and cluster-scoped objects whose names contain the namespace's.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use http::Method;
 use serde_json::{Value, json};
@@ -11,12 +11,9 @@ use super::{
     pieces::capital,
 };
 use crate::{
-    harness::{Cluster, owner_reference, uid, wait_until},
+    harness::{Cluster, PATIENCE, owner_reference, uid, wait_until},
     plan::draft::blocking,
 };
-
-/// How long a controller may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The place of one case.
 #[derive(Clone, Debug)]

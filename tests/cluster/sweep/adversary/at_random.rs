@@ -16,8 +16,8 @@ use super::{
 };
 use crate::{
     harness::{
-        Alone, Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, Request, Retry, is_write, needs,
-        poll, wait_until,
+        Alone, Audit, COLLECTOR, Cluster, CountingProxy, Fault, Halt, Moment, Options, PATIENCE, Request, Retry,
+        is_write, needs, poll, wait_until,
     },
     sweep::seat::{Seat, SweepSettings},
 };
@@ -56,9 +56,6 @@ fn let_happen(much: Much, world: &World, audit: &Audit) {
 
 /// How many requests of a sweep are certainly part of its start.
 const STARTING: usize = 60;
-/// How long to wait for enough to happen, and, after the last disturbance, for everything doomed to be gone.
-const PATIENCE: Duration = Duration::from_mins(2);
-
 /// Delays reads briefly and writes for longer, so that other changes come in between.
 fn slowly(seed: u64) -> impl Fn(&Request) -> Option<Fault> + Send + Sync + 'static {
     let rng = Mutex::new(rng(seed));
