@@ -1,6 +1,6 @@
 //! `kubectl gc archive`
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 use crate::{
     command_line::Kubectl,
@@ -8,7 +8,7 @@ use crate::{
     operations::{
         Discovered, LiveSession, OperationError, ReadScope,
         archive::{ArchiveConfig, Archived, archive},
-        archiving::Archiving,
+        archiving::{Archiving, of_content},
     },
     render::{go_quote::visible, words::plural},
     server::Propagation,
@@ -90,30 +90,4 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
         out.push(b'\n');
     }
     Report::of(out).with_gaps(&goes.hidden)
-}
-
-/// What to know of a file with objects of these kinds.
-fn of_content(kinds: &BTreeMap<(String, String), usize>) -> Vec<&'static str> {
-    let has = |kind: &str| kinds.contains_key(&("v1".to_owned(), kind.to_owned()));
-    let secrets = has("Secret").then_some("Secrets are in the file in plain text: keep it safe.");
-    let volumes = has("PersistentVolumeClaim") || has("PersistentVolume");
-    secrets.into_iter().chain(volumes.then_some("The data of volumes is not in the file.")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_file_has_and_lacks_is_told() {
-        for (kinds, told) in [
-            (&["ConfigMap"][..], &[][..]),
-            (&["ConfigMap", "Secret"], &["Secrets are in the file in plain text: keep it safe."]),
-            (&["PersistentVolumeClaim"], &["The data of volumes is not in the file."]),
-            (&["PersistentVolume"], &["The data of volumes is not in the file."]),
-        ] {
-            let kinds = kinds.iter().map(|kind| (("v1".to_owned(), (*kind).to_owned()), 1)).collect();
-            assert_eq!(of_content(&kinds), told);
-        }
-    }
 }

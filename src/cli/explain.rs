@@ -65,11 +65,18 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     Ok(at_once.last(|| known(&session.snapshot, &explained.explanations), last))
 }
 
-/// Identifies what explanations say, to compare two looks.
+/// Identifies what explanations say, to compare two looks. Their sentences say how long ago something was.
 fn known(snapshot: &Snapshot, explanations: &[Explanation]) -> BTreeSet<String> {
-    let without_findings = |explanation: &Explanation| Explanation { findings: Vec::new(), ..explanation.clone() };
+    let without_words = |explanation: &Explanation| {
+        let mut story = Explanation { findings: Vec::new(), ..explanation.clone() };
+        story.next.message.clear();
+        story.finalizers.iter_mut().for_each(|finalizer| finalizer.message.clear());
+        story.conditions.iter_mut().for_each(|condition| condition.message.clear());
+        story.causes.iter_mut().for_each(|cause| cause.message.clear());
+        story
+    };
     let findings = explanations.iter().flat_map(|explanation| found(snapshot, &explanation.findings));
-    findings.chain(explanations.iter().map(|explanation| format!("{:?}", without_findings(explanation)))).collect()
+    findings.chain(explanations.iter().map(|explanation| format!("{:?}", without_words(explanation)))).collect()
 }
 
 fn report(

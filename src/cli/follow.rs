@@ -117,7 +117,7 @@ fn in_words(progress: Progress) -> String {
     // Objects that were predicted to get stuck may be deleted after all.
     let all = progress.to_go.max(progress.gone);
     let mut said: Vec<String> = Vec::new();
-    if all > 0 || progress.terminating + progress.changed == 0 {
+    if all > 0 {
         said.push(format!("{} of {} deleted", thousands(progress.gone), thousands(all)));
     }
     if progress.terminating > 0 {
@@ -126,7 +126,7 @@ fn in_words(progress: Progress) -> String {
     if progress.changed > 0 {
         said.push(format!("{} changed", thousands(progress.changed)));
     }
-    said.join(", ")
+    if said.is_empty() { "nothing deleted".to_owned() } else { said.join(", ") }
 }
 
 /// Describes what the cascade waits for.

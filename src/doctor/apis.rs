@@ -16,6 +16,7 @@ use super::{
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
+    stuck::since,
 };
 
 /// Finds resources that can't be read, and why.
@@ -188,12 +189,19 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
         if findings.explained.contains(&id) {
             continue;
         }
-        let Some(resource) = case.stage.instances(id) else { continue };
+        let instances = case.stage.instances(id);
+        let said = snapshot.facts.said_to_keep(id).first().map(|said| said.in_words());
+        let (Some(resource), true) =
+            (instances, said.as_deref().is_none_or(|said| GapKind::of(said) == GapKind::Conversion))
+        else {
+            findings.findings.extend(said.map(|said| stuck(case, id, &said)));
+            continue;
+        };
         let spared =
             || case.stage.of_resource(resource).iter().any(|instance| !snapshot.object(*instance).terminating());
         let backend = facts.conversion.as_ref();
-        let failure = match snapshot.facts.said_to_keep(id).first() {
-            Some(said) => Some(said.in_words()).filter(|said| said.contains("conversion")),
+        let failure = match said {
+            Some(said) => Some(said),
             None if spared() => lack(case, findings, backend).map(|lack| {
                 let lack = lack.describe(backend);
                 format!("{lack}, and the API server has not deleted all instances")
@@ -208,6 +216,33 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
             ..conversion(case, findings, snapshot.resources.get(resource), &failure)
         };
         findings.findings.push(finding);
+    }
+}
+
+/// A Terminating CRD whose instances the API server can't delete, for a reason that no other finding gives.
+fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
+    let snapshot = case.snapshot();
+    let left: Vec<ObjectId> =
+        case.stage.instances(id).map_or(&[][..], |resource| case.stage.of_resource(resource)).to_vec();
+    let look = case.kubectl.verb("get").arg(snapshot.text(snapshot.object(id).name)).args(["--all-namespaces"]);
+    Finding {
+        code: Code::DefinitionStuck,
+        severity: Code::DefinitionStuck.severity(),
+        cause: snapshot.text(snapshot.object(id).uid).to_owned(),
+        message: format!("Terminating{}. {said}.", since(case, &[id])),
+        consequence: "The CRD and its instances stay until what the API server says is mended. Then all of them are \
+                      deleted, because the CRD is being deleted."
+            .to_owned(),
+        objects: vec![id],
+        references: Vec::new(),
+        remedies: vec![
+            Remedy::new("see which instances are left", [look]),
+            Remedy::new(
+                "delete them, as the API server would: its answers say what is wrong",
+                case.commands().delete(&left, "background", &[]),
+            ),
+        ],
+        related: left,
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
 }
 
 /// Whether findings with this code prevent writes or reads, and so cause others.
-fn is_cause(code: Code) -> bool {
+pub(super) fn is_cause(code: Code) -> bool {
     matches!(
         code,
         Code::WebhookUnreachable

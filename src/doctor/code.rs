@@ -65,6 +65,7 @@ codes! {
     NamespaceSpecFinalizer, "namespace-spec-finalizer", Error,
         "a finalizer in a namespace's spec blocks its deletion, and no controller is known to remove it";
     NamespaceStuck, "namespace-stuck", Error, "a namespace is Terminating and makes no progress";
+    DefinitionStuck, "definition-stuck", Error, "a CRD is Terminating, and its instances cannot be deleted";
     HeldDeletion, "held-deletion", Warning, "a delete waits until somebody lets it go or takes it back";
     ArmedDeletion, "armed-deletion", Error, "deletions will start when a controller or API comes back";
     // The collector, and what keeps it from reading or writing.

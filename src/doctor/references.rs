@@ -549,7 +549,7 @@ fn remedies(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault
         }
         // What the collector would do if it could resolve the reference.
         Code::OwnerNotServed | Code::OwnerInvalidScope if faults.iter().all(|fault| owners_are_gone(case, fault)) => {
-            let delete = if one { "or delete it: its owner is gone" } else { "or delete them: their owners are gone" };
+            let delete = if one { "delete it: its owner is gone" } else { "delete them: their owners are gone" };
             vec![drop, Remedy::new(delete, commands.delete(&objects, "background", &[])).deciding(true)]
         }
         Code::OwnerDuplicated => {

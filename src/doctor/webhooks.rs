@@ -4,7 +4,10 @@ use serde_json::json;
 
 use crate::{
     model::{ObjectId, Resource, effects::Severity},
-    simulate::obstacles::{Called, Reach, WebhookCall, reach, selects_namespace},
+    simulate::{
+        BlockedBy,
+        obstacles::{Called, Reach, WebhookCall, reach, selects_namespace},
+    },
     wording::count,
 };
 
@@ -57,12 +60,23 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         };
         let held: Vec<&Turn> = turns.iter().filter(refuses).collect();
         findings.refused.extend(held.iter().map(|turn| turn.object));
-        let finding = finding(case, asked, &why, &concerned, &held);
+        // What is terminating already waits for more than that.
+        let mut content = case.projection.refused_by(BlockedBy::Webhook(asked.configuration, asked.place as u32));
+        content.retain(|id| !snapshot.object(*id).terminating());
+        let finding = finding(case, asked, &why, &concerned, &held, &content);
         findings.findings.push(finding);
     }
 }
 
-fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Resource], held: &[&Turn]) -> Finding {
+/// `held` is what the webhook keeps the collector from writing to, `content` what it keeps in terminating namespaces.
+fn finding(
+    case: &Case<'_>,
+    asked: &WebhookCall<'_>,
+    why: &str,
+    concerned: &[&Resource],
+    held: &[&Turn],
+    content: &[ObjectId],
+) -> Finding {
     let snapshot = case.snapshot();
     let object = snapshot.object(asked.configuration);
     let names: Vec<String> = concerned.iter().map(|resource| resource.full_name()).collect();
@@ -77,7 +91,8 @@ fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Re
     related.dedup();
     let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
     let fires = related.iter().filter(live).count();
-    let consequence = match (held.len(), fires) {
+    let mut consequence = match (held.len(), fires) {
+        (0, _) if !content.is_empty() => String::new(),
         (0, _) => "No client can delete or change them, including the collector: it cannot collect anything of \
             these kinds."
             .to_owned(),
@@ -91,11 +106,31 @@ fn finding(case: &Case<'_>, asked: &WebhookCall<'_>, why: &str, concerned: &[&Re
             count(fires, "existing object", "existing objects"),
         ),
     };
+    if !content.is_empty() {
+        let is_emptied = |id: &&ObjectId| {
+            let name = snapshot.object(**id).name;
+            snapshot.is_namespace(**id) && content.iter().any(|object| snapshot.object(*object).namespace == name)
+        };
+        let namespaces =
+            case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
+        let emptied: Vec<ObjectId> = namespaces.iter().filter(is_emptied).copied().collect();
+        let beside = if held.is_empty() { "" } else { " " };
+        consequence.push_str(&format!(
+            "{beside}The namespace controller's requests for {} are rejected: {} {} Terminating until the webhook \
+             answers or is removed.",
+            case.names(content, None),
+            case.names(&emptied, None),
+            if emptied.len() == 1 { "stays" } else { "stay" },
+        ));
+        related.extend(content.iter().chain(&emptied));
+        related.sort_unstable();
+        related.dedup();
+    }
     let populated = concerned.iter().any(|resource| {
         let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
         id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
     });
-    let severe = !held.is_empty() || (populated && !asked.webhook.selective);
+    let severe = !held.is_empty() || !content.is_empty() || (populated && !asked.webhook.selective);
     let patch = vec![
         json!({"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name}),
         json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),

@@ -12,6 +12,7 @@ use super::{
     definition::Definition,
     error::DumpError,
     metadata::{Metadata, MetadataReader},
+    yaml::is_complaint,
 };
 use crate::model::{
     Fact, Strings, Symbol,
@@ -276,6 +277,7 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
             Scalar::Null => Node::Null,
             Scalar::Bool(_) => Node::Other("a boolean"),
             Scalar::Number(_) | Scalar::Large(_) | Scalar::Odd => Node::Other("a number"),
+            Scalar::Text(text) if is_complaint(text) => Node::Other("a message of kubectl (from standard error)"),
             Scalar::Text(_) => Node::Other("a string"),
         }
     }

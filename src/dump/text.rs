@@ -11,7 +11,7 @@ use super::{
     error::DumpError,
     input,
     pieces::{End, Pieces, Position},
-    yaml_text,
+    yaml, yaml_text,
 };
 
 /// The result of reading a text.
@@ -250,7 +250,14 @@ impl<R: Read> Json<'_, R> {
         let length = length.max(1);
         let begin = self.pieces.at;
         let text = text_of(self.path, &self.pieces, length)?;
-        let parsed = parse(self.path, text, begin, self.collector, None, level)?;
+        let parsed = parse(self.path, text, begin, self.collector, None, level).map_err(|error| match error {
+            DumpError::Json { path, line, column, message } if line == begin.line => {
+                let rest = self.pieces.rest().split(|byte| *byte == b'\n').next().unwrap_or_default();
+                let message = format!("{message}{}", yaml::hint(&String::from_utf8_lossy(rest), &message));
+                DumpError::Json { path, line, column, message }
+            }
+            other => other,
+        })?;
         if let Parsed::Node(_) = parsed {
             self.pieces.skip(length);
         }

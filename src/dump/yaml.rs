@@ -117,13 +117,21 @@ fn options() -> Options {
     options
 }
 
+/// Whether a line is what kubectl and client-go print on standard error.
+pub(super) fn is_complaint(line: &str) -> bool {
+    const BEGINNINGS: [&str; 6] =
+        ["Error from server", "error: ", "Warning: ", "Unable to connect", "The connection to", "No resources found"];
+    BEGINNINGS.iter().any(|begin| line.starts_with(begin))
+}
+
 /// What to do about an error in this line, after a semicolon; empty if that is not known.
-fn hint(line: &str, message: &str) -> String {
-    // What kubectl and client-go print on standard error.
-    const MESSAGES: [&str; 5] = ["Error from server", "error: ", "Warning: ", "Unable to connect", "The connection to"];
-    if MESSAGES.iter().any(|begin| line.starts_with(begin)) {
+pub(super) fn hint(line: &str, message: &str) -> String {
+    if is_complaint(line) {
         let said: String = line.chars().take(100).collect();
         return format!("; this line is a message of kubectl, which belongs on standard error: {}", visible(&said));
+    }
+    if line.starts_with("==== START logs") {
+        return "; logs between lists are read in JSON only: run kubectl cluster-info dump without -o yaml".to_owned();
     }
     let begins = ["apiVersion:", "kind:", "metadata:", "items:"].iter().any(|key| line.starts_with(key));
     let repeats = begins && message.contains("duplicate mapping key");

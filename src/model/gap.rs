@@ -99,7 +99,8 @@ impl GapReason {
 }
 
 impl GapKind {
-    fn of(text: &str) -> Self {
+    /// What a message of the API server shows.
+    pub(crate) fn of(text: &str) -> Self {
         if text.contains("conversion webhook for ") {
             GapKind::Conversion
         } else if is_decoders_complaint(text) {

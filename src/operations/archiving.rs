@@ -261,7 +261,33 @@ impl Archiving {
     }
 }
 
+/// What to know of a file with objects of these kinds.
+pub fn of_content(kinds: &BTreeMap<(String, String), usize>) -> Vec<&'static str> {
+    let has = |kind: &str| kinds.contains_key(&("v1".to_owned(), kind.to_owned()));
+    let secrets = has("Secret").then_some("Secrets are in the file in plain text: keep it safe.");
+    let volumes = has("PersistentVolumeClaim") || has("PersistentVolume");
+    secrets.into_iter().chain(volumes.then_some("The data of volumes is not in the file.")).collect()
+}
+
 /// An object as errors name it.
 pub fn placed(snapshot: &Snapshot, id: ObjectId) -> String {
     Identity::of(snapshot, id).placed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_has_and_lacks_is_told() {
+        for (kinds, told) in [
+            (&["ConfigMap"][..], &[][..]),
+            (&["ConfigMap", "Secret"], &["Secrets are in the file in plain text: keep it safe."]),
+            (&["PersistentVolumeClaim"], &["The data of volumes is not in the file."]),
+            (&["PersistentVolume"], &["The data of volumes is not in the file."]),
+        ] {
+            let kinds = kinds.iter().map(|kind| (("v1".to_owned(), (*kind).to_owned()), 1)).collect();
+            assert_eq!(of_content(&kinds), told);
+        }
+    }
 }

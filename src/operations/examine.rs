@@ -106,7 +106,7 @@ impl<'s> Examination<'s> {
         let mut looked_at: FxHashSet<Symbol> = FxHashSet::default();
         let look = |this: &mut Self| {
             let objects = ids(&this.session.snapshot);
-            Ok::<_, Infallible>(this.with_case(|case| explain(case, &objects, &[])))
+            Ok::<_, Infallible>(this.with_refusals(|case| explain(case, &objects, &[])))
         };
         let Ok(_) = complete(ROUNDS, &mut self, look, |this, explained| {
             let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
@@ -117,7 +117,7 @@ impl<'s> Examination<'s> {
             let told = |finding: &&Finding| finding.code != Code::DeletionInProgress;
             let findings: Vec<Finding> = diagnosis.findings.iter().filter(told).cloned().collect();
             let objects = ids(&this.session.snapshot);
-            this.with_case(|case| explain(case, &objects, &findings))
+            this.with_refusals(|case| explain(case, &objects, &findings))
         };
         let diagnosis = self.looked(|this, diagnosis| {
             if let Some(at_once) = at_once {
@@ -234,15 +234,23 @@ impl<'s> Examination<'s> {
 
     /// Runs `work` on what has been read so far.
     fn with_case<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
-        progress::during(Work::Simulating, || self.judge(work))
+        progress::during(Work::Simulating, || self.judge(false, work))
     }
 
-    fn judge<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
+    /// The same where the API server refuses the collector's writes, too: findings say by themselves what it refuses,
+    /// explanations what comes of that.
+    fn with_refusals<T>(&self, work: impl FnOnce(&Case<'_>) -> T) -> T {
+        progress::during(Work::Simulating, || self.judge(true, work))
+    }
+
+    /// `all_refusals`: heeds what is refused to the collector, too.
+    fn judge<T>(&self, all_refusals: bool, work: impl FnOnce(&Case<'_>) -> T) -> T {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
         let live = self.session.is_live();
         let now = if live { Some(self.clock.now()) } else { snapshot.time() };
-        let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now).with_refused_content();
+        let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
+        let stage = if all_refusals { stage.with_refused_writes() } else { stage.with_refused_content() };
         let projection = Projection::of(&stage);
         let fresh: FxHashSet<ObjectId> = self.fresh.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();
         let Examination {

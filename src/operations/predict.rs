@@ -264,7 +264,12 @@ impl KeepSelection {
                 format!("--keep {text}: {} would not be deleted anyway.", session.snapshot.short_name(*object))
             }));
             if keep_targets.named.is_empty() && !keep_targets.described.iter().any(|object| kept.contains(object)) {
-                notes.push(format!("--keep {text}: none of these would be deleted anyway."));
+                let none = if keep_targets.unread {
+                    "the dump has none of these that is deleted; the cluster may have some"
+                } else {
+                    "none of these would be deleted anyway"
+                };
+                notes.push(format!("--keep {text}: {none}."));
             }
         }
         notes

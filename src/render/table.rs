@@ -8,6 +8,8 @@ use super::go_quote::visible;
 const GAP: usize = 2;
 /// No column is narrowed to fewer columns of text.
 const LEAST: usize = 8;
+/// No column is padded to more: no API server accepts a longer name, but a dump may have one of megabytes.
+const MOST: usize = 300;
 
 /// A column, by its heading.
 #[derive(Clone, Copy, Debug)]
@@ -59,7 +61,10 @@ fn written(columns: &[Column], widths: &[usize], row: &[String], room: Option<us
         if !cell.is_empty() {
             let end = start + before + cell.width();
             let over = if cell.width() > *width { room.map_or(0, |room| end.saturating_sub(room)) } else { 0 };
-            let at = (start + before).saturating_sub(over);
+            let mut at = (start + before).saturating_sub(over);
+            if room.is_none() && used > 0 {
+                at = at.max(used + GAP);
+            }
             if used > 0 && used + GAP > at {
                 text.push('\n');
                 used = 0;
@@ -85,7 +90,7 @@ fn widths(columns: &[Column], rows: &[Vec<String>]) -> Vec<usize> {
     columns
         .iter()
         .enumerate()
-        .map(|(index, column)| cells(index).max().unwrap_or(0).max(column.heading.width()))
+        .map(|(index, column)| cells(index).max().unwrap_or(0).min(MOST).max(column.heading.width()))
         .collect()
 }
 
@@ -146,6 +151,14 @@ mod tests {
     fn rows_stay_on_one_line() {
         let lines = lines(&COLUMNS, rows(&[["two\nlines", "1", "\u{1b}[31m red \t"]]), None);
         assert_eq!(lines[1..], ["two\\nlines        1  \\x1b[31m red \\t"]);
+    }
+
+    #[test]
+    fn a_name_of_megabytes_pads_no_other_row() {
+        let long = "x".repeat(1 << 20);
+        let lines = lines(&COLUMNS, rows(&[[&long, "1", "why"], ["short", "20", "why"]]), None);
+        assert_eq!((lines[1].lines().count(), lines[1].len()), (1, long.len() + "  1  why".len()));
+        assert_eq!(lines[2].len(), MOST + "  OBJECTS  why".len());
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub struct Projection {
     blockers: Blockers,
     outcomes: FxHashMap<ObjectId, ProjectedOutcome>,
     uncertain: FxHashSet<ObjectId>,
+    /// Objects that are still there because the API server refuses to delete or change them, and what refuses it.
+    refused: FxHashMap<ObjectId, BlockedBy>,
     /// Every write, in order.
     pub log: Vec<Change>,
     /// What should be read to be certain.
@@ -101,9 +103,11 @@ impl Projection {
         let blockers = Blockers::at_end_of(&mut world, &terminating);
         let uncertain = uncertain_objects(&world, &blockers, Hidden::Any);
         let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
+        let still_there = world.refused.keys().copied().filter(|id| world.exists(*id));
+        let refused = still_there.filter_map(|id| Some((id, world.refused_by(id)?))).collect();
         let mut needs = world.needs;
         needs.add(&world.obstacle_needs);
-        Projection { blockers, outcomes, uncertain, log: world.log, needs }
+        Projection { blockers, outcomes, uncertain, refused, log: world.log, needs }
     }
 
     pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
@@ -122,6 +126,19 @@ impl Projection {
     /// Whether something that could not be read decides the outcome of an object.
     pub fn uncertain(&self, object: ObjectId) -> bool {
         self.uncertain.contains(&object)
+    }
+
+    /// What makes the API server refuse to delete or change an object that is still there in the end.
+    pub(crate) fn refused(&self, object: ObjectId) -> Option<BlockedBy> {
+        self.refused.get(&object).copied()
+    }
+
+    /// The objects that are still there in the end because of this, in snapshot order.
+    pub(crate) fn refused_by(&self, by: BlockedBy) -> Vec<ObjectId> {
+        let refused = self.refused.iter().filter(|(_, refused_by)| **refused_by == by);
+        let mut objects: Vec<ObjectId> = refused.map(|(id, _)| *id).collect();
+        objects.sort_unstable();
+        objects
     }
 
     /// Objects that are still terminating, and what they wait for, in snapshot order.

@@ -20,6 +20,7 @@ mod pictures;
 mod pipes;
 mod recipes;
 mod refusals;
+mod refused;
 mod reports;
 mod restore;
 mod run;

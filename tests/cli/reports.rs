@@ -92,7 +92,7 @@ fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
         &[
             "STUCK: 0 of 1 objects are deleted, 1 stays Terminating until Pod/build-7-clone-pod, which has finished, \
              is deleted.",
-            "delete the finished pod, too: kubectl delete pods/build-7-clone-pod -n ci",
+            "plan it with the finished pod: kubectl gc plan persistentvolumeclaim/ws-1 pod/build-7-clone-pod -n ci",
         ],
     );
     // While it runs, its end is what is waited for.
@@ -100,6 +100,38 @@ fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
     let ran = gc(&["doctor", "--from", &path]);
     says(&ran, &["As soon as that pod ends"]);
     says_not(&ran, &["kubectl delete pods"]);
+}
+
+/// Of two pods that use a claim, one has finished: that one has to be deleted, the other one to end.
+#[test]
+fn a_finished_pod_beside_one_that_runs_is_told_apart() {
+    let volumes = "nodeName: n1, containers: [], volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]";
+    let pod = |name: &str, phase: &str| {
+        format!(
+            "- {{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: ci, uid: {name}}}, \
+             spec: {{{volumes}}}, status: {{phase: {phase}}}}}\n"
+        )
+    };
+    let claim = "- apiVersion: v1\n  kind: PersistentVolumeClaim\n  metadata: {name: data, namespace: ci, uid: c, \
+                 deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [kubernetes.io/pvc-protection]}\n  \
+                 spec: {volumeName: pv}\n";
+    let volume = "- apiVersion: v1\n  kind: PersistentVolume\n  metadata: {name: pv, uid: pv}\n  spec: \
+                  {persistentVolumeReclaimPolicy: Delete, claimRef: {name: data, namespace: ci, uid: c}}\n";
+    let node =
+        "- {apiVersion: v1, kind: Node, metadata: {name: n1, uid: n1, creationTimestamp: '2026-01-01T02:00:00Z'}}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let dump = format!("{claim}{volume}{node}{}{}", pod("done", "Succeeded"), pod("runs", "Running"));
+    let path = write(folder.path(), "both.yaml", &dump);
+    let ran = gc(&["doctor", "--assume-complete", "--from", &path]);
+    says(
+        &ran,
+        &[
+            "As soon as the others end and Pod/done, which has finished, is deleted",
+            "delete the finished pod: it keeps the claim, too kubectl delete pods/done -n ci",
+        ],
+    );
+    let ran = gc(&["explain", "pvc/data", "-n", "ci", "--assume-complete", "--from", &path]);
+    says(&ran, &["STUCK: PersistentVolumeClaim/data is Terminating until Pod/done, Pod/runs are deleted."]);
 }
 
 /// A Job that goes by itself takes its finished pods along, and the claim goes, too.

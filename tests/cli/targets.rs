@@ -163,7 +163,7 @@ fn a_type_alone_is_shown_whole_and_never_deleted() {
     assert_eq!(named("deploy,node -A").len(), 5);
     for command in ["plan", "explain", "doctor", "sweep --dry-run"] {
         let refused = run(&format!("{command} deploy -n shop --from {SHOP}"));
-        assert!(refused.err.contains("is a TYPE without a name"), "{command}: {}", refused.err);
+        assert!(refused.err.contains("is not enough: write TYPE"), "{command}: {}", refused.err);
     }
 }
 

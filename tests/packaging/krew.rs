@@ -1,5 +1,6 @@
-//! `scripts/release` makes krew's manifest of `krew-manifest.yaml`. The release workflow runs krew's own validator on it;
-//! here stands what that doesn't know: that each platform gets its own archive, and what the index's reviewers ask for.
+//! `scripts/release` makes krew's manifest of `krew-manifest.yaml`. The release workflow runs krew's own validator on
+//! it; here stands what that doesn't know: that each platform gets its own archive, and what the index's reviewers ask
+//! for.
 
 use std::collections::BTreeMap;
 

@@ -92,7 +92,9 @@ impl Explainer<'_, '_> {
         causes: &[RootCause],
     ) -> Vec<Condition> {
         match end.outcome {
-            ProjectedOutcome::Goes if self.case.snapshot().object(object).terminating() => return Vec::new(),
+            ProjectedOutcome::Goes if self.case.snapshot().object(object).terminating() => {
+                return self.if_orphaned_again(object).into_iter().collect();
+            }
             _ if end.state.is_some() => return self.if_released(object, causes),
             _ => {}
         }
@@ -286,6 +288,7 @@ impl Explainer<'_, '_> {
         {
             conditions.extend(self.if_deleted_again(object, object));
         }
+        conditions.extend(self.if_orphaned_again(object));
         conditions
     }
 
@@ -363,6 +366,24 @@ impl Explainer<'_, '_> {
         let it = if again == object { "it".to_owned() } else { case.name(again, Some(object)) };
         let message = format!("{it} is deleted again, with --cascade=background, {}", then.words());
         Some(Condition { what: Trigger::Deleted(vec![again], Propagation::Background), then, message })
+    }
+
+    /// R1.21: a second DELETE that orphans saves the dependents of an owner that waits for them.
+    fn if_orphaned_again(&mut self, object: ObjectId) -> Option<Condition> {
+        let case = self.case;
+        let lives = |id: &ObjectId| !case.snapshot().object(*id).terminating();
+        if !case.snapshot().object(object).finalizers.contains(&Symbol::FOREGROUND)
+            || !case.graph().dependents(object.into()).iter().any(lives)
+        {
+            return None;
+        }
+        let then = self.then_after(object, &Request::delete(vec![object], Propagation::Orphan))?;
+        let message = format!(
+            "it is deleted again, with --cascade=orphan, {}, and dependents that are not Terminating yet are kept",
+            then.words()
+        );
+        let what = Trigger::Deleted(vec![object], Propagation::Orphan);
+        (then == ConditionOutcome::Goes).then_some(Condition { what, then, message })
     }
 
     /// The outcome of an object after a delete; `None` if the API server refuses the delete.

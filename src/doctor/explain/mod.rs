@@ -63,6 +63,8 @@ pub struct FinalState {
     pub because: Option<Cause>,
     /// If it remains terminating: whether anyone will finish that.
     pub state: Option<State>,
+    /// Why it isn't deleted or changed, if the API server refuses that: a clause.
+    pub refused: Option<String>,
 }
 
 /// The explanations of some objects, and what must be read to be sure of them.
@@ -155,6 +157,9 @@ impl Explainer<'_, '_> {
                 .map(|change| change.cause.clone())
                 .filter(|_| outcome != ProjectedOutcome::Stays),
             state: terminating.then(|| projection.state(object)),
+            refused: projection
+                .refused(object)
+                .map(|by| by.describe(self.case.snapshot(), object, State::Stuck, projection.controllers())),
             outcome,
         }
     }
@@ -162,7 +167,8 @@ impl Explainer<'_, '_> {
     /// An owner may stop waiting before the collector examines a dependent that it would delete for that owner: then
     /// the dependent is kept.
     fn uncertainty(&self, object: ObjectId, next: &Next, outcome: &ProjectedOutcome) -> Option<Uncertainty> {
-        let refused = protected(self.case.snapshot(), object).is_some();
+        let refused =
+            protected(self.case.snapshot(), object).is_some() || self.case.projection.refused(object).is_some();
         let overtaken = next.writes() && *outcome == ProjectedOutcome::Stays && !refused;
         let unread = self.case.projection.uncertain(object);
         unread.then_some(Uncertainty::Gap).or(overtaken.then_some(Uncertainty::Order))

@@ -6,7 +6,7 @@ use crate::{
     collector::{Collector, Reason},
     model::{ObjectId, Reference, Rule, Symbol, gaps::each_once},
     server::{OwnDelete, Propagation, kinds::protected},
-    simulate::{Next, NoAction, may_lag_after_restart},
+    simulate::{Next, NoAction, State, may_lag_after_restart},
     tree::{ReferenceStatus, ResolvedReference},
     wording::count,
 };
@@ -93,7 +93,11 @@ impl Explainer<'_, '_> {
             *blocking = self.waits_for(object).into_iter().filter(|id| all.contains(id)).collect();
         }
         let attention = attention(self.case, object, &next);
-        let (rule, message) = describe(self.case, object, &next);
+        let (rule, mut message) = describe(self.case, object, &next);
+        if let Some(by) = self.case.projection.refused(object).filter(|_| next.writes()) {
+            let refused = by.describe(self.case.snapshot(), object, State::Stuck, self.case.projection.controllers());
+            message.push_str(&format!(" The API server refuses that: {refused}."));
+        }
         let lets_go = matches!(next, Next::TakeFinalizer(_) | Next::FreeDependents(_));
         let snapshot = self.case.snapshot();
         let may_wait = lets_go && !snapshot.is_dump() && !snapshot.may_hide(&[object]).is_empty();
@@ -103,6 +107,7 @@ impl Explainer<'_, '_> {
 
 fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
     match next {
+        _ if next.writes() && case.projection.refused(object).is_some() => Attention::Retried,
         Next::Delete(..) | Next::DropReferences(_) | Next::Unblock if may_lag_after_restart(case.stage, object) => {
             Attention::QueuedUnlessRestarted
         }
@@ -180,9 +185,7 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
         }
         Next::Nothing(NoAction::OnItsWayOut) => (
             Rule::R8_3,
-            "Nothing: it is Terminating without a finalizer of the collector, which processes its dependents \
-             only after it is deleted."
-                .to_owned()
+            "Nothing: it is Terminating, and the collector processes its dependents only once it is gone.".to_owned()
                 + &then_its_dependents(case, object),
         ),
         Next::Nothing(NoAction::NotWatched) => {

@@ -108,10 +108,12 @@ impl Explainer<'_, '_> {
     fn holders(&self, object: ObjectId) -> Vec<BlockedBy> {
         let projection = self.case.projection;
         let held = if projection.goes(object) { self.now.holders(object) } else { projection.holders(object) };
+        let refused = projection.refused(object).filter(|by| !held.contains(by));
         // A working collector removes its own finalizers, so they don't count unless they are the root cause.
         let is_its_own =
             |holder: &BlockedBy| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN));
-        held.iter().copied().filter(|holder| !projection.goes(object) || !is_its_own(holder)).collect()
+        let held = held.iter().copied().filter(|holder| !projection.goes(object) || !is_its_own(holder));
+        held.chain(refused).collect()
     }
 
     /// The root causes among objects that aren't deleted, each with the reason.

@@ -59,7 +59,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     let (effects, needs) = effects_of(case.stage, &claims);
     findings.wanted.add(&needs);
     let mut groups: BTreeMap<(bool, bool, String), Group> = BTreeMap::new();
-    let stays = |pod: &ObjectId| snapshot.facts.has_finished(*pod) && case.projection.state(*pod) == State::Stuck;
+    let stays = |pod: &ObjectId| stays(case, *pod);
     for effect in effects {
         let Some(pods) = used.get(&effect.object) else { continue };
         let finished = pods.iter().all(stays);
@@ -82,6 +82,11 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     findings.findings.extend(groups.into_iter().map(|((finished, lost, end), group)| {
         if finished { of_finished(case, lost, &end, group) } else { finding(case, &end, group) }
     }));
+}
+
+/// Whether a pod has finished, and nobody is known to delete it.
+fn stays(case: &Case<'_>, pod: ObjectId) -> bool {
+    case.snapshot().facts.has_finished(pod) && case.projection.state(pod) == State::Stuck
 }
 
 /// Claims that only pods keep whose containers have ended: the API server has them until somebody deletes them.
@@ -131,6 +136,19 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
         _ => ("which use them, keep them", "them", "those pods end", "the claims go"),
     };
     let each = if claims.len() == 1 { "" } else { "for each: " };
+    let finished: Vec<ObjectId> = pods.iter().copied().filter(|pod| stays(case, *pod)).collect();
+    let (that, delete) = match finished.len() {
+        0 => (that.to_owned(), ""),
+        1 => (
+            format!("the others end and {}, which has finished, is deleted", case.name(finished[0], beside)),
+            "delete the finished pod: it keeps the claim, too",
+        ),
+        _ => (
+            format!("the others end and {}, which have finished, are deleted", case.names(&finished, beside)),
+            "delete the finished pods: they keep the claim, too",
+        ),
+    };
+    let when = if finished.is_empty() { that.as_str() } else { "that" };
     let commands = case.commands();
     let retain = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
     let keep = volumes.iter().filter_map(|volume| commands.merge(*volume, &retain));
@@ -149,12 +167,13 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
         remedies: vec![
             Remedy::new(
                 format!(
-                    "copy the data that you need, or keep {volume} reclaim policy to Retain before {that}; then \
+                    "copy the data that you need, or keep {volume} reclaim policy to Retain before {when}; then \
                      {still} can be bound again"
                 ),
                 keep,
             )
             .deciding(true),
+            Remedy::new(delete, commands.delete(&finished, "background", &[])).deciding(true),
             Remedy::new(
                 "see which volume it is, and what happens to it",
                 claims.iter().filter_map(|id| commands.get(*id)),

@@ -294,6 +294,7 @@ fn remedies(
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
         remedies.push(Remedy::new("check the object's status and its controller", look));
     }
+    remedies.extend(controllers_say(case, holds));
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
         let (parents, which, no_longer) = if waiting.len() == 1 {
@@ -359,6 +360,22 @@ fn remedies(
     let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     remedies.push(Remedy::new(harm, strip).deciding(true));
     remedies
+}
+
+/// Shows what the controllers that run say, or what may be one by its name.
+fn controllers_say(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
+    let workloads = |controller: &FinalizerController| match controller.running.as_slice() {
+        [] if controller.is_away() => Vec::new(),
+        [] => controller.may_be.clone(),
+        running => running.to_vec(),
+    };
+    let mut asked: Vec<ObjectId> = holds.iter().flat_map(|(_, controller)| workloads(controller)).collect();
+    asked.sort_unstable();
+    asked.dedup();
+    asked.truncate(NAMED);
+    let logs = asked.iter().filter_map(|id| Some(case.commands().about("logs", *id)?.arg("--tail=100")));
+    let says = if asked.len() == 1 { "says" } else { "say" };
+    (!asked.is_empty()).then(|| Remedy::new(format!("see what {} {says}", case.names(&asked, None)), logs))
 }
 
 /// The commands that remove these objects' references to blocked objects, if they have any.

@@ -100,7 +100,7 @@ fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
 
 /// How long the first of some objects has been terminating: ` for 12d`; or since when, if a dump has nothing later:
 /// ` since 2026-01-31T08:00:00Z`. Empty if unknown.
-fn since(case: &Case<'_>, objects: &[ObjectId]) -> String {
+pub(super) fn since(case: &Case<'_>, objects: &[ObjectId]) -> String {
     if let Some(seconds) = objects.iter().filter_map(|id| case.terminating_for(*id)).max() {
         return format!(" for {}", age(seconds));
     }

@@ -8,6 +8,7 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
+        causes::is_cause,
     },
     model::{ObjectId, effects::Severity, facts::Condition},
     server::OwnDelete,
@@ -38,12 +39,22 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
         if !foreign.is_empty() {
             findings.findings.push(spec_finalizers(case, id, &foreign));
             findings.explained.insert(id);
-        } else if (is_root || case.has_been_terminating(id, PATIENCE) || is_said_to_stay(case, id))
-            && !findings.explained.contains(&id)
+        } else if (is_root
+            || case.has_been_terminating(id, PATIENCE)
+            || is_said_to_stay(case, id)
+            || refused(case, id).is_some())
+            && !(findings.explained.contains(&id) && explains(case, findings, id))
         {
             findings.findings.push(stuck(case, id));
         }
     }
+}
+
+/// Whether the findings so far say what the API server says of a namespace. A finalizer in it is no reason why it can't
+/// be emptied.
+fn explains(case: &Case<'_>, findings: &FindingsBuilder, id: ObjectId) -> bool {
+    let fails = case.snapshot().facts.said_to_keep(id).iter().any(|condition| condition.fails());
+    !fails || findings.findings.iter().any(|finding| is_cause(finding.code) && finding.related.contains(&id))
 }
 
 /// Whether the API server says that a namespace can't be emptied, or, in a dump, which may be from any later time, that
@@ -51,6 +62,16 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
 fn is_said_to_stay(case: &Case<'_>, id: ObjectId) -> bool {
     let said = case.snapshot().facts.said_to_keep(id);
     said.iter().any(|condition| condition.fails()) || !case.live && !said.is_empty()
+}
+
+/// What is in a namespace and the API server refuses to delete, and why.
+fn refused(case: &Case<'_>, id: ObjectId) -> Option<String> {
+    let snapshot = case.snapshot();
+    let content = case.stage.in_namespace(snapshot.object(id).name).iter();
+    let mut live = content.filter(|object| !snapshot.object(**object).terminating());
+    let (object, by) = live.find_map(|object| Some((*object, case.projection.refused(*object)?)))?;
+    let why = by.describe(snapshot, object, State::Stuck, case.projection.controllers());
+    Some(format!("{}: {why}", case.name(object, Some(id))))
 }
 
 /// Shows the objects that a namespace still has, as its conditions say: `pods. has 1 resource instances`.
@@ -154,12 +175,15 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         message.push_str(&format!(" {}.", condition.in_words()));
     }
     let consequence = if said.iter().any(|condition| condition.fails()) {
-        "It stays until what the API server says is mended."
+        "It stays until what the API server says is mended.".to_owned()
+    } else if let Some(refused) = refused(case, id) {
+        format!("It stays as long as the API server refuses to delete {refused}.")
     } else if unreadable.is_empty() {
-        "It stays until the namespace controller, a part of kube-controller-manager, makes progress."
+        "It stays until the namespace controller, a part of kube-controller-manager, makes progress.".to_owned()
     } else {
         "It stays until the unreadable APIs answer again or are removed; so does every namespace that is \
          deleted from now on."
+            .to_owned()
     };
     let delete = case.commands().delete(&content, "background", &[]);
     let mut remedies = Vec::new();
@@ -169,6 +193,10 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     remedies.push(Remedy::new("see what is left in it", show_remaining(case, id, &said)));
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
         remedies.push(Remedy::new("see which APIs do not answer", [case.kubectl.verb("get").arg("apiservices")]));
+    }
+    if said.iter().any(|condition| condition.message.contains("webhook")) && refused(case, id).is_none() {
+        let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
+        remedies.push(Remedy::new("see which webhooks are asked", [case.kubectl.verb("get").arg(webhooks)]));
     }
     // Beside a condition that says that it isn't empty, this leaves objects behind.
     if said.is_empty() {
@@ -188,7 +216,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         references: Vec::new(),
         related: content,
         message,
-        consequence: consequence.to_owned(),
+        consequence,
         remedies,
     }
 }

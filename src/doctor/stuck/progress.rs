@@ -122,7 +122,7 @@ fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects
             sentence(&reasons.join("; "), whose.is_empty())
         ),
         consequence: match state {
-            State::Waiting if said.is_empty() => {
+            State::Waiting if said.is_empty() && !objects.iter().any(|id| case.projection.uncertain(*id)) => {
                 format!("{goes} once that is done. Nothing else keeps {}.", it(&objects))
             }
             State::Waiting => format!("{goes} once that is done."),

@@ -67,7 +67,15 @@ fn objects_without_required_fields_are_named() {
 fn values_that_are_not_objects_are_named() {
     let belongs = "instead of a Kubernetes object; a dump is the output of kubectl get -o yaml or -o json";
     assert_eq!(error("I0101 12:00:00 a line of a log"), format!("dump: a string {belongs}"));
-    assert_eq!(error("No resources found"), format!("dump: a string {belongs}"));
+    let complaint = "a message of kubectl (from standard error)";
+    assert_eq!(error("No resources found in shop namespace."), format!("dump: {complaint} {belongs}"));
+    let refused = "The connection to the server localhost:8080 was refused";
+    assert_eq!(error(refused), format!("dump: {complaint} {belongs}"));
+    let after = error("{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[]}\nError from server (Forbidden): no\n");
+    assert!(after.contains("line 2") && after.contains("message of kubectl"), "{after}");
+    let logs =
+        error("apiVersion: v1\nkind: PodList\nitems: []\n==== START logs for container c of pod x/p ====\nx: [\n");
+    assert!(logs.contains("run kubectl cluster-info dump without -o yaml"), "{logs}");
     assert_eq!(error("[1]"), format!("dump, item 1: a number {belongs}"));
     assert_eq!(error("[[]]"), format!("dump, item 1: a list {belongs}"));
     assert_eq!(error("42"), format!("dump: a number {belongs}"));

@@ -28,7 +28,12 @@ impl Condition {
 
     /// Whether it says that something keeps a Terminating Namespace or CustomResourceDefinition.
     pub fn keeps(&self) -> bool {
-        self.fails() || matches!(self.kind.as_str(), "NamespaceContentRemaining" | "NamespaceFinalizersRemaining")
+        self.fails()
+            || match self.kind.as_str() {
+                "NamespaceContentRemaining" | "NamespaceFinalizersRemaining" => true,
+                "Terminating" => self.reason == "InstanceDeletionCheck",
+                _ => false,
+            }
     }
 
     /// `NamespaceContentRemaining: Some resources are remaining: …`, with the reason where the type says nothing.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    archive::Header,
+    archive::{Header, Saved},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::Plan,
@@ -13,7 +13,7 @@ use crate::{
 
 use super::super::{
     LiveSession, OperationError,
-    archiving::{Archiving, goes},
+    archiving::{Archiving, goes, of_content},
     unread::AllowIncomplete,
 };
 
@@ -23,8 +23,8 @@ pub struct Archived {
     archiving: Archiving,
     /// The header of the archive that existed before, if any.
     resumed: Option<Header>,
-    /// Whether everything taken so far is on disk.
-    saved: bool,
+    /// What is on disk; `None` if something that was taken is not.
+    saved: Option<Saved>,
 }
 
 impl Archived {
@@ -34,7 +34,7 @@ impl Archived {
     /// Why not.
     pub fn begin(path: &Path) -> Result<Self, OperationError> {
         let (archiving, resumed) = Archiving::begin_or_resume(path)?;
-        Ok(Archived { path: path.to_owned(), archiving, resumed, saved: false })
+        Ok(Archived { path: path.to_owned(), archiving, resumed, saved: None })
     }
 
     pub fn path(&self) -> &Path {
@@ -78,12 +78,11 @@ impl Archived {
             goes(&SimContext::new(&session.snapshot, &graph, assume), plan)
         };
         goes.require_complete(session, plan, self.archiving.path(), allow_incomplete)?;
-        if self.saved && self.archiving.has(&session.snapshot, &goes.objects) {
+        if self.saved.is_some() && self.archiving.has(&session.snapshot, &goes.objects) {
             return Ok(false);
         }
         self.archiving.take(session, &goes)?;
-        self.archiving.save(&session.snapshot, plan)?;
-        self.saved = true;
+        self.saved = Some(self.archiving.save(&session.snapshot, plan)?);
         Ok(true)
     }
 
@@ -97,6 +96,8 @@ impl Archived {
         let mut describe =
             vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];
         describe.extend(self.archiving.notes());
+        let content = self.saved.as_ref().map(|saved| of_content(&saved.kinds)).unwrap_or_default();
+        describe.extend(content.into_iter().map(str::to_owned));
         describe
     }
 }

@@ -24,7 +24,7 @@ pub enum TargetError {
         text: String,
     },
     /// `TYPE` alone.
-    #[error("{types:?} is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all")]
+    #[error("{types:?} is not enough: write TYPE/NAME, as in deploy/web, or a TYPE with a NAME, -l SELECTOR or --all")]
     NoName { types: String },
     /// `TYPE/NAME` next to `TYPE NAME`.
     #[error("{with_slash:?} and {without:?} cannot be mixed: write TYPE/NAME everywhere, or TYPE NAME NAME")]

@@ -36,6 +36,8 @@ pub struct KeepTargets {
     pub named: Vec<ObjectId>,
     /// Objects given by type or labels.
     pub described: Vec<ObjectId>,
+    /// Whether a dump need not contain all objects of these types.
+    pub unread: bool,
 }
 
 impl KeepQuery {
@@ -110,6 +112,8 @@ impl KeepQuery {
         let everywhere = Search { snapshot, choice: &NamespaceChoice::All };
         let selection = Selection { labels: self.labels.clone(), fields: None };
         let mut described = Vec::new();
+        let namespace = within.and_then(|within| snapshot.strings.find(within));
+        let unread = snapshot.is_dump() && self.types.iter().any(|of| !snapshot.covers(of.resource, namespace));
         for SelectedType { resource, of_category } in &self.types {
             let within = within.filter(|_| snapshot.resources.get(*resource).namespaced);
             if let Some(reason) = everywhere.failure(*resource, within).filter(|_| !of_category) {
@@ -128,7 +132,7 @@ impl KeepQuery {
         }
         let mut seen: FxHashSet<ObjectId> = named.iter().copied().collect();
         described.retain(|object| seen.insert(*object));
-        Ok(KeepTargets { named, described })
+        Ok(KeepTargets { named, described, unread })
     }
 }
 

@@ -141,6 +141,8 @@ struct EndJson {
     references: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<Because>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -384,6 +386,7 @@ impl EndJson {
             state: explanation.end.state.map(|state| state.name()),
             references,
             because,
+            refused: explanation.end.refused.clone(),
         }
     }
 }

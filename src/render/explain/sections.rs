@@ -91,7 +91,7 @@ fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Ve
         ("Waiting", waiting(view, explanation)),
         ("Because", causes(view, explanation)),
         ("Says", conditions(view, explanation)),
-        ("Next", vec![next(explanation).into()]),
+        ("Next", next(explanation).map(Said::from).into_iter().collect()),
         ("Finally", end(view, explanation).into_iter().map(Said::from).collect()),
         ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
         (
@@ -215,7 +215,11 @@ fn collector_is_at_fault(cause: &RootCause) -> bool {
     cause.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
 }
 
-fn next(explanation: &Explanation) -> String {
+/// What the collector does next; `None` if it has nothing to do with an object that is being deleted.
+fn next(explanation: &Explanation) -> Option<String> {
+    if explanation.next.next == Next::Nothing(NoAction::OnItsWayOut) && explanation.dependents.count() == 0 {
+        return None;
+    }
     let mut said = explanation.next.message.clone();
     // Objects that the collector never examines, that have no owners, or that only wait are already described in full.
     let waits = matches!(explanation.next.next, Next::WaitForDependents(_) | Next::Nothing(NoAction::NoOwners));
@@ -226,7 +230,7 @@ fn next(explanation: &Explanation) -> String {
     if !tells_all {
         said = format!("{said} {}", explanation.next.attention.sentence());
     }
-    said
+    Some(said)
 }
 
 /// The rules behind the reference statuses and the next step, each once: title and where to read it.

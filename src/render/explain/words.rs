@@ -6,7 +6,7 @@ use crate::{
     plan::Uncertainty,
     render::{plan::because, style::Tone},
     server::Propagation,
-    simulate::{Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
+    simulate::{BlockedBy, Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
 };
@@ -61,8 +61,11 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     }
 }
 
-fn why_it_stays(explanation: &Explanation) -> &'static str {
-    match &explanation.next.next {
+fn why_it_stays(explanation: &Explanation) -> String {
+    if let Some(refused) = &explanation.end.refused {
+        return format!("the API server refuses to delete or change it: {refused}");
+    }
+    let why = match &explanation.next.next {
         Next::Nothing(NoAction::OwnersSolid) if explanation.references.len() == 1 => "its owner keeps it",
         Next::Nothing(NoAction::OwnersSolid) => "its owners keep it",
         Next::Nothing(NoAction::NoOwners) => "it has no owner",
@@ -71,7 +74,8 @@ fn why_it_stays(explanation: &Explanation) -> &'static str {
         // The collector would delete it, but it still exists.
         Next::Delete(..) | Next::Unblock => "the API server refuses to delete it",
         _ => "nothing deletes it",
-    }
+    };
+    why.to_owned()
 }
 
 fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, now: Option<i64>) -> Verdict {
@@ -121,7 +125,13 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
 /// What nobody is known to do, to follow `is Terminating`.
 fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let last = last_of(explanation);
-    match !last.is_empty() && last.iter().all(|line| view.snapshot.facts.has_finished(line.object)) {
+    let is_known = |line: &&Waiting| {
+        let refused = |holder: &BlockedBy| {
+            matches!(holder, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_))
+        };
+        line.state != State::Stuck || view.snapshot.facts.has_finished(line.object) || line.held_by.iter().any(refused)
+    };
+    match !last.is_empty() && last.iter().all(is_known) {
         true => format!(" until {}", until(view, explanation)),
         false => ", and no controller is known to finish it".to_owned(),
     }

@@ -346,9 +346,11 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
     let finished: Vec<ObjectId> = finished.into_iter().collect();
     if !finished.is_empty() {
         let pods = if finished.len() == 1 { "the finished pod" } else { "the finished pods" };
-        said.push(Said::text(format!("delete {pods}, too:")));
-        let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
-        said.extend(commands.delete(&finished, "background", &[]).iter().map(Said::command));
+        let together = [view.plan.request.targets.as_slice(), &finished].concat();
+        match command_about(view, "plan", &together).filter(|_| !view.is_sweep()) {
+            Some(command) => said.extend([Said::text(format!("plan it with {pods}:")), Said::command(&command)]),
+            None => said.push(Said::text(format!("delete {pods}, too"))),
+        }
     }
     for outcome in stuck(view) {
         for holder in &outcome.held_by {
@@ -438,9 +440,15 @@ fn start_controller(
     }
     let away = controller.filter(|controller| controller.is_away());
     let told = away.and_then(|controller| controller.told(view.snapshot));
-    let scale = away.and_then(|controller| controller.idle).and_then(|workload| {
-        Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false }.scale_up(workload)
-    });
+    let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
+    let scale = away.and_then(|controller| controller.idle).and_then(|workload| commands.scale_up(workload));
+    let perhaps = controller.filter(|controller| !controller.is_away()).and_then(|it| it.may_be.first().copied());
+    if let (Some(workload), None) = (perhaps, &told) {
+        let workload_name = name(view, workload, Some(object));
+        let text = format!("see whether {workload_name} removes {what} from {named}, then {again} again:");
+        let logs = commands.about("logs", workload).map(|command| command.arg("--tail=100"));
+        return [Said::text(text)].into_iter().chain(logs.as_ref().map(Said::command)).collect();
+    }
     let text = match (told, &scale) {
         (Some(told), Some(_)) => format!("start {told}, which removes {what} from {named}, then {again} again:"),
         (Some(told), None) => {
@@ -475,7 +483,7 @@ fn is_policy_ignored(view: &PlanView<'_>) -> bool {
 /// The planned delete as a command, which writes an archive first where the plan says that something is lost; `None` if
 /// an object's name is one that no API server accepts.
 fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said> {
-    let (targets, keep, command) = (&view.plan.request.targets, keep::flags(view), view.kubectl.plugin("delete"));
+    let (targets, keep) = (&view.plan.request.targets, keep::flags(view));
     let grace = view.plan.request.grace.map(|grace| match grace {
         0 => "--force".to_owned(),
         seconds => format!("--grace-period={seconds}"),
@@ -488,16 +496,26 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     let each = if keep.is_empty() { "each target" } else { "all targets in one command" };
     let policy = (!is_policy_ignored(view)).then_some(policy);
     let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).chain(archive).collect();
+    Some(match command_about(view, "delete", targets) {
+        Some(command) => Said::command(&command.args(flags)),
+        None if targets.iter().all(|target| kubectl_name(view, *target).is_some()) => {
+            Said::text(format!("name {each}: {}", view.kubectl.plugin("delete").args(flags)))
+        }
+        None => return None,
+    })
+}
+
+/// A command of this plugin about objects, if one namespace has them all, and there are not too many.
+fn command_about(view: &PlanView<'_>, verb: &'static str, objects: &[ObjectId]) -> Option<ShellCommand> {
     let mut namespaces: Vec<&str> =
-        targets.iter().map(|target| view.snapshot.text(view.snapshot.object(*target).namespace)).collect();
+        objects.iter().map(|object| view.snapshot.text(view.snapshot.object(*object).namespace)).collect();
     namespaces.retain(|namespace| !namespace.is_empty());
     namespaces.dedup();
-    if namespaces.len() > 1 || targets.len() > MOST_TARGETS {
-        return Some(Said::text(format!("name {each}: {}", command.args(flags))));
+    if namespaces.len() > 1 || objects.len() > MOST_TARGETS {
+        return None;
     }
-    let words: Option<Vec<String>> = targets.iter().map(|target| kubectl_name(view, *target)).collect();
-    let command = command.args(words?).in_namespace(namespaces.first().unwrap_or(&""))?;
-    Some(Said::command(&command.args(flags)))
+    let words: Option<Vec<String>> = objects.iter().map(|object| kubectl_name(view, *object)).collect();
+    view.kubectl.plugin(verb).args(words?).in_namespace(namespaces.first().unwrap_or(&""))
 }
 
 /// `deployment/web`, or with its group if the kind is not one of Kubernetes' own.

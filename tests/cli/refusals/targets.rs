@@ -56,7 +56,7 @@ fn targets_that_make_no_sense() {
     for (args, error) in [
         (
             &["plan", "deploy"][..],
-            r#""deploy" is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#,
+            r#""deploy" is not enough: write TYPE/NAME, as in deploy/web, or a TYPE with a NAME, -l SELECTOR or --all"#,
         ),
         (&["plan", "deploy/"], r#""deploy/" lacks a name: write TYPE/NAME or TYPE NAME"#),
         (&["tree", "deploy,svc/web"], r#""deploy,svc/web" has several types before the slash: write TYPE,TYPE NAME"#),

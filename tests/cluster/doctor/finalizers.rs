@@ -173,7 +173,10 @@ pub fn a_finalizer_of_a_controller_that_is_there() {
     );
     // The first remedy only inspects: it changes nothing.
     follow(cluster, finding, 0);
-    mends_with(cluster, &args, "slow-finalizer", "slow", 1);
+    // So does the second one, which these pods can't answer.
+    let logs = format!("kubectl logs deployments.apps/{runs} -n {elsewhere} --tail=100");
+    assert_eq!(finding["remedies"][1]["commands"][0], json!(logs));
+    mends_with(cluster, &args, "slow-finalizer", "slow", 2);
     is_gone(cluster, &made[0]);
 }
 

@@ -7,16 +7,15 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{
+    Found,
     apis::definition,
     examine, follow,
     kit::{is_gone, words},
 };
 use crate::{
-    harness::{Alone, Audit, COLLECTOR, Cluster, NAMESPACES, Options},
+    harness::{Alone, Audit, COLLECTOR, Cluster, NAMESPACES, Options, PATIENCE},
     plan::trial::Trial,
 };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The cluster is its own, because of its webhooks and policies.
 #[test]
@@ -31,6 +30,7 @@ fn situations_that_people_reported() {
     a_webhook_in_the_namespace_that_goes(&cluster);
     a_policy_without_its_parameters(&cluster);
     a_storage_version_that_went_back(&cluster);
+    a_stored_version_that_is_gone(&cluster);
 }
 
 /// The output of a command about one target.
@@ -166,4 +166,31 @@ fn a_storage_version_that_went_back(cluster: &Cluster) {
         assert!(told.contains("conversion"), "{told}");
         assert!(!told.contains("Nothing else keeps it") && !told.contains("nothing blocks"), "{told}");
     }
+}
+
+/// An object is stored in a version that its CRD no longer has. A dump of the CRD alone says why that doesn't go.
+fn a_stored_version_that_is_gone(cluster: &Cluster) {
+    let place = cluster.namespace("gone-version");
+    let tubs = cluster.create(definition("tubs", &["v1"]));
+    cluster.await_kind(&tubs);
+    create(cluster, "Tub", "v1", &place, json!({"name": "a"}));
+    let path = cluster.path_of(&tubs);
+    for versions in [&["v1", "v2"][..], &["v2"]] {
+        cluster.patch(&path, &json!({"spec": definition("tubs", versions)["spec"]}));
+        cluster.patch(&format!("{path}/status"), &json!({"status": {"storedVersions": ["v2"]}}));
+    }
+    let lists = || cluster.ask(&Method::GET, "/apis/odd.test/v2/tubs?limit=500", None);
+    cluster.wait_until("the lists to fail", PATIENCE, || lists().text().contains("invalid group/version"));
+    cluster.delete(&path, Some("Background"), None);
+    let failed = || {
+        let found = cluster.get(&path).expect("nobody can delete its instances");
+        found["status"]["conditions"].to_string().contains("InstanceDeletionFailed").then_some(found)
+    };
+    cluster.wait_until("the API server to fail", Duration::from_secs(90), || failed().is_some());
+    let file = cluster.folder().join("tubs.json");
+    std::fs::write(&file, failed().expect("it failed").to_string()).expect("a file");
+    let ran = cluster.gc(&["doctor", "-o", "json", "--from", file.to_str().expect("UTF-8")]);
+    let found = Found::of(&ran);
+    let finding = found.one("definition-stuck", "tubs.odd.test");
+    assert!(words(finding, "message").contains("InstanceDeletionFailed"), "{finding:#}");
 }

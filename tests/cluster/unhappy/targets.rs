@@ -10,7 +10,7 @@ fn what_is_mistyped_is_answered_with_what_there_is() {
         (&["deploiments/web"], &["no resource type \"deploiments\"", "did you mean deployments?"]),
         (&["widget/owners"], &["widgets.gc.test \"owners\" not found", &namespace, "did you mean owner?"]),
         (&["configmap/nothing-like-it"], &["configmaps \"nothing-like-it\" not found", &namespace]),
-        (&["widget"], &["\"widget\" is a TYPE without a name", "--all"]),
+        (&["widget"], &["\"widget\" is not enough: write TYPE", "--all"]),
         (&["widget", "-l", "app=web"], &["no widgets.gc.test", "match -l app=web"]),
         (&["widget/owner/more"], &["more than one slash"]),
     ];

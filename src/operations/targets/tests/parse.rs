@@ -43,8 +43,14 @@ fn targets_are_read_as_kubectl_reads_them() {
 #[test]
 fn what_cannot_be_understood_is_explained() {
     let cases = [
-        ("pods", r#""pods" is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
-        ("pods -l ''", r#""pods" is a TYPE without a name: write TYPE/NAME, or add a NAME, -l SELECTOR or --all"#),
+        (
+            "pods",
+            r#""pods" is not enough: write TYPE/NAME, as in deploy/web, or a TYPE with a NAME, -l SELECTOR or --all"#,
+        ),
+        (
+            "pods -l ''",
+            r#""pods" is not enough: write TYPE/NAME, as in deploy/web, or a TYPE with a NAME, -l SELECTOR or --all"#,
+        ),
         ("pod/", r#""pod/" lacks a name: write TYPE/NAME or TYPE NAME"#),
         ("/a", r#""/a" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),
         ("/", r#""/" lacks a type: write TYPE/NAME, TYPE NAME or TYPE,TYPE"#),

@@ -1,0 +1,184 @@
+//! What the API server refuses, and what it says: every command believes it, and says the same.
+
+use serde_json::Value;
+
+use super::run::{Ran, run_with};
+
+/// Nobody can delete or change a ConfigMap: a webhook that must allow it has no Service.
+const DEAD: &str = r#"
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Namespace, metadata: {name: hooks, uid: hooks}, spec: {finalizers: [kubernetes]}}
+- {apiVersion: v1, kind: Namespace, metadata: {name: shop, uid: shop}, spec: {finalizers: [kubernetes]}}
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: old, uid: old, deletionTimestamp: "2026-01-01T01:59:50Z"}
+  spec: {finalizers: [kubernetes]}
+  status: {phase: Terminating}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: left, namespace: old, uid: left}}
+- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: lost
+    namespace: shop
+    uid: lost
+    creationTimestamp: "2026-01-01T02:00:00Z"
+    ownerReferences: [{apiVersion: v1, kind: Secret, name: gone, uid: gone}]
+- apiVersion: v1
+  kind: Secret
+  metadata:
+    name: waits
+    namespace: shop
+    uid: waits
+    deletionTimestamp: "2026-01-01T00:00:00Z"
+    finalizers: [foregroundDeletion]
+- apiVersion: v1
+  kind: ConfigMap
+  metadata:
+    name: blocks
+    namespace: shop
+    uid: blocks
+    ownerReferences: [{apiVersion: v1, kind: Secret, name: waits, uid: waits, blockOwnerDeletion: true}]
+- apiVersion: admissionregistration.k8s.io/v1
+  kind: ValidatingWebhookConfiguration
+  metadata: {name: guard, uid: guard}
+  webhooks:
+  - name: guard.odd.test
+    clientConfig: {service: {namespace: hooks, name: hook}}
+    rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [DELETE, UPDATE]}]
+"#;
+
+/// A namespace with a held object, whose content can't be listed either, and a CRD that the API server can't empty.
+const SAID: &str = r#"
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: db, uid: db, deletionTimestamp: "2026-01-01T00:00:00Z"}
+  spec: {finalizers: [kubernetes]}
+  status:
+    phase: Terminating
+    conditions:
+    - type: NamespaceDeletionDiscoveryFailure
+      status: "True"
+      reason: DiscoveryFailed
+      message: "Discovery failed for some groups, 1 failing: metrics.k8s.io/v1beta1: stale GroupVersion discovery"
+- apiVersion: v1
+  kind: Secret
+  metadata:
+    {name: held, namespace: db, uid: held, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [acme.io/drain]}
+- apiVersion: v1
+  kind: ConfigMap
+  metadata: {name: now, namespace: default, uid: now, creationTimestamp: "2026-01-01T02:00:00Z"}
+- apiVersion: apiextensions.k8s.io/v1
+  kind: CustomResourceDefinition
+  metadata:
+    name: currencyconversions.acme.io
+    uid: crd
+    deletionTimestamp: "2026-01-01T00:00:00Z"
+    finalizers: [customresourcecleanup.apiextensions.k8s.io]
+  spec:
+    group: acme.io
+    scope: Namespaced
+    names: {kind: CurrencyConversion, plural: currencyconversions}
+    versions: [{name: v1, served: true, storage: true}]
+  status:
+    conditions:
+    - type: Terminating
+      status: "True"
+      reason: InstanceDeletionFailed
+      message: "could not list instances of currencyconversions: etcdserver: request timed out"
+"#;
+
+fn ran(line: &str, dump: &str, code: i32) -> String {
+    let ran: Ran = run_with(&format!("{line} --from - --assume-complete"), dump);
+    assert_eq!(ran.code, code, "{line}: {ran}");
+    ran.out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn explanations_know_what_is_refused() {
+    for (line, told) in [
+        (
+            "explain cm/lost -n shop",
+            &[
+                "KEPT: ConfigMap/lost exists, and the API server refuses to delete or change it: webhook \
+                 guard.odd.test must allow it and does not answer.",
+                "The collector deletes it: its owner is gone. The API server refuses that:",
+            ][..],
+        ),
+        ("explain secret/waits -n shop", &["is Terminating until the webhook guard.odd.test answers."]),
+        ("explain cm/blocks -n shop", &["KEPT", "The API server refuses that: webhook guard.odd.test"]),
+        ("explain cm/left -n old", &["KEPT: ConfigMap/left exists, and the API server refuses to delete"]),
+        ("explain ns/old", &["STUCK: Namespace/old is Terminating until the webhook guard.odd.test answers."]),
+    ] {
+        let said = ran(line, DEAD, 0);
+        assert!(told.iter().all(|told| said.contains(told)), "{told:?} is not in {said}");
+    }
+    let document: Value = serde_json::from_str(&ran("explain cm/lost -n shop -o json", DEAD, 0)).unwrap();
+    let end = &document["explanations"][0]["end"];
+    assert_eq!((&end["outcome"], &end["certain"]), (&"Kept".into(), &true.into()), "{document}");
+    assert!(end["refused"].as_str().is_some_and(|why| why.contains("guard.odd.test")), "{document}");
+}
+
+/// At once: the namespace has been Terminating for ten seconds.
+#[test]
+fn a_dead_webhook_is_the_cause_of_a_namespace_that_hangs() {
+    let said = ran("doctor ns/old", DEAD, 2);
+    for told in [
+        "It stays as long as the API server refuses to delete ConfigMap/left in namespace old: webhook guard.odd.test",
+        "first allow writes while the webhook is unreachable",
+        "The namespace controller's requests for ConfigMap/left in namespace old are rejected: Namespace/old stays \
+         Terminating until the webhook answers or is removed.",
+    ] {
+        assert!(said.contains(told), "{told:?} is not in {said}");
+    }
+}
+
+#[test]
+fn a_finalizer_hides_no_condition_and_every_condition_has_a_finding() {
+    let said = ran("doctor", SAID, 2);
+    for told in [
+        "ERROR stuck-finalizer: Secret/held -n db",
+        "ERROR namespace-stuck: Namespace/db",
+        "NamespaceDeletionDiscoveryFailure: Discovery failed for some groups",
+        "kubectl get apiservices",
+        "ERROR definition-stuck: CustomResourceDefinition/currencyconversions.acme.io",
+        "InstanceDeletionFailed: could not list instances of currencyconversions: etcdserver: request timed out.",
+        "kubectl get currencyconversions.acme.io --all-namespaces",
+    ] {
+        assert!(said.contains(told), "{told:?} is not in {said}");
+    }
+    assert!(!said.contains("conversion webhook"), "{said}");
+}
+
+/// Of a dump without webhooks, the condition alone names one.
+#[test]
+fn a_condition_that_names_a_webhook_leads_to_the_webhooks() {
+    let dump = SAID.replace("stale GroupVersion discovery", "failed calling webhook \\\"guard.acme.io\\\"");
+    let said = ran("doctor ns/db", &dump, 2);
+    assert!(said.contains("kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"), "{said}");
+}
+
+/// The way out that keeps the dependents of an owner that waits for them (R1.21).
+#[test]
+fn dependents_of_an_owner_that_waits_can_be_kept() {
+    let held =
+        DEAD.replace("uid: blocks", "uid: blocks\n    finalizers: [acme.io/drain]").replace("[configmaps]", "[pods]");
+    let said = ran("explain secret/waits -n shop", &held, 0);
+    let told = "it is deleted again, with --cascade=orphan, this object is deleted, and dependents that are not \
+                Terminating yet are kept.";
+    assert!(said.contains(told), "{said}");
+}
+
+/// What a dump need not contain may be deleted all the same.
+#[test]
+fn what_a_dump_lacks_is_not_said_to_be_kept() {
+    let line = "plan secret/waits -n shop --keep=persistentvolumeclaims --from -";
+    let (half, whole) = (run_with(line, DEAD), run_with(&format!("{line} --assume-complete"), DEAD));
+    let told = "--keep persistentvolumeclaims: the dump has none of these that is deleted; the cluster may have some.";
+    assert!(format!("{}{}", half.out, half.err).contains(told), "{half}");
+    assert!(format!("{}{}", whole.out, whole.err).contains("none of these would be deleted anyway"), "{whole}");
+}
