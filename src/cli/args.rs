@@ -90,7 +90,8 @@ pub struct SourceArgs {
     #[arg(long, requires = "from")]
     pub assume_complete: bool,
     /// Refuse more input than this, decompressed: bytes, or with Ki, Mi, Gi or Ti
-    #[arg(long, requires = "from", value_name = "SIZE", value_parser = parse_size, default_value = DEFAULT_MAX_INPUT)]
+    #[arg(long, requires = "from", value_name = "SIZE", value_parser = parse_size, default_value = DEFAULT_MAX_INPUT,
+        hide_short_help = true)]
     pub max_input: u64,
 }
 
@@ -229,7 +230,7 @@ pub struct PlanArgs {
     ])]
     pub interactive: bool,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
     pub assume: AssumeArg,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
@@ -377,7 +378,7 @@ pub struct DeleteArgs {
     #[command(flatten)]
     pub consent: ConsentArgs,
     /// Confirm by typing the number of objects if there are more than this
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, hide_short_help = true)]
     pub confirm_above: usize,
     /// Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted
     #[arg(long, value_name = "FILE")]
@@ -406,7 +407,7 @@ pub struct DeleteArgs {
     #[arg(long, value_name = "NAMESPACE", requires = "hold")]
     pub hold_namespace: Option<String>,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
     pub assume: AssumeArg,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
@@ -462,7 +463,7 @@ pub struct ArchiveArgs {
     #[command(flatten)]
     pub propagation: PropagationArgs,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
     pub assume: AssumeArg,
     /// Archive even if deleted objects could not all be read, and say so in the archive; TYPEs allow only these
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
@@ -529,7 +530,7 @@ pub struct SweepArgs {
     #[arg(long, value_name = "TIME", default_value = "0", conflicts_with = "dry_run")]
     pub timeout: String,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
     pub assume: AssumeArg,
     /// Treat the objects of an API that answers 404 as absent, as the collector does; without it they are unknown
     #[arg(long)]
@@ -588,7 +589,7 @@ pub struct WatchingArgs {
     )]
     pub watch: bool,
     /// How often to look for new and removed resources
-    #[arg(long, value_name = "TIME", default_value = "30s", requires = "watch")]
+    #[arg(long, value_name = "TIME", default_value = "30s", requires = "watch", hide_short_help = true)]
     pub resync: String,
     /// Serve /metrics, /healthz and /readyz on this address: :8080, 127.0.0.1:8080; port 0 chooses a free port and
     /// prints it [default: not served]
@@ -601,14 +602,15 @@ pub struct WatchingArgs {
 #[command(next_help_heading = "Load")]
 pub struct LoadArgs {
     /// How many objects to process at once
-    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run",
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run", hide_short_help = true,
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub workers: u16,
     /// Limit of requests per second; 0: no limit. Watches do not count
-    #[arg(long, value_name = "N", default_value_t = 50.0, conflicts_with = "dry_run", value_parser = per_second)]
+    #[arg(long, value_name = "N", default_value_t = 50.0, conflicts_with = "dry_run", hide_short_help = true,
+        value_parser = per_second)]
     pub qps: f64,
     /// How many requests may be sent at once after a pause
-    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run",
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run", hide_short_help = true,
         value_parser = clap::value_parser!(u32).range(1..))]
     pub burst: u32,
 }
