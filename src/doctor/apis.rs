@@ -224,7 +224,9 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
     let snapshot = case.snapshot();
     let left: Vec<ObjectId> =
         case.stage.instances(id).map_or(&[][..], |resource| case.stage.of_resource(resource)).to_vec();
-    let look = case.kubectl.verb("get").arg(snapshot.text(snapshot.object(id).name)).args(["--all-namespaces"]);
+    // The name of a CRD is that of its resource. A dump may contain any name.
+    let name = Some(snapshot.text(snapshot.object(id).name)).filter(|name| name.split('.').all(is_label));
+    let look = name.map(|name| case.kubectl.verb("get").args([name, "--all-namespaces"]));
     Finding {
         code: Code::DefinitionStuck,
         severity: Code::DefinitionStuck.severity(),
@@ -236,7 +238,7 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
         objects: vec![id],
         references: Vec::new(),
         remedies: vec![
-            Remedy::new("see which instances are left", [look]),
+            Remedy::new("see which instances are left", look),
             Remedy::new(
                 "delete them, as the API server would: its answers say what is wrong",
                 case.commands().delete(&left, "background", &[]),
