@@ -8,7 +8,7 @@ use super::{
     add_ons::controller,
     admission, apis,
     causes::{acme, of_two_causes},
-    cluster, incident, namespace,
+    cluster, incident, namespace, with_add_ons,
 };
 use crate::{
     doctor::{definition, kit::created_by},
@@ -120,7 +120,9 @@ pub fn a_namespace_beside_a_lost_version_and_with_a_finalizer() {
 
 /// The operator, which has no pods, goes first: then nobody removes the finalizer.
 pub fn a_namespace_with_its_operator_inside() {
-    let trial = Trial::on(cluster(), "acme-home", "Background");
+    // Other incidents have operators of the same finalizer, which might be the one.
+    let cluster = with_add_ons();
+    let trial = Trial::on(&cluster, "acme-home", "Background");
     let (group, kind, finalizer, [sort, name]) = acme("home-operator");
     controller(trial.cluster, &trial.namespace, sort, name, name, 0);
     let metadata = json!({"name": "managed", "namespace": trial.namespace, "finalizers": [finalizer]});
