@@ -53,15 +53,23 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
 /// Whether the findings so far say what the API server says of a namespace. A finalizer in it is no reason why it can't
 /// be emptied.
 fn explains(case: &Case<'_>, findings: &FindingsBuilder, id: ObjectId) -> bool {
-    let fails = case.snapshot().facts.said_to_keep(id).iter().any(|condition| condition.fails());
-    !fails || findings.findings.iter().any(|finding| is_cause(finding.code) && finding.related.contains(&id))
+    let is_told = |finding: &Finding| is_cause(finding.code) && finding.related.contains(&id);
+    !fails(case, id) || findings.findings.iter().any(is_told)
+}
+
+/// Whether the API server says that a namespace can't be emptied. Once all APIs answer, a condition about discovery is
+/// of the past: the namespace controller has not looked again.
+fn fails(case: &Case<'_>, id: ObjectId) -> bool {
+    let snapshot = case.snapshot();
+    let all_answer = case.live && snapshot.undiscovered().next().is_none();
+    let is_over = |condition: &Condition| all_answer && condition.kind == "NamespaceDeletionDiscoveryFailure";
+    snapshot.facts.said_to_keep(id).iter().any(|condition| condition.fails() && !is_over(condition))
 }
 
 /// Whether the API server says that a namespace can't be emptied, or, in a dump, which may be from any later time, that
 /// it isn't empty.
 fn is_said_to_stay(case: &Case<'_>, id: ObjectId) -> bool {
-    let said = case.snapshot().facts.said_to_keep(id);
-    said.iter().any(|condition| condition.fails()) || !case.live && !said.is_empty()
+    fails(case, id) || !case.live && !case.snapshot().facts.said_to_keep(id).is_empty()
 }
 
 /// What is in a namespace and the API server refuses to delete, and why.
