@@ -71,6 +71,11 @@ impl Commands<'_> {
         self.about("edit", id)
     }
 
+    /// Shows the end of what a workload has logged.
+    pub fn logs(self, id: ObjectId) -> Option<ShellCommand> {
+        Some(self.about("logs", id)?.arg("--tail=100"))
+    }
+
     /// Scales a workload up, so that it runs.
     pub fn scale_up(self, id: ObjectId) -> Option<ShellCommand> {
         Some(self.about("scale", id)?.arg("--replicas=1"))

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Snapshot, Symbol},
     server::{Patch, Stored},
 };
 
@@ -131,6 +131,11 @@ impl Projection {
     /// What makes the API server refuse to delete or change an object that is still there in the end.
     pub(crate) fn refused(&self, object: ObjectId) -> Option<BlockedBy> {
         self.refused.get(&object).copied()
+    }
+
+    /// The same in words: a clause.
+    pub(crate) fn why_refused(&self, snapshot: &Snapshot, object: ObjectId) -> Option<String> {
+        Some(self.refused(object)?.describe(snapshot, object, State::Stuck, self.controllers()))
     }
 
     /// The objects that are still there in the end because of this, in snapshot order.

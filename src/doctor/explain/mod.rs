@@ -157,9 +157,7 @@ impl Explainer<'_, '_> {
                 .map(|change| change.cause.clone())
                 .filter(|_| outcome != ProjectedOutcome::Stays),
             state: terminating.then(|| projection.state(object)),
-            refused: projection
-                .refused(object)
-                .map(|by| by.describe(self.case.snapshot(), object, State::Stuck, projection.controllers())),
+            refused: projection.why_refused(self.case.snapshot(), object),
             outcome,
         }
     }

@@ -6,7 +6,7 @@ use crate::{
     collector::{Collector, Reason},
     model::{ObjectId, Reference, Rule, Symbol, gaps::each_once},
     server::{OwnDelete, Propagation, kinds::protected},
-    simulate::{Next, NoAction, State, may_lag_after_restart},
+    simulate::{Next, NoAction, may_lag_after_restart},
     tree::{ReferenceStatus, ResolvedReference},
     wording::count,
 };
@@ -94,8 +94,8 @@ impl Explainer<'_, '_> {
         }
         let attention = attention(self.case, object, &next);
         let (rule, mut message) = describe(self.case, object, &next);
-        if let Some(by) = self.case.projection.refused(object).filter(|_| next.writes()) {
-            let refused = by.describe(self.case.snapshot(), object, State::Stuck, self.case.projection.controllers());
+        let refused = self.case.projection.why_refused(self.case.snapshot(), object);
+        if let Some(refused) = refused.filter(|_| next.writes()) {
             message.push_str(&format!(" The API server refuses that: {refused}."));
         }
         let lets_go = matches!(next, Next::TakeFinalizer(_) | Next::FreeDependents(_));

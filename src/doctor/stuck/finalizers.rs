@@ -373,7 +373,7 @@ fn controllers_say(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
     asked.sort_unstable();
     asked.dedup();
     asked.truncate(NAMED);
-    let logs = asked.iter().filter_map(|id| Some(case.commands().about("logs", *id)?.arg("--tail=100")));
+    let logs = asked.iter().filter_map(|id| case.commands().logs(*id));
     let says = if asked.len() == 1 { "says" } else { "say" };
     (!asked.is_empty()).then(|| Remedy::new(format!("see what {} {says}", case.names(&asked, None)), logs))
 }

@@ -77,8 +77,7 @@ fn refused(case: &Case<'_>, id: ObjectId) -> Option<String> {
     let snapshot = case.snapshot();
     let content = case.stage.in_namespace(snapshot.object(id).name).iter();
     let mut live = content.filter(|object| !snapshot.object(**object).terminating());
-    let (object, by) = live.find_map(|object| Some((*object, case.projection.refused(*object)?)))?;
-    let why = by.describe(snapshot, object, State::Stuck, case.projection.controllers());
+    let (object, why) = live.find_map(|object| Some((*object, case.projection.why_refused(snapshot, *object)?)))?;
     Some(format!("{}: {why}", case.name(object, Some(id))))
 }
 

@@ -446,8 +446,7 @@ fn start_controller(
     if let (Some(workload), None) = (perhaps, &told) {
         let workload_name = name(view, workload, Some(object));
         let text = format!("see whether {workload_name} removes {what} from {named}, then {again} again:");
-        let logs = commands.about("logs", workload).map(|command| command.arg("--tail=100"));
-        return [Said::text(text)].into_iter().chain(logs.as_ref().map(Said::command)).collect();
+        return [Said::text(text)].into_iter().chain(commands.logs(workload).as_ref().map(Said::command)).collect();
     }
     let text = match (told, &scale) {
         (Some(told), Some(_)) => format!("start {told}, which removes {what} from {named}, then {again} again:"),
