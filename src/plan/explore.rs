@@ -39,9 +39,13 @@ use super::{
 
 /// How many random orders are simulated if all end the same.
 const MAX_ORDERS: u64 = 48;
-/// Once two ends differ, random orders are simulated until this many in a row have shown no new end: with 400, an end
-/// that one order in 800 leads to was missed (`tests/engine/recorded/once-wrong.txt`).
-const ORDERS_WITHOUT_NEW_END: u64 = 2000;
+/// Once two ends differ, random orders are simulated until so many in a row have shown no new end: this many for each
+/// end that is known, because the more there are, the rarer some are (`tests/engine/recorded/once-wrong.txt` has one that
+/// one order in 800 leads to, beside 25 others).
+const ORDERS_WITHOUT_NEW_END: u64 = 80;
+/// The least and the greatest of these numbers.
+const LEAST_WITHOUT_NEW_END: u64 = 400;
+const MOST_WITHOUT_NEW_END: u64 = 4000;
 /// The number of orders in which a Namespace's contents or a CRD's instances are deleted.
 const MAX_CONTENT_ORDERS: u64 = 36;
 /// No more different ends than this are recorded.
@@ -368,8 +372,13 @@ impl<'q, 's, 'a> Search<'q, 's, 'a> {
         let until = self.until(self.budget.random);
         let (mut number, mut last_new_end) = (0, 0);
         loop {
-            let several = !self.others.is_empty();
-            let orders = if several { last_new_end + ORDERS_WITHOUT_NEW_END } else { MAX_ORDERS };
+            let orders = match self.others.len() as u64 {
+                0 => MAX_ORDERS,
+                others => {
+                    let most = (others + 1) * ORDERS_WITHOUT_NEW_END;
+                    last_new_end + most.clamp(LEAST_WITHOUT_NEW_END, MOST_WITHOUT_NEW_END)
+                }
+            };
             if number >= orders || self.others.len() >= MAX_ENDS {
                 return;
             }
