@@ -81,7 +81,7 @@ fn first_line(observation: &Observation) -> Vec<u8> {
         Scope::Namespace(namespace) => Some(namespace.as_str()),
         Scope::Everything | Scope::Targets(_) => observation.namespace.as_deref(),
     };
-    heading(&snapshot, namespace, &[], " Ctrl-C ends the account.")
+    heading(&snapshot, namespace, &[], " Ctrl-C to stop.")
 }
 
 /// The summary, on standard error, and the exit code.

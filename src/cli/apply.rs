@@ -10,6 +10,7 @@ use crate::{
         apply::{FileFormat, ManifestFile, fixed, predict_apply},
         targets::TargetError,
     },
+    plan::VerdictResult,
     render::{
         apply::{ApplyView, mended, refused},
         output::Format,
@@ -140,11 +141,11 @@ impl Done<'_> {
         Ok(report)
     }
 
-    /// Whether anything is lost or refused; with `--fail-on=unsure`, also whether anything is unknown.
+    /// Whether anything is lost or refused, or with `--fail-on=unsure` unknown.
     fn is_bad(&self, apply: &ApplyPlan) -> bool {
-        let counts = apply.counts();
-        let unsure = self.args.gates.fails_if_unsure() && !apply.certain();
-        counts.lost() + counts.others + counts.refused > 0 || unsure
+        let (counts, gates) = (apply.counts(), &self.args.gates);
+        let lost = counts.lost() + counts.others + counts.refused > 0;
+        lost && gates.fails_at(VerdictResult::Refused) || !apply.certain() && gates.fails_at(VerdictResult::Unsure)
     }
 
     /// Prints the mended file. Everything else goes to standard error.

@@ -8,7 +8,7 @@ use crate::{
     bounded::parse_size,
     command_line::is_label,
     operations::{predict::NamedGates, unread::AllowIncomplete},
-    plan::{EffectClass, FailOn},
+    plan::{EffectClass, VerdictResult},
     render::output::Format,
     simulate::Assume,
 };
@@ -40,8 +40,6 @@ use super::{
     args_override_self = true,
     arg_required_else_help = true,
     max_term_width = 80,
-    // clap's own has an empty line more: the short help fits a screen of 24 lines.
-    help_template = "{before-help}{about-with-newline}{usage-heading} {usage}\n\n{all-args}{after-help}",
     after_long_help = "Exit codes: 0 success, 1 the command failed, 2 the command worked and found a problem."
 )]
 pub(super) struct Root {
@@ -86,6 +84,10 @@ pub struct SourceArgs {
     /// Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated
     #[arg(long, value_name = "FILE|FOLDER|-")]
     pub from: Vec<String>,
+    /// Read a small shop instead of a cluster, which the program brings to try it on: try ns/shop
+    // Replaced by --from before clap reads it.
+    #[arg(long)]
+    pub example: bool,
     /// Treat the dump as complete: objects that it lacks do not exist
     #[arg(long, requires = "from")]
     pub assume_complete: bool,
@@ -105,7 +107,7 @@ pub struct TargetArgs {
     #[arg(short = 'l', long, value_name = "LABELS", help_heading = "Targets", allow_hyphen_values = true)]
     pub selector: Option<String>,
     /// Objects of the TYPE whose fields match, as in kubectl
-    #[arg(long, value_name = "FIELDS", help_heading = "Targets")]
+    #[arg(long, value_name = "FIELDS", help_heading = "Targets", hide_short_help = true)]
     pub field_selector: Option<String>,
     /// Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)
     #[arg(long, help_heading = "Targets")]
@@ -114,10 +116,17 @@ pub struct TargetArgs {
     #[arg(short = 'f', long = "filename", value_name = "MANIFEST,…", value_delimiter = ',', help_heading = "Targets")]
     pub filenames: Vec<String>,
     /// The objects that kubectl kustomize makes of a folder
-    #[arg(short, long, value_name = "FOLDER", help_heading = "Targets", conflicts_with = "filenames")]
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        help_heading = "Targets",
+        conflicts_with = "filenames",
+        hide_short_help = true
+    )]
     pub kustomize: Option<String>,
     /// Look for manifests in sub-folders too
-    #[arg(short = 'R', long, requires = "filenames", help_heading = "Targets")]
+    #[arg(short = 'R', long, requires = "filenames", help_heading = "Targets", hide_short_help = true)]
     pub recursive: bool,
     /// In all namespaces
     #[arg(short = 'A', long, help_heading = "Targets")]
@@ -281,7 +290,7 @@ pub struct GateArgs {
     /// Do nothing and exit with code 2 if more objects than this would be deleted, not counting events
     #[arg(long, help_heading = "Gates", value_name = "N")]
     pub max: Option<usize>,
-    /// Do nothing and exit with code 2 for this verdict or a worse one: stuck, waits (for a controller) or unsure
+    /// Do nothing and exit with code 2 for this verdict or a worse one [plan alone: depends]
     #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOnVerdictArg>,
 }
@@ -292,9 +301,13 @@ impl GateArgs {
         !self.deny.is_empty() || !self.deny_effect.is_empty() || self.max.is_some() || self.fail_on.is_some()
     }
 
-    /// Whether uncertainty is bad news.
-    pub fn fails_if_unsure(&self) -> bool {
-        self.fail_on == Some(FailOnVerdictArg::Unsure)
+    /// Whether this verdict is bad news: the given one or a worse one, else one that can't be taken back or does not
+    /// end by itself.
+    pub fn fails_at(&self, verdict: VerdictResult) -> bool {
+        match self.fail_on {
+            None => verdict <= VerdictResult::Depends,
+            Some(worst) => worst.result().is_some_and(|worst| verdict <= worst),
+        }
     }
 
     /// The gates, whose types are not resolved yet.
@@ -304,16 +317,11 @@ impl GateArgs {
             EffectArg::External => EffectClass::External,
             EffectArg::Unknown => EffectClass::Unknown,
         };
-        let fail_on = |arg: FailOnVerdictArg| match arg {
-            FailOnVerdictArg::Stuck => FailOn::Stuck,
-            FailOnVerdictArg::Waits => FailOn::Waits,
-            FailOnVerdictArg::Unsure => FailOn::Unsure,
-        };
         NamedGates {
             deny: self.deny.clone(),
             deny_effects: self.deny_effect.iter().map(effect).collect(),
             max: self.max,
-            fail_on: self.fail_on.map(fail_on),
+            fail_on: self.fail_on.and_then(FailOnVerdictArg::result),
         }
     }
 }
@@ -329,15 +337,44 @@ pub enum EffectArg {
     Unknown,
 }
 
-/// `--fail-on` of a delete
+/// `--fail-on` of a delete, the worst first
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOnVerdictArg {
+    /// A webhook or an API can't answer any more
+    TakesDown,
+    /// Stored data is lost
+    DataLoss,
     /// Something stays Terminating, and no controller is known to finish it
     Stuck,
-    /// Something stays Terminating
+    /// Something waits for a controller that is not known to run
+    Depends,
+    /// Something waits for a controller that runs
     Waits,
     /// Something is not certain
     Unsure,
+    /// Something outside the owner graph is deleted
+    External,
+    /// Anything is deleted or changed
+    Deletes,
+    /// No verdict
+    Never,
+}
+
+impl FailOnVerdictArg {
+    /// The best verdict that is bad news; `None` if none is.
+    fn result(self) -> Option<VerdictResult> {
+        Some(match self {
+            FailOnVerdictArg::TakesDown => VerdictResult::TakesDown,
+            FailOnVerdictArg::DataLoss => VerdictResult::DataLoss,
+            FailOnVerdictArg::Stuck => VerdictResult::Stuck,
+            FailOnVerdictArg::Depends => VerdictResult::Depends,
+            FailOnVerdictArg::Waits => VerdictResult::Waits,
+            FailOnVerdictArg::Unsure => VerdictResult::Unsure,
+            FailOnVerdictArg::External => VerdictResult::External,
+            FailOnVerdictArg::Deletes => VerdictResult::Deletes,
+            FailOnVerdictArg::Never => return None,
+        })
+    }
 }
 
 /// Whether to carry out a delete, and whether to ask before.
@@ -812,6 +849,7 @@ pub struct PropagationArgs {
     #[arg(
         long,
         help_heading = "Deletion",
+        hide_short_help = true,
         value_name = "POLICY",
         value_enum,
         ignore_case = true,

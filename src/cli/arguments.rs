@@ -8,6 +8,8 @@ use std::{
 
 use clap::{ArgAction, Command, error::ErrorKind};
 
+use crate::dump::EXAMPLE;
+
 use super::values::truth;
 
 /// Rewrites what clap reads differently from kubectl:
@@ -15,11 +17,12 @@ use super::values::truth;
 /// * `--keep -l LABELS` becomes one argument: everywhere else, labels are written that way.
 /// * `help COMMAND` becomes `COMMAND --help`.
 /// * A switch takes a truth value, as in `--yes=false`. The last one wins.
+/// * `--example` is `--from` with the dump that the program brings, which is complete.
 /// * `--dry_run` is `--dry-run` (component-base's `WordSepNormalizeFunc`).
 ///
 /// [`with_switches`] does the third.
 pub(super) fn as_written_for_clap(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    with_labels(with_hyphens(with_help(args)))
+    with_labels(with_example(with_hyphens(with_help(args))))
 }
 
 /// Long flags without underscores in their names.
@@ -31,6 +34,17 @@ fn with_hyphens(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = Os
         match text.split_once('=') {
             Some((name, value)) => format!("{}={value}", name.replace('_', "-")).into(),
             None => text.replace('_', "-").into(),
+        }
+    })
+}
+
+fn with_example(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    let mut ended = false;
+    args.flat_map(move |arg| {
+        ended |= arg == "--";
+        match arg == "--example" && !ended {
+            true => vec![format!("--from={EXAMPLE}").into(), "--assume-complete".into()],
+            false => vec![arg],
         }
     })
 }

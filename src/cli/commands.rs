@@ -15,7 +15,7 @@ use super::{
         ReclaimArgs, ResourcesArgs, RestoreArgs, Root, SnapshotArgs, SweepArgs, TreeArgs, TuiArgs, VersionArgs,
         WatchArgs,
     },
-    arguments,
+    arguments, examples,
 };
 
 /// The command line of a run: only its syntax is checked.
@@ -59,7 +59,31 @@ struct Entry {
     read: fn(&mut ArgMatches) -> Result<Command, Error>,
 }
 
-/// In the order of the help.
+/// As kubectl's: the examples come before the flags.
+const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// What people do with the commands, in the order of the help.
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Look", &["tree", "explain", "doctor", "watch", "tui", "reclaim"]),
+    ("Delete", &["plan", "delete", "cancel", "archive", "restore"]),
+    // Where no collector runs.
+    ("Sweep", &["sweep"]),
+    ("More", &["resources", "snapshot", "completion", "version"]),
+];
+
+/// The help of all commands: what each does, by what people do with them.
+fn list_of_commands() -> String {
+    let mut list = String::from("{about-with-newline}{usage-heading} {usage}\n");
+    for (group, names) in GROUPS {
+        for (index, entry) in names.iter().filter_map(|name| Entry::of(name)).enumerate() {
+            let group = if index == 0 { group } else { "" };
+            list += &format!("  {group:<7}{:<11}{}\n", entry.name, entry.about);
+        }
+    }
+    list + "\nOptions:\n{options}\n\nTry: kubectl gc plan namespace/NAME   (reads only)\n{after-help}"
+}
+
+/// In the order of the pages.
 const COMMANDS: [Entry; 16] = [
     entry::<TreeArgs>(
         "tree",
@@ -85,7 +109,7 @@ const COMMANDS: [Entry; 16] = [
     ),
     entry::<DeleteArgs>(
         "delete",
-        "Show the plan, ask, delete, and follow the cascade to its end",
+        "Show the plan, ask, delete, and follow it to its end",
         "Shows what the delete does to every object, asks, deletes the TARGETs (the garbage collector deletes their \
          dependents), and follows the cascade until nothing more happens. Reports objects that ended differently \
          than planned, and objects that are stuck with what blocks them.\n\n\
@@ -238,6 +262,7 @@ impl Entry {
     /// The command with its arguments.
     fn complete(&self) -> clap::Command {
         let command = (self.arguments)(clap::Command::new(self.name)).about(self.about);
+        let command = command.before_help(examples::of(self.name)).help_template(TEMPLATE);
         command.long_about(format!("{}\n\n{}", self.about, self.more))
     }
 
@@ -250,7 +275,7 @@ impl Entry {
 impl Cli {
     /// Every command with every argument.
     pub fn command() -> clap::Command {
-        Root::command().subcommands(COMMANDS.iter().map(Entry::complete))
+        root().subcommands(COMMANDS.iter().map(Entry::complete))
     }
 
     /// Reads the arguments of a process; the first one is its name.
@@ -289,18 +314,23 @@ fn of_a_cluster(error: Error) -> Error {
     }
 }
 
+/// The program without its commands; its help lists them all.
+fn root() -> clap::Command {
+    Root::command().help_template(list_of_commands())
+}
+
 /// The part of [`Cli::command`] that reads these arguments: to build all of it takes longer than what most runs do.
 pub(super) fn needed(args: &[OsString]) -> clap::Command {
     let named = |arg: &OsString| arg.to_str().and_then(Entry::of);
     // clap leaves everything after the first word to its command.
     if let Some(entry) = args.get(1).and_then(named) {
-        return Root::command().subcommand(entry.complete());
+        return root().subcommand(entry.complete());
     }
     if args.iter().skip(1).any(|arg| named(arg).is_some()) {
         return Cli::command();
     }
     // No command is called: what comes is the list of commands, the version or an error. No flag has to reach them.
-    Root::command().mut_args(|arg| arg.global(false)).subcommands(COMMANDS.iter().map(Entry::listed))
+    root().mut_args(|arg| arg.global(false)).subcommands(COMMANDS.iter().map(Entry::listed))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod config;
 mod connection;
 mod delete;
 mod doctor;
+pub mod examples;
 mod exit;
 mod explain;
 mod flags;

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub struct OpenArgs {
     /// Show the picture in the browser: writes -o html to a temporary file
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub open: bool,
 }
 

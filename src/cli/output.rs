@@ -13,7 +13,12 @@ use crate::{
     },
 };
 
-use super::{args::GlobalArgs, colour, printing::PrintArgs, report::terminal_width};
+use super::{
+    args::GlobalArgs,
+    colour,
+    printing::PrintArgs,
+    report::{terminal_height, terminal_width},
+};
 
 /// Prints one command's output.
 #[derive(Clone, Debug)]
@@ -79,14 +84,23 @@ impl Printer {
         let (fold, now, templates) = (*fold, *now, *templates);
         let options = TextOptions { width: terminal_width(), fold, wide: false, now, templates, style };
         let heading = || if templates.titles { heading() } else { Vec::new() };
-        let printed =
+        let mut printed =
             output::print(output, *format, &options, commands, heading).map_err(|error| match error.kind() {
                 io::ErrorKind::InvalidInput => unfitting(*format, &error),
                 _ => in_memory(error),
             })?;
+        if format.is_text() && terminal_height().is_some_and(|height| lines_of(&printed) >= height) {
+            let mut verdict = Vec::new();
+            output.write_verdict(&options, &mut verdict).map_err(in_memory)?;
+            printed.extend(if verdict.is_empty() { verdict } else { [b"\n", verdict.as_slice()].concat() });
+        }
         let is_raw = matches!(format, Format::Template(_)) && io::stdout().is_terminal();
         Ok(if is_raw { for_terminal(&String::from_utf8_lossy(&printed)).into_bytes() } else { printed })
     }
+}
+
+fn lines_of(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte == b'\n').count()
 }
 
 /// What a template wrote, with nothing that a terminal obeys or hides. Programs get each character as it is.

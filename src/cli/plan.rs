@@ -87,8 +87,8 @@ fn tell(
     let kubectl = global.connection.kubectl_for(session.is_live());
     let view = view_of(&session.snapshot, &graph, result, namespace.as_deref(), &kubectl);
     let gaps = Incomplete::gaps_that_matter(&session.snapshot, plan);
-    let mut report =
-        report(global, args, session, namespace.as_deref(), &view, &gaps, plan.stuck() || !gate_violations.is_empty())?;
+    let bad = !gate_violations.is_empty() || args.gates.fails_at(view.verdict().result);
+    let mut report = report(global, args, session, namespace.as_deref(), &view, &gaps, bad)?;
     report.notes.extend(notes.iter().cloned());
     // A list of names doesn't show gate violations.
     if args.output == Some(Format::Name) {

@@ -109,6 +109,13 @@ pub(super) fn describe_error(error: &OperationError) -> String {
     }
 }
 
+/// The height of the terminal on standard output in lines; `None` if it is no terminal, or doesn't tell.
+pub(super) fn terminal_height() -> Option<usize> {
+    let lines = std::env::var("LINES").ok().and_then(|lines| lines.parse().ok()).filter(|lines| *lines > 0);
+    let lines = lines.or(terminal_size::terminal_size().map(|(_, height)| usize::from(height.0)));
+    lines.filter(|_| io::stdout().is_terminal())
+}
+
 /// The width of the terminal on standard output; `None` if it is no terminal.
 pub(super) fn terminal_width() -> Option<usize> {
     if !io::stdout().is_terminal() {

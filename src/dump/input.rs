@@ -15,6 +15,12 @@ use crate::{bounded, progress};
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
 
+/// The dump that the program brings, as a path: a small shop to try the commands on.
+pub(crate) const EXAMPLE: &str = "example:shop";
+
+/// `examples/shop.yaml`
+const SHOP: &[u8] = include_bytes!("../../examples/shop.yaml");
+
 /// A file to read, or standard input.
 #[derive(Debug)]
 pub(super) struct Input {
@@ -36,7 +42,7 @@ impl Input {
 pub(super) fn files(paths: &[String]) -> Result<Vec<Input>, DumpError> {
     let mut files = Vec::new();
     for path in paths {
-        if path == "-" {
+        if path == "-" || path == EXAMPLE {
             files.push(Input::of(Path::new(path)));
             continue;
         }
@@ -94,6 +100,7 @@ impl Input {
     pub(super) fn open(&self, limit: u64) -> Result<impl Read + use<>, DumpError> {
         let file: Box<dyn Read> = match self.shown.as_str() {
             "-" => Box::new(io::stdin().lock()),
+            EXAMPLE => Box::new(SHOP),
             _ => Box::new(File::open(&self.path).map_err(|error| self.failed(error))?),
         };
         decompressed(Counted(file), limit).map_err(|error| self.failed(error))

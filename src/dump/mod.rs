@@ -30,6 +30,7 @@ mod yaml_pieces;
 mod yaml_text;
 
 pub use error::{DumpError, Place};
+pub(crate) use input::EXAMPLE;
 pub(crate) use kustomize::kustomized;
 pub use snapshot_file::write;
 pub(crate) use snapshot_file::write_to_path;

@@ -8,8 +8,8 @@ use crate::{
     graph::OwnerGraph,
     model::{Gap, ObjectId, Resources, Snapshot},
     plan::{
-        self, EffectClass, FailOn, GateViolation, Gates, Incomplete, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
-        UnlistedContents, explore, gate_violations, keep, plan, unlisted_contents,
+        self, EffectClass, GateViolation, Gates, Incomplete, KeepPlan, Kept, Plan, Radius, Summary, Unkeepable,
+        UnlistedContents, VerdictResult, explore, gate_violations, keep, plan, unlisted_contents,
     },
     progress::{self, Work},
     render::plan::describe_unkeepable,
@@ -36,7 +36,7 @@ pub struct NamedGates {
     /// `--max`
     pub max: Option<usize>,
     /// `--fail-on`
-    pub fail_on: Option<FailOn>,
+    pub fail_on: Option<VerdictResult>,
 }
 
 /// Options of a delete other than its targets and policy. Types are resolved before anything is read.

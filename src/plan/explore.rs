@@ -40,8 +40,8 @@ use super::{
 /// How many random orders are simulated if all end the same.
 const MAX_ORDERS: u64 = 48;
 /// Once two ends differ, random orders are simulated until so many in a row have shown no new end: this many for each
-/// end that is known, because the more there are, the rarer some are (`tests/engine/recorded/once-wrong.txt` has one that
-/// one order in 800 leads to, beside 25 others).
+/// end that is known, because the more there are, the rarer some are. `tests/engine/recorded/once-wrong.txt` has one
+/// that one order in 800 leads to, beside 25 others.
 const ORDERS_WITHOUT_NEW_END: u64 = 80;
 /// The least and the greatest of these numbers.
 const LEAST_WITHOUT_NEW_END: u64 = 400;

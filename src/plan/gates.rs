@@ -24,7 +24,7 @@ pub struct Gates {
     /// At most this many objects may be deleted, not counting a Namespace's events.
     pub max: Option<usize>,
     /// The verdict must be better than this.
-    pub fail_on: Option<FailOn>,
+    pub fail_on: Option<VerdictResult>,
 }
 
 /// One gate.
@@ -37,7 +37,7 @@ pub enum Gate {
     /// At most this many objects may be deleted, not counting a Namespace's events.
     Max(usize),
     /// The verdict must be better than this.
-    FailOn(FailOn),
+    FailOn(VerdictResult),
 }
 
 /// Effects that a gate forbids together.
@@ -74,33 +74,6 @@ impl EffectClass {
     /// Whether objects that could not be read may have such an effect.
     fn counts_unread(self) -> bool {
         self != EffectClass::External
-    }
-}
-
-/// The verdicts that a gate forbids: this one and every worse one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailOn {
-    /// Something stays Terminating, and no controller is known to finish it.
-    Stuck,
-    /// Something stays Terminating.
-    Waits,
-    /// Something is not certain.
-    Unsure,
-}
-
-impl FailOn {
-    /// The name on the command line and in JSON.
-    pub fn name(self) -> &'static str {
-        self.result().name()
-    }
-
-    /// The best verdict that is forbidden.
-    fn result(self) -> VerdictResult {
-        match self {
-            FailOn::Stuck => VerdictResult::Stuck,
-            FailOn::Waits => VerdictResult::Waits,
-            FailOn::Unsure => VerdictResult::Unsure,
-        }
     }
 }
 
@@ -165,7 +138,7 @@ pub fn gate_violations(
         .map(|max| GateViolation { unread: unread(&|_| true), ..violation(Gate::Max(max), counted, &unnamed, counts) });
     let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
     let verdict = || Verdict::of(snapshot, plan, unlisted_contents, &[]);
-    let fail_on = gates.fail_on.filter(|fail_on| verdict().is_at_least(fail_on.result()));
+    let fail_on = gates.fail_on.filter(|fail_on| verdict().is_at_least(*fail_on));
     let fail_on = fail_on.map(|fail_on| violation(Gate::FailOn(fail_on), std::iter::empty(), &[], |_| false));
     found.into_iter().chain(fail_on).collect()
 }

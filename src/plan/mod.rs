@@ -23,7 +23,7 @@ mod verdict;
 pub use build::plan;
 pub use consent::{ConfirmationReason, Consent, severe_objects};
 pub use explore::explore;
-pub use gates::{EffectClass, FailOn, Gate, GateViolation, Gates, gate_violations};
+pub use gates::{EffectClass, Gate, GateViolation, Gates, gate_violations};
 pub(crate) use incomplete::Incomplete;
 pub use keep::{KeepPlan, Kept, Unkeepable, keep};
 pub use note::{Note, NoteKind};

@@ -15,11 +15,16 @@ use super::{
     unlisted_contents::UnlistedContents,
 };
 
-/// What a plan comes to, the worst first. Its JSON name never changes meaning.
+/// What a plan comes to, the worst first: what can't be taken back, what won't end by itself, then the rest. Its JSON
+/// name never changes meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VerdictResult {
     /// A gate forbids the delete, or the cluster refuses it.
     Refused,
+    /// A webhook or an API loses its backend: the API server can't serve others any more.
+    TakesDown,
+    /// Stored data is lost, in the first end or in the second.
+    DataLoss,
     /// Something stays Terminating, and no controller is known to finish it.
     Stuck,
     /// Something stays Terminating until a controller finishes it that is not known to run.
@@ -28,8 +33,6 @@ pub enum VerdictResult {
     Waits,
     /// Something is not certain.
     Unsure,
-    /// Stored data is lost.
-    DataLoss,
     /// Something outside the owner graph is deleted: a cloud's resource, a load balancer, what an add-on manages.
     External,
     /// Objects are deleted, or lose owner references.
@@ -43,11 +46,12 @@ impl VerdictResult {
     pub fn name(self) -> &'static str {
         match self {
             VerdictResult::Refused => "refused",
+            VerdictResult::TakesDown => "takes-down",
+            VerdictResult::DataLoss => "data-loss",
             VerdictResult::Stuck => "stuck",
             VerdictResult::Depends => "depends",
             VerdictResult::Waits => "waits",
             VerdictResult::Unsure => "unsure",
-            VerdictResult::DataLoss => "data-loss",
             VerdictResult::External => "external",
             VerdictResult::Deletes => "deletes",
             VerdictResult::Nothing => "nothing",
@@ -272,6 +276,8 @@ fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
         let is_refused = |target: &ObjectId| obstacle.prevents.contains(target) && plan.outcome(*target).is_none();
         let result = match () {
             () if plan.request.targets.iter().any(is_refused) => VerdictResult::Refused,
+            () if obstacle.taken_down => VerdictResult::TakesDown,
+            // It is in nobody's way.
             () if obstacle.prevents.is_empty() => VerdictResult::External,
             () => VerdictResult::Stuck,
         };
@@ -372,11 +378,12 @@ mod tests {
     fn the_worst_result_comes_first() {
         let from_the_worst = [
             VerdictResult::Refused,
+            VerdictResult::TakesDown,
+            VerdictResult::DataLoss,
             VerdictResult::Stuck,
             VerdictResult::Depends,
             VerdictResult::Waits,
             VerdictResult::Unsure,
-            VerdictResult::DataLoss,
             VerdictResult::External,
             VerdictResult::Deletes,
             VerdictResult::Nothing,

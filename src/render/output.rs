@@ -117,6 +117,14 @@ pub trait Output {
     /// The writer's.
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()>;
 
+    /// Writes the verdict alone, which stands at the end, too, where the text is longer than the screen.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn write_verdict(&self, _options: &TextOptions<'_>, _out: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
     /// What a picture shows; `None` if the command has none.
     fn picture(&self, _options: &PictureOptions<'_>) -> Option<Picture> {
         None

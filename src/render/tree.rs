@@ -196,7 +196,7 @@ pub(super) fn totals(view: &TreeView<'_>, lone: &[ObjectId]) -> Vec<(&'static st
         let kinds = count_kinds(snapshot, lone.iter().copied());
         let known = if snapshot.complete() { "" } else { "known " };
         let count = format!("{} without owners or {known}dependents:", lone.len());
-        totals.push(("Apart", total(&count, snapshot, &kinds, "(--no-fold lists them)")));
+        totals.push(("Not shown", total(&count, snapshot, &kinds, "(--no-fold lists them)")));
     }
     totals
 }

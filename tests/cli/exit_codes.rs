@@ -1,6 +1,6 @@
 //! 0: fine; 1: the command failed; 2: the command succeeded and found a problem.
 
-use super::run::{LEFTOVERS, Ran, gc, on_shop, words};
+use super::run::{LEFTOVERS, Ran, gc, on_shop, run_with, words};
 
 #[test]
 fn fine() {
@@ -8,7 +8,7 @@ fn fine() {
         "tree",
         "tree -o dot",
         "plan deploy/api -n shop",
-        "plan sts/db -n shop --propagation=foreground",
+        "plan sts/db -n shop --propagation=foreground --fail-on=never",
         "plan cronjob/report -n shop -o json",
         "plan -n elsewhere",
         "sweep --dry-run",
@@ -43,6 +43,7 @@ fn bad_news() {
         "plan deploy/web -n shop -o yaml",
         "plan deploy/web -n shop -o name",
         "plan ns/shop --assume-complete",
+        "plan sts/db -n shop",
         "plan -A --assume-complete",
         "plan -A --assume-complete -o json",
         "doctor",
@@ -50,6 +51,53 @@ fn bad_news() {
     ] {
         let Ran { code, out, err } = on_shop(&words(line));
         assert!(code == 2 && !out.is_empty() && err.is_empty(), "{line}: {code} {err}");
+    }
+}
+
+/// What can't be taken back, or doesn't end by itself, is bad news. `--fail-on` moves that line either way.
+#[test]
+fn the_line_of_a_plan() {
+    let code = |target: &str, flag: &str| on_shop(&words(&format!("plan {target} -n shop {flag}"))).code;
+    // Loses data; is stuck; waits for a controller that runs; only deletes.
+    let targets = ["sts/db", "deploy/web", "pvc/web-uploads", "deploy/api"];
+    let codes = |flag: &str| targets.map(|target| code(target, flag));
+    assert_eq!(codes(""), [2, 2, 0, 0]);
+    for (verdict, expected) in [
+        ("takes-down", [0, 0, 0, 0]),
+        ("data-loss", [2, 0, 0, 0]),
+        ("stuck", [2, 2, 0, 0]),
+        ("depends", [2, 2, 0, 0]),
+        ("waits", [2, 2, 2, 0]),
+        ("unsure", [2, 2, 2, 0]),
+        ("external", [2, 2, 2, 0]),
+        ("deletes", [2, 2, 2, 2]),
+        ("never", [0, 0, 0, 0]),
+    ] {
+        assert_eq!(codes(&format!("--fail-on={verdict}")), expected, "{verdict}");
+    }
+    // Another gate holds all the same.
+    assert_eq!(code("deploy/api", "--fail-on=never --deny=pods"), 2);
+}
+
+/// A verdict has one line of at most 100 characters, whatever objects, finalizers and types are called.
+#[test]
+fn a_verdict_is_one_line() {
+    let [name, finalizer, group] = ["a", "f", "t"].map(|letter| letter.repeat(250));
+    let dump = format!(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: shop\n  uid: a\n  finalizers: \
+         [{finalizer}.io/x]\n---\napiVersion: {group}.io/v1\nkind: Thing\nmetadata:\n  name: b\n  namespace: shop\n  \
+         uid: b\n  ownerReferences: [{{apiVersion: v1, kind: ConfigMap, name: {name}, uid: a}}]\n"
+    );
+    for flags in ["", "--deny=things", "--max=0 --deny=things", "--cascade=foreground"] {
+        for target in [format!("configmap/{name}"), "thing/b".to_owned()] {
+            let ran = run_with(&format!("plan {target} -n shop {flags} --from - -o json"), &dump);
+            let plan: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+            let message = plan["verdict"]["message"].as_str().unwrap();
+            assert!((10..=100).contains(&message.chars().count()), "{message}");
+            let ran = run_with(&format!("plan {target} -n shop {flags} --from -"), &dump);
+            let verdict = ran.out.lines().nth(2).unwrap();
+            assert!(verdict.chars().count() <= 100 && verdict.contains(": "), "{verdict}");
+        }
     }
 }
 

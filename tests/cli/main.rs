@@ -7,6 +7,7 @@ mod colour;
 mod columns;
 mod doctor;
 mod documents;
+mod examples;
 mod exit_codes;
 mod findings;
 mod hostile;

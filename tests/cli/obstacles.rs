@@ -70,7 +70,8 @@ fn outcomes(plan: &Value) -> Vec<String> {
 #[test]
 fn a_backend_that_goes_takes_down_what_it_serves() {
     for target in ["pod/backend-0 -n hooks", "svc/hook -n hooks"] {
-        let plan = plan(target, 0);
+        let plan = plan(target, 2);
+        assert_eq!(plan["verdict"]["result"], "takes-down");
         assert_eq!(obstacles(&plan), ["webhook-unreachable true: ", "api-unavailable true: "], "{target}: {plan:#}");
         assert_eq!(plan["obstacles"][0]["resources"], serde_json::json!(["configmaps"]));
         assert_eq!(
@@ -131,7 +132,7 @@ fn doctor_says_what_a_delete_of_the_target_would_meet() {
         (found["ifDeleted"]["result"].as_str().map(str::to_owned), text.out)
     };
     for (target, dump, expected) in [
-        ("ns/hooks", BACKEND, Some("stuck")),
+        ("ns/hooks", BACKEND, Some("takes-down")),
         ("cm/menu -n shop", &dead, Some("refused")),
         ("cm/menu -n shop", BACKEND, None),
         ("node/n1", BACKEND, None),

@@ -60,7 +60,9 @@ fn the_hook_is_a_job_whose_flags_exist() {
     accepted(&words_of(&container["args"]));
     let account = &hook[0]["spec"]["template"]["spec"]["serviceAccountName"];
     assert_eq!((account, account), (&hook[1]["metadata"]["name"], &hook[2]["subjects"][0]["name"]));
-    assert!(repository("README.md").contains(&format!("name: {}\n", hook[2]["roleRef"]["name"].as_str().unwrap())));
+    assert!(
+        repository("docs/install.md").contains(&format!("name: {}\n", hook[2]["roleRef"]["name"].as_str().unwrap()))
+    );
     // On the example, the same plan finds data.
     let mut args = words_of(&container["args"]);
     args.retain(|arg| !arg.starts_with("--selector"));
@@ -87,7 +89,7 @@ fn the_collector_of_envtest_is_started_with_flags_that_exist() {
 #[test]
 fn a_key_in_k9s_shows_the_object_under_the_cursor() {
     let plugins = &documents(&blocks("yaml")[1])[0]["plugins"];
-    for (plugin, begins) in [("gc-plan", "WAITS"), ("gc-explain", "KEPT")] {
+    for (plugin, begins) in [("gc-plan", "WAITS"), ("gc-explain", "OK")] {
         let plugin = &plugins[plugin];
         for key in ["shortCut", "description", "command"] {
             assert!(plugin[key].is_string(), "k9s wants it: {key} of {plugin}");

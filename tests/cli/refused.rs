@@ -104,14 +104,14 @@ fn explanations_know_what_is_refused() {
         (
             "explain cm/lost -n shop",
             &[
-                "KEPT: ConfigMap/lost exists, and the API server refuses to delete or change it: webhook \
+                "OK: nothing deletes ConfigMap/lost: the API server refuses to delete or change it: webhook \
                  guard.odd.test must allow it and does not answer.",
                 "The collector deletes it: its owner is gone. The API server refuses that:",
             ][..],
         ),
         ("explain secret/waits -n shop", &["is Terminating until the webhook guard.odd.test answers."]),
-        ("explain cm/blocks -n shop", &["KEPT", "The API server refuses that: webhook guard.odd.test"]),
-        ("explain cm/left -n old", &["KEPT: ConfigMap/left exists, and the API server refuses to delete"]),
+        ("explain cm/blocks -n shop", &["OK: ", "The API server refuses that: webhook guard.odd.test"]),
+        ("explain cm/left -n old", &["OK: nothing deletes ConfigMap/left: the API server refuses to delete"]),
         ("explain ns/old", &["STUCK: Namespace/old is Terminating until the webhook guard.odd.test answers."]),
     ] {
         let said = ran(line, DEAD, 0);

@@ -90,8 +90,7 @@ fn a_finished_pod_keeps_its_claim_until_it_is_deleted() {
     says(
         &ran,
         &[
-            "STUCK: 0 of 1 objects are deleted, 1 stays Terminating until Pod/build-7-clone-pod, which has finished, \
-             is deleted.",
+            "STUCK: nothing goes at once, 1 stuck until Pod/build-7-clone-pod, which has finished, is deleted.",
             "plan it with the finished pod: kubectl gc plan persistentvolumeclaim/ws-1 pod/build-7-clone-pod -n ci",
         ],
     );
@@ -319,7 +318,7 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
         {"namespace": "shop", "name": "data"}}, "status": {"phase": "Bound"}});
     let path = write(folder.path(), "volume.json", &volume.to_string());
     let ran = gc(&["plan", "pv/pv-1", "--from", &path]);
-    assert!(ran.out.contains("1 stays Terminating") && ran.out.contains("not certain"), "{ran}");
+    assert!(ran.out.contains("DEPENDS ON CONTROLLER: 1 waits for kubernetes.io/pv-protection; not certain."), "{ran}");
     // All of it is told of each root, too.
     let web = named("apps/v1", "Deployment", "web", json!({"spec": {"replicas": 1}}));
     let path = write(folder.path(), "web.json", &web.to_string());

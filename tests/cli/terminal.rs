@@ -216,6 +216,6 @@ fn the_short_help_fits_a_screen() {
     assert!(help.lines().count() <= 24, "{} lines", help.lines().count());
     // What only tunes is in `--help` and in the docs.
     let help = plain(&shown(&["plan", "-h"], 80));
-    assert!(help.lines().count() <= 90 && !help.contains("--max-input"), "{} lines", help.lines().count());
+    assert!(!help.contains("--max-input"), "{help}");
     assert!(plain(&shown(&["plan", "--help"], 80)).contains("--max-input"));
 }

@@ -4,8 +4,7 @@ use kubectl_gc::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{
-        EffectClass, FailOn, Gates, Plan, Uncertainty, Verdict, VerdictResult, explore, gate_violations,
-        unlisted_contents,
+        EffectClass, Gates, Plan, Uncertainty, Verdict, VerdictResult, explore, gate_violations, unlisted_contents,
     },
     server::Propagation::{Background, Orphan},
     simulate::{Assume, Request, SimContext},
@@ -20,7 +19,7 @@ pub fn tell(
     stage: &SimContext<'_>,
     plan: &Plan,
     deny: &[EffectClass],
-    fail_on: Option<FailOn>,
+    fail_on: Option<VerdictResult>,
 ) -> String {
     let snapshot = &scene.snapshot;
     let mut unlisted = unlisted_contents(stage, plan);
@@ -53,7 +52,7 @@ pub fn tell(
 
 pub const ALL: &[EffectClass] = &[EffectClass::DataLoss, EffectClass::External, EffectClass::Unknown];
 
-fn describe(graph: &str, start: &str, deny: &[EffectClass], fail_on: Option<FailOn>) -> String {
+fn describe(graph: &str, start: &str, deny: &[EffectClass], fail_on: Option<VerdictResult>) -> String {
     let scene = Scene::new(graph);
     let graph = OwnerGraph::new(&scene.snapshot);
     let stage = SimContext::new(&scene.snapshot, &graph, Assume::Known);
@@ -185,10 +184,10 @@ fn what_is_lost_later_counts() {
         PersistentVolume pv
         facts Pod/held worker Running
         facts PersistentVolume/pv Delete ns/data Bound";
-    let found = describe(graph, "delete Background Namespace/ns", &[EffectClass::DataLoss], Some(FailOn::Stuck));
+    let found = describe(graph, "delete Background Namespace/ns", &[EffectClass::DataLoss], Some(VerdictResult::Stuck));
     assert_eq!(
         found,
-        "stuck: stuck Namespace/ns Pod/held, data-loss PersistentVolumeClaim/data; data-loss \
+        "data-loss: data-loss PersistentVolumeClaim/data, stuck Namespace/ns Pod/held; data-loss \
          PersistentVolumeClaim/data; stuck"
     );
 }
@@ -199,11 +198,17 @@ fn the_level_of_fail_on_includes_everything_worse() {
         let found = describe(graph, "delete Background ConfigMap/c", &[], Some(fail_on));
         found.contains("; ")
     };
+    use VerdictResult::{DataLoss, Depends, External, Stuck, Unsure, Waits};
+    let forbidden_by = |graph: &str| -> Vec<VerdictResult> {
+        let all = [DataLoss, Stuck, Depends, Waits, Unsure, External, VerdictResult::Deletes];
+        all.into_iter().filter(|fail_on| verdict(graph, *fail_on)).collect()
+    };
+    let deletes = VerdictResult::Deletes;
     let argo = "ConfigMap c fin=argoproj.io/x";
-    assert!(!verdict(argo, FailOn::Stuck) && verdict(argo, FailOn::Waits) && verdict(argo, FailOn::Unsure));
+    assert_eq!(forbidden_by(argo), [Depends, Waits, Unsure, External, deletes]);
     let stuck = "ConfigMap c fin=acme.io/x";
-    assert!(verdict(stuck, FailOn::Stuck) && verdict(stuck, FailOn::Waits) && verdict(stuck, FailOn::Unsure));
+    assert_eq!(forbidden_by(stuck), [Stuck, Depends, Waits, Unsure, External, deletes]);
     let unsure = "unread Secret\nConfigMap c";
-    assert!(!verdict(unsure, FailOn::Stuck) && !verdict(unsure, FailOn::Waits) && verdict(unsure, FailOn::Unsure));
-    assert!(!verdict("ConfigMap c", FailOn::Unsure));
+    assert_eq!(forbidden_by(unsure), [Unsure, External, deletes]);
+    assert_eq!(forbidden_by("ConfigMap c"), [deletes]);
 }

@@ -6,7 +6,8 @@ use kubectl_gc::{
     graph::OwnerGraph,
     model::ObjectId,
     plan::{
-        Afterwards, ConfirmationReason, Consent, FailOn, NoteKind, OutcomeKind, Plan, explore, removed, severe_objects,
+        Afterwards, ConfirmationReason, Consent, NoteKind, OutcomeKind, Plan, VerdictResult, explore, removed,
+        severe_objects,
     },
     simulate::{Assume, Request, SimContext, State},
 };
@@ -40,7 +41,7 @@ pub fn tell(graph: &str, action: &str) -> String {
         ("assumptions", "") => plan.assumptions.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
         ("claims", "") => claims(&scene, &plan),
         ("consent", "") => asked(&scene, &plan),
-        ("verdict", "") => verdict::tell(&scene, &stage, &plan, verdict::ALL, Some(FailOn::Unsure)),
+        ("verdict", "") => verdict::tell(&scene, &stage, &plan, verdict::ALL, Some(VerdictResult::Unsure)),
         ("assumed", "") => verdict::assumed(&scene.snapshot, &plan),
         ("doubting", "") => doubting(&scene, &request),
         ("order", "") => order_sensitivity::survey(&scene, &request),

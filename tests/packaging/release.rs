@@ -183,7 +183,7 @@ fn the_workflow_runs_the_script() {
 #[test]
 fn every_file_names_this_version() {
     assert!(repository("CHANGELOG.md").contains(&format!("\n## {VERSION}\n")));
-    assert!(repository("README.md").contains(&format!("kubectl-gc-v{VERSION}-linux-amd64.tar.gz")));
+    assert!(repository("docs/install.md").contains(&format!("kubectl-gc-v{VERSION}-linux-amd64.tar.gz")));
     assert!(repository("Dockerfile").contains(&format!("--tag kubectl-gc:{VERSION} ")));
     assert!(repository("README.md").contains(concat!("Rust ", env!("CARGO_PKG_RUST_VERSION"))));
 }

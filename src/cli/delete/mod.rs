@@ -318,7 +318,8 @@ impl DeleteReport<'_> {
         let data = self.describe(delete, result, &self.printer(), " Nothing was changed.")?;
         let gaps = Incomplete::gaps_that_matter(&delete.session.snapshot, &result.plan);
         let mut report = Report::of(data).with_gaps(&gaps);
-        if result.plan.stuck() || !result.gate_violations.is_empty() {
+        let verdict = self.with_view(delete, result, |view| view.verdict().result);
+        if !result.gate_violations.is_empty() || self.args.gates.fails_at(verdict) {
             report.exit = Exit::BadNews;
         }
         let refusal = delete.check(plan, notes).err();

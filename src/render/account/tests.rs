@@ -147,13 +147,10 @@ fn rows() -> Vec<(What, &'static str)> {
             "Pod/x deleted; by whom is unknown: its owner Runner/a (uid u-1) is unknown (forbidden)",
         ),
         (gone(Reason::WhileLost), "Pod/x gone; when and why is unknown, because its watch was lost"),
-        (
-            of("Pod", Change::Gone { why: None, after: Some(300), removed: Vec::new() }),
-            "Pod/x gone, 0.3s after its deletion was requested",
-        ),
+        (of("Pod", Change::Gone { why: None, after: Some(300), removed: Vec::new() }), "Pod/x gone after 0.3s"),
         (
             of("Pod", Change::Gone { why: None, after: Some(61_000), removed: vec![text("acme.io/x")] }),
-            "Pod/x gone, 61s after its deletion was requested; finalizer acme.io/x removed last",
+            "Pod/x gone after 61s; finalizer acme.io/x removed last",
         ),
         (
             requested("Pod", DeletionPolicy::Background, Holds { grace: Some(30), ..Holds::default() }),

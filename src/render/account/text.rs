@@ -96,7 +96,7 @@ impl Words<'_> {
             Change::PolicyChanged { .. } => "was deleted again, in the foreground".to_owned(),
             Change::Gone { why: Some(why), .. } => self.reason(why, "collected", "deleted"),
             Change::Gone { why: None, after, removed } => {
-                let after = after.map(|after| format!(", {} after its deletion was requested", seconds(after)));
+                let after = after.map(|after| format!(" after {}", seconds(after)));
                 let removed = if removed.is_empty() { String::new() } else { removed_last(removed) };
                 format!("gone{}{removed}", after.unwrap_or_default())
             }

@@ -154,7 +154,7 @@ impl<'a> ApplyDocument<'a> {
             verdict: VerdictJson { result: apply.result().name(), sentence: view.verdict(), certain: apply.certain() },
             objects: (0..view.objects.len()).map(|index| FileObjectJson::of(view, index)).collect(),
             others: apply.others().map(|outcome| OtherJson::of(view, outcome)).collect(),
-            outside: outside(&plan, false),
+            outside: outside(&plan, false, true),
             summary: SummaryJson {
                 objects,
                 collected,

@@ -51,7 +51,7 @@ pub(super) fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> 
     let (word, tone, sentence) = text::verdict(view);
     let verdict = Verdict { fate: Fate::of_word(word, tone), word: word.to_owned(), sentence };
     let next = view.followed.and_then(|followed| text::next(view, followed)).map(|command| command.to_string());
-    let sections = [section("But", view.unfinished.to_vec()), section("Next", next.into_iter().collect())];
+    let sections = [section("Then", view.unfinished.to_vec()), section("Next", next.into_iter().collect())];
     let drawn = View { verdict: Some(verdict), rows, sections: sections.into_iter().flatten().collect(), ..planned };
     picture.views = Vec::new();
     picture.shown = 0;

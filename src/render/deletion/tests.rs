@@ -97,10 +97,7 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
 fn what_came_as_foretold_takes_one_sentence() {
     let target = [sent("web", Answered::Accepted)];
     let (text, code) = describe(&target, Some(&followed(Ended::AsPlanned)));
-    assert_eq!(
-        (text.as_str(), code),
-        ("DONE: as planned, after 1.2s: 6 objects are deleted, 1 survives with changed\nowner references.\n", 0)
-    );
+    assert_eq!((text.as_str(), code), ("DONE: as planned, after 1.2s: 6 objects are deleted, 1 kept.\n", 0));
     let (text, code) = describe(&target, None);
     assert_eq!(
         (text.as_str(), code),
@@ -156,8 +153,7 @@ fn what_came_otherwise_is_told_one_by_one() {
     let (text, code) = describe(&[sent("web", Answered::Accepted)], Some(&came));
     assert_eq!(
         text,
-        "UNEXPECTED: 1 object ended differently than planned, after 1.2s: 6 objects are\ndeleted, 1 survives with \
-            changed owner references.\n\
+        "UNEXPECTED: 1 object ended differently than planned, after 1.2s: 6 objects are\ndeleted, 1 kept.\n\
          \n  ConfigMap/kept -n other  exists  planned: deleted\n\
          \n  Pod/late  also deleted  created after the plan, owned by Deployment/web\n"
     );
@@ -229,10 +225,7 @@ fn what_was_not_deleted_is_never_called_done() {
     let (text, code) =
         describe(&[sent("web", Answered::Accepted), sent("api", refused())], Some(&followed(Ended::AsPlanned)));
     assert!(
-        text.starts_with(
-            "PARTLY DONE: after 1.2s: 6 objects are deleted, 1 survives with changed \
-        owner\nreferences. 1 target was not deleted."
-        ),
+        text.starts_with("PARTLY DONE: after 1.2s: 6 objects are deleted, 1 kept. 1 target was not\ndeleted."),
         "{text}"
     );
     assert_eq!(code, 1);

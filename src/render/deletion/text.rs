@@ -195,7 +195,7 @@ fn is_stuck(followed: &Followed) -> bool {
     followed.blockers.iter().any(|blocker| blocker.state == State::Stuck)
 }
 
-/// `4 of 7 objects are gone, 3 are left Terminating, 1 survives, changed`
+/// `4 of 7 objects are gone, 3 are left Terminating, 1 kept`
 fn what_came(followed: &Followed) -> String {
     let progress = followed.progress;
     let gone = match (progress.gone, progress.to_go) {
@@ -208,7 +208,7 @@ fn what_came(followed: &Followed) -> String {
     };
     let changed = match progress.changed {
         0 => String::new(),
-        changed => format!(", {} with changed owner references", count(changed, "survives", "survive")),
+        changed => format!(", {} kept", thousands(changed)),
     };
     format!("{gone}{left}{changed}")
 }

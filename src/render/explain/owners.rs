@@ -81,7 +81,8 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
     };
     let mut remarks: Vec<String> = Vec::new();
     if let Some(story) = row.story {
-        remarks.push(story.message.clone());
+        // The word says that an owner exists.
+        remarks.extend(Some(&story.message).filter(|message| !message.ends_with(word)).cloned());
         remarks.extend((row.reference.is_controller()).then(|| "controller".to_owned()));
         remarks.extend(blocks(story).map(str::to_owned));
         if wide {
@@ -105,9 +106,9 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
 
 fn blocks(story: &ReferenceStory) -> Option<&'static str> {
     match (story.blocks, story.owner) {
-        (Blocks::No | Blocks::Nobody, _) => None,
+        // Nearly every reference would, and only a foreground delete of the owner asks.
+        (Blocks::No | Blocks::Nobody, _) | (Blocks::Would, Some(OwnerState::Live)) => None,
         (Blocks::Unseen, _) => Some("meant to block it, but the collector does not see that"),
-        (Blocks::Would, Some(OwnerState::Live)) => Some("blocks a foreground delete of this owner"),
         (Blocks::Would, _) => Some("would block it"),
         (Blocks::Now, _) => Some("blocks it now"),
     }

@@ -57,23 +57,23 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             (word, tone, format!("{name} will be deleted ({why}) and {stays}."))
         }
         ProjectedOutcome::Changes { .. } => ("CHANGES", Tone::Warning, format!("{name} is kept, but changed: {why}.")),
-        ProjectedOutcome::Stays => ("KEPT", Tone::Good, format!("{name} exists, and {}.", why_it_stays(explanation))),
+        ProjectedOutcome::Stays => ("OK", Tone::Good, format!("nothing deletes {name}{}.", why_it_stays(explanation))),
     }
 }
 
 fn why_it_stays(explanation: &Explanation) -> String {
     if let Some(refused) = &explanation.end.refused {
-        return format!("the API server refuses to delete or change it: {refused}");
+        return format!(": the API server refuses to delete or change it: {refused}");
     }
     let why = match &explanation.next.next {
-        Next::Nothing(NoAction::OwnersSolid) if explanation.references.len() == 1 => "its owner keeps it",
-        Next::Nothing(NoAction::OwnersSolid) => "its owners keep it",
-        Next::Nothing(NoAction::NoOwners) => "it has no owner",
-        Next::Nothing(NoAction::Unmappable(_) | NoAction::InvalidScope(_)) => "the collector cannot process it",
-        Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_)) => "the collector ignores it",
+        Next::Nothing(NoAction::OwnersSolid) if explanation.references.len() == 1 => ": its owner keeps it",
+        Next::Nothing(NoAction::OwnersSolid) => ": its owners keep it",
+        Next::Nothing(NoAction::NoOwners) => "",
+        Next::Nothing(NoAction::Unmappable(_) | NoAction::InvalidScope(_)) => ": the collector cannot process it",
+        Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_)) => ": the collector ignores it",
         // The collector would delete it, but it still exists.
-        Next::Delete(..) | Next::Unblock => "the API server refuses to delete it",
-        _ => "nothing deletes it",
+        Next::Delete(..) | Next::Unblock => ": the API server refuses that",
+        _ => "",
     };
     why.to_owned()
 }
@@ -175,7 +175,7 @@ pub(super) fn because_of(view: &ExplainView<'_>, explanation: &Explanation) -> S
 /// The status of a reference, in a word.
 pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
     match standing {
-        ReferenceStatus::Solid => ("solid", Tone::Good),
+        ReferenceStatus::Solid => ("exists", Tone::Good),
         ReferenceStatus::Waiting => ("waiting", Tone::Warning),
         ReferenceStatus::NotServed => ("not served", Tone::Error),
         ReferenceStatus::InvalidScope => ("invalid", Tone::Error),

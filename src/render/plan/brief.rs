@@ -57,7 +57,7 @@ impl Output for BriefView<'_> {
         if all.len() <= WHOLE || !options.fold {
             return text::write(view, options, out);
         }
-        verdict::write(view, verdict::describe(view, &view.verdict()), options, out)?;
+        verdict::write(view, &verdict::describe(view, &view.verdict()), options, out)?;
         let mut left_out = all.len();
         for wanted in [stuck, survives] {
             let some: Vec<Row<'_>> = all.iter().filter(|row| wanted(row)).take(MOST).map(alone).collect();
@@ -73,6 +73,10 @@ impl Output for BriefView<'_> {
             writeln!(out, "{}", options.style.paint(Tone::Quiet, &line))?;
         }
         sections::write(view, options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.0.write_verdict(options, out)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     document::ObjectJson,
     model::{Snapshot, gaps::in_words},
-    plan::{EffectClass, FailOn, Gate, GateViolation},
+    plan::{EffectClass, Gate, GateViolation, VerdictResult},
     wording::{count, thousands},
 };
 
@@ -79,7 +79,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
         gate_violations.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect();
     let removed = gate_violations.removed();
     match gate_violations.gate {
-        Gate::Deny(resource) => {
+        Gate::Deny(_) => {
             let mut parts = Vec::new();
             if removed > 0 {
                 let more = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
@@ -93,9 +93,9 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
                 parts
                     .push(format!("some may be deleted that could not be read: {}", in_words(&gate_violations.unread)));
             }
-            format!("--deny={}: {}.", snapshot.resources.get(resource).full_name(), parts.join("; "))
+            format!("{}: {}.", flag(snapshot, gate_violations), parts.join("; "))
         }
-        Gate::Max(max) => {
+        Gate::Max(_) => {
             let mut more = String::new();
             if !uncounted.is_empty() {
                 more += &format!(", and an unknown number of {}", uncounted.join(", "));
@@ -104,7 +104,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
                 more += &format!("; more may be, which could not be read: {}", in_words(&gate_violations.unread));
             }
             let objects = count(removed.try_into().unwrap_or(usize::MAX), "object", "objects");
-            format!("--max={max}: {objects} would be deleted{more}.")
+            format!("{}: {objects} would be deleted{more}.", flag(snapshot, gate_violations))
         }
         Gate::DenyEffect(class) => {
             let has = match (class, removed) {
@@ -124,16 +124,33 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
             if !not_read.is_empty() {
                 parts.push(format!("what could not be read may have such an effect: {}", not_read.join(", ")));
             }
-            format!("--deny-effect={}: {}.", class.name(), parts.join("; "))
+            format!("{}: {}.", flag(snapshot, gate_violations), parts.join("; "))
         }
         Gate::FailOn(fail_on) => {
             let why = match fail_on {
-                FailOn::Stuck => "something would stay Terminating, and no controller is known to finish it",
-                FailOn::Waits => "something would stay Terminating",
-                FailOn::Unsure => "something would stay Terminating, or is not certain",
+                VerdictResult::Refused => "the API server would refuse it",
+                VerdictResult::TakesDown => "a webhook or an API would lose its backend, or worse",
+                VerdictResult::DataLoss => "stored data would be lost, or worse",
+                VerdictResult::Stuck => {
+                    "data would be lost, or something would stay Terminating that no controller is known to finish"
+                }
+                VerdictResult::Depends | VerdictResult::Waits => "something would stay Terminating, or worse",
+                VerdictResult::Unsure => "something would stay Terminating, or is not certain, or worse",
+                VerdictResult::External => "something outside the owner graph would be deleted, or worse",
+                VerdictResult::Deletes | VerdictResult::Nothing => "something would be deleted or changed",
             };
-            format!("--fail-on={}: {why}.", fail_on.name())
+            format!("{}: {why}.", flag(snapshot, gate_violations))
         }
+    }
+}
+
+/// The flag that the plan violates: `--deny=pods`.
+pub(super) fn flag(snapshot: &Snapshot, violation: &GateViolation) -> String {
+    match violation.gate {
+        Gate::Deny(resource) => format!("--deny={}", snapshot.resources.get(resource).full_name()),
+        Gate::Max(max) => format!("--max={max}"),
+        Gate::DenyEffect(class) => format!("--deny-effect={}", class.name()),
+        Gate::FailOn(result) => format!("--fail-on={}", result.name()),
     }
 }
 

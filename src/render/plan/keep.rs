@@ -63,7 +63,7 @@ pub(super) fn describe(view: &PlanView<'_>) -> Vec<String> {
     let Some(Kept { kept, stays, .. }) = view.kept else { return Vec::new() };
     let mut describe = Vec::new();
     if !kept.is_empty() {
-        describe.push(format!("{} ({})", count(kept.len(), "object", "objects"), some(view, kept)));
+        describe.push(format!("keeps {} ({})", count(kept.len(), "object", "objects"), some(view, kept)));
     }
     if !stays.is_empty() {
         let kinds = by_kind(view, stays.iter().copied());

@@ -126,7 +126,7 @@ impl<'a> PlanView<'a> {
     }
 
     /// The verdict on the plan.
-    fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Verdict {
         Verdict::of(self.snapshot, self.plan, self.unlisted_contents, self.gates)
     }
 
@@ -201,6 +201,10 @@ impl Output for PlanView<'_> {
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         text::write(self, options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        verdict::write_line(&verdict::describe(self, &self.verdict()), options, out)
     }
 }
 

@@ -113,7 +113,7 @@ fn of_word(word: Word) -> Fate {
 
 fn of_result(result: VerdictResult) -> Fate {
     match result {
-        VerdictResult::Refused | VerdictResult::DataLoss => Fate::Error,
+        VerdictResult::Refused | VerdictResult::TakesDown | VerdictResult::DataLoss => Fate::Error,
         VerdictResult::Stuck => Fate::Stuck,
         VerdictResult::Depends | VerdictResult::Waits => Fate::Waits,
         VerdictResult::Unsure => Fate::Unsure,
@@ -154,6 +154,6 @@ fn story(view: &PlanView<'_>, outcome: &Outcome) -> Vec<Section> {
     waits.extend((more > 0).then(|| format!("… {more} more")));
     let afterwards = outcome.afterwards.iter().map(|after| side_effects::describe(view.snapshot, *after).1).collect();
     let sections =
-        [("Because", because.into_iter().collect()), ("Outside", effects), ("Waits for", waits), ("But", afterwards)];
+        [("Because", because.into_iter().collect()), ("Lost", effects), ("Waits for", waits), ("Then", afterwards)];
     sections.into_iter().filter_map(|(label, lines)| section(label, lines)).collect()
 }

@@ -28,6 +28,7 @@ use super::{
     PlanView, keep,
     names::{finished_pods, name, stuck},
     obstacles, set_claims, side_effects, unlisted_contents,
+    verdict::{already_waits, further_doubts, then},
 };
 
 /// The width of the labels, in columns.
@@ -62,7 +63,7 @@ impl Said {
 
 /// Writes the sections: a label and its text.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let sections = sections(view, options.fold);
+    let sections = sections(view, options.fold, options.wide);
     if !sections.is_empty() {
         writeln!(out)?;
     }
@@ -92,11 +93,12 @@ pub(super) fn of_picture(view: &PlanView<'_>, fold: bool) -> Vec<Section> {
         false => visible(&text).split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "),
     };
     let lines = |said: Vec<Said>| said.into_iter().map(line);
-    let sections = sections(view, fold).into_iter();
+    let sections = sections(view, fold, true).into_iter();
     sections.filter_map(|(label, said)| section(label, lines(said).collect())).collect()
 }
 
-fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
+/// All sections, or without `wide` only those that this delete differs in from others.
+fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<(&'static str, Vec<Said>)> {
     let instead = |(propagation, summary): &(Propagation, Summary)| Said {
         text: format!("{:<POLICY$}{}", propagation.name().to_lowercase(), in_short(*summary)),
         hanging: POLICY,
@@ -112,17 +114,27 @@ fn sections(view: &PlanView<'_>, fold: bool) -> Vec<(&'static str, Vec<Said>)> {
         None if same && view.plan.outcomes.is_empty() => Vec::new(),
         None => view.instead.iter().map(instead).collect(),
     };
+    let texts = |texts: Vec<String>| texts.into_iter().map(Said::text).collect::<Vec<Said>>();
     // The lines above say what is deleted later, where others can do what it waits for.
     let spared = if view.plan.then.is_none() { unlisted_contents::spared(view) } else { Vec::new() };
+    let note = [
+        already_waits(view),
+        keep::describe(view),
+        further_doubts(view),
+        set_claims::describe(view),
+        side_effects::notes(view),
+        assumes(view, |assumption| !is_usual(assumption)),
+    ];
+    let (assumes, also, instead) = match wide {
+        true => (assumes(view, is_usual), unlisted_contents::also(view), instead),
+        false => Default::default(),
+    };
     let sections = [
-        ("Kept", keep::describe(view).into_iter().map(Said::text).collect()),
-        ("Outside", side_effects::outside(view, fold).into_iter().map(Said::text).collect()),
-        ("Claims", set_claims::describe(view).into_iter().map(Said::text).collect()),
-        ("Note", side_effects::notes(view).into_iter().map(Said::text).collect()),
-        ("Assumes", assumes(view).into_iter().map(Said::text).collect()),
-        ("Also", unlisted_contents::also(view).into_iter().map(Said::text).collect()),
-        ("Later", spared.into_iter().map(Said::text).collect()),
-        ("But", side_effects::afterwards(view).into_iter().map(Said::text).collect()),
+        ("Lost", texts(side_effects::outside(view, fold, wide))),
+        ("Note", texts(note.concat())),
+        ("Then", texts([then(view).into_iter().collect(), spared, side_effects::afterwards(view)].concat())),
+        ("Assumes", texts(assumes)),
+        ("Also", texts(also)),
         ("Policies", instead),
         ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
     ];
@@ -145,11 +157,23 @@ fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
     }
 }
 
-/// What the plan assumes about controllers and kubelets; all kubelets are in one line.
-fn assumes(view: &PlanView<'_>) -> Vec<String> {
+/// Whether nearly every cluster does this: Kubernetes' own controllers, kubelets, and controllers of known finalizers.
+fn is_usual(assumption: &Assumption) -> bool {
+    matches!(
+        assumption,
+        Assumption::Kubelet { .. }
+            | Assumption::Finalizer { .. }
+            | Assumption::NamespaceController
+            | Assumption::PodGarbageCollector
+            | Assumption::Reclaimed { .. }
+    )
+}
+
+/// What the plan assumes about controllers and kubelets, of what is `wanted`; all kubelets are in one line.
+fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> {
     let mut nodes: Vec<&str> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
-    for assumption in &view.plan.assumptions {
+    for assumption in view.plan.assumptions.iter().filter(|assumption| wanted(assumption)) {
         match assumption {
             Assumption::Kubelet { node } => nodes.push(node),
             Assumption::NotReplaced { .. } | Assumption::NotAdopted => {}

@@ -4,7 +4,10 @@
 use rustc_hash::FxHashMap;
 
 use crate::{
-    model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
+    model::{
+        ObjectId, ResourceId, Snapshot,
+        effects::{EffectKind, Severity},
+    },
     plan::{Afterwards, Note, NoteKind, Outcome, OutsideEffect},
     render::words::plural,
     simulate::BlockedBy,
@@ -65,12 +68,14 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     describe
 }
 
-/// All effects outside the graph, the worst first; objects with the same effect share a line.
-pub(in crate::render) fn outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
+/// What is lost outside the graph, the worst first, and with `all` also what is kept there; objects with the same
+/// effect share a line.
+pub(in crate::render) fn outside(view: &PlanView<'_>, fold: bool, all: bool) -> Vec<String> {
     let mut groups: Vec<(ResourceId, &str, Vec<&OutsideEffect>)> = Vec::new();
     let mut known: FxHashMap<(ResourceId, EffectKind, &str, &str), usize> = FxHashMap::default();
     let later = view.plan.effects_later.iter().map(|effect| (effect, "; later"));
-    for (effect, when) in view.plan.effects.iter().map(|effect| (effect, "")).chain(later) {
+    let effects = view.plan.effects.iter().map(|effect| (effect, "")).chain(later);
+    for (effect, when) in effects.filter(|(effect, _)| all || effect.severity() != Severity::Info) {
         let resource = view.snapshot.object(effect.object).resource;
         let group = *known.entry((resource, effect.kind, &effect.message, when)).or_insert_with(|| {
             groups.push((resource, when, Vec::new()));

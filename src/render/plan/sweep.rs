@@ -5,23 +5,22 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::{
-    collector::Reason,
     plan::{NoteKind, Outcome, OutcomeKind, VerdictResult},
     render::{
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
         style::Tone,
     },
-    simulate::{Cause, State},
     wording::count,
 };
 
 use super::{
     PlanView,
     document::SweepDocument,
-    names::by_kind,
     names_of_deleted, picture, text,
-    verdict::{VerdictText, losses_first, recreated, root_causes, then, uncertain, until, waiting_word},
+    verdict::{
+        Part, VerdictText, come_back, doubt, holds, in_a_line, losses_of, more_later, tone, uncertain, word, write_line,
+    },
 };
 
 /// A sweep with what is needed to print it.
@@ -42,110 +41,61 @@ impl Output for SweepView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        text::write_below(&self.0, self.verdict(), options, out)
+        text::write_below(&self.0, &self.verdict(), options, out)
+    }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        write_line(&self.verdict(), options, out)
     }
 }
 
 impl SweepView<'_> {
+    /// The verdict in one line, as that of a plan.
     fn verdict(&self) -> VerdictText {
-        verdict(&self.0).after(losses_first(&self.0, &self.0.verdict(), VerdictResult::Unsure))
-    }
-}
-
-fn verdict(view: &PlanView<'_>) -> VerdictText {
-    let (_, unread, unsure) = uncertain(view);
-    let in_state = |wanted: fn(State) -> bool| {
-        let all = view.plan.outcomes.iter().chain(&view.plan.stays);
-        all.filter(|outcome| outcome.state.is_some_and(wanted)).count()
-    };
-    let stuck = in_state(|state| state == State::Stuck);
-    let waiting = in_state(|state| state != State::Stuck);
-    let mut sentences: Vec<String> = Vec::new();
-    let changes = changes(view);
-    if !changes.is_empty() {
-        sentences.push(format!("{}.", changes.join(", ")));
-    }
-    if stuck > 0 {
-        let stay = count(stuck, "object stays", "objects stay");
-        sentences.push(format!(
-            "{stay} Terminating{}: no controller is known to finish {}.",
-            root_causes(view),
-            it_or_them(stuck)
-        ));
-    }
-    if waiting > 0 {
-        sentences.push(format!(
-            "{} Terminating until {}.",
-            count(waiting, "object stays", "objects stay"),
-            until(view, view.plan.outcomes.iter().chain(&view.plan.stays))
-        ));
-    }
-    let sentence = sentences.join(" ");
-    let describe = |sentence: String| {
-        format!("{sentence}{}{unsure}{}", then(view), recreated(view.plan.summary)).trim_start().to_owned()
-    };
-    if stuck > 0 {
-        return VerdictText::new("STUCK", Tone::Error, describe(sentence));
-    }
-    if unread > 0 {
-        return VerdictText::new("UNSURE", Tone::Warning, describe(sentence));
-    }
-    if waiting > 0 {
-        let word = waiting_word(view.plan.outcomes.iter().chain(&view.plan.stays));
-        return VerdictText::new(word, Tone::Warning, describe(sentence));
-    }
-    if view.plan.outcomes.is_empty() && view.plan.stuck() {
-        let sentence = "all that the collector would do now is prevented.".to_owned();
-        return VerdictText::new("PREVENTED", Tone::Error, sentence);
-    }
-    if view.plan.outcomes.is_empty() {
-        let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
-        let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
-        let but = if doubted { ", except the objects this sweep does not change (see Note)" } else { "" };
-        let nothing = format!("the collector has nothing to delete, to update or to finish{limit}{but}.");
-        return VerdictText::new("NOTHING TO DO", Tone::Good, nothing);
-    }
-    // An object that changes only in another order of events has an outcome, too.
-    let sentence =
-        if sentence.is_empty() { "nothing changes in the most likely order of events.".to_owned() } else { sentence };
-    VerdictText::new("WORK TO DO", Tone::Strong, describe(sentence))
-}
-
-fn it_or_them(number: usize) -> &'static str {
-    if number == 1 { "it" } else { "them" }
-}
-
-/// The kinds of changes: deletions, terminating owners that are removed, references.
-fn changes(view: &PlanView<'_>) -> Vec<String> {
-    let of = |wanted: &dyn Fn(&Outcome) -> bool| view.plan.outcomes.iter().filter(|outcome| wanted(outcome)).count();
-    let deleted = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted && !was_leaving(view, outcome);
-    let kinds = by_kind(view, view.plan.outcomes.iter().filter(deleted).map(|outcome| outcome.object));
-    let kept = |outcome: &Outcome| matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Orphaned);
-    let freed =
-        |outcome: &Outcome| kept(outcome) && matches!(outcome.because, Some(Cause::Collector(Reason::OwnerOrphans(_))));
-    let finished = |outcome: &Outcome| outcome.kind == OutcomeKind::Deleted && was_leaving(view, outcome);
-    let parts = [
-        (of(&|outcome| deleted(&outcome)), "would be deleted", kinds.as_str()),
-        (of(&|outcome| kept(outcome) && !freed(outcome)), "would lose owner references", ""),
-        (of(&freed), "would lose the reference to an owner deleted with the orphan policy", ""),
-        (of(&|outcome| outcome.kind == OutcomeKind::Unblocked), "would no longer block an owner", ""),
-    ];
-    let mut describe: Vec<String> = Vec::new();
-    for (number, what, kinds) in parts.into_iter().filter(|(number, ..)| *number > 0) {
-        let counted = if describe.is_empty() { count(number, "object", "objects") } else { number.to_string() };
-        describe.push(if kinds.is_empty() {
-            format!("{counted} {what}")
-        } else {
-            format!("{counted} {what} ({kinds})")
-        });
-    }
-    match of(&finished) {
-        0 => {}
-        number => {
-            describe.push(count(number, "Terminating owner would be removed", "Terminating owners would be removed"))
+        let view = &self.0;
+        let verdict = view.verdict();
+        let result = verdict.result;
+        if view.plan.outcomes.is_empty() && result == VerdictResult::Nothing {
+            let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
+            let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
+            let but = if doubted { ", but see Note" } else { "" };
+            let nothing = Part::new(14, format!("nothing is left over{limit}{but}"));
+            return in_a_line("NOTHING TO DO", Tone::Good, vec![nothing]);
         }
+        let mut parts = losses_of(view, &verdict);
+        parts.extend(doubt(view, &verdict));
+        parts.extend(changes(view));
+        parts.extend(holds(view, || view.plan.outcomes.iter().chain(&view.plan.stays)));
+        if parts.is_empty() {
+            // An object that changes only in another order of events has an outcome, too.
+            let nothing =
+                if view.plan.outcomes.is_empty() { "all work is prevented" } else { "nothing changes at once" };
+            parts.push(Part::new(14, nothing));
+        }
+        parts.extend(more_later(view));
+        parts.extend(come_back(view));
+        parts.extend(uncertain(&verdict));
+        let has_work = matches!(result, VerdictResult::Deletes | VerdictResult::External);
+        in_a_line(if has_work { "WORK TO DO" } else { word(result) }, tone(result), parts)
     }
-    describe
+}
+
+/// What the collector does at once: deletions, terminating owners that are removed, references.
+fn changes(view: &PlanView<'_>) -> Vec<Part> {
+    let of = |wanted: &dyn Fn(&Outcome) -> bool| view.plan.outcomes.iter().filter(|outcome| wanted(outcome)).count();
+    let goes = |outcome: &Outcome| outcome.kind == OutcomeKind::Deleted;
+    let deleted = of(&|outcome| goes(outcome) && !was_leaving(view, outcome));
+    let finished = of(&|outcome| goes(outcome) && was_leaving(view, outcome));
+    let kept = of(&|outcome| matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Orphaned));
+    let unblocked = of(&|outcome| outcome.kind == OutcomeKind::Unblocked);
+    let parts = [
+        (deleted, 14, "object goes", "objects go"),
+        (finished, 11, "deletion ends", "deletions end"),
+        (kept, 10, "loses owner references", "lose owner references"),
+        (unblocked, 7, "no longer blocks its owner", "no longer block their owners"),
+    ];
+    let parts = parts.into_iter().filter(|(number, ..)| *number > 0);
+    parts.map(|(number, left_out, one, many)| Part::new(left_out, count(number, one, many)).listed()).collect()
 }
 
 /// Whether an object is already terminating with a finalizer that the collector removes (R8.1, R8.2).

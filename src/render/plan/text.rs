@@ -28,15 +28,15 @@ pub(super) const MARGIN: usize = 2;
 /// The width of the second column; the rare longer word exceeds it.
 const WORD: usize = "deleted".len();
 
-/// Writes the violated gates, the verdict, the lines, and the sections below them.
+/// Writes the verdict, what forbids the delete, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_below(view, verdict::describe(view, &view.verdict()), options, out)
+    write_below(view, &verdict::describe(view, &view.verdict()), options, out)
 }
 
 /// Like [`write`], with another verdict.
 pub(super) fn write_below(
     view: &PlanView<'_>,
-    verdict: VerdictText,
+    verdict: &VerdictText,
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -7,44 +7,79 @@ use std::{
 
 use rustc_hash::FxHashSet;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    model::{ObjectId, Origin, Symbol},
-    plan::{Outcome, OutcomeKind, ReasonKind, Summary, Uncertainty, Verdict, VerdictReason, VerdictResult},
+    model::{ObjectId, Symbol},
+    plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictReason, VerdictResult},
     render::{
+        go_quote::visible,
         lines::{self, Run},
         output::TextOptions,
         style::Tone,
     },
-    simulate::{BlockedBy, Cause, Finished, State, until_who_is_done},
+    simulate::{BlockedBy, Finished, Obstacle, State, until_who_is_done},
     wording::{count, thousands},
 };
 
 use super::{
     PlanView,
     details::held,
-    gates::describe as describe_gate,
+    gates::{describe as describe_gate, flag as gate_flag},
     names::{by_kind, finished_pods, name, stuck},
     obstacles::{describe as describe_obstacle, word as obstacle_word},
 };
+
+/// The longest verdict on a plan, in characters, its word included: one look is enough.
+const LONGEST: usize = 100;
+
+/// At most this many targets are said to be deleted already.
+const NAMED: usize = 3;
 
 /// A verdict as text shows it: a word, its tone, and a sentence.
 pub(super) struct VerdictText {
     pub word: &'static str,
     pub tone: Tone,
     pub sentence: Vec<Run>,
-    /// The verb that the sentence lacks, because it is the word.
-    verb: Option<&'static str>,
 }
 
-impl VerdictText {
-    pub(super) fn new(word: &'static str, tone: Tone, sentence: impl Into<String>) -> Self {
-        VerdictText { word, tone, sentence: vec![Run::plain(sentence)], verb: None }
+/// A part of a verdict's sentence.
+pub(super) struct Part {
+    /// What it says, the longest first; the first that fits is taken.
+    says: Vec<String>,
+    tone: Tone,
+    /// How much is lost without each of these texts; the least is lost first.
+    prices: Vec<u8>,
+    /// What joins it to the part before.
+    joint: &'static str,
+}
+
+impl Part {
+    /// `left_out` says how much is lost without it.
+    pub(super) fn new(left_out: u8, says: impl Into<String>) -> Self {
+        Part { says: vec![says.into()], prices: vec![left_out], tone: Tone::Plain, joint: "; " }
     }
 
-    /// The same with losses first.
-    pub(super) fn after(self, losses: Vec<Run>) -> Self {
-        VerdictText { sentence: [losses, self.sentence].concat(), ..self }
+    /// The same with something shorter to say, which loses this much.
+    pub(super) fn or(mut self, lost: u8, shorter: impl Into<String>) -> Self {
+        self.says.push(shorter.into());
+        self.prices.insert(self.prices.len() - 1, lost);
+        self
+    }
+
+    /// The same, joined to the part before in this way.
+    fn joined(self, joint: &'static str) -> Self {
+        Part { joint, ..self }
+    }
+
+    /// The same as the next item of a list.
+    pub(super) fn listed(self) -> Self {
+        self.joined(", ")
+    }
+
+    /// What it says: the longest that has not been dropped.
+    fn text(&self) -> &str {
+        self.says.first().map_or("", String::as_str)
     }
 }
 
@@ -117,38 +152,25 @@ impl VerdictJson {
     }
 }
 
-/// The verdict in one sentence, without the word for its result: what refuses the delete, then what it would do.
+/// The verdict in one sentence, without the word for its result.
 fn message(view: &PlanView<'_>, verdict: &Verdict) -> String {
-    let obstacles = obstacles(verdict).map(|reason| format!("{}.", reason_in_words(view, reason)));
-    let gates = view.gates.iter().map(|violation| describe_gate(view.snapshot, violation));
-    let text = describe(view, verdict);
-    let sentence: String = text.sentence.iter().map(|run| run.text.as_str()).collect();
-    let sentence = match text.verb {
-        Some(verb) => format!("{verb} {sentence}"),
-        None => capitalized(&sentence),
-    };
-    gates.chain(obstacles).chain([sentence]).collect::<Vec<_>>().join(" ")
+    let sentence: String = describe(view, verdict).sentence.iter().map(|run| run.text.as_str()).collect();
+    capitalized(&sentence)
 }
 
-fn capitalized(sentence: &str) -> String {
+pub(super) fn capitalized(sentence: &str) -> String {
     let mut chars = sentence.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Reasons that are neither gates, nor outcomes or effects: each has a line of its own.
-fn obstacles(verdict: &Verdict) -> impl Iterator<Item = &VerdictReason> {
-    let obstacle =
-        |kind| matches!(kind, ReasonKind::Admission | ReasonKind::Webhook | ReasonKind::Api | ReasonKind::Collector);
-    verdict.reasons.iter().filter(move |reason| obstacle(reason.kind))
-}
-
-/// Writes the violated gates, the obstacles and the verdict.
+/// Writes the verdict, and below it the violated gates and the obstacles.
 pub(super) fn write(
     view: &PlanView<'_>,
-    verdict: VerdictText,
+    verdict: &VerdictText,
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    write_line(verdict, options, out)?;
     for violation in view.gates {
         lines::write_sentence("GATE", Tone::Error, &describe_gate(view.snapshot, violation), options, out)?;
     }
@@ -156,13 +178,19 @@ pub(super) fn write(
         let sentence = describe_obstacle(view, obstacle);
         lines::write_sentence(obstacle_word(obstacle), Tone::Error, &sentence, options, out)?;
     }
+    Ok(())
+}
+
+/// Writes the verdict alone.
+pub(super) fn write_line(verdict: &VerdictText, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     lines::write_runs(verdict.word, verdict.tone, &verdict.sentence, options, out)
 }
 
-/// The word for a result; gates and obstacles have lines of their own.
+/// The word for a result.
 pub(super) fn word(result: VerdictResult) -> &'static str {
     match result {
         VerdictResult::Refused => "REFUSED",
+        VerdictResult::TakesDown => "TAKES DOWN",
         VerdictResult::Stuck => "STUCK",
         VerdictResult::Depends => "DEPENDS ON CONTROLLER",
         VerdictResult::Waits => "WAITS",
@@ -173,103 +201,234 @@ pub(super) fn word(result: VerdictResult) -> &'static str {
     }
 }
 
-fn tone(result: VerdictResult) -> Tone {
+pub(super) fn tone(result: VerdictResult) -> Tone {
     match result {
-        VerdictResult::Refused | VerdictResult::Stuck | VerdictResult::DataLoss => Tone::Error,
+        VerdictResult::Refused | VerdictResult::TakesDown | VerdictResult::Stuck | VerdictResult::DataLoss => {
+            Tone::Error
+        }
         VerdictResult::Depends | VerdictResult::Waits | VerdictResult::Unsure | VerdictResult::Nothing => Tone::Warning,
         VerdictResult::External | VerdictResult::Deletes => Tone::Strong,
     }
 }
 
-/// The verdict on a plan as its text shows it: what it would do if nothing refused it.
+/// The verdict on a plan in one line of at most [`LONGEST`] characters: what can't be taken back first.
 pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
-    let refuses = |reason: &&VerdictReason| reason.result != VerdictResult::Refused;
-    let nothing = view.plan.outcomes.is_empty();
-    let result = match verdict.reasons.iter().find(refuses) {
-        Some(reason) => reason.result,
-        None if nothing => VerdictResult::Nothing,
-        None => VerdictResult::Deletes,
-    };
-    // A doubt doesn't hide a loss.
-    let loses_data = verdict.reasons_of(ReasonKind::DataLoss).next().is_some();
-    let result = if result == VerdictResult::Unsure && loses_data { VerdictResult::DataLoss } else { result };
-    let targets = &view.plan.request.targets;
-    if nothing {
+    let (result, targets) = (verdict.result, &view.plan.request.targets);
+    let mut parts = Vec::new();
+    if view.plan.outcomes.is_empty() && result == VerdictResult::Nothing {
         let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
-        let already = match (terminating, targets.len()) {
-            (false, _) => "",
-            (true, 1) => ", which is already being deleted",
-            (true, _) => ", which are already being deleted",
+        let what = |named: &str| match (terminating, targets.len()) {
+            (false, _) => format!("this delete does not change {named}"),
+            (true, 1) => format!("{named} is already being deleted"),
+            (true, _) => format!("{named} are already being deleted"),
         };
-        let waits = view.plan.anyway.iter().find(|outcome| targets.contains(&outcome.object));
-        let why = waits.map(|outcome| held(view, outcome)).filter(|why| terminating && !why.is_empty());
-        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-        let sentence = format!("this delete does not change {}{already}{why}.", listed(view, targets));
-        return VerdictText::new(word(VerdictResult::Nothing), Tone::Warning, sentence);
+        let it = if targets.len() == 1 { "the target" } else { "the targets" };
+        parts.push(Part::new(14, what(&listed(view, targets))).or(4, what(it)));
+    } else {
+        parts.extend(taken_down(view));
+        parts.extend(losses_of(view, verdict));
+        parts.extend(doubt(view, verdict));
+        parts.extend(course(view, verdict));
     }
-    let losses = losses_first(view, verdict, result);
-    let course = course(view, verdict);
-    // Without losses and doubts, the word is the verb of a shorter sentence.
-    if losses.is_empty() && result == VerdictResult::Deletes && view.plan.summary.deleted > 0 {
-        let objects = count(view.plan.summary.deleted, "object", "objects");
-        let sentence = format!("{objects} ({}).{}", gone_by_kind(view), course.more);
-        return VerdictText { verb: Some("Deletes"), ..VerdictText::new(word(result), tone(result), sentence) };
+    let mut refused = refusals(view, verdict);
+    if let Some(first) = parts.first_mut().filter(|_| !refused.is_empty()) {
+        first.joint = "; otherwise ";
     }
-    let (verb, begin) = match (losses.is_empty(), word(result)) {
-        (true, _) => (None, course.objects),
-        (false, "DELETES") => (Some("Deletes"), capitalized(&course.objects)),
-        (false, _) => (None, capitalized(&course.objects)),
+    refused.extend(parts);
+    let parts = refused;
+    in_a_line(word(result), tone(result), parts)
+}
+
+/// Joins parts to a line. Where it gets too long, what matters least is shortened, then left out.
+pub(super) fn in_a_line(word: &'static str, tone: Tone, mut parts: Vec<Part>) -> VerdictText {
+    let length = |parts: &[Part]| -> usize {
+        let each = parts.iter().enumerate();
+        let joint = |at: usize, part: &Part| if at == 0 { ": ".len() } else { part.joint.len() };
+        let lengths = each.map(|(at, part)| joint(at, part) + visible(part.text()).width());
+        word.width() + lengths.sum::<usize>() + ".".len()
     };
-    let sentence = format!("{begin}.{}", course.more);
-    VerdictText { verb, ..VerdictText::new(word(result), tone(result), sentence).after(losses) }
+    let is_last = |parts: &[Part]| matches!(parts, [one] if one.says.len() < 2);
+    while length(&parts) > LONGEST && !is_last(&parts) {
+        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.prices[0]).map_or(0, |(at, _)| at);
+        parts[least].says.remove(0);
+        parts[least].prices.remove(0);
+        parts.retain(|part| !part.says.is_empty());
+    }
+    let mut sentence: Vec<Run> = Vec::new();
+    for part in &parts {
+        sentence.extend((!sentence.is_empty()).then(|| Run::plain(part.joint)));
+        sentence.push(Run { tone: part.tone, text: part.text().to_owned() });
+    }
+    sentence.push(Run::plain("."));
+    VerdictText { word, tone, sentence }
 }
 
-/// The losses as the beginning of a longer sentence.
-pub(super) fn losses_first(view: &PlanView<'_>, verdict: &Verdict, result: VerdictResult) -> Vec<Run> {
-    let mut sentence = losses(view, verdict, result);
-    if !sentence.is_empty() {
-        sentence.push(Run::plain(" "));
+/// Who forbids the delete.
+fn refusals(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let gates: Vec<String> = view.gates.iter().map(|violation| gate_flag(view.snapshot, violation)).collect();
+    parts.extend(match gates.as_slice() {
+        [] => None,
+        [one] => Some(Part::new(20, format!("{one} forbids it")).or(5, "a gate forbids it")),
+        many => Some(Part::new(20, format!("{} gates forbid it", many.len()))),
+    });
+    let refuses = |reason: &&VerdictReason| reason.kind != ReasonKind::Gate && reason.result == VerdictResult::Refused;
+    if let Some(reason) = verdict.reasons.iter().find(refuses) {
+        let mut obstacles = view.plan.obstacles.iter();
+        let obstacle = obstacles.find(|obstacle| ReasonKind::of_obstacle(obstacle.kind) == reason.kind);
+        let name = obstacle.map(|obstacle| view.snapshot.short_name(obstacle.kind.object())).unwrap_or_default();
+        parts.push(
+            Part::new(20, format!("the API server refuses it because of {name}")).or(5, "the API server refuses it"),
+        );
     }
-    sentence
+    parts
 }
 
-/// What is lost beyond the objects, the worst first; empty if nothing is: `deletes Namespace/shop: 5
-/// PersistentVolumeClaims lose their data, 1 load balancer is released.`
-fn losses(view: &PlanView<'_>, verdict: &Verdict, result: VerdictResult) -> Vec<Run> {
-    let lost = verdict.reasons.iter().filter_map(|reason| Some((loss_tone(reason.kind)?, loss(view, reason))));
-    let lost: Vec<(Tone, String)> = lost.collect();
-    if lost.is_empty() {
-        return Vec::new();
+/// What the API server can't use any more.
+fn taken_down(view: &PlanView<'_>) -> Option<Part> {
+    let down: Vec<&Obstacle> = view.plan.obstacles.iter().filter(|obstacle| obstacle.taken_down).collect();
+    let first = down.first()?;
+    Some(match down.len() {
+        1 => Part::new(18, format!("{} can't answer any more", view.snapshot.short_name(first.kind.object())))
+            .or(5, "a webhook or an API can't answer any more"),
+        number => Part::new(18, format!("{} webhooks and APIs can't answer any more", thousands(number))),
+    })
+}
+
+/// What is lost beyond the objects, the worst first.
+pub(super) fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
+    let lost = verdict.reasons.iter().filter_map(|reason| {
+        let tone = loss_tone(reason.kind)?;
+        let left_out = match reason.kind {
+            ReasonKind::DataLoss => 19,
+            ReasonKind::LoadBalancer => 9,
+            _ => 17,
+        };
+        let is_claim = |object: &ObjectId| {
+            let resource = view.snapshot.resources.get(view.snapshot.object(*object).resource);
+            (resource.group.as_str(), resource.kind.as_str()) == ("", "PersistentVolumeClaim")
+        };
+        let objects = match reason.objects.iter().all(is_claim) {
+            true => count(reason.objects.len(), "volume", "volumes"),
+            false => count(reason.objects.len(), "object", "objects"),
+        };
+        let short = loss_of(view, reason, &objects).replace("their data", "data").replace("its data", "data");
+        let part = Part::new(left_out, loss(view, reason)).or(1, short);
+        let part = match reason.objects.as_slice() {
+            [one] => Part {
+                says: [vec![loss_of(view, reason, &name(view, *one, None))], part.says].concat(),
+                prices: [vec![1], part.prices].concat(),
+                ..part
+            },
+            _ => part,
+        };
+        Some(Part { tone, ..part.listed() })
+    });
+    lost.collect()
+}
+
+/// What is not certain: why, where nothing is worse, and else only that there is something.
+pub(super) fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
+    let first = doubts(verdict).next()?;
+    if verdict.result != VerdictResult::Unsure {
+        return None;
     }
+    let short = match first.kind {
+        ReasonKind::Gap if first.objects.is_empty() => "lists that could not be read may hide more objects",
+        ReasonKind::UnknownEffect => "what is lost could not be read",
+        _ => "not all is certain",
+    };
+    Some(Part::new(16, reason_in_words(view, first)).or(5, short))
+}
+
+/// What a target waits for that is being deleted already.
+pub(super) fn already_waits(view: &PlanView<'_>) -> Vec<String> {
     let targets = &view.plan.request.targets;
-    let is = |kind: OutcomeKind| {
-        targets.iter().all(|target| view.outcome(*target).is_some_and(|outcome| outcome.kind == kind))
-    };
-    let what = format!("{}{}", listed(view, targets), with_instances(view));
-    let begin = match targets.len() {
-        0 => String::new(),
-        _ if word(result) == "DELETES" => format!("{what}: "),
-        _ if is(OutcomeKind::Deleted) => format!("deletes {what}: "),
-        1 if is(OutcomeKind::Terminating) => format!("{what} stays Terminating: "),
-        _ if is(OutcomeKind::Terminating) => format!("{what} stay Terminating: "),
-        _ => String::new(),
-    };
-    let mut runs = vec![Run::plain(begin)];
-    let last = lost.len() - 1;
-    for (index, (tone, text)) in lost.into_iter().enumerate() {
-        runs.push(Run { tone, text });
-        runs.push(Run::plain(if index == last { "." } else { ", " }));
-    }
-    runs
+    let waits = view.plan.anyway.iter().filter(|outcome| targets.contains(&outcome.object));
+    let why = waits.map(|outcome| (outcome.object, held(view, outcome))).filter(|(_, why)| !why.is_empty());
+    why.take(NAMED).map(|(object, why)| format!("{}: {why}", name(view, object, None))).collect()
 }
 
-/// The instances that go with deleted CRDs: ` with 12 Shops`.
-fn with_instances(view: &PlanView<'_>) -> String {
-    let is_instance =
-        |outcome: &&Outcome| matches!(outcome.because, Some(Cause::Definition(_))) && outcome.kind.removes();
-    let instances = view.plan.outcomes.iter().filter(is_instance).map(|outcome| outcome.object);
-    let kinds = by_kind(view, instances);
-    if kinds.is_empty() { kinds } else { format!(" with {kinds}") }
+/// The reasons why something is not certain, the first of which an UNSURE verdict says.
+fn doubts(verdict: &Verdict) -> impl Iterator<Item = &VerdictReason> {
+    verdict.reasons.iter().filter(|reason| reason.result == VerdictResult::Unsure)
+}
+
+/// What is not certain and stands in no verdict, a sentence each.
+pub(super) fn further_doubts(view: &PlanView<'_>) -> Vec<String> {
+    let verdict = view.verdict();
+    let said = usize::from(verdict.result == VerdictResult::Unsure);
+    doubts(&verdict).skip(said).map(|reason| reason_in_words(view, reason)).collect()
+}
+
+/// What happens to the objects.
+fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
+    let summary = view.plan.summary;
+    let mut parts = Vec::new();
+    match summary.deleted {
+        0 if view.plan.outcomes.is_empty() => {}
+        // What stays says so, too.
+        0 => parts.push(Part::new(3, "nothing goes at once").listed()),
+        number => parts.push(Part::new(14, count(number, "object goes", "objects go")).listed()),
+    }
+    parts.extend(holds(view, || view.plan.outcomes.iter()));
+    let spared = verdict.counts.later;
+    let then = more_later(view);
+    if then.is_none() && spared > 0 {
+        parts.push(Part::new(5, format!("{} more after the pods", thousands(spared))));
+    }
+    parts.extend(then);
+    let kept = summary.orphaned + summary.detached + summary.unblocked;
+    if kept > 0 {
+        parts.push(Part::new(3, format!("{} kept", thousands(kept))));
+    }
+    parts.extend(come_back(view));
+    parts.extend(uncertain(verdict));
+    parts
+}
+
+/// What stays Terminating, and behind what.
+pub(super) fn holds<'v, I>(view: &PlanView<'_>, outcomes: impl Fn() -> I) -> Vec<Part>
+where
+    I: Iterator<Item = &'v Outcome>,
+{
+    let number = |wanted: fn(State) -> bool| outcomes().filter(|outcome| outcome.state.is_some_and(wanted)).count();
+    let stuck = number(|state| state == State::Stuck);
+    let waiting = number(|state| state != State::Stuck);
+    let mut parts = Vec::new();
+    if stuck > 0 {
+        let cause = root_causes(view);
+        let on = cause.replacen(" because of the finalizer ", " on ", 1).replacen(" because of ", " on ", 1);
+        let stuck = format!("{} stuck", thousands(stuck));
+        parts.push(Part::new(15, format!("{stuck}{on}")).or(6, stuck).listed());
+    }
+    if waiting > 0 {
+        let waits = count(waiting, "waits", "wait");
+        let until = format!("{waits} until {}", until(view, outcomes()));
+        let is_waiting = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
+        let holders = outcomes().filter(is_waiting).flat_map(|outcome| &outcome.held_by);
+        let holders: BTreeSet<&str> = holders.map(|holder| holder.name(view.snapshot)).collect();
+        let part = Part::new(15, until);
+        let part = match holders.into_iter().collect::<Vec<_>>().as_slice() {
+            [] => part,
+            [one] => part.or(4, format!("{waits} for {one}")),
+            many => part.or(4, format!("{waits} for {} finalizers", many.len())),
+        };
+        parts.push(part.or(6, waits).listed());
+    }
+    parts
+}
+
+/// How much of what goes is recreated.
+pub(super) fn come_back(view: &PlanView<'_>) -> Option<Part> {
+    let recreated = view.plan.summary.recreated;
+    (recreated > 0).then(|| Part::new(4, count(recreated, "comes back", "come back")))
+}
+
+/// That something is not certain, unless the verdict is that.
+pub(super) fn uncertain(verdict: &Verdict) -> Option<Part> {
+    let tell = !verdict.certain && verdict.result != VerdictResult::Unsure;
+    tell.then(|| Part::new(13, "not all is certain").or(2, "not certain"))
 }
 
 /// The tone of what is lost; `None` if the reason isn't about a loss.
@@ -283,8 +442,12 @@ fn loss_tone(kind: ReasonKind) -> Option<Tone> {
 
 /// `5 PersistentVolumeClaims lose their data`
 fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
+    loss_of(view, reason, &by_kind(view, reason.objects.iter().copied()))
+}
+
+/// The same, where the objects are called `kinds`.
+fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str) -> String {
     let one = reason.objects.len() == 1;
-    let kinds = by_kind(view, reason.objects.iter().copied());
     // Whether they are deleted in the most likely order.
     let sure = reason.objects.iter().any(|object| view.outcome(*object).is_none_or(|outcome| outcome.kind.removes()));
     let may = |verb: &'static str, plural: &'static str, bare: &'static str| match (sure, one) {
@@ -311,81 +474,38 @@ fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
     loss + later
 }
 
-/// What happens to the objects.
-struct Course {
-    /// How many are deleted, and how many stay, without a full stop.
-    objects: String,
-    /// Further sentences, each with a space before it.
-    more: String,
+/// How many more objects go once others have done their part.
+pub(super) fn more_later(view: &PlanView<'_>) -> Option<Part> {
+    let number = second(view).len();
+    (number > 0).then(|| Part::new(5, format!("{} more", thousands(number))).joined("; then "))
 }
 
-fn course(view: &PlanView<'_>, verdict: &Verdict) -> Course {
-    let summary = view.plan.summary;
-    let (_, _, unsure) = uncertain(view);
-    let hidden = verdict.reasons_of(ReasonKind::Gap).any(|reason| reason.objects.is_empty());
-    let hidden = match &view.snapshot.origin {
-        _ if !hidden => "",
-        Origin::Dump { .. } => " What the dump leaves out may follow, too.",
-        Origin::Cluster { .. } => " Lists that could not be read may hide more objects.",
-    };
-    let survivors = summary.orphaned + summary.detached + summary.unblocked;
-    let stay = match survivors {
-        0 => String::new(),
-        _ => format!(" {} with changed owner references.", count(survivors, "survives", "survive")),
-    };
-    // The second end counts them.
-    let spared = if view.plan.then.is_some() { 0 } else { verdict.counts.later };
-    let spared = match spared {
-        0 => String::new(),
-        1 => " 1 more is deleted only after the pods.".to_owned(),
-        more => format!(" {} more are deleted only after the pods.", thousands(more)),
-    };
-    let then = then(view);
-    let more = format!("{spared}{then}{stay}{unsure}{hidden}{}{}", unread_effects(view, verdict), recreated(summary));
-    let objects = if summary.stuck > 0 {
-        let total = summary.deleted + summary.terminating;
-        format!(
-            "{} of {total} objects {}, {} Terminating{}",
-            summary.deleted,
-            if summary.deleted == 1 { "is deleted" } else { "are deleted" },
-            count(summary.terminating, "stays", "stay"),
-            root_causes(view),
-        )
-    } else if summary.terminating > 0 {
-        format!(
-            "{}; {} Terminating until {}",
-            objects_go(summary, &gone_by_kind(view)),
-            count(summary.terminating, "stays", "stay"),
-            until(view, &view.plan.outcomes)
-        )
-    } else {
-        objects_go(summary, &gone_by_kind(view))
-    };
-    Course { objects, more }
-}
-
-/// What is deleted once others have done their part, in a sentence that starts with a space.
-pub(super) fn then(view: &PlanView<'_>) -> String {
+/// What only the second end removes.
+fn second(view: &PlanView<'_>) -> Vec<ObjectId> {
     let removed = |outcome: &&Outcome| outcome.kind == OutcomeKind::Deleted;
     let first: FxHashSet<ObjectId> = view.plan.outcomes.iter().filter(removed).map(|outcome| outcome.object).collect();
     let second = view.plan.then.iter().flat_map(|then| &then.outcomes).filter(removed).map(|outcome| outcome.object);
-    let second: Vec<ObjectId> = second.filter(|object| !first.contains(object)).collect();
-    match second.len() {
-        0 => String::new(),
-        number => {
-            let when = match (view.plan.summary.stuck, root_causes(view).is_empty()) {
-                (0, _) => "Then",
-                (_, true) => "Once that is mended,",
-                (_, false) => "Once that is removed,",
-            };
-            let objects = count(number, "more object is deleted", "more objects are deleted");
-            let when = match blocked_later(view) {
-                None => when.to_owned(),
-                Some(blocked) => format!("{when} {blocked}. Then"),
-            };
-            format!(" {when} {objects} ({}).", by_kind(view, second.into_iter()))
-        }
+    second.filter(|object| !first.contains(object)).collect()
+}
+
+/// What is deleted once others have done their part, without a full stop.
+pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
+    let second = second(view);
+    if second.is_empty() {
+        return None;
     }
+    let objects = count(second.len(), "more object is deleted", "more objects are deleted");
+    let objects = format!("{objects} ({})", by_kind(view, second.into_iter()));
+    let when = match root_causes(view).strip_prefix(" because of ") {
+        _ if view.plan.summary.stuck == 0 => String::new(),
+        Some(one) if one.starts_with("the ") => format!("once {one} is removed, "),
+        Some(many) => format!("once {many} are removed, "),
+        None => "once that is mended, ".to_owned(),
+    };
+    Some(match blocked_later(view) {
+        None => format!("{when}{objects}"),
+        Some(blocked) => format!("{when}{blocked}; then {objects}"),
+    })
 }
 
 /// What stays Terminating on the way to the second end, because nobody is known to finish it: `Replica/orders stays
@@ -404,54 +524,6 @@ fn blocked_later(view: &PlanView<'_>) -> Option<String> {
         [one] if first.blockers.iter().all(|it| it.finalizer().is_some()) => format!("{what} until {one} is removed"),
         _ => format!("{what} until others have done their part"),
     })
-}
-
-/// How many outcomes depend on the order of events, how many on what could not be read or simulated to its end or is
-/// assumed, and all of that in words.
-pub(super) fn uncertain(view: &PlanView<'_>) -> (usize, usize, String) {
-    let because_of = |wanted: &[Uncertainty]| {
-        // That objects depend on their controllers is already said.
-        let depends = |outcome: &&Outcome| outcome.is_assumed() && outcome.state == Some(State::Unknown);
-        let uncertain = view.plan.outcomes.iter().filter(|outcome| !depends(outcome));
-        uncertain.filter_map(|outcome| outcome.uncertain).filter(|uncertainty| wanted.contains(uncertainty)).count()
-    };
-    let varying = because_of(&[Uncertainty::Order]);
-    let unread = because_of(&[Uncertainty::Gap, Uncertainty::Bound]);
-    let assumed = because_of(&[Uncertainty::Assumption, Uncertainty::Refusal]);
-    let mut unsure = String::new();
-    if varying > 0 {
-        unsure += &format!(" The result for {} depends on the order of events.", count(varying, "object", "objects"));
-    }
-    let outcomes = |number: usize| count(number, "outcome is", "outcomes are");
-    if unread > 0 {
-        unsure +=
-            &format!(" {} not certain, because something could not be read or simulated to the end.", outcomes(unread));
-    }
-    if assumed > 0 {
-        unsure += &format!(" {} on an assumption that may be wrong.", count(assumed, "outcome rests", "outcomes rest"));
-    }
-    (varying, unread + assumed, unsure)
-}
-
-fn unread_effects(view: &PlanView<'_>, verdict: &Verdict) -> String {
-    let objects = verdict.reasons_of(ReasonKind::UnknownEffect).flat_map(|reason| reason.objects.iter().copied());
-    let kinds = by_kind(view, objects);
-    if kinds.is_empty() { String::new() } else { format!(" What is lost with {kinds} could not be read.") }
-}
-
-/// How many objects are recreated, in a sentence that starts with a space.
-pub(super) fn recreated(summary: Summary) -> String {
-    match summary.recreated {
-        0 => String::new(),
-        number => {
-            let recreated = count(
-                number,
-                "of the deleted objects is recreated by its controller",
-                "of the deleted objects are recreated by their controllers",
-            );
-            format!(" {recreated}.")
-        }
-    }
 }
 
 /// A reason in words, without a full stop.
@@ -492,16 +564,6 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
     }
 }
 
-/// The word if objects wait and none is stuck; it depends on whether the controllers that they wait for are known to
-/// run.
-pub(super) fn waiting_word<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> &'static str {
-    word(if outcomes.into_iter().any(Outcome::depends_on_controller) {
-        VerdictResult::Depends
-    } else {
-        VerdictResult::Waits
-    })
-}
-
 /// Who has to do what before the waiting objects are deleted, as a clause after "until".
 pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = &'a Outcome>) -> String {
     let waits = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
@@ -518,19 +580,6 @@ pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = 
             [one, rest @ ..] => format!("{} and {} more are deleted", name(view, *one, None), rest.len()),
         }
     })
-}
-
-fn objects_go(summary: Summary, kinds: &str) -> String {
-    match summary.deleted {
-        0 => "no object is deleted".to_owned(),
-        1 => format!("1 object is deleted ({kinds})"),
-        deleted => format!("{} objects are deleted ({kinds})", thousands(deleted)),
-    }
-}
-
-fn gone_by_kind(view: &PlanView<'_>) -> String {
-    let gone = view.plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
-    by_kind(view, gone.map(|outcome| outcome.object))
 }
 
 /// The root causes of all stuck objects: finalizers, kubelets, objects that are never deleted.
@@ -569,5 +618,41 @@ fn listed(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
     match objects {
         [one] => name(view, *one, None),
         many => format!("the {} targets", many.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(parts: Vec<Part>) -> String {
+        let VerdictText { word, sentence, .. } = in_a_line("STUCK", Tone::Error, parts);
+        format!("{word}: {}", sentence.into_iter().map(|run| run.text).collect::<String>())
+    }
+
+    /// What matters least is shortened or left out first; what can't be shorter than the line stands alone.
+    #[test]
+    fn a_verdict_fits_its_line() {
+        let all = |name: &str| {
+            vec![
+                Part::new(19, format!("{name} loses its data")).or(1, "1 volume loses data"),
+                Part::new(14, "5 objects go").listed(),
+                Part::new(15, format!("2 stuck on {name}")).or(6, "2 stuck").listed(),
+                Part::new(5, "3 more").joined("; then "),
+                Part::new(3, "1 kept"),
+                Part::new(13, "not all is certain").or(2, "not certain"),
+            ]
+        };
+        assert_eq!(
+            line(all("abc")),
+            "STUCK: abc loses its data, 5 objects go, 2 stuck on abc; then 3 more; 1 kept; not all is certain."
+        );
+        let long = line(all(&"x".repeat(253)));
+        assert_eq!(long, "STUCK: 1 volume loses data, 5 objects go, 2 stuck; not certain.");
+        for length in 0..300 {
+            let line = line(all(&"x".repeat(length)));
+            assert!(line.chars().count() <= LONGEST && line.starts_with("STUCK: "), "{line}");
+        }
+        assert_eq!(line(vec![Part::new(1, "y".repeat(200)).or(1, "short")]), "STUCK: short.");
     }
 }

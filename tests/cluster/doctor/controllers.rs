@@ -91,7 +91,7 @@ pub fn a_controller_is_judged_by_its_workload() {
 
     // It runs.
     assert_eq!(state(&cluster, &app, "guestbook"), is("waiting", true, 0));
-    let text = cluster.gc(&["plan", "application/guestbook", "-n", &apps]);
+    let text = cluster.gc(&["plan", "application/guestbook", "-n", &apps, "-o", "wide"]);
     assert!(text.stdout.contains("Argo CD removes its finalizer"), "{}", text.stdout);
 
     // It goes with the namespace, before the application beside it.
@@ -138,7 +138,7 @@ pub fn a_controller_is_judged_by_its_workload() {
     let other = super::kit::deployment(&cluster, &home, "renamed", 1, 1);
     let labels = json!({"metadata": {"labels": {"app.kubernetes.io/part-of": "argocd"}}});
     cluster.patch(&cluster.path_of(&other), &labels);
-    assert_eq!(state(&cluster, &app, "guestbook"), is("unknown", false, 0));
+    assert_eq!(state(&cluster, &app, "guestbook"), is("unknown", false, 2));
     cluster.delete(&cluster.path_of(&other), Some("Background"), None);
     is_gone(&cluster, &other);
 

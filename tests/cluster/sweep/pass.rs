@@ -189,7 +189,7 @@ fn what_changes_meanwhile_is_asked_about_again() {
     trial.add_owners(&lost, &[blocking(&owner)]);
     watches.have_brought(&trial.cluster.get(&trial.cluster.path_of(&lost)).expect("it is there"));
     terminal.types("y");
-    terminal.shows("1 would lose owner references");
+    terminal.shows("1 loses owner references");
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, there(&trial)), (Some(0), vec!["lost-1".to_owned(), "owner".to_owned()]), "{shown}");
