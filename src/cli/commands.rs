@@ -308,7 +308,8 @@ fn of_a_cluster(error: Error) -> Error {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) if flag == "--from" => Error::raw(
             error.kind(),
-            "--from reads files, and this command needs a cluster: plan, tree, explain and doctor read files\n",
+            "--from and --example read files, and this command needs a cluster: plan, tree, explain, doctor, reclaim, \
+             resources and sweep --dry-run read files\n",
         ),
         _ => error,
     }

@@ -138,8 +138,19 @@ pub fn gate_violations(
         .map(|max| GateViolation { unread: unread(&|_| true), ..violation(Gate::Max(max), counted, &unnamed, counts) });
     let found: Vec<GateViolation> = deny.chain(deny_effects).chain(max).filter(is_violated).collect();
     let verdict = || Verdict::of(snapshot, plan, unlisted_contents, &[]);
-    let fail_on = gates.fail_on.filter(|fail_on| verdict().is_at_least(*fail_on));
-    let fail_on = fail_on.map(|fail_on| violation(Gate::FailOn(fail_on), std::iter::empty(), &[], |_| false));
+    let fail_on = gates.fail_on.map(|fail_on| GateViolation {
+        // What could not be read may be lost.
+        unread: if fail_on >= VerdictResult::DataLoss { unread(&|_| true) } else { Vec::new() },
+        ..violation(Gate::FailOn(fail_on), std::iter::empty(), &[], |_| false)
+    });
+    let may_lose = || is_violated(&denied_effects(snapshot, plan, unlisted_contents, EffectClass::DataLoss));
+    let fail_on = fail_on.filter(|violation| match violation.gate {
+        Gate::FailOn(result) if result >= VerdictResult::DataLoss => {
+            !violation.unread.is_empty() || may_lose() || verdict().is_at_least(result)
+        }
+        Gate::FailOn(result) => verdict().is_at_least(result),
+        _ => false,
+    });
     found.into_iter().chain(fail_on).collect()
 }
 

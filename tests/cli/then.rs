@@ -16,7 +16,7 @@ fn planned(line: &str, dump: &str) -> Ran {
 fn what_an_operator_lets_go_is_told() {
     let ran = planned("pgcluster/orders -n db", OPERATOR);
     for told in [
-        "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 8 more; not certain.",
+        "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 8 go; not certain.",
         "Then      8 more objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
          PgCluster)",
         "└─ StatefulSet/orders                      later",
@@ -92,7 +92,7 @@ fn an_operator_is_found_by_its_name() {
     };
     let ran = plan(&hidden);
     assert!(
-        ran.out.contains("\nDATA LOSS: 2 volumes may lose data, 1 waits for pg.acme.io/finalizer; then 8 more;"),
+        ran.out.contains("\nDATA LOSS: 2 volumes may lose data, 1 waits for pg.acme.io/finalizer; then 8 go;"),
         "{ran}"
     );
     assert!(ran.out.contains("Deployment/pg-operator in namespace ops may be its controller"), "{ran}");
@@ -121,7 +121,7 @@ fn what_is_stuck_on_the_way_is_told() {
     let ran = plan("nobody.other.io/f", "");
     assert_eq!(ran.code, 2, "{ran}");
     for told in [
-        "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 9 more; not certain.",
+        "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 9 go; not certain.",
         "Then      Replica/orders stays Terminating until nobody.other.io/f is removed; then 9 more objects",
         "check that the controller that removes nobody.other.io/f is running (Replica/orders has this finalizer)",
     ] {

@@ -23,7 +23,7 @@ use crate::{render::style::Tone, wording::and_more};
 const NAMED_BLOCKERS: usize = 2;
 
 /// What will happen to an object, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Word {
     Stuck,
     /// Terminating; it is unknown whether its controller runs.

@@ -129,17 +129,20 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
         Gate::FailOn(fail_on) => {
             let why = match fail_on {
                 VerdictResult::Refused => "the API server would refuse it",
-                VerdictResult::TakesDown => "a webhook or an API would lose its backend, or worse",
-                VerdictResult::DataLoss => "stored data would be lost, or worse",
-                VerdictResult::Stuck => {
-                    "data would be lost, or something would stay Terminating that no controller is known to finish"
+                VerdictResult::TakesDown => "a webhook or an API would lose its backend",
+                VerdictResult::DataLoss => "stored data would be lost, or may be",
+                VerdictResult::Stuck | VerdictResult::Depends | VerdictResult::Waits => {
+                    "data would be lost, or may be, or something would stay Terminating"
                 }
-                VerdictResult::Depends | VerdictResult::Waits => "something would stay Terminating, or worse",
-                VerdictResult::Unsure => "something would stay Terminating, or is not certain, or worse",
+                VerdictResult::Unsure => "data would be lost, something would stay Terminating, or is not certain",
                 VerdictResult::External => "something outside the owner graph would be deleted, or worse",
                 VerdictResult::Deletes | VerdictResult::Nothing => "something would be deleted or changed",
             };
-            format!("{}: {why}.", flag(snapshot, gate_violations))
+            let unread = match gate_violations.unread.as_slice() {
+                [] => String::new(),
+                unread => format!("; what could not be read: {}", in_words(unread)),
+            };
+            format!("{}: {why}{unread}.", flag(snapshot, gate_violations))
         }
     }
 }

@@ -7,6 +7,7 @@ mod document;
 mod forest;
 mod gates;
 mod keep;
+mod kinds;
 mod names;
 mod obstacles;
 mod picture;

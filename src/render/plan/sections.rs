@@ -142,7 +142,7 @@ fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<(&'static str, V
 }
 
 /// What is deleted under every policy, if nothing else is deleted (R1.25, R1.26).
-fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
+pub(super) fn what_is_in_it(view: &PlanView<'_>) -> Option<&'static str> {
     let kind_of = |target: &ObjectId| {
         let resource = view.snapshot.resources.get(view.snapshot.object(*target).resource);
         (resource.group.as_str(), resource.kind.as_str())

@@ -18,6 +18,7 @@ use super::{
     PlanView,
     because::{Because, because},
     forest::{Row, rows},
+    kinds,
     names::name,
     sections, side_effects,
     verdict::{self, VerdictText},
@@ -41,9 +42,14 @@ pub(super) fn write_below(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     verdict::write(view, verdict, options, out)?;
-    let rows = rows(view, options.fold);
-    if !rows.is_empty() {
+    let is_table = options.fold && !options.wide && view.kept.is_none() && sections::what_is_in_it(view).is_some();
+    let rows = if is_table { Vec::new() } else { rows(view, options.fold) };
+    if is_table || !rows.is_empty() {
         writeln!(out)?;
+    }
+    if is_table {
+        kinds::write(view, options, out)?;
+    } else {
         write_rows(view, &rows, options, out)?;
     }
     sections::write(view, options, out)

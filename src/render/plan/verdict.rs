@@ -18,7 +18,7 @@ use crate::{
         output::TextOptions,
         style::Tone,
     },
-    simulate::{BlockedBy, Finished, Obstacle, State, until_who_is_done},
+    simulate::{BlockedBy, Finished, Obstacle, ObstacleKind, State, until_who_is_done},
     wording::{count, thousands},
 };
 
@@ -215,7 +215,8 @@ pub(super) fn tone(result: VerdictResult) -> Tone {
 pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
     let (result, targets) = (verdict.result, &view.plan.request.targets);
     let mut parts = Vec::new();
-    if view.plan.outcomes.is_empty() && result == VerdictResult::Nothing {
+    let refused = refusals(view, verdict);
+    if view.plan.outcomes.is_empty() && refused.is_empty() {
         let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
         let what = |named: &str| match (terminating, targets.len()) {
             (false, _) => format!("this delete does not change {named}"),
@@ -223,20 +224,19 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
             (true, _) => format!("{named} are already being deleted"),
         };
         let it = if targets.len() == 1 { "the target" } else { "the targets" };
-        parts.push(Part::new(14, what(&listed(view, targets))).or(4, what(it)));
+        parts.push(Part::new(20, what(&listed(view, targets))).or(4, what(it)));
+        parts.extend(doubt(view, verdict));
+        parts.extend(uncertain(verdict));
     } else {
         parts.extend(taken_down(view));
         parts.extend(losses_of(view, verdict));
         parts.extend(doubt(view, verdict));
         parts.extend(course(view, verdict));
     }
-    let mut refused = refusals(view, verdict);
-    if let Some(first) = parts.first_mut().filter(|_| !refused.is_empty()) {
+    if let Some(first) = parts.first_mut().filter(|_| !refused.is_empty() && !view.plan.outcomes.is_empty()) {
         first.joint = "; otherwise ";
     }
-    refused.extend(parts);
-    let parts = refused;
-    in_a_line(word(result), tone(result), parts)
+    in_a_line(word(result), tone(result), refused.into_iter().chain(parts).collect())
 }
 
 /// Joins parts to a line. Where it gets too long, what matters least is shortened, then left out.
@@ -269,7 +269,7 @@ fn refusals(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     let gates: Vec<String> = view.gates.iter().map(|violation| gate_flag(view.snapshot, violation)).collect();
     parts.extend(match gates.as_slice() {
         [] => None,
-        [one] => Some(Part::new(20, format!("{one} forbids it")).or(5, "a gate forbids it")),
+        [one] => Some(Part::new(20, format!("{one} forbids it")).or(12, "a gate forbids it")),
         many => Some(Part::new(20, format!("{} gates forbid it", many.len()))),
     });
     let refuses = |reason: &&VerdictReason| reason.kind != ReasonKind::Gate && reason.result == VerdictResult::Refused;
@@ -277,9 +277,7 @@ fn refusals(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         let mut obstacles = view.plan.obstacles.iter();
         let obstacle = obstacles.find(|obstacle| ReasonKind::of_obstacle(obstacle.kind) == reason.kind);
         let name = obstacle.map(|obstacle| view.snapshot.short_name(obstacle.kind.object())).unwrap_or_default();
-        parts.push(
-            Part::new(20, format!("the API server refuses it because of {name}")).or(5, "the API server refuses it"),
-        );
+        parts.push(Part::new(20, format!("the API server refuses it ({name})")).or(12, "the API server refuses it"));
     }
     parts
 }
@@ -302,17 +300,24 @@ pub(super) fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         let left_out = match reason.kind {
             ReasonKind::DataLoss => 19,
             ReasonKind::LoadBalancer => 9,
-            _ => 17,
+            _ => 13,
         };
-        let is_claim = |object: &ObjectId| {
+        let is_volume = |object: &ObjectId| {
             let resource = view.snapshot.resources.get(view.snapshot.object(*object).resource);
-            (resource.group.as_str(), resource.kind.as_str()) == ("", "PersistentVolumeClaim")
+            resource.group.is_empty() && resource.kind.starts_with("PersistentVolume")
         };
-        let objects = match reason.objects.iter().all(is_claim) {
+        let same = |object: &ObjectId| {
+            view.snapshot.object(*object).resource == view.snapshot.object(reason.objects[0]).resource
+        };
+        let objects = match reason.objects.iter().all(|object| is_volume(object) && same(object)) {
             true => count(reason.objects.len(), "volume", "volumes"),
             false => count(reason.objects.len(), "object", "objects"),
         };
-        let short = loss_of(view, reason, &objects).replace("their data", "data").replace("its data", "data");
+        let short = loss_of(view, reason, &objects)
+            .replace("their data", "data")
+            .replace("its data", "data")
+            .replace(" other objects", " others")
+            .replace("the external resource of 1 object is", "1 external resource is");
         let part = Part::new(left_out, loss(view, reason)).or(1, short);
         let part = match reason.objects.as_slice() {
             [one] => Part {
@@ -334,11 +339,14 @@ pub(super) fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
         return None;
     }
     let short = match first.kind {
-        ReasonKind::Gap if first.objects.is_empty() => "lists that could not be read may hide more objects",
+        ReasonKind::Gap if first.objects.is_empty() => "lists that could not be read may hide objects",
+        ReasonKind::Gap => "something could not be read",
         ReasonKind::UnknownEffect => "what is lost could not be read",
-        _ => "not all is certain",
+        ReasonKind::Order => "the order of events decides",
+        ReasonKind::Bound => "it could not be simulated to the end",
+        _ => "an assumption may be wrong",
     };
-    Some(Part::new(16, reason_in_words(view, first)).or(5, short))
+    Some(Part::new(16, reason_in_words(view, first)).or(5, short).listed())
 }
 
 /// What a target waits for that is being deleted already.
@@ -372,6 +380,15 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         number => parts.push(Part::new(14, count(number, "object goes", "objects go")).listed()),
     }
     parts.extend(holds(view, || view.plan.outcomes.iter()));
+    let is_stuck = |outcome: &Outcome| outcome.state == Some(State::Stuck);
+    let perhaps = verdict.reasons_of(ReasonKind::Stuck).map(|reason| reason.objects.len()).sum::<usize>();
+    if perhaps > 0
+        && !view.plan.outcomes.iter().chain(&view.plan.stays).any(is_stuck)
+        && view.plan.once_later().all(|it| it.state != State::Stuck)
+    {
+        parts.push(Part::new(15, format!("{} may get stuck", thousands(perhaps))).listed());
+    }
+    parts.extend(prevented(view));
     let spared = verdict.counts.later;
     let then = more_later(view);
     if then.is_none() && spared > 0 {
@@ -385,6 +402,20 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     parts.extend(come_back(view));
     parts.extend(uncertain(verdict));
     parts
+}
+
+/// What an obstacle keeps from being deleted or changed.
+fn prevented(view: &PlanView<'_>) -> Option<Part> {
+    let prevents = view.plan.obstacles.iter().filter(|obstacle| !obstacle.taken_down && !obstacle.prevents.is_empty());
+    let prevents: Vec<&Obstacle> = prevents.collect();
+    let first = prevents.first()?;
+    let objects: BTreeSet<ObjectId> = prevents.iter().flat_map(|obstacle| &obstacle.prevents).copied().collect();
+    let number = count(objects.len(), "is prevented", "are prevented");
+    let by = match first.kind {
+        ObstacleKind::ControllersAway { .. } => "no controller manager runs".to_owned(),
+        kind => view.snapshot.short_name(kind.object()),
+    };
+    Some(Part::new(11, format!("{number} ({by})")).or(6, number).listed())
 }
 
 /// What stays Terminating, and behind what.
@@ -428,7 +459,7 @@ pub(super) fn come_back(view: &PlanView<'_>) -> Option<Part> {
 /// That something is not certain, unless the verdict is that.
 pub(super) fn uncertain(verdict: &Verdict) -> Option<Part> {
     let tell = !verdict.certain && verdict.result != VerdictResult::Unsure;
-    tell.then(|| Part::new(13, "not all is certain").or(2, "not certain"))
+    tell.then(|| Part::new(20, "not all is certain").or(2, "not certain"))
 }
 
 /// The tone of what is lost; `None` if the reason isn't about a loss.
@@ -448,15 +479,15 @@ fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
 /// The same, where the objects are called `kinds`.
 fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str) -> String {
     let one = reason.objects.len() == 1;
-    // Whether they are deleted in the most likely order.
+    // Whether they are deleted in the most likely order, now or later.
     let sure = reason.objects.iter().any(|object| view.outcome(*object).is_none_or(|outcome| outcome.kind.removes()));
+    let is_now = |object: &ObjectId| view.outcome(*object).is_some_and(|outcome| outcome.kind == OutcomeKind::Deleted);
+    let later = if sure && !reason.objects.iter().any(is_now) { " later" } else { "" };
     let may = |verb: &'static str, plural: &'static str, bare: &'static str| match (sure, one) {
         (false, _) => format!("may {bare}"),
         (true, true) => verb.to_owned(),
         (true, false) => plural.to_owned(),
     };
-    // Contents of a Namespace without outcomes are deleted after its pods.
-    let later = if reason.objects.iter().all(|object| view.outcome(*object).is_none()) { " later" } else { "" };
     let loss = match reason.kind {
         ReasonKind::DataLoss if one => format!("{kinds} {} its data", may("loses", "lose", "lose")),
         ReasonKind::DataLoss => format!("{kinds} {} their data", may("loses", "lose", "lose")),
@@ -477,7 +508,7 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str) -> String {
 /// How many more objects go once others have done their part.
 pub(super) fn more_later(view: &PlanView<'_>) -> Option<Part> {
     let number = second(view).len();
-    (number > 0).then(|| Part::new(5, format!("{} more", thousands(number))).joined("; then "))
+    (number > 0).then(|| Part::new(5, count(number, "goes", "go")).joined("; then "))
 }
 
 /// What only the second end removes.
@@ -575,7 +606,7 @@ pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = 
         let all = waiting.iter().flat_map(|outcome| &outcome.waits_for).copied();
         let first: Vec<ObjectId> = all.filter(|object| !waits.contains(object) && seen.insert(*object)).collect();
         match first.as_slice() {
-            [] => "what they wait for is deleted".to_owned(),
+            [] => "others are deleted".to_owned(),
             [one] => format!("{} is deleted", name(view, *one, None)),
             [one, rest @ ..] => format!("{} and {} more are deleted", name(view, *one, None), rest.len()),
         }
@@ -638,14 +669,14 @@ mod tests {
                 Part::new(19, format!("{name} loses its data")).or(1, "1 volume loses data"),
                 Part::new(14, "5 objects go").listed(),
                 Part::new(15, format!("2 stuck on {name}")).or(6, "2 stuck").listed(),
-                Part::new(5, "3 more").joined("; then "),
+                Part::new(5, "3 go").joined("; then "),
                 Part::new(3, "1 kept"),
-                Part::new(13, "not all is certain").or(2, "not certain"),
+                Part::new(20, "not all is certain").or(2, "not certain"),
             ]
         };
         assert_eq!(
             line(all("abc")),
-            "STUCK: abc loses its data, 5 objects go, 2 stuck on abc; then 3 more; 1 kept; not all is certain."
+            "STUCK: abc loses its data, 5 objects go, 2 stuck on abc; then 3 go; 1 kept; not all is certain."
         );
         let long = line(all(&"x".repeat(253)));
         assert_eq!(long, "STUCK: 1 volume loses data, 5 objects go, 2 stuck; not certain.");

@@ -110,6 +110,12 @@ impl Cluster {
         }
     }
 
+    /// Whether discovery names a resource: of an aggregated API, it does some time after that answers.
+    #[track_caller]
+    pub fn discovers(&self, resource: [&str; 3]) -> bool {
+        self.discovered().is_ok_and(|named| named.contains(&resource.map(str::to_owned)))
+    }
+
     /// Group, version and plural of all that discovery names in one document, but for the core group.
     fn discovered(&self) -> Result<Vec<[String; 3]>, Retry> {
         let request = Request::get("/apis").header(header::ACCEPT, AGGREGATED).body(Vec::new()).expect("a request");

@@ -1,10 +1,9 @@
 //! An aggregated API whose backend is a pod, in a namespace that is deleted.
 
-use http::Method;
 use serde_json::{Value, json};
 
 use super::{
-    obstacles::{backend, jars_behind},
+    obstacles::{JARS, backend, jars_answer, jars_behind},
     trial::Trial,
 };
 use crate::{
@@ -42,8 +41,10 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
     trial.config_map("settings").create();
     let api = cluster.create(jars_behind(place, 443));
     let is = |object: &Value, kind: &str, status: &str| cluster.has_condition(&cluster.path_of(object), kind, status);
-    let answers = || cluster.ask(&Method::GET, "/apis/odd.test/v1/jars", None).is_success();
-    cluster.wait_until("the API to answer", PATIENCE, || is(&api, "Available", "True") && answers());
+    // A plan knows by discovery what the API serves.
+    cluster.wait_until("the API to answer", PATIENCE, || {
+        is(&api, "Available", "True") && jars_answer(&cluster) && cluster.discovers(JARS)
+    });
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let ran = cluster.gc(&["plan", "-o", "json", &format!("ns/{place}")]);
     ran.expect(2);
@@ -64,7 +65,7 @@ fn a_namespace_that_contains_the_pod_behind_an_api_stays() {
     cluster.wait_until("the pod to be deleted", PATIENCE, terminates);
     // The endpoints controller takes a pod that is Terminating out of service, and its kubelet ends it.
     cluster.patch(&cluster.path_of(&slice), &json!({"endpoints": []}));
-    cluster.wait_until("the API to be away", PATIENCE, || !answers());
+    cluster.wait_until("the API to be away", PATIENCE, || !jars_answer(&cluster));
     cluster.delete(&cluster.path_of(&pod), None, Some(0));
     let failure = ["NamespaceDeletionContentFailure", "NamespaceDeletionDiscoveryFailure"];
     cluster.wait_until("the namespace controller to complain", PATIENCE, || {

@@ -366,6 +366,14 @@ pub fn backend() -> (Alone, u16) {
     (backend, port.parse().unwrap())
 }
 
+/// What that backend serves.
+pub const JARS: [&str; 3] = ["odd.test", "v1", "jars"];
+
+/// Whether the backend is asked and answers.
+pub fn jars_answer(cluster: &Cluster) -> bool {
+    cluster.ask(&Method::GET, "/apis/odd.test/v1/jars", None).is_success()
+}
+
 /// The APIService of jars behind the Service `jars` of a namespace.
 pub fn jars_behind(namespace: &str, port: u16) -> Value {
     json!({
@@ -396,7 +404,7 @@ fn an_api_that_a_delete_takes_down() {
     let api = cluster.create(jars_behind(&apis, port));
     let is_available = |status: &str| cluster.has_condition(&cluster.path_of(&api), "Available", status);
     cluster.wait_until("the API to answer", PATIENCE, || {
-        is_available("True") && cluster.ask(&Method::GET, "/apis/odd.test/v1/jars", None).is_success()
+        is_available("True") && jars_answer(&cluster) && cluster.discovers(JARS)
     });
     cluster.start_controllers(&[COLLECTOR, NAMESPACES]);
     let plan = |target: &str, code: i32| {
@@ -406,7 +414,7 @@ fn an_api_that_a_delete_takes_down() {
         conforms("plan", &plan);
         plan
     };
-    let taken = plan("svc/jars", 0);
+    let taken = plan("svc/jars", 2);
     let [obstacle] = taken["obstacles"].as_array().expect("obstacles").as_slice() else { panic!("{taken:#}") };
     assert_eq!((&obstacle["obstacle"], &obstacle["takenDown"]), (&json!("api-unavailable"), &json!(true)));
     assert_eq!(plan(&format!("ns/{doomed}"), 0).get("obstacles"), None);

@@ -1,0 +1,107 @@
+//! What goes with a Namespace or a CRD, by kind: data first and by name, then what is stuck, then the rest.
+
+use std::io::{self, Write};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    model::{ObjectId, ResourceId, effects::EffectKind},
+    render::{
+        go_quote::visible,
+        lines::{self, Line},
+        output::TextOptions,
+        style::Tone,
+        words::plural,
+    },
+    wording::{and_more, thousands},
+};
+
+use super::{
+    PlanView,
+    details::Word,
+    forest::{Row, rows},
+    names::name,
+    text::MARGIN,
+};
+
+/// So many targets, losses and stuck objects have lines of their own.
+const MOST_ALONE: usize = 12;
+/// So many objects of a line are named, where data is lost.
+const NAMED: usize = 3;
+
+/// Objects of a kind that the same becomes of.
+struct Kind<'a> {
+    rows: Vec<Row<'a>>,
+    loses_data: bool,
+}
+
+/// Writes a line for each kind and what becomes of it.
+pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut kinds = kinds(view);
+    let rank = |kind: &Kind<'_>| -> (bool, bool, bool, Word, ResourceId) {
+        let first = &kind.rows[0];
+        let is_target = view.plan.request.targets.contains(&first.object);
+        (!is_target, !kind.loses_data, first.word != Word::Stuck, first.word, resource_of(view, first.object))
+    };
+    kinds.sort_by_key(rank);
+    let shown: Vec<Line> = kinds.iter().map(|kind| line(view, kind)).collect();
+    let width = options.width.map(|width| width.saturating_sub(MARGIN));
+    lines::write(&shown, lines::aligned(&shown, width), MARGIN, options.width, options.style, out)?;
+    writeln!(out, "  {}", options.style.paint(Tone::Quiet, "(each object: --all)"))
+}
+
+fn resource_of(view: &PlanView<'_>, object: ObjectId) -> ResourceId {
+    view.snapshot.object(object).resource
+}
+
+/// All objects by kind, word and remark, in the order of the plan.
+fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
+    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
+    let losses: FxHashSet<ObjectId> = losses.map(|effect| effect.object).collect();
+    let mut kinds: Vec<Kind<'a>> = Vec::new();
+    let mut known: FxHashMap<(ResourceId, Word, String), usize> = FxHashMap::default();
+    let mut alone = 0;
+    for mut row in rows(view, false) {
+        let is_target = view.plan.request.targets.contains(&row.object);
+        let loses_data = losses.contains(&row.object);
+        // When a pod ends matters to nobody who deletes its namespace.
+        let usual = row.detail.starts_with("after its grace period");
+        // Each has a reason of its own, until they are too many.
+        let tells = is_target || row.word == Word::Stuck;
+        alone += usize::from(tells);
+        if usual || tells && alone > MOST_ALONE {
+            row.detail.clear();
+        }
+        let key = (resource_of(view, row.object), row.word, row.detail.clone());
+        let place = *known.entry(key).or_insert_with(|| {
+            kinds.push(Kind { rows: Vec::new(), loses_data });
+            kinds.len() - 1
+        });
+        kinds[place].rows.push(row);
+    }
+    kinds
+}
+
+fn line(view: &PlanView<'_>, kind: &Kind<'_>) -> Line {
+    let [first, rest @ ..] = kind.rows.as_slice() else { unreachable!("a kind has a row") };
+    let resource = view.snapshot.resources.get(resource_of(view, first.object));
+    let number = kind.rows.len();
+    let title = match rest {
+        [] => name(view, first.object, view.plan.request.targets.first().copied()),
+        _ => format!("{} {}", thousands(number), plural(resource, number)),
+    };
+    let mut remark = first.detail.clone();
+    if kind.loses_data && number > 1 {
+        let named = kind.rows.iter().take(NAMED).map(|row| view.snapshot.text(view.snapshot.object(row.object).name));
+        let named = named.collect::<Vec<_>>().join(", ");
+        remark = format!("{remark}: {named}{}", and_more(number.saturating_sub(NAMED)));
+    }
+    let tone = if kind.loses_data { Tone::Error } else { Tone::Plain };
+    Line {
+        guide: String::new(),
+        tone: Tone::Plain,
+        name: visible(&title).into_owned(),
+        columns: vec![(first.word.tone(), format!("{:<7}", first.word.text()))],
+        remarks: if remark.is_empty() { Vec::new() } else { vec![(tone, visible(&remark).into_owned())] },
+    }
+}
