@@ -19,7 +19,7 @@ use super::{
     PlanView,
     document::PlanDocument,
     forest::{Row, rows},
-    names_of_deleted, picture, sections, text, verdict,
+    kinds, names_of_deleted, picture, sections, text, verdict,
 };
 
 /// A plan with up to this many lines is shown in full: it fits a screen.
@@ -54,7 +54,7 @@ impl Output for BriefView<'_> {
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let view = &self.0;
         let all = rows(view, options.fold);
-        if all.len() <= WHOLE || !options.fold {
+        if all.len() <= WHOLE || !options.fold || kinds::are_shown(view, options) {
             return text::write(view, options, out);
         }
         verdict::write(view, &verdict::describe(view, &view.verdict()), options, out)?;

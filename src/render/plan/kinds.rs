@@ -21,6 +21,7 @@ use super::{
     details::Word,
     forest::{Row, rows},
     names::name,
+    sections,
     text::MARGIN,
 };
 
@@ -33,6 +34,11 @@ const NAMED: usize = 3;
 struct Kind<'a> {
     rows: Vec<Row<'a>>,
     loses_data: bool,
+}
+
+/// Whether the kinds are shown instead of each object.
+pub(super) fn are_shown(view: &PlanView<'_>, options: &TextOptions<'_>) -> bool {
+    options.fold && !options.wide && view.kept.is_none() && sections::what_is_in_it(view).is_some()
 }
 
 /// Writes a line for each kind and what becomes of it.

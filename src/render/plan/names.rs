@@ -5,9 +5,13 @@ use crate::{
     plan::Outcome,
     render::words::{count_kinds, plural},
     simulate::State,
+    wording::count,
 };
 
 use super::PlanView;
+
+/// At most this many kinds are named, or one more if that is all.
+const NAMED_KINDS: usize = 4;
 
 /// `Kind/name`, with the namespace unless it is the one looked at, or that of the object above.
 pub(super) fn name(view: &PlanView<'_>, object: ObjectId, above: Option<ObjectId>) -> String {
@@ -29,11 +33,26 @@ pub(crate) fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&s
 
 /// `2 Pods, 1 ConfigMap`
 pub(super) fn by_kind(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
+    counted(view, objects, usize::MAX)
+}
+
+/// The same with a few kinds only: `12 Pods, 3 Services, 2 ConfigMaps and 9 more kinds`.
+pub(super) fn by_some_kinds(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
+    counted(view, objects, NAMED_KINDS)
+}
+
+fn counted(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>, most: usize) -> String {
     let counts = count_kinds(view.snapshot, objects);
+    let most = if counts.len() <= most.saturating_add(1) { counts.len() } else { most };
     let kinds = counts
         .iter()
-        .map(|(resource, count)| format!("{count} {}", plural(view.snapshot.resources.get(*resource), *count)));
-    kinds.collect::<Vec<_>>().join(", ")
+        .take(most)
+        .map(|(resource, number)| format!("{number} {}", plural(view.snapshot.resources.get(*resource), *number)));
+    let kinds = kinds.collect::<Vec<_>>().join(", ");
+    match counts.len().saturating_sub(most) {
+        0 => kinds,
+        more => format!("{kinds} and {}", count(more, "more kind", "more kinds")),
+    }
 }
 
 /// The pods that have finished and that nothing deletes, for which this object waits.

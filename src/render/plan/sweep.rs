@@ -19,7 +19,8 @@ use super::{
     document::SweepDocument,
     names_of_deleted, picture, text,
     verdict::{
-        Part, VerdictText, come_back, doubt, holds, in_a_line, losses_of, more_later, tone, uncertain, word, write_line,
+        Part, VerdictText, come_back, doubt, holds, in_a_line, losses_of, more_later, prevented, tone, uncertain, word,
+        write_line,
     },
 };
 
@@ -66,11 +67,10 @@ impl SweepView<'_> {
         parts.extend(doubt(view, &verdict));
         parts.extend(changes(view));
         parts.extend(holds(view, || view.plan.outcomes.iter().chain(&view.plan.stays)));
+        parts.extend(prevented(view));
         if parts.is_empty() {
             // An object that changes only in another order of events has an outcome, too.
-            let nothing =
-                if view.plan.outcomes.is_empty() { "all work is prevented" } else { "nothing changes at once" };
-            parts.push(Part::new(14, nothing));
+            parts.push(Part::new(14, "nothing changes at once"));
         }
         parts.extend(more_later(view));
         parts.extend(come_back(view));

@@ -42,7 +42,7 @@ pub(super) fn write_below(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     verdict::write(view, verdict, options, out)?;
-    let is_table = options.fold && !options.wide && view.kept.is_none() && sections::what_is_in_it(view).is_some();
+    let is_table = kinds::are_shown(view, options);
     let rows = if is_table { Vec::new() } else { rows(view, options.fold) };
     if is_table || !rows.is_empty() {
         writeln!(out)?;

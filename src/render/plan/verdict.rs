@@ -26,7 +26,7 @@ use super::{
     PlanView,
     details::held,
     gates::{describe as describe_gate, flag as gate_flag},
-    names::{by_kind, finished_pods, name, stuck},
+    names::{by_kind, by_some_kinds, finished_pods, name, stuck},
     obstacles::{describe as describe_obstacle, word as obstacle_word},
 };
 
@@ -405,7 +405,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
 }
 
 /// What an obstacle keeps from being deleted or changed.
-fn prevented(view: &PlanView<'_>) -> Option<Part> {
+pub(super) fn prevented(view: &PlanView<'_>) -> Option<Part> {
     let prevents = view.plan.obstacles.iter().filter(|obstacle| !obstacle.taken_down && !obstacle.prevents.is_empty());
     let prevents: Vec<&Obstacle> = prevents.collect();
     let first = prevents.first()?;
@@ -526,7 +526,7 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
         return None;
     }
     let objects = count(second.len(), "more object is deleted", "more objects are deleted");
-    let objects = format!("{objects} ({})", by_kind(view, second.into_iter()));
+    let objects = format!("{objects} ({})", by_some_kinds(view, second.into_iter()));
     let when = match root_causes(view).strip_prefix(" because of ") {
         _ if view.plan.summary.stuck == 0 => String::new(),
         Some(one) if one.starts_with("the ") => format!("once {one} is removed, "),
