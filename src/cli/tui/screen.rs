@@ -5,6 +5,7 @@ use std::{
     sync::{
         Mutex, Once,
         atomic::{AtomicBool, Ordering},
+        mpsc,
     },
     time::Duration,
 };
@@ -166,11 +167,13 @@ fn forget_keys() {
     let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
-/// Restores the terminal at a signal that ends the process, with the code that shells expect.
+/// Restores the terminal at a signal that ends the process, with the code that shells expect. Returns once signals are
+/// heard: one that came sooner would end the process on a screen that is never left.
 fn restore_on_signals() {
-    std::thread::spawn(|| {
+    let (listens, is_listening) = mpsc::channel();
+    std::thread::spawn(move || {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-        let Some(signal) = runtime.block_on(ended()) else { return };
+        let Some(signal) = runtime.block_on(ended(listens)) else { return };
         // What is being drawn is finished first, if it isn't stuck.
         let _drawing = (0..100).find_map(|_| match DRAWING.try_lock() {
             Ok(drawing) => Some(drawing),
@@ -182,15 +185,18 @@ fn restore_on_signals() {
         restore();
         std::process::exit(128 + signal);
     });
+    // An error: signals can't be heard.
+    let _ = is_listening.recv();
 }
 
-/// The number of the signal that ends the process; `None` if signals can't be heard.
+/// The number of the signal that ends the process; `None` if signals can't be heard. Says when it listens.
 #[cfg(unix)]
-async fn ended() -> Option<i32> {
+async fn ended(listens: mpsc::Sender<()>) -> Option<i32> {
     use tokio::signal::unix::{SignalKind, signal};
     let [interrupt, terminate, hangup] = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let (mut interrupted, mut terminated, mut hung_up) =
         (signal(interrupt).ok()?, signal(terminate).ok()?, signal(hangup).ok()?);
+    let _ = listens.send(());
     let kind = tokio::select! {
         _ = interrupted.recv() => interrupt,
         _ = terminated.recv() => terminate,
@@ -200,6 +206,7 @@ async fn ended() -> Option<i32> {
 }
 
 #[cfg(not(unix))]
-async fn ended() -> Option<i32> {
+async fn ended(listens: mpsc::Sender<()>) -> Option<i32> {
+    drop(listens);
     tokio::signal::ctrl_c().await.ok().map(|()| 2)
 }
