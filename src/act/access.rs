@@ -7,8 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::StreamExt as _;
 use http::Method;
+use k8s_openapi::api::{
+    authentication::v1::SelfSubjectReview,
+    authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
+};
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::{
     cluster::{Connection, Failure},
@@ -16,7 +19,7 @@ use crate::{
     wording::{grouped, named},
 };
 
-use super::request::send_with_retry;
+use super::request::{document, send_with_retry};
 
 /// The path of a SelfSubjectAccessReview.
 const REVIEWS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
@@ -101,7 +104,7 @@ pub async fn user_name(connection: &Connection) -> Option<String> {
     struct UserInfo {
         username: String,
     }
-    let body = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+    let body = document(&SelfSubjectReview::default());
     let answer = send_with_retry(connection, &Method::POST, WHO_AM_I, Some(&body)).await.ok()?;
     let review: Review = serde_json::from_slice(&answer.body).ok()?;
     Some(review.status.user_info.username)
@@ -136,19 +139,19 @@ async fn ask(connection: &Connection, resources: &Resources, access: &Access) ->
         status: Answered,
     }
     let resource = resources.get(access.resource);
-    let body = json!({
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {
-            "verb": access.verb,
-            "group": resource.group,
-            "version": resource.version,
-            "resource": resource.plural,
-            "subresource": access.subresource,
-            "namespace": access.namespace,
-            "name": access.name,
-        }},
-    });
+    let text = |text: &str| Some(text.to_owned());
+    let attributes = ResourceAttributes {
+        verb: text(access.verb),
+        group: text(&resource.group),
+        version: text(&resource.version),
+        resource: text(&resource.plural),
+        subresource: text(access.subresource),
+        namespace: text(&access.namespace),
+        name: text(&access.name),
+        ..ResourceAttributes::default()
+    };
+    let spec = SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), non_resource_attributes: None };
+    let body = document(&SelfSubjectAccessReview { spec, ..SelfSubjectAccessReview::default() });
     // A review may be sent twice: it changes nothing.
     let answer = send_with_retry(connection, &Method::POST, REVIEWS, Some(&body)).await?;
     let review: Review = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
@@ -195,7 +198,7 @@ impl Access {
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::{

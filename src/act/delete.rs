@@ -148,7 +148,8 @@ impl Target {
             return (Answered::Refused { reason: "not a valid object name".to_owned() }, None);
         };
         let undone =
-            match send_with_retry(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid))).await {
+            match send_with_retry(connection, &Method::DELETE, &path, Some(&delete_options(deletion, uid, None))).await
+            {
                 Ok(answer) => {
                     return match read_deleted(&answer, &self.identity.uid) {
                         Ok(Deleted::Object(object)) if stays(resource, &object) => self.accepted(*object),

@@ -19,6 +19,7 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::{Value, json};
 
 use crate::{
@@ -33,7 +34,10 @@ use crate::{
     simulate::Cut,
 };
 
-use super::update::{self, Change, Step, UpdateError, Updater, get, is_terminating, references};
+use super::{
+    request::document,
+    update::{self, Change, Step, UpdateError, Updater, get, is_terminating, references},
+};
 
 /// How often an object is read and patched again while other clients write to it.
 const TRIES: u32 = 30;
@@ -260,7 +264,7 @@ impl<'a> KeptObject<'a> {
         let object = snapshot.object(cut.object);
         let place = match snapshot.text(object.namespace) {
             "" => String::new(),
-            namespace => format!(" in namespace {namespace}"),
+            namespace => format!(" -n {namespace}"),
         };
         KeptObject {
             connection,
@@ -349,12 +353,13 @@ impl<'a> KeptObject<'a> {
     fn guard(&self) -> Value {
         let object = self.snapshot.object(self.cut.object);
         let resource = self.snapshot.resources.get(object.resource);
-        json!({
-            "apiVersion": resource.api_version(),
-            "kind": resource.kind,
-            "name": self.snapshot.text(object.name),
-            "uid": self.uid,
-            "controller": true,
+        document(&OwnerReference {
+            api_version: resource.api_version(),
+            kind: resource.kind.clone(),
+            name: self.snapshot.text(object.name).to_owned(),
+            uid: self.uid.to_owned(),
+            controller: Some(true),
+            block_owner_deletion: None,
         })
     }
 

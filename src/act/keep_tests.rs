@@ -298,7 +298,7 @@ async fn nothing_stays_cut_if_something_can_not_be() {
             store.put(&path("b"), object);
         });
         let error = scene.cut().await.unwrap_err().to_string();
-        assert_eq!(error, format!("Pod/b in namespace shop can't be kept: {why}; all references are as they were"));
+        assert_eq!(error, format!("Pod/b -n shop can't be kept: {why}; all references are as they were"));
         assert_eq!(scene.owners()[0], "r*", "{why}");
     }
 }
@@ -313,8 +313,8 @@ async fn what_can_not_be_put_back() {
     })
     .await;
     let error = scene.cut().await.unwrap_err().to_string();
-    let describe = "Pod/b in namespace shop can't be kept: patching it failed: forbidden: not you; these \
-        objects have lost their owner references and are kept:\nPod/a in namespace shop could not be restored \
+    let describe = "Pod/b -n shop can't be kept: patching it failed: forbidden: not you; these \
+        objects have lost their owner references and are kept:\nPod/a -n shop could not be restored \
         (patching it failed: forbidden: not again); it temporarily has itself as its controller; remove that \
         with: kubectl patch pods/a -n shop --type=json -p ";
     assert!(error.starts_with(describe), "{error}");

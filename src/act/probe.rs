@@ -1,6 +1,7 @@
 //! Checks whether a garbage collector is running, with a test object whose deletion only a collector can finish.
 
 use std::{
+    collections::BTreeMap,
     future,
     hash::{BuildHasher as _, RandomState},
     pin::pin,
@@ -9,7 +10,8 @@ use std::{
 
 use futures::future::{Either, select};
 use http::{Method, StatusCode};
-use serde_json::{Value, json};
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use serde_json::Value;
 
 use crate::{
     cluster::{
@@ -24,7 +26,7 @@ use crate::{
 
 use super::{
     delete::Deletion,
-    request::{RequestError, delete_options, read_named_deleted, send_with_retry},
+    request::{RequestError, delete_options, document, read_named_deleted, send_with_retry},
 };
 
 /// The first pauses between two reads; a running collector is usually faster.
@@ -254,7 +256,7 @@ impl<'c> Throwaway<'c> {
     /// Deletes the object in the foreground and waits for a collector.
     async fn watch(&self, patience: Duration) -> Found {
         let begun = Instant::now();
-        let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid);
+        let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid, None);
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
             Ok(State::There { held: true }) => {}
@@ -304,7 +306,7 @@ impl<'c> Throwaway<'c> {
 
     /// Deletes the object in the background, which also removes the collector's finalizer (R1.21).
     async fn remove(&self) -> Result<(), Still> {
-        let options = delete_options(&Deletion::by(Propagation::Background), &self.uid);
+        let options = delete_options(&Deletion::by(Propagation::Background), &self.uid, None);
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
             Ok(State::Gone) => Ok(()),
@@ -402,14 +404,17 @@ fn config_maps() -> Resource {
 
 /// The test object. Its data explains it to anyone who finds it.
 fn object(name: &str) -> Value {
-    json!({
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name, "labels": {"app.kubernetes.io/managed-by": "kubectl-gc"}},
-        "immutable": true,
-        "data": {
-            "what": "A test object of kubectl gc: its deletion shows whether the garbage collector is running. \
-                It can be deleted at any time.",
+    let what = "A test object of kubectl gc: its deletion shows whether the garbage collector is running. It can be \
+                deleted at any time.";
+    let pair = |name: &str, text: &str| BTreeMap::from([(name.to_owned(), text.to_owned())]);
+    document(&ConfigMap {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            labels: Some(pair("app.kubernetes.io/managed-by", "kubectl-gc")),
+            ..ObjectMeta::default()
         },
+        immutable: Some(true),
+        data: Some(pair("what", what)),
+        ..ConfigMap::default()
     })
 }

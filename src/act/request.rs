@@ -3,7 +3,9 @@
 use std::{borrow::Cow, time::Instant};
 
 use http::{Method, Request, header};
-use serde_json::{Value, json};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, Preconditions};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
     cluster::{Answer, Connection, Failure, path::ObjectPath},
@@ -196,26 +198,29 @@ pub(super) fn read_named_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Op
     }
 }
 
-/// The body of a DELETE of the object with this uid and no other (R1.6).
-pub(super) fn delete_options(deletion: &Deletion, uid: &str) -> Value {
-    let mut options = json!({
-        "apiVersion": "v1",
-        "kind": "DeleteOptions",
-        "propagationPolicy": deletion.propagation.name(),
-        "preconditions": {"uid": uid},
-    });
-    if let Some(seconds) = deletion.grace {
-        options["gracePeriodSeconds"] = json!(seconds);
-    }
-    if deletion.dry_run {
-        options["dryRun"] = json!(["All"]);
-    }
-    options
+/// The body of a DELETE of the object with this uid, and with this version if one is given, and no other (R1.6).
+pub(super) fn delete_options(deletion: &Deletion, uid: &str, version: Option<&str>) -> Value {
+    document(&DeleteOptions {
+        api_version: Some("v1".to_owned()),
+        kind: Some("DeleteOptions".to_owned()),
+        propagation_policy: Some(deletion.propagation.name().to_owned()),
+        preconditions: Some(Preconditions { uid: Some(uid.to_owned()), resource_version: version.map(str::to_owned) }),
+        grace_period_seconds: deletion.grace,
+        dry_run: deletion.dry_run.then(|| vec!["All".to_owned()]),
+        ..DeleteOptions::default()
+    })
+}
+
+/// An object of the API as it is sent.
+pub(super) fn document(object: &impl Serialize) -> Value {
+    serde_json::to_value(object).expect("what the API takes is JSON")
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use serde_json::json;
 
     use super::*;
     use crate::cluster::testing::{Say, json as say, refuse, serve};

@@ -84,10 +84,10 @@ pub struct SourceArgs {
     /// Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated
     #[arg(long, value_name = "FILE|FOLDER|-")]
     pub from: Vec<String>,
-    /// Read a small shop instead of a cluster, which the program brings to try it on: try ns/shop
+    /// Read an example instead of a cluster: shop, a small one to try all on, leftovers, old or owners
     // Replaced by --from before clap reads it.
-    #[arg(long)]
-    pub example: bool,
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "shop")]
+    pub example: Option<String>,
     /// Treat the dump as complete: objects that it lacks do not exist
     #[arg(long, requires = "from")]
     pub assume_complete: bool,
@@ -283,8 +283,8 @@ pub struct GateArgs {
     /// Do nothing and exit with code 2 if any object of these types would be deleted
     #[arg(long, help_heading = "Gates", value_name = "TYPE", value_delimiter = ',')]
     pub deny: Vec<String>,
-    /// Do nothing and exit with code 2 if the delete has such an effect, or may have: data-loss (stored data is
-    /// destroyed), external (a load balancer, a cloud's resource, what an add-on manages), unknown
+    /// Do nothing and exit with code 2 if the delete has such an effect, or may have: data-loss (data is
+    /// lost), external (a load balancer, a cloud's resource, what an add-on manages), unknown
     #[arg(long, help_heading = "Gates", value_name = "EFFECT", value_enum, value_delimiter = ',')]
     pub deny_effect: Vec<EffectArg>,
     /// Do nothing and exit with code 2 if more objects than this would be deleted, not counting events
@@ -329,7 +329,7 @@ impl GateArgs {
 /// `--deny-effect`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EffectArg {
-    /// Stored data is destroyed
+    /// Data is lost
     DataLoss,
     /// Something outside the owner graph is deleted
     External,
@@ -342,7 +342,7 @@ pub enum EffectArg {
 pub enum FailOnVerdictArg {
     /// A webhook or an API can't answer any more
     TakesDown,
-    /// Stored data is lost
+    /// Data is lost
     DataLoss,
     /// Something stays Terminating, and no controller is known to finish it
     Stuck,

@@ -17,7 +17,7 @@ use super::values::truth;
 /// * `--keep -l LABELS` becomes one argument: everywhere else, labels are written that way.
 /// * `help COMMAND` becomes `COMMAND --help`.
 /// * A switch takes a truth value, as in `--yes=false`. The last one wins.
-/// * `--example` is `--from` with the dump that the program brings, which is complete.
+/// * `--example` is `--from` with a dump that the program brings, which is complete.
 /// * `--dry_run` is `--dry-run` (component-base's `WordSepNormalizeFunc`).
 ///
 /// [`with_switches`] does the third.
@@ -42,9 +42,13 @@ fn with_example(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = Os
     let mut ended = false;
     args.flat_map(move |arg| {
         ended |= arg == "--";
-        match arg == "--example" && !ended {
-            true => vec![format!("--from={EXAMPLE}").into(), "--assume-complete".into()],
-            false => vec![arg],
+        let name = arg.to_str().filter(|_| !ended).and_then(|arg| match arg {
+            "--example" => Some("shop"),
+            _ => arg.strip_prefix("--example="),
+        });
+        match name {
+            Some(name) => vec![format!("--from={EXAMPLE}{name}").into(), "--assume-complete".into()],
+            None => vec![arg],
         }
     })
 }

@@ -232,8 +232,9 @@ const COMMANDS: [Entry; 16] = [
     entry::<CompletionArgs>(
         "completion",
         "Complete commands, types and objects in a shell",
-        "Prints the completion script of a shell for kubectl-gc. `install` puts it, and what kubectl calls to complete \
-         `kubectl gc`, where they are found, and says what it did. It replaces no file that is not its own.\n\n\
+        "Prints the completion script of a shell for kubectl-gc. `install` puts it, what kubectl calls to complete \
+         `kubectl gc`, and man pages where they are found, and says what it did. It replaces no file that is not its \
+         own.\n\n\
          Use it once, after you have put the program on the PATH.",
         |matches| CompletionArgs::from_arg_matches_mut(matches).map(Command::Completion),
     ),

@@ -53,7 +53,7 @@ pub(super) fn tell(
         let namespace = missing.namespace.as_deref().unwrap_or_default();
         let events = session.is_live().then(|| session.events_about(namespace, &missing.name).ok());
         let what = Vanished { resource, namespace, name: &missing.name };
-        let place = if namespace.is_empty() { String::new() } else { format!(" in namespace {namespace}") };
+        let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
         let kind = &snapshot.resources.get(resource).kind;
         text.extend(format!("{kind}/{}{place} does not exist.\n", missing.name).into_bytes());
         let lines = vanished(snapshot, &graph, what, events.as_ref().map(Option::as_deref), &evidence, snapshot.time());

@@ -134,18 +134,26 @@ impl<'a> Case<'a> {
         if namespace.is_empty() || beside.is_some_and(|beside| snapshot.object(beside).namespace == namespace) {
             snapshot.short_name(id)
         } else {
-            format!("{} in namespace {}", snapshot.short_name(id), snapshot.text(namespace))
+            format!("{} -n {}", snapshot.short_name(id), snapshot.text(namespace))
         }
     }
 
-    /// The names of the first few objects.
+    /// The names of the first few objects. A namespace that all are in stands at the end, once.
     pub(super) fn names(&self, ids: &[ObjectId], beside: Option<ObjectId>) -> String {
+        let namespace = |id: ObjectId| self.snapshot().object(id).namespace;
+        let is_shared = |shared: &Symbol| {
+            let is_told = shared.is_empty() || beside.is_some_and(|beside| namespace(beside) == *shared);
+            !is_told && ids.len() > 1 && ids.iter().all(|id| namespace(*id) == *shared)
+        };
+        let shared = ids.first().map(|first| namespace(*first)).filter(is_shared);
+        let place = shared.map(|shared| format!(" -n {}", self.snapshot().text(shared))).unwrap_or_default();
+        let beside = if shared.is_some() { ids.first().copied() } else { beside };
         let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| self.name(*id, beside)).collect();
         if ids.len() > NAMED {
-            return format!("{} and {} more", names.join(", "), ids.len() - NAMED);
+            return format!("{} and {} more{place}", names.join(", "), ids.len() - NAMED);
         }
         match names.pop() {
-            Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
+            Some(last) if !names.is_empty() => format!("{} and {last}{place}", names.join(", ")),
             last => last.unwrap_or_default(),
         }
     }

@@ -340,7 +340,7 @@ fn describe(strings: &Strings, kind: Symbol, object: &Object) -> String {
         (kind, name) => format!("{kind}/{name}"),
     };
     if !namespace.is_empty() {
-        text.push_str(" in namespace ");
+        text.push_str(" -n ");
         text.push_str(namespace);
     }
     text

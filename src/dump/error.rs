@@ -37,6 +37,9 @@ pub enum DumpError {
     /// A path of `--from` doesn't exist.
     #[error("{path}: no such file or folder")]
     NotFound { path: String },
+    /// The program brings no example of this name.
+    #[error("there is no example {}: use {known}", name_of(name))]
+    NoExample { name: String, known: String },
     /// The system refused to read it.
     #[error("{}: cannot be read: {source}", name_of(path))]
     Unreadable { path: String, source: io::Error },

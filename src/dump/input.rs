@@ -15,11 +15,28 @@ use crate::{bounded, progress};
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
 
-/// The dump that the program brings, as a path: a small shop to try the commands on.
-pub(crate) const EXAMPLE: &str = "example:shop";
+/// How the path of a dump begins that the program brings.
+pub(crate) const EXAMPLE: &str = "example:";
 
-/// `examples/shop.yaml`
-const SHOP: &[u8] = include_bytes!("../../examples/shop.yaml");
+/// The dumps that the program brings to try the commands on, by name.
+const EXAMPLES: [(&str, &[u8]); 4] = [
+    ("shop", include_bytes!("../../examples/shop.yaml")),
+    ("leftovers", include_bytes!("../../examples/leftovers.yaml")),
+    ("old", include_bytes!("../../examples/old.yaml")),
+    ("owners", include_bytes!("../../examples/owners.yaml")),
+];
+
+/// The content of an example, if the path means one.
+fn example(path: &str) -> Result<Option<&'static [u8]>, DumpError> {
+    let Some(name) = path.strip_prefix(EXAMPLE) else { return Ok(None) };
+    match EXAMPLES.iter().find(|(known, _)| *known == name) {
+        Some((_, content)) => Ok(Some(content)),
+        None => Err(DumpError::NoExample {
+            name: name.to_owned(),
+            known: EXAMPLES.map(|(known, _)| format!("--example={known}")).join(", "),
+        }),
+    }
+}
 
 /// A file to read, or standard input.
 #[derive(Debug)]
@@ -42,7 +59,7 @@ impl Input {
 pub(super) fn files(paths: &[String]) -> Result<Vec<Input>, DumpError> {
     let mut files = Vec::new();
     for path in paths {
-        if path == "-" || path == EXAMPLE {
+        if path == "-" || example(path)?.is_some() {
             files.push(Input::of(Path::new(path)));
             continue;
         }
@@ -98,9 +115,9 @@ fn is_dump(path: &Path) -> bool {
 impl Input {
     /// Its bytes, decompressed; an error after so many.
     pub(super) fn open(&self, limit: u64) -> Result<impl Read + use<>, DumpError> {
-        let file: Box<dyn Read> = match self.shown.as_str() {
-            "-" => Box::new(io::stdin().lock()),
-            EXAMPLE => Box::new(SHOP),
+        let file: Box<dyn Read> = match (self.shown.as_str(), example(&self.shown)?) {
+            ("-", _) => Box::new(io::stdin().lock()),
+            (_, Some(content)) => Box::new(content),
             _ => Box::new(File::open(&self.path).map_err(|error| self.failed(error))?),
         };
         decompressed(Counted(file), limit).map_err(|error| self.failed(error))

@@ -72,7 +72,7 @@ pub struct About {
 
 /// Why a Secret is not the record of a hold.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Secret/{name} in namespace {namespace} is no record of a hold: {why}")]
+#[error("Secret/{name} -n {namespace} is no record of a hold: {why}")]
 pub struct Malformed {
     pub namespace: String,
     pub name: String,
@@ -85,10 +85,10 @@ impl HoldRecord {
         group_of(&self.about.api_version)
     }
 
-    /// `Kind/name in namespace …`
+    /// `Kind/name -n NAMESPACE`
     pub fn describe(&self) -> String {
         let About { kind, name, namespace, .. } = &self.about;
-        if namespace.is_empty() { format!("{kind}/{name}") } else { format!("{kind}/{name} in namespace {namespace}") }
+        if namespace.is_empty() { format!("{kind}/{name}") } else { format!("{kind}/{name} -n {namespace}") }
     }
 
     /// Whether this is the object that was created in its place.
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(secret["metadata"]["labels"][LABEL], "u-1");
         let data = |name: &str| secret["stringData"][name].as_str().map(|text| text.as_bytes().to_vec());
         assert_eq!(HoldRecord::read(data).unwrap(), record);
-        assert_eq!(record.describe(), "Deployment/web in namespace shop");
+        assert_eq!(record.describe(), "Deployment/web -n shop");
         assert_eq!((record.group(), record.collection()), ("apps", "/apis/apps/v1/namespaces/shop/deployments"));
     }
 

@@ -45,11 +45,11 @@ impl Identity {
         format!("{}/{}", self.kind, self.name)
     }
 
-    /// `Kind/name in namespace …`, as messages name it.
+    /// `Kind/name -n NAMESPACE`, as messages name it.
     pub fn placed(&self) -> String {
         match self.namespace.as_str() {
             "" => self.short_name(),
-            namespace => format!("{} in namespace {namespace}", self.short_name()),
+            namespace => format!("{} -n {namespace}", self.short_name()),
         }
     }
 }

@@ -309,7 +309,7 @@ fn find(
         return Ok(match found {
             Some(Ok(hold)) => Ok(vec![hold]),
             Some(Err(malformed)) => Err(malformed.to_string()),
-            None => Err(format!("there is no Secret/{name} in namespace {namespace}")),
+            None => Err(format!("there is no Secret/{name} -n {namespace}")),
         });
     }
     let (place, listed) = match (of.namespaced, &config.hold_namespace) {

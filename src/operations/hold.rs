@@ -14,7 +14,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{object} was not {what}: {why}{}", rest(.others))]
 pub struct HoldTrouble {
-    /// `Kind/name in namespace …`
+    /// `Kind/name -n NAMESPACE`
     pub object: String,
     /// `held`, `let go`, `taken back`
     pub what: &'static str,

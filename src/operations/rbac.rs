@@ -1,42 +1,31 @@
 //! Roles and ClusterRoles in YAML, for `kubectl apply`.
 
-use serde::Serialize;
+use k8s_openapi::{
+    api::rbac::v1::{ClusterRole, PolicyRule, Role},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Role<'a> {
-    api_version: &'static str,
-    kind: &'static str,
-    metadata: Metadata<'a>,
-    rules: Vec<Rule<'a>>,
-}
-
-#[derive(Serialize)]
-struct Metadata<'a> {
-    name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    namespace: Option<&'a str>,
-}
-
-/// What may be done to some resources.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Rule<'a> {
-    pub api_groups: [&'a str; 1],
-    pub resources: Vec<&'a str>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pub resource_names: &'a [String],
-    pub verbs: Vec<&'a str>,
+/// What may be done to some resources; to any of them if no names are given.
+pub fn rule(group: &str, resources: &[&str], names: &[String], verbs: &[&str]) -> PolicyRule {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    PolicyRule {
+        api_groups: Some(owned(&[group])),
+        resources: Some(owned(resources)),
+        resource_names: Some(names.to_vec()).filter(|names| !names.is_empty()),
+        verbs: owned(verbs),
+        ..PolicyRule::default()
+    }
 }
 
 /// A Role in this namespace, or a ClusterRole if there is none.
-pub fn role(name: &str, namespace: &str, rules: Vec<Rule<'_>>) -> String {
-    let role = Role {
-        api_version: "rbac.authorization.k8s.io/v1",
-        kind: if namespace.is_empty() { "ClusterRole" } else { "Role" },
-        metadata: Metadata { name, namespace: Some(namespace).filter(|namespace| !namespace.is_empty()) },
-        rules,
+pub fn role(name: &str, namespace: &str, rules: Vec<PolicyRule>) -> String {
+    let mut metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+    let yaml = if namespace.is_empty() {
+        serde_yaml::to_string(&ClusterRole { metadata, rules: Some(rules), ..ClusterRole::default() })
+    } else {
+        metadata.namespace = Some(namespace.to_owned());
+        serde_yaml::to_string(&Role { metadata, rules: Some(rules) })
     };
     // Strings and lists of strings can't fail.
-    serde_yaml::to_string(&role).unwrap_or_default()
+    yaml.unwrap_or_default()
 }

@@ -195,7 +195,7 @@ mod tests {
         }
         assert_eq!(resolve(&["relic/old"], None, &[]).unwrap().named, Some(BTreeSet::from([4])), "no longer served");
         let missing = resolve(&["cm/none"], None, &[]).unwrap_err();
-        assert_eq!(missing, "the archive has no cm/none; it has ConfigMap/only in namespace shop");
+        assert_eq!(missing, "the archive has no cm/none; it has ConfigMap/only -n shop");
         assert!(resolve(&["cm"], None, &[]).is_err(), "a type alone names nothing");
     }
 

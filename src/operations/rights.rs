@@ -8,7 +8,7 @@ use crate::{
     restore::{Item, Owner, RestorePlan},
 };
 
-use super::rbac::{self, Rule};
+use super::rbac::{self, rule};
 
 /// What a rule is about: resources of one group, in one namespace or everywhere.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -138,13 +138,8 @@ impl Rights {
             rules.entry(namespace).or_default().entry(alike).or_default().push(resource);
         }
         let documents = rules.into_iter().map(|(namespace, rules)| {
-            let rule = |((group, names, verbs), resources)| Rule {
-                api_groups: [group],
-                resources,
-                resource_names: names,
-                verbs,
-            };
-            rbac::role(name, namespace, rules.into_iter().map(rule).collect())
+            let rules = rules.into_iter().map(|((group, names, verbs), of)| rule(group, &of, names, &verbs));
+            rbac::role(name, namespace, rules.collect())
         });
         documents.collect::<Vec<_>>().join("---\n")
     }
@@ -183,10 +178,10 @@ mod tests {
                 "rules:",
                 "- apiGroups:",
                 "  - ''",
-                "  resources:",
-                "  - nodes",
                 "  resourceNames:",
                 "  - worker-1",
+                "  resources:",
+                "  - nodes",
             ]),
             rule(&[
                 "  verbs:",
@@ -198,8 +193,8 @@ mod tests {
             ]),
             rule(&["  name: gc", "  namespace: team", "rules:", "- apiGroups:", "  - ''", "  resources:", "  - pods"]),
             rule(&["  verbs:", "  - get", "  - list", "- apiGroups:", "  - apps", "  resources:", "  - deployments"]),
-            rule(&["  verbs:", "  - get", "  - list", "- apiGroups:", "  - apps", "  resources:", "  - deployments"]),
-            rule(&["  resourceNames:", "  - web", "  verbs:", "  - delete", ""]),
+            rule(&["  verbs:", "  - get", "  - list", "- apiGroups:", "  - apps", "  resourceNames:", "  - web"]),
+            rule(&["  resources:", "  - deployments", "  verbs:", "  - delete", ""]),
         ];
         assert_eq!(rights.yaml("gc"), expected.join("\n"));
     }

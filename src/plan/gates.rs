@@ -43,7 +43,7 @@ pub enum Gate {
 /// Effects that a gate forbids together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectClass {
-    /// Stored data is destroyed.
+    /// Data is lost.
     DataLoss,
     /// Something outside the owner graph is deleted: an external resource, a load balancer, other objects.
     External,

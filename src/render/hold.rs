@@ -220,14 +220,14 @@ mod tests {
         let until = "2026-01-02T03:04:05Z".to_owned();
         assert_eq!(
             text(&[result(HoldOutcome::Held { until }, 1)]),
-            "Deployment/web in namespace shop is held until 2026-01-02T03:04:05Z: it is Terminating, and it and its \
+            "Deployment/web -n shop is held until 2026-01-02T03:04:05Z: it is Terminating, and it and its \
              dependent stay until it is let go.\n\
              Delete it now: kubectl gc delete deployment.apps/web -n shop --hold=0s\n\
              Take it back: kubectl gc cancel deployment.apps/web -n shop\n"
         );
         assert_eq!(
             text(&[result(HoldOutcome::TakenBack, 2)]),
-            "Deployment/web in namespace shop is back, with a new uid; its 2 dependents have references to it again.\n"
+            "Deployment/web -n shop is back, with a new uid; its 2 dependents have references to it again.\n"
         );
         assert!(
             text(&[result(HoldOutcome::Failed(HoldFailure::Unstable), 2)])

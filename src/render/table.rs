@@ -1,5 +1,7 @@
-//! Tables as kubectl prints them: columns without borders, one line per row. Names are never shortened.
+//! Tables as kubectl prints them: columns without borders, one line per row. comfy-table lays them out. Names are never
+//! shortened: one that has no room has a line of its own.
 
+use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use unicode_width::UnicodeWidthStr;
 
 use super::go_quote::visible;
@@ -44,38 +46,70 @@ pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize
     for cell in rows.iter_mut().flatten() {
         *cell = visible(cell).into_owned();
     }
-    let widths = widths(columns, &rows);
-    let over = width.map_or(0, |width| total(&widths).saturating_sub(width));
-    let widths = narrowed(columns, &widths, over);
-    let headings = columns.iter().map(|column| column.heading.to_owned()).collect();
-    std::iter::once(headings).chain(rows).map(|row: Vec<String>| written(columns, &widths, &row, width)).collect()
+    let natural = widths(columns, &rows);
+    let over = width.map_or(0, |width| total(&natural).saturating_sub(width));
+    let widths = narrowed(columns, &natural, over);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(columns.iter().map(|column| column.heading));
+    for row in &rows {
+        table.add_row(
+            row.iter().zip(&widths).map(|(cell, width)| if has_room(cell, *width) { cell.as_str() } else { "" }),
+        );
+    }
+    let mut last = columns.len();
+    for ((laid_out, column), width) in table.column_iter_mut().zip(columns).zip(&widths) {
+        last -= 1;
+        let gap = if last == 0 { 0 } else { GAP };
+        laid_out
+            .set_padding((0, narrow(gap)))
+            .set_constraint(ColumnConstraint::Absolute(Width::Fixed(narrow(width + gap))));
+        if column.number {
+            laid_out.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let mut lines = table.lines().map(|line| line.trim_end().to_owned());
+    let heading = lines.next().unwrap_or_default();
+    let rows = lines.zip(&rows).map(|(line, row)| with_long_names(line, row, &widths, width));
+    std::iter::once(heading).chain(rows).collect()
 }
 
-/// One row, broken before and after cells that are wider than their columns.
-fn written(columns: &[Column], widths: &[usize], row: &[String], room: Option<usize>) -> String {
-    let mut text = String::new();
-    let mut start = 0;
-    let mut used = 0;
-    for ((cell, column), width) in row.iter().zip(columns).zip(widths) {
-        let before = if column.number { width.saturating_sub(cell.width()) } else { 0 };
-        if !cell.is_empty() {
-            let end = start + before + cell.width();
-            let over = if cell.width() > *width { room.map_or(0, |room| end.saturating_sub(room)) } else { 0 };
-            let mut at = (start + before).saturating_sub(over);
-            if room.is_none() && used > 0 {
-                at = at.max(used + GAP);
-            }
-            if used > 0 && used + GAP > at {
-                text.push('\n');
-                used = 0;
-            }
-            text.push_str(&" ".repeat(at - used));
-            text.push_str(cell);
-            used = at + cell.width();
-        }
-        start += width + GAP;
+/// A column of texts: each as wide as the widest, but for those that have no end.
+pub fn column<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Vec<String> {
+    let width = texts.clone().map(|text| text.width()).filter(|width| *width <= MOST).max().unwrap_or(0);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.add_rows(texts.clone().map(|text| [if has_room(text, width) { text } else { "" }]));
+    if let Some(column) = table.column_mut(0) {
+        column.set_padding((0, 0)).set_constraint(ColumnConstraint::Absolute(Width::Fixed(narrow(width))));
     }
-    text
+    table.lines().zip(texts).map(|(line, text)| if has_room(text, width) { line } else { text.to_owned() }).collect()
+}
+
+fn has_room(text: &str, width: usize) -> bool {
+    text.width() <= width
+}
+
+/// A width as comfy-table takes it. No column is that wide.
+fn narrow(width: usize) -> u16 {
+    u16::try_from(width).unwrap_or(u16::MAX)
+}
+
+/// A row, with each name that has no room: where the line has none either, on a line above it; and all on one line if
+/// no width is given.
+fn with_long_names(line: String, row: &[String], widths: &[usize], width: Option<usize>) -> String {
+    let is_long = |(cell, width): &(&String, &usize)| !has_room(cell, **width);
+    let long = row.iter().zip(widths).filter(is_long).count();
+    let Some(width) = width.filter(|_| long > 0) else {
+        return if long == 0 { line } else { row.join(&" ".repeat(GAP)).trim_end().to_owned() };
+    };
+    let free = line.len() - line.trim_start().len();
+    if long == 1 && row[0].width() > widths[0] && row[0].width() + GAP <= free {
+        return row[0].clone() + &line[row[0].width()..];
+    }
+    let starts = widths.iter().scan(0, |next, width| Some(std::mem::replace(next, *next + width + GAP)));
+    let names = row.iter().zip(widths).zip(starts).filter(|(cell, _)| is_long(cell));
+    let names = names.map(|((cell, _), start)| " ".repeat(start.min(width.saturating_sub(cell.width()))) + cell);
+    names.chain([line].into_iter().filter(|line| !line.is_empty())).collect::<Vec<_>>().join("\n")
 }
 
 /// The width of the table if every row has one line.

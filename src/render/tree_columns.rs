@@ -9,7 +9,8 @@ use crate::{
 };
 
 use super::{
-    go_quote::visible, lines::Line, output::TextOptions, style::Tone, tree_labels::LabelColumns, tree_view::TreeView,
+    go_quote::visible, lines::Line, output::TextOptions, style::Tone, table::column, tree_labels::LabelColumns,
+    tree_view::TreeView,
 };
 
 /// A longer STATUS is cut off on a terminal: that of some custom resources is a sentence.
@@ -43,11 +44,9 @@ pub(super) fn add(view: &TreeView<'_>, rows: &[Row], options: &TextOptions<'_>, 
         add(&titles.iter().map(String::as_str).collect::<Vec<_>>(), &|row| label_cells(view, labels, row));
     }
     for (at, title) in titles.iter_mut().enumerate() {
-        let widest = cells.iter().map(|cells| cells[at].1.width()).chain([title.width()]).max().unwrap_or(0);
-        for text in cells.iter_mut().map(|cells| &mut cells[at].1).chain([title]) {
-            let missing = widest - text.width();
-            text.push_str(&" ".repeat(missing));
-        }
+        let column = column(std::iter::once(title.as_str()).chain(cells.iter().map(|cells| cells[at].1.as_str())));
+        let texts = std::iter::once(title).chain(cells.iter_mut().map(|cells| &mut cells[at].1));
+        texts.zip(column).for_each(|(text, padded)| *text = padded);
     }
     lines.iter_mut().zip(cells).for_each(|(line, cells)| line.columns = cells);
     titles

@@ -29,11 +29,11 @@ impl Place {
     }
 }
 
-/// `Deployment/web in namespace shop`, or `Namespace/shop`.
+/// `Deployment/web -n shop`, or `Namespace/shop`.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.kind, self.name)?;
-        if self.namespace.is_empty() { Ok(()) } else { write!(f, " in namespace {}", self.namespace) }
+        if self.namespace.is_empty() { Ok(()) } else { write!(f, " -n {}", self.namespace) }
     }
 }
 
@@ -158,10 +158,10 @@ mod tests {
         let pod = json!({"apiVersion": "v1", "kind": "Pod",
             "metadata": {"name": "web-1", "namespace": "shop", "uid": "p", "ownerReferences": [reference]}});
         let archived = Archived::new(1, pod.clone()).unwrap();
-        assert_eq!((archived.place.to_string().as_str(), archived.uid.as_str()), ("Pod/web-1 in namespace shop", "p"));
+        assert_eq!((archived.place.to_string().as_str(), archived.uid.as_str()), ("Pod/web-1 -n shop", "p"));
         assert_eq!(archived.whole, pod);
         let controller = archived.controller().unwrap();
-        assert_eq!(controller.place.to_string(), "ReplicaSet/web in namespace shop");
+        assert_eq!(controller.place.to_string(), "ReplicaSet/web -n shop");
         assert!(controller.place.is("apps", "ReplicaSet") && archived.place.is("", "Pod"));
         let mut mapped = reference;
         mapped["uid"] = json!("new");

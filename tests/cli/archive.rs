@@ -88,7 +88,7 @@ fn an_archive_that_is_read_is_called_one_and_says_how_its_object_comes_back() {
     let ran = gc(&["explain", "cm/a", "-n", "shop", "--from", &file]);
     let told = format!(
         "{file} is an archive: objects as they were in prod at 2026-01-31T08:00:00Z, before a delete (background) of \
-         ConfigMap/a in namespace shop. They may be gone by now.\n"
+         ConfigMap/a -n shop. They may be gone by now.\n"
     );
     assert_eq!(ran.out.lines().nth(1), Some(told.trim_end()), "{}", ran.out);
     let command = format!("kubectl gc restore --context=prod {file} configmaps/a");

@@ -128,9 +128,9 @@ fn explanations_know_what_is_refused() {
 fn a_dead_webhook_is_the_cause_of_a_namespace_that_hangs() {
     let said = ran("doctor ns/old", DEAD, 2);
     for told in [
-        "It stays as long as the API server refuses to delete ConfigMap/left in namespace old: webhook guard.odd.test",
+        "It stays as long as the API server refuses to delete ConfigMap/left -n old: webhook guard.odd.test",
         "first allow writes while the webhook is unreachable",
-        "The namespace controller's requests for ConfigMap/left in namespace old are rejected: Namespace/old stays \
+        "The namespace controller's requests for ConfigMap/left -n old are rejected: Namespace/old stays \
          Terminating until the webhook answers or is removed.",
     ] {
         assert!(said.contains(told), "{told:?} is not in {said}");

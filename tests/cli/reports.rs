@@ -172,7 +172,7 @@ fn a_finished_pod_goes_with_its_job() {
 fn an_owner_that_is_elsewhere() {
     says(
         &on("canary.yaml", "explain pod/probe-pod-1 -n default"),
-        &["the object with that uid is Canary/probe-service in namespace monitoring"],
+        &["the object with that uid is Canary/probe-service -n monitoring"],
     );
     let ran = on("canary.yaml", "doctor");
     says(&ran, &["owner-other-namespace"]);

@@ -8,6 +8,7 @@ use std::{
 };
 
 use insta::assert_snapshot;
+use regex::Regex;
 use rustix::{
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{Winsize, tcsetwinsize},
@@ -20,14 +21,18 @@ use super::{
     run::{LEFTOVERS, SHOP, words},
 };
 
-/// The two ends of a terminal with this many columns: ours and the program's.
+/// The two ends of a terminal with this many columns and 24 lines: ours and the program's.
 fn terminal(columns: u16) -> (File, File) {
+    terminal_of(columns, 24)
+}
+
+fn terminal_of(columns: u16, lines: u16) -> (File, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let theirs = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-    tcsetwinsize(&ours, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    tcsetwinsize(&ours, Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     (File::from(ours), theirs)
 }
 
@@ -41,8 +46,14 @@ fn program(args: &[&str]) -> Command {
 
 /// The output on a terminal with this many columns.
 fn shown(args: &[&str], columns: u16) -> String {
-    let (mut ours, theirs) = terminal(columns);
-    let mut child = program(args).stdout(theirs).spawn().unwrap();
+    printed(program(args), terminal(columns))
+}
+
+/// The output of a program on a terminal.
+fn printed(mut program: Command, (mut ours, theirs): (File, File)) -> String {
+    let mut child = program.stdout(theirs).spawn().unwrap();
+    // The program has its own copy, and nothing else holds the terminal.
+    drop(program);
     let mut text = Vec::new();
     // When the other end is closed, Linux returns EIO, and other systems return end of file.
     let _ = ours.read_to_end(&mut text);
@@ -103,6 +114,33 @@ fn is_command(line: &str) -> bool {
     ["kubectl delete", "kubectl gc delete", " | kubectl "].iter().any(|part| line.contains(part))
         || line.trim_start().starts_with("kubectl ")
         || line.starts_with("  All:  kubectl ")
+}
+
+/// On the examples, on a small terminal and on a large one, with colours (`{1;31}` begins one, `{}` ends it) and
+/// without: then the words are the same.
+#[test]
+fn on_the_examples() {
+    let colour = Regex::new("\u{1b}\\[([0-9;]*)m").unwrap();
+    for (name, line) in [
+        ("plan", "plan ns/shop --example"),
+        ("tree", "tree -n shop --example"),
+        ("doctor", "doctor --example=leftovers"),
+        ("explain", "explain cronjob/backup -n shop --example=leftovers"),
+        ("sweep", "sweep --dry-run --example=leftovers"),
+    ] {
+        for (columns, lines) in [(80, 24), (120, 40)] {
+            let coloured = printed(program(&words(line)), terminal_of(columns, lines));
+            let mut without = program(&words(line));
+            without.env("NO_COLOR", "1");
+            let text = printed(without, terminal_of(columns, lines));
+            assert_eq!(plain(&coloured), text, "{line}");
+            for line in text.lines().filter(|line| !is_command(line)) {
+                assert!(line.width() <= usize::from(columns), "{} columns: {line}", line.width());
+            }
+            let marked = colour.replace_all(&coloured, "{$1}").replace("{0}", "{}");
+            assert_snapshot!(format!("on-{columns}x{lines}-{name}"), format!("$ kubectl gc {line}\n{marked}"));
+        }
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn what_an_operator_lets_go_is_told() {
         "Then      8 more objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
          PgCluster)",
         "└─ StatefulSet/orders                      later",
-        "later    DATA LOST",
+        "later    DATA LOSS",
     ] {
         assert!(ran.out.contains(told), "{told:?} is not in {ran}");
     }
@@ -95,7 +95,7 @@ fn an_operator_is_found_by_its_name() {
         ran.out.contains("\nDATA LOSS: 2 volumes may lose data, 1 waits for pg.acme.io/finalizer; then 8 go;"),
         "{ran}"
     );
-    assert!(ran.out.contains("Deployment/pg-operator in namespace ops may be its controller"), "{ran}");
+    assert!(ran.out.contains("Deployment/pg-operator -n ops may be its controller"), "{ran}");
     let ran = plan(&hidden.replace("replicas: 1,", "replicas: 0,").replace("readyReplicas: 1, ", "readyReplicas: 0, "));
     assert!(ran.out.contains("STUCK") && ran.out.contains("start Deployment/pg-operator, which removes"), "{ran}");
     assert!(ran.out.contains("kubectl scale deployments.apps/pg-operator -n ops --replicas=1"), "{ran}");

@@ -3,7 +3,8 @@
 
 use std::{
     cell::Cell,
-    fs,
+    env, fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -13,8 +14,9 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, WORKLOADS, Watching},
+    harness::{ADMIN, Alone, COLLECTOR, NAMESPACES, Options, PATIENCE, WORKLOADS, Watching, uid},
     pages::{Fill, check, filled, first_lines, head, read},
+    tmux::Tmux,
 };
 
 /// The namespace of the examples, and that into which one of them restores.
@@ -133,6 +135,58 @@ fn the_pages_show_what_a_cluster_answers() {
             Some(stage.run(command))
         });
         check(&page, &expected, "cluster");
+    }
+}
+
+/// A newcomer has an empty folder, kubectl, the program, and the lines of README: they lead to plans, a delete with an
+/// archive, and its restore.
+#[test]
+fn the_lines_of_the_readme_are_enough() {
+    let stage = Stage::new();
+    stage.furnish();
+    let [clean, bin] = ["clean", "bin"].map(|name| stage.folder.join(name));
+    for folder in [&clean, &bin] {
+        fs::create_dir(folder).expect("a folder");
+    }
+    let on_path = |program: &str| {
+        let folders = env::var_os("PATH").expect("a PATH");
+        env::split_paths(&folders).map(|folder| folder.join(program)).find(|it| it.is_file()).expect("it is installed")
+    };
+    symlink(env!("CARGO_BIN_EXE_kubectl-gc"), bin.join("kubectl-gc")).expect("a link");
+    for program in ["kubectl", "head"] {
+        symlink(on_path(program), bin.join(program)).expect("a link");
+    }
+    let tmux = Tmux::of(80, 24, &clean);
+    let kubeconfig = stage.cluster.kubeconfig(ADMIN);
+    tmux.types(&format!("export PATH={} KUBECONFIG={}", bin.display(), kubeconfig.display()));
+
+    let database = || stage.cluster.get("/apis/apps/v1/namespaces/team/statefulsets/db");
+    let before = database().expect("it is there");
+    let mut done = Vec::new();
+    filled(&read(Path::new("README.md")), Fill::Shown, |command, _| {
+        let line = command.strip_prefix("kubectl gc ")?;
+        let step = done.len();
+        tmux.types(&format!("{command}; echo step {step} ended with $?"));
+        let ended = |shown: &str| {
+            let end = format!("step {step} ended with ");
+            shown.lines().find_map(|line| line.strip_prefix(&end)?.parse::<i32>().ok())
+        };
+        let mut shown = tmux.until_it(command, |shown| ended(shown).is_some() || shown.contains("objects? [y/N"));
+        if ended(&shown).is_none() {
+            tmux.types("y");
+            shown = tmux.until_it(command, |shown| ended(shown).is_some());
+        }
+        assert!(matches!(ended(&shown), Some(0 | 2)), "{shown}");
+        match line.split(' ').next().unwrap_or_default() {
+            "delete" => assert!(database().is_none() && clean.join("db.yaml").exists(), "{shown}"),
+            "restore" => assert!(database().is_some_and(|it| uid(&it) != uid(&before)), "{shown}"),
+            _ => {}
+        }
+        done.push(line.split(' ').next().unwrap_or_default().to_owned());
+        None
+    });
+    for command in ["plan", "delete", "restore", "doctor", "explain", "tree", "sweep"] {
+        assert!(done.iter().any(|it| it == command), "{command} in {done:?}");
     }
 }
 

@@ -38,6 +38,8 @@ impl User {
         let bin = home.path().join("bin");
         fs::create_dir(&bin).unwrap();
         symlink(PROGRAM, bin.join("kubectl-gc")).unwrap();
+        // Where there is a `man`, there are pages for it.
+        fs::write(bin.join("man"), "").unwrap();
         Self { home }
     }
 
@@ -141,6 +143,10 @@ fn install_says_what_it_does_and_replaces_nothing_foreign() {
     assert_eq!(fs::read_link(user.at("bin/kubectl_complete-gc")).unwrap(), Path::new("kubectl-gc"));
     assert!(told.contains("Put into ~/.zshrc, before compinit:\n     fpath=("), "{told}");
     assert_eq!(user.install(), told, "a second time does the same");
+
+    assert!(told.contains("Set, in your shell: MANPATH="), "~/.local/bin is not on the PATH: {told}");
+    let page = fs::read_to_string(user.at(".local/share/man/man1/kubectl-gc-plan.1")).unwrap();
+    assert!(page.contains(".TH kubectl-gc-plan 1") && page.contains("propagation"), "{page}");
 
     let script = user.at(".local/share/bash-completion/completions/kubectl-gc");
     fs::write(&script, "# mine\n").unwrap();

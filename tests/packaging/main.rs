@@ -16,3 +16,4 @@ mod rules;
 mod supply;
 mod versions;
 mod width;
+mod words;

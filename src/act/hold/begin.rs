@@ -78,8 +78,9 @@ async fn delete_held(connection: &Connection, record: &HoldRecord, grace: Option
             continue;
         }
         // Only this very state is deleted: without its finalizers, it would be gone.
-        let mut options = delete_options(&Deletion { grace, ..Deletion::by(Propagation::Background) }, &about.uid);
-        options["preconditions"]["resourceVersion"] = there["metadata"]["resourceVersion"].clone();
+        let version = there["metadata"]["resourceVersion"].as_str();
+        let deletion = Deletion { grace, ..Deletion::by(Propagation::Background) };
+        let options = delete_options(&deletion, &about.uid, version);
         match send_with_retry(connection, &Method::DELETE, &path, Some(&options)).await {
             // The next look sees it Terminating.
             Ok(_) => {}

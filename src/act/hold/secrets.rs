@@ -60,9 +60,9 @@ impl StoredHold {
         secret_path(&self.namespace, &self.name)
     }
 
-    /// `Secret/name in namespace …`
+    /// `Secret/name -n NAMESPACE`
     fn describe(&self) -> String {
-        format!("Secret/{} in namespace {}", self.name, self.namespace)
+        format!("Secret/{} -n {}", self.name, self.namespace)
     }
 
     /// Stores a record, or the newer one of the same object.
@@ -76,7 +76,7 @@ impl StoredHold {
     ) -> Result<Self, HoldFailure> {
         fits(&record)?;
         let url = secrets(Some(namespace));
-        let doing = || format!("creating Secret/{} in namespace {namespace}", secret_name(&record.about.uid));
+        let doing = || format!("creating Secret/{} -n {namespace}", secret_name(&record.about.uid));
         let failure = match once(connection, &Method::POST, url.as_str(), Some(&record.secret(namespace))).await {
             Ok(answer) => {
                 let secret = read(&answer).map_err(|failure| HoldFailure::failed(doing(), &failure))?;
@@ -143,7 +143,7 @@ impl StoredHold {
     /// # Errors
     /// Why it can't be removed.
     pub(super) async fn remove(&self, connection: &Connection) -> Result<(), HoldFailure> {
-        let options = delete_options(&Deletion::by(Propagation::Background), &self.uid);
+        let options = delete_options(&Deletion::by(Propagation::Background), &self.uid, None);
         let path = self.path();
         match send_with_retry(connection, &Method::DELETE, &path, Some(&options)).await {
             Ok(_) => Ok(()),

@@ -223,7 +223,7 @@ impl<'c> TakeBack<'c> {
             }
             sleep(PAUSE).await;
         }
-        let options = delete_options(&Deletion::by(Propagation::Orphan), self.old_uid());
+        let options = delete_options(&Deletion::by(Propagation::Orphan), self.old_uid(), None);
         let path = self.path();
         match send_with_retry(self.connection, &Method::DELETE, &path, Some(&options)).await {
             Ok(_) => {}

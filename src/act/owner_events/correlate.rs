@@ -28,7 +28,7 @@ pub(super) struct Entry {
     pub name: String,
     pub message: String,
     /// How often it has happened, from one.
-    pub count: u64,
+    pub count: i32,
     pub first: Timestamp,
     pub last: Timestamp,
     /// Whether it combines several different messages.
@@ -77,7 +77,7 @@ impl Correlator {
         };
         let entry = history.events.entry(key).or_insert_with(first);
         (entry.message, entry.last) = (message, now);
-        entry.count += 1;
+        entry.count = entry.count.saturating_add(1);
         let entry = entry.clone();
         history.takes_token(now).then_some(entry)
     }

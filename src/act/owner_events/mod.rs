@@ -6,6 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
+use k8s_openapi::{
+    api::core::v1::{Event, EventSource, ObjectReference},
+    apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -14,7 +18,7 @@ use crate::{
 };
 
 use self::correlate::{Correlator, Entry};
-use super::request::{JSON, MERGE_PATCH, once_as, send_with_retry};
+use super::request::{JSON, MERGE_PATCH, document, once_as, send_with_retry};
 
 /// The collector's component name: searches for its events find these, too.
 const COMPONENT: &str = "garbage-collector-controller";
@@ -59,7 +63,7 @@ impl OwnerEventRecorder {
         // An event about a cluster-scoped object needs a namespace, too.
         let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
         if let Some(path) = path::of_object(&self.events, namespace, &entry.name).filter(|_| entry.count > 1) {
-            let more = json!({"count": entry.count, "lastTimestamp": time(entry.last), "message": entry.message});
+            let more = json!({"count": entry.count, "lastTimestamp": Time(entry.last), "message": entry.message});
             match once_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &more)), JSON).await {
                 // It has expired: create it again, with its count.
                 Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => {}
@@ -90,36 +94,30 @@ fn message(dependent: &Identity, owner: &Identity) -> String {
 }
 
 fn event(dependent: &Identity, namespace: &str, entry: &Entry) -> Value {
-    let mut involved = json!({
-        "apiVersion": dependent.api_version,
-        "kind": dependent.kind,
-        "name": dependent.name,
-        "uid": dependent.uid,
-    });
-    if !dependent.namespace.is_empty() {
-        involved["namespace"] = json!(dependent.namespace);
-    }
-    json!({
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": entry.name, "namespace": namespace},
-        "involvedObject": involved,
-        "type": "Warning",
-        "reason": REASON,
-        "message": entry.message,
-        "source": {"component": COMPONENT},
-        "reportingComponent": if entry.combined { "" } else { COMPONENT },
-        "reportingInstance": "",
-        "count": entry.count,
-        "firstTimestamp": time(entry.first),
-        "lastTimestamp": time(entry.last),
+    let text = |text: &str| Some(text.to_owned());
+    let metadata = ObjectMeta { name: text(&entry.name), namespace: text(namespace), ..ObjectMeta::default() };
+    let involved_object = ObjectReference {
+        api_version: text(&dependent.api_version),
+        kind: text(&dependent.kind),
+        name: text(&dependent.name),
+        namespace: text(&dependent.namespace).filter(|namespace| !namespace.is_empty()),
+        uid: text(&dependent.uid),
+        ..ObjectReference::default()
+    };
+    document(&Event {
+        metadata,
+        involved_object,
+        type_: text("Warning"),
+        reason: text(REASON),
+        message: text(&entry.message),
+        source: Some(EventSource { component: text(COMPONENT), host: None }),
+        reporting_component: text(if entry.combined { "" } else { COMPONENT }),
+        reporting_instance: text(""),
+        count: Some(entry.count),
+        first_timestamp: Some(Time(entry.first)),
+        last_timestamp: Some(Time(entry.last)),
+        ..Event::default()
     })
-}
-
-/// Whole seconds, as everywhere in the API.
-fn time(time: Timestamp) -> String {
-    // Never fails: a valid time has a valid second.
-    Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }
 
 #[cfg(test)]

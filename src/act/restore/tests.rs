@@ -358,7 +358,7 @@ async fn an_owner_that_goes_while_a_refusal_is_waited_for_keeps_its_dependent_fr
     })
     .await;
     assert_eq!(restored[0].outcome, Outcome::Created);
-    assert_eq!(restored[0].detached[0].why, "Shop/main in namespace shop does not exist");
+    assert_eq!(restored[0].detached[0].why, "Shop/main -n shop does not exist");
     assert!(store.objects[SETTINGS]["metadata"]["ownerReferences"].is_null());
 }
 
@@ -434,7 +434,7 @@ async fn a_server_that_does_not_say_what_it_serves_leaves_definitions_unfinished
     assert_eq!(restored[3].outcome, Outcome::Created, "{:?}", store.log);
     // Its owner may exist: the reference is not dropped.
     assert!(
-        failed(4).starts_with("its owner Shop/another in namespace shop: it is not known whether the server serves"),
+        failed(4).starts_with("its owner Shop/another -n shop: it is not known whether the server serves"),
         "{}",
         failed(4)
     );

@@ -2,12 +2,13 @@
 //! fails if the object has changed since the decision.
 
 use http::{Method, StatusCode};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use serde_json::{Value, json};
 
 use crate::{
     act::{
         delete::Deletion,
-        request::{JSON, MERGE_PATCH, delete_options, read_named_deleted, send_with_retry_as},
+        request::{JSON, MERGE_PATCH, delete_options, document, read_named_deleted, send_with_retry_as},
         update::metadata_patch,
     },
     cluster::{Answer as Received, Failure as Trouble, METADATA, path::ObjectPath},
@@ -238,10 +239,7 @@ impl Shared {
         for _ in 0..VERSIONED_TRIES {
             let number = options.version.unwrap_or(worked.versions.len().saturating_sub(1) as u32);
             let version = worked.version(number).filter(|version| !version.is_empty());
-            let mut body = delete_options(&Deletion::by(propagation), &uid);
-            if let Some(version) = version {
-                body["preconditions"]["resourceVersion"] = json!(version);
-            }
+            let body = delete_options(&Deletion::by(propagation), &uid, version);
             match self.send(worked, &path, Write::Delete(&body), What::Deleted(propagation), reason).await {
                 // The item's new state arrives as an event: the rules don't use this answer.
                 Sent::Done => return Answer::Deleted(DeleteAnswer::Removed),
@@ -446,18 +444,13 @@ fn body(state: &State, worked: &WorkItem, item: &Stored<'_>, after: &Stored<'_>)
 }
 
 fn written_out(state: &State, reference: &Reference) -> Value {
-    let text = |symbol: Symbol| json!(state.live.text(symbol));
-    let mut written = json!({
-        "apiVersion": text(reference.api_version),
-        "kind": text(reference.kind),
-        "name": text(reference.name),
-        "uid": text(reference.uid),
-    });
-    for (flag, value) in [("controller", reference.controller), ("blockOwnerDeletion", reference.block_owner_deletion)]
-    {
-        if let Some(value) = value {
-            written[flag] = json!(value);
-        }
-    }
-    written
+    let text = |symbol: Symbol| state.live.text(symbol).to_owned();
+    document(&OwnerReference {
+        api_version: text(reference.api_version),
+        kind: text(reference.kind),
+        name: text(reference.name),
+        uid: text(reference.uid),
+        controller: reference.controller,
+        block_owner_deletion: reference.block_owner_deletion,
+    })
 }

@@ -44,7 +44,7 @@ impl Shared {
         if !removes || is_namespace {
             return None;
         }
-        let body = delete_options(&Deletion::by(Propagation::Background), &uid);
+        let body = delete_options(&Deletion::by(Propagation::Background), &uid, None);
         match self.send(worked, path, Write::Delete(&body), What::Finalized, reason).await {
             Sent::Done => Some(Answer::Patched(PatchAnswer::Removed)),
             Sent::Conflict => Some(Answer::Patched(PatchAnswer::Conflict)),

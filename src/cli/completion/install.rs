@@ -9,11 +9,13 @@ use crate::operations::OperationError;
 
 use super::{
     super::{args::ShellArg, exit::Exit, report::Report},
-    BINARY, COMPLETER, script,
+    BINARY, COMPLETER, man_pages, script,
 };
 
-/// What every file that `install` writes says of itself: a file without it is not replaced.
-const MARK: &str = "Completion of kubectl-gc";
+/// What every script that `install` writes says of itself: a file without it is not replaced.
+const SCRIPT: &str = "Completion of kubectl-gc";
+/// The same for man pages.
+const PAGE: &str = ".TH kubectl-gc";
 
 /// Where this user's shells and programs are.
 struct Places {
@@ -69,11 +71,14 @@ impl Places {
                 missing.push(name);
                 continue;
             }
-            done(put(&file, &script(shell)).map(|()| format!("{name}: {}", file.display())));
+            done(put(&file, &script(shell), SCRIPT).map(|()| format!("{name}: {}", file.display())));
             if name == "zsh" && !self.functions.contains(&zsh) {
                 done(Ok("     Put into ~/.zshrc, before compinit:".to_owned()));
                 done(Ok(format!("     fpath=({} $fpath)", shown(&zsh))));
             }
+        }
+        if self.has("man") {
+            done(self.manual());
         }
         if !missing.is_empty() {
             done(Ok(format!("Not on this machine: {}.", missing.join(", "))));
@@ -81,6 +86,16 @@ impl Places {
         done(Ok("New shells complete kubectl-gc, and kubectl gc where kubectl is completed:".to_owned()));
         done(Ok("     kubectl completion --help".to_owned()));
         Report { exit: if whole { Exit::Fine } else { Exit::Failed }, ..Report::of(lines.join("\n") + "\n") }
+    }
+
+    /// Puts the man pages where `man` looks: beside `~/.local/bin`, and elsewhere if MANPATH says so.
+    fn manual(&self) -> Result<String, String> {
+        let folder = self.data.join("man");
+        let section = folder.join("man1");
+        man_pages().try_for_each(|(name, page)| put(&section.join(name), &page, PAGE))?;
+        let told = format!("man: {}/{BINARY}.1, and a page for each command", section.display());
+        let found = self.path.iter().any(|bin| bin.with_file_name("share").join("man") == folder);
+        if found { Ok(told) } else { Ok(format!("{told}\n     Set, in your shell: MANPATH={}:", shown(&folder))) }
     }
 
     fn has(&self, program: &str) -> bool {
@@ -115,12 +130,12 @@ fn shown(path: &Path) -> String {
     crate::command_line::quoted(&path.display().to_string()).into_owned()
 }
 
-/// Writes a file, unless another one is there.
-fn put(file: &Path, content: &[u8]) -> Result<(), String> {
+/// Writes a file, unless one without the mark of ours is there.
+fn put(file: &Path, content: &[u8], mark: &str) -> Result<(), String> {
     let failed = |error: io::Error| format!("{}: {error}", file.display());
     match fs::read(file) {
         Ok(there) if there == content => return Ok(()),
-        Ok(there) if !String::from_utf8_lossy(&there).contains(MARK) => return Err(foreign(file)),
+        Ok(there) if !String::from_utf8_lossy(&there).contains(mark) => return Err(foreign(file)),
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(failed(error)),

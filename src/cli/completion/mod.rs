@@ -40,6 +40,18 @@ pub fn script(shell: ShellArg) -> Vec<u8> {
     }
 }
 
+/// The man pages of the program and of each command, by their file names.
+pub fn man_pages() -> impl Iterator<Item = (String, Vec<u8>)> {
+    let mut program = Cli::command().display_name(BINARY).disable_help_subcommand(true);
+    program.build();
+    let commands: Vec<clap::Command> = program.get_subcommands().filter(|it| !it.is_hide_set()).cloned().collect();
+    std::iter::once(program).chain(commands).map(|command| {
+        let (man, mut page) = (clap_mangen::Man::new(command), Vec::new());
+        man.render(&mut page).expect("memory takes everything");
+        (man.get_filename(), page)
+    })
+}
+
 /// The words to complete, if a shell or kubectl asks this process for completions.
 pub(super) fn asked(args: impl IntoIterator<Item = OsString>) -> Option<Vec<String>> {
     let mut args = args.into_iter().map(|arg| arg.to_string_lossy().into_owned());

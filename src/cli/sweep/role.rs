@@ -1,6 +1,6 @@
 //! The minimal permissions of a sweep (§10).
 
-use crate::operations::rbac::{self, Rule};
+use crate::operations::rbac::{self, rule};
 
 /// What the ClusterRole is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +36,9 @@ pub fn role(of: Role) -> String {
          system:discovery and",
     );
     notes.push("# system:basic-user to system:authenticated, which covers every service account.");
-    let rule =
-        |group, resource, verbs| Rule { api_groups: [group], resources: vec![resource], resource_names: &[], verbs };
-    let mut rules = vec![rule("*", "*", VERBS.to_vec())];
+    let mut rules = vec![rule("*", &["*"], &[], &VERBS)];
     if of == Role::Watch {
-        rules.push(rule("", "events", vec!["create"]));
+        rules.push(rule("", &["events"], &[], &["create"]));
     }
     let yaml = rbac::role(NAME, "", rules);
     let does = format!(

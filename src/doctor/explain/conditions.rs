@@ -364,7 +364,8 @@ impl Explainer<'_, '_> {
             return None;
         }
         let it = if again == object { "it".to_owned() } else { case.name(again, Some(object)) };
-        let message = format!("{it} is deleted again, with --cascade=background, {}", then.words());
+        let then_it = if again == object { "it goes" } else { then.words() };
+        let message = format!("{it} is deleted again with --cascade=background, {then_it}");
         Some(Condition { what: Trigger::Deleted(vec![again], Propagation::Background), then, message })
     }
 
@@ -378,10 +379,10 @@ impl Explainer<'_, '_> {
             return None;
         }
         let then = self.then_after(object, &Request::delete(vec![object], Propagation::Orphan))?;
-        let message = format!(
-            "it is deleted again, with --cascade=orphan, {}, and dependents that are not Terminating yet are kept",
-            then.words()
-        );
+        let message =
+            "it is deleted again with --cascade=orphan, it goes, and dependents that are not Terminating yet \
+                       are kept"
+                .to_owned();
         let what = Trigger::Deleted(vec![object], Propagation::Orphan);
         (then == ConditionOutcome::Goes).then_some(Condition { what, then, message })
     }

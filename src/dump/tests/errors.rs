@@ -46,7 +46,7 @@ fn objects_without_required_fields_are_named() {
     let dump = "; a dump is the output of kubectl get -o yaml or -o json";
     assert_eq!(
         error(&list(&pod(r#""name":"a","namespace":"x""#))),
-        format!("dump, item 2: Pod/a in namespace x has no uid{uid}")
+        format!("dump, item 2: Pod/a -n x has no uid{uid}")
     );
     assert_eq!(error(&list(&pod(r#""uid":"1""#))), "dump, item 2: this Pod has no metadata.name");
     assert_eq!(error(&list(r#"{"metadata":{"name":"a"}}"#)), format!("dump, item 2: the object a has no kind{dump}"));
@@ -89,7 +89,7 @@ fn values_that_are_not_objects_are_named() {
 fn timestamps_must_be_times() {
     assert_eq!(
         error(&pod(r#""name":"a","namespace":"x","uid":"1","deletionTimestamp":"yesterday""#)),
-        "dump: Pod/a in namespace x: metadata.deletionTimestamp is \"yesterday\", not a time as in 2026-01-31T08:00:00Z"
+        "dump: Pod/a -n x: metadata.deletionTimestamp is \"yesterday\", not a time as in 2026-01-31T08:00:00Z"
     );
     assert!(
         error(&pod(r#""name":"a","namespace":"x","uid":"1","creationTimestamp":1769846400"#))
@@ -102,10 +102,7 @@ fn timestamps_must_be_times() {
 fn api_versions_must_be_valid() {
     for bad in ["a/b/c", "/v1", "apps/", "/"] {
         let message = error(&object(bad, "Pod", "x", "a", ""));
-        assert_eq!(
-            message,
-            format!("dump: Pod/a in namespace x: apiVersion {bad:?} is neither a version nor group/version")
-        );
+        assert_eq!(message, format!("dump: Pod/a -n x: apiVersion {bad:?} is neither a version nor group/version"));
     }
 }
 
@@ -114,7 +111,7 @@ fn scopes_must_fit() {
     assert_eq!(error(&object("v1", "Pod", "", "a", "")), "dump: Pod/a has no namespace, yet Pod is namespaced");
     assert_eq!(
         error(&object("v1", "Node", "x", "a", "")),
-        "dump: Node/a in namespace x has a namespace, yet Node is cluster-scoped"
+        "dump: Node/a -n x has a namespace, yet Node is cluster-scoped"
     );
 }
 

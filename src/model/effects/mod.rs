@@ -42,7 +42,7 @@ impl Severity {
 /// An effect outside the owner graph. Its JSON name never changes meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EffectKind {
-    /// Stored data is destroyed.
+    /// Data is lost.
     DataDestroyed,
     /// The external resource that the object represents is deleted.
     ExternalDeleted,

@@ -88,7 +88,7 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write
     let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
     let mut assumes: Vec<String> = apply.plan.assumptions.iter().map(ToString::to_string).collect();
     assumes.insert(0, "kubectl apply sends the objects in the order of the file".to_owned());
-    section("Also", &others, options, out)?;
+    section("Then", &others, options, out)?;
     section("Lost", &outside(&plan, options.fold, true), options, out)?;
     section("Assumes", &assumes, options, out)?;
     let unknown = "what the API server says of fields other than metadata, what webhooks and policies do, and what \

@@ -5,12 +5,10 @@ use std::{
     io::{self, Write},
 };
 
-use unicode_width::UnicodeWidthStr;
-
 use crate::{
     doctor::Finding,
     model::{ObjectId, ResourceId, Symbol},
-    render::{go_quote::visible, words::plural},
+    render::{go_quote::visible, table::column, words::plural},
     wording::thousands,
 };
 
@@ -53,12 +51,11 @@ impl DoctorView<'_> {
             let head =
                 format!("{label}{} {kind} ({}){}:", thousands(ids.len()), resource.api_version(), self.place(&ids));
             writeln!(out, "  {}", visible(&head))?;
-            let name = |id: &ObjectId| visible(self.snapshot.text(self.snapshot.object(*id).name));
-            let column = ids.iter().map(|id| name(id).width()).max().unwrap_or(0);
-            for id in &ids {
+            let names: Vec<_> =
+                ids.iter().map(|id| visible(self.snapshot.text(self.snapshot.object(*id).name))).collect();
+            for (id, name) in ids.iter().zip(column(names.iter().map(|name| name.as_ref()))) {
                 let uid = self.snapshot.text(self.snapshot.object(*id).uid);
-                let gap = " ".repeat(column - name(id).width());
-                writeln!(out, "    {}{gap}  {}", name(id), visible(uid))?;
+                writeln!(out, "    {name}  {}", visible(uid))?;
             }
         }
         Ok(())

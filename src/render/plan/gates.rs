@@ -130,7 +130,7 @@ pub fn describe(snapshot: &Snapshot, gate_violations: &GateViolation) -> String 
             let why = match fail_on {
                 VerdictResult::Refused => "the API server would refuse it",
                 VerdictResult::TakesDown => "a webhook or an API would lose its backend",
-                VerdictResult::DataLoss => "stored data would be lost, or may be",
+                VerdictResult::DataLoss => "data would be lost, or may be",
                 VerdictResult::Stuck | VerdictResult::Depends | VerdictResult::Waits => {
                     "data would be lost, or may be, or something would stay Terminating"
                 }

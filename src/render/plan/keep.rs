@@ -111,7 +111,7 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
     let found = snapshot.object(object);
     let place = match snapshot.text(found.namespace) {
         "" => String::new(),
-        namespace => format!(" in namespace {namespace}"),
+        namespace => format!(" -n {namespace}"),
     };
     let why = match why {
         Unkeepable::Target => "it is a target of this delete; leave it out of the TARGETs, or narrow --keep".to_owned(),

@@ -131,10 +131,9 @@ fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<(&'static str, V
     };
     let sections = [
         ("Lost", texts(side_effects::outside(view, fold, wide))),
-        ("Note", texts(note.concat())),
+        ("Note", texts([note.concat(), also].concat())),
         ("Then", texts([then(view).into_iter().collect(), spared, side_effects::afterwards(view)].concat())),
         ("Assumes", texts(assumes)),
-        ("Also", texts(also)),
         ("Policies", instead),
         ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
     ];

@@ -24,7 +24,7 @@ const MOST_EFFECTS: usize = 8;
 /// What is lost with an object, in capitals: the start of its remarks.
 pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
     let losses = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
-        EffectKind::DataDestroyed => Some("DATA LOST"),
+        EffectKind::DataDestroyed => Some("DATA LOSS"),
         EffectKind::ExternalDeleted => Some("EXTERNAL RESOURCE DELETED"),
         EffectKind::ObjectsDeleted => Some("ALSO DELETES OTHER OBJECTS"),
         _ => None,

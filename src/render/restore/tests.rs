@@ -72,10 +72,7 @@ fn restored() -> (RestorePlan, Vec<Restored>) {
         left_out(2),
         there(Outcome::Created),
         Restored {
-            detached: vec![Detached {
-                reference: 0,
-                why: "Deployment/gone in namespace shop does not exist".to_owned(),
-            }],
+            detached: vec![Detached { reference: 0, why: "Deployment/gone -n shop does not exist".to_owned() }],
             ..there(Outcome::Created)
         },
         Restored {

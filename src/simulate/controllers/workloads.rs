@@ -112,9 +112,9 @@ pub(super) enum Readiness {
     Unread(String),
 }
 
-/// `Kind/name in namespace …`
+/// `Kind/name -n NAMESPACE`
 pub(super) fn name(snapshot: &Snapshot, id: ObjectId) -> String {
-    format!("{} in namespace {}", snapshot.short_name(id), snapshot.text(snapshot.object(id).namespace))
+    format!("{} -n {}", snapshot.short_name(id), snapshot.text(snapshot.object(id).namespace))
 }
 
 /// Whether a workload has ready pods.

@@ -35,7 +35,7 @@ fn malformed() {
 fn objects_without_what_makes_them_one() {
     assert_eq!(
         about("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: b}\n"),
-        "a.yaml: ConfigMap/a in namespace b has no uid; manifests for kubectl apply have none: dump with \
+        "a.yaml: ConfigMap/a -n b has no uid; manifests for kubectl apply have none: dump with \
          kubectl get -o yaml"
     );
     let list = r#"{"apiVersion":"v1","kind":"List","items":[

@@ -56,15 +56,12 @@ fn what_can_not_be_kept() {
     for (line, error) in [
         (
             "ns/shop --keep cm/shop-settings -n shop",
-            format!("--keep: ConfigMap/shop-settings in namespace shop can't be kept: {goes}"),
+            format!("--keep: ConfigMap/shop-settings -n shop can't be kept: {goes}"),
         ),
-        (
-            "deploy/api -n shop --keep -lapp=api",
-            format!("--keep: Deployment/api in namespace shop can't be kept: {target}"),
-        ),
+        ("deploy/api -n shop --keep -lapp=api", format!("--keep: Deployment/api -n shop can't be kept: {target}")),
         (
             "crd/shops.acme.io --keep shops",
-            "--keep: Shop/main in namespace shop can't be kept: its CRD shops.acme.io is deleted with all its \
+            "--keep: Shop/main -n shop can't be kept: its CRD shops.acme.io is deleted with all its \
              instances; do not delete the CRD"
                 .to_owned(),
         ),

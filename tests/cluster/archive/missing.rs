@@ -59,9 +59,9 @@ fn what_cannot_be_read_whole_stops_it_all() {
     assert_eq!(
         describe(&ran, &folder),
         format!(
-            "a.yaml was not written: 3 objects to be deleted cannot be read completely: ConfigMap/a in namespace \
-             {namespace}, ConfigMap/b in namespace {namespace} (forbidden: Forbidden, says the test's proxy); \
-             ConfigMap/c in namespace {namespace} (unreadable answer: not the requested object). Archiving \
+            "a.yaml was not written: 3 objects to be deleted cannot be read completely: ConfigMap/a -n \
+             {namespace}, ConfigMap/b -n {namespace} (forbidden: Forbidden, says the test's proxy); \
+             ConfigMap/c -n {namespace} (unreadable answer: not the requested object). Archiving \
              needs the verb get on all of them"
         )
     );
@@ -126,8 +126,7 @@ fn a_target_that_goes_meanwhile_is_an_error() {
     });
     let folder = Folder::new();
     let ran = through(&proxy, &trial, &folder.path("a.yaml"), &[]);
-    let place =
-        format!("Widget/owner in namespace {} was deleted or replaced since the cluster was read", trial.namespace);
+    let place = format!("Widget/owner -n {} was deleted or replaced since the cluster was read", trial.namespace);
     assert_eq!(describe(&ran, &folder), format!("{place}: nothing was written to a.yaml; run this again"));
 }
 

@@ -162,8 +162,8 @@ pub fn a_finalizer_of_a_controller_that_is_there() {
     let finding = found.one("slow-finalizer", "slow");
     assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Info"), vec!["slow"]));
     let message = format!(
-        "Terminating for 60m, blocked by the finalizer {HOLD} (added by {runs:?}; Deployment/{runs} in \
-         namespace {elsewhere} has ready pods)."
+        "Terminating for 60m, blocked by the finalizer {HOLD} (added by {runs:?}; Deployment/{runs} -n \
+         {elsewhere} has ready pods)."
     );
     assert_eq!(finding["message"], message);
     assert!(
@@ -239,7 +239,7 @@ pub fn deletions_inside_the_cluster_are_armed() {
     );
     assert!(
         words(finding, "message").ends_with(&format!(
-            "blocked by the finalizer {HOLD} (added by {manager:?}; Deployment/{manager} in namespace {elsewhere} is \
+            "blocked by the finalizer {HOLD} (added by {manager:?}; Deployment/{manager} -n {elsewhere} is \
                 scaled to 0)."
         )),
         "{finding:#}"

@@ -54,7 +54,7 @@ pub fn a_policy_that_refuses_deletes() {
     let finding = found.one("policy-refuses", &trial.namespace);
     assert_eq!(found.about("collector-idle", "owner"), [] as [&Value; 0], "it explains what the collector can't do");
     assert_eq!(names(&finding["related"]).len(), 3, "the binding, the owner and its dependent: {finding:#}");
-    assert!(words(finding, "consequence").starts_with("Requests for ConfigMap/below in"), "{finding:#}");
+    assert!(words(finding, "consequence").starts_with("Requests for ConfigMap/below -n"), "{finding:#}");
     assert_eq!(finding["remedies"][0]["decides"], true);
     follow(cluster, finding, 0);
     is_gone(cluster, &owner);

@@ -130,12 +130,12 @@ fn what_leads_nowhere_is_told_apart_and_mended() {
     let wrong = "The reference says gc.test/v1 WidgetList/owner; list kinds are never found.";
     assert_eq!(says(&found, "owner-list-kind", "listed"), ["Error", wrong, DELETED]);
     let wrong = format!(
-        "The owner Widget/abroad in namespace {elsewhere} is in another namespace; owners must be in the same \
+        "The owner Widget/abroad -n {elsewhere} is in another namespace; owners must be in the same \
          namespace or cluster-scoped."
     );
     assert_eq!(says(&found, "owner-other-namespace", "stray"), ["Error", &wrong, DELETED]);
     let [severity, message, consequence] = says(&found, "namespaced-owner-of-cluster-scoped", &rack_name);
-    let wrong = format!("It is cluster-scoped, but its owner is the namespaced Widget/owner in namespace {ns}.");
+    let wrong = format!("It is cluster-scoped, but its owner is the namespaced Widget/owner -n {ns}.");
     assert_eq!((severity, message), ("Warning", wrong.as_str()));
     assert!(consequence.contains("never collected"), "{consequence}");
     let [severity, message, consequence] = says(&found, "owner-not-served", "haunted");

@@ -31,7 +31,7 @@ pub fn an_object_that_is_not_there() {
         assert!(ran.stderr.contains("configmaps \"runner-7\" not found"), "{}", ran.stderr);
         assert!(ran.stderr.contains("--from=FILE looks into an archive"), "{}", ran.stderr);
         let told = [
-            format!("ConfigMap/runner-7 in namespace {namespace} does not exist."),
+            format!("ConfigMap/runner-7 -n {namespace} does not exist."),
             format!("It existed, with uid {}: 1 object names it as owner (ConfigMap/below).", uid(&gone)),
             "1 object of its kind is called like it, the newest made ".to_owned(),
             ": ConfigMap/runner-8.".to_owned(),

@@ -80,8 +80,8 @@ fn a_reference_that_would_lead_nowhere_is_dropped_and_said() {
     assert_eq!(
         because,
         [
-            format!("ConfigMap/gone in namespace {namespace} does not exist").as_str(),
-            format!("a different ConfigMap/replaced in namespace {namespace} exists now").as_str(),
+            format!("ConfigMap/gone -n {namespace} does not exist").as_str(),
+            format!("a different ConfigMap/replaced -n {namespace} exists now").as_str(),
             "the server does not serve nowhere.test/v1 Nothing",
         ]
     );

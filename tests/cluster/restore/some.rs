@@ -20,7 +20,7 @@ fn an_object_comes_back_with_what_is_its_own() {
 
     let absent = restore(cluster, &archive, &["widget/absent"]);
     absent.expect(1);
-    let has = format!("the archive has no widget/absent; it has Widget/named in namespace {namespace}");
+    let has = format!("the archive has no widget/absent; it has Widget/named -n {namespace}");
     assert!(absent.stderr.contains(&has), "{}", absent.stderr);
 
     let ran = restore(cluster, &archive, &["widget/named"]);
@@ -33,9 +33,7 @@ fn an_object_comes_back_with_what_is_its_own() {
     );
     assert_eq!(
         describe(&ran, "Widget/named")["unowned"][0]["because"],
-        format!(
-            "ConfigMap/above in namespace {namespace} does not exist; the archive has it: name it, too, to restore it"
-        )
+        format!("ConfigMap/above -n {namespace} does not exist; the archive has it: name it, too, to restore it")
     );
     cluster.settled();
     let there = live(cluster, &[named.clone(), below]);
@@ -52,8 +50,7 @@ fn an_object_comes_back_with_what_is_its_own() {
 
     // The text names them.
     let text = cluster.gc(&["restore", archive.to_str().expect("a path"), "widget/named", "--yes"]);
-    for line in [format!("Widget/named in namespace {namespace}"), format!("ConfigMap/above in namespace {namespace}")]
-    {
+    for line in [format!("Widget/named -n {namespace}"), format!("ConfigMap/above -n {namespace}")] {
         assert!(text.expect(0).lines().any(|it| it.trim() == line), "{line}: {}", text.stdout);
     }
 }
