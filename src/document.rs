@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Gap, Identity, ObjectId, Reference, ServerVersion, Snapshot, gaps::each_once};
+use crate::model::{Gap, Identity, ObjectId, Origin, Reference, ServerVersion, Snapshot, gaps::each_once};
 
 /// The `apiVersion` of every document.
 pub const API_VERSION: &str = "kubectl-gc/v1";
@@ -18,6 +18,52 @@ pub struct Head {
     pub gaps: Vec<Gap>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read: Option<ReadJson>,
+}
+
+/// What a document is about: from where its data was read, and when, and by which version of this program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadJson {
+    pub from: SourceJson,
+    /// The time of the data; absent if nothing tells it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    pub program: &'static str,
+}
+
+/// Where data comes from: a cluster, or files. Of a snapshot file, it is the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", untagged)]
+pub enum SourceJson {
+    Cluster {
+        /// The context of the kubeconfig; absent inside a pod.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        context: Option<String>,
+        server: String,
+    },
+    Files {
+        files: Vec<String>,
+    },
+}
+
+impl ReadJson {
+    fn of(snapshot: &Snapshot) -> Self {
+        let from = match &snapshot.origin {
+            Origin::Cluster { context, server } => SourceJson::Cluster {
+                context: Some(context.clone()).filter(|context| !context.is_empty()),
+                server: server.clone(),
+            },
+            Origin::Dump { paths } => SourceJson::Files { files: paths.clone() },
+        };
+        ReadJson { from, at: snapshot.time().map(rfc3339), program: env!("CARGO_PKG_VERSION") }
+    }
+}
+
+/// RFC 3339; a time that no calendar has is left in seconds.
+pub fn rfc3339(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 
 /// The version of the server.
@@ -36,10 +82,15 @@ impl ServerJson {
 }
 
 impl Head {
+    /// The head of a document of this kind about what was read.
+    pub fn of(kind: &'static str, gaps: &[Gap], snapshot: &Snapshot) -> Self {
+        Head { read: Some(ReadJson::of(snapshot)), ..Head::new(kind, gaps, snapshot.resources.server()) }
+    }
+
     /// The head of a document of this kind.
     pub fn new(kind: &'static str, gaps: &[Gap], server: Option<&ServerVersion>) -> Self {
         let (complete, gaps) = (gaps.is_empty(), each_once(gaps));
-        Head { api_version: API_VERSION, kind, complete, gaps, server: server.map(ServerJson::of) }
+        Head { api_version: API_VERSION, kind, complete, gaps, server: server.map(ServerJson::of), read: None }
     }
 }
 

@@ -22,7 +22,7 @@ fn one(path: &str, header: &Header) -> String {
     let delete = match header.targets.as_slice() {
         [] => String::new(),
         [first, rest @ ..] => {
-            let namespace = first.namespace.as_ref().map(|name| format!(" in namespace {name}")).unwrap_or_default();
+            let namespace = first.namespace.as_ref().map(|name| format!(" -n {name}")).unwrap_or_default();
             let more = match rest.len() {
                 0 => String::new(),
                 more => format!(" and {}", count(more, "other target", "other targets")),

@@ -15,7 +15,7 @@ use super::values::truth;
 /// Rewrites what clap reads differently from kubectl:
 ///
 /// * `--keep -l LABELS` becomes one argument: everywhere else, labels are written that way.
-/// * `help COMMAND` becomes `COMMAND --help`.
+/// * `help COMMAND` becomes `COMMAND --help`, and `options`, kubectl's word for the flags of every command, `--help`.
 /// * A switch takes a truth value, as in `--yes=false`. The last one wins.
 /// * `--example` is `--from` with a dump that the program brings, which is complete.
 /// * `--dry_run` is `--dry-run` (component-base's `WordSepNormalizeFunc`).
@@ -58,6 +58,9 @@ fn with_help(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsStr
     if args.get(1).is_some_and(|first| first == "help") {
         args.remove(1);
         args.push("--help".into());
+    }
+    if args.len() == 2 && args[1] == "options" {
+        args[1] = "--help".into();
     }
     args.into_iter()
 }

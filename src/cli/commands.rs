@@ -60,7 +60,8 @@ struct Entry {
 }
 
 /// As kubectl's: the examples come before the flags.
-const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}\n\n\
+                        Use \"kubectl gc options\" for flags of the connection.";
 
 /// What people do with the commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [

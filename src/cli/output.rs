@@ -8,6 +8,7 @@ use crate::{
         go_quote::visible,
         output::{self, Format, Output, TextOptions},
         picture::{ObjectCommands, Picture, PictureOptions},
+        states::in_ascii,
         style::Style,
         template::{Template, TemplateOptions},
     },
@@ -94,9 +95,23 @@ impl Printer {
             output.write_verdict(&options, &mut verdict).map_err(in_memory)?;
             printed.extend(if verdict.is_empty() { verdict } else { [b"\n", verdict.as_slice()].concat() });
         }
+        if format.is_text() && wants_ascii(io::stdout().is_terminal(), |name| std::env::var(name).ok()) {
+            printed = in_ascii(&String::from_utf8_lossy(&printed)).into_bytes();
+        }
         let is_raw = matches!(format, Format::Template(_)) && io::stdout().is_terminal();
         Ok(if is_raw { for_terminal(&String::from_utf8_lossy(&printed)).into_bytes() } else { printed })
     }
+}
+
+/// Whether texts have no other characters than those of ASCII: where the locale of a terminal names another encoding
+/// than UTF-8, and with `KUBECTL_GC_ASCII=1`.
+fn wants_ascii(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+    if let Some(wanted) = variable("KUBECTL_GC_ASCII").filter(|value| !value.is_empty()) {
+        return wanted != "0";
+    }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable).find(|value| !value.is_empty());
+    let is_utf8 = |locale: String| locale.to_ascii_lowercase().replace('-', "").contains("utf8");
+    terminal && locale.is_some_and(|locale| !is_utf8(locale))
 }
 
 fn lines_of(text: &[u8]) -> usize {
@@ -132,4 +147,23 @@ pub(super) fn unfitting(format: Format, why: &dyn std::fmt::Display) -> Operatio
 /// Writing to memory fails only if a command doesn't have the output format.
 pub(super) fn in_memory(source: io::Error) -> OperationError {
     OperationError::Unwritable { path: "memory".to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ascii_is_for_other_locales_and_for_who_asks() {
+        let wants = |terminal: bool, set: &[(&str, &str)]| {
+            wants_ascii(terminal, |name| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert!(!wants(true, &[]) && !wants(true, &[("LC_ALL", ""), ("LANG", "en_US.UTF-8")]));
+        assert!(!wants(true, &[("LC_ALL", "C.utf8"), ("LANG", "C")]));
+        assert!(wants(true, &[("LANG", "C")]) && !wants(false, &[("LANG", "C")]));
+        assert!(wants(false, &[("KUBECTL_GC_ASCII", "1"), ("LANG", "C.UTF-8")]));
+        assert!(!wants(true, &[("KUBECTL_GC_ASCII", "0"), ("LANG", "C")]));
+    }
 }

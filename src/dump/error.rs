@@ -37,6 +37,9 @@ pub enum DumpError {
     /// A path of `--from` doesn't exist.
     #[error("{path}: no such file or folder")]
     NotFound { path: String },
+    /// A path of `--from` is a URL.
+    #[error("{path}: URLs are not read: give what is there as standard input, with --from -")]
+    Url { path: String },
     /// The program brings no example of this name.
     #[error("there is no example {}: use {known}", name_of(name))]
     NoExample { name: String, known: String },

@@ -64,6 +64,7 @@ pub(super) fn files(paths: &[String]) -> Result<Vec<Input>, DumpError> {
             continue;
         }
         let metadata = fs::metadata(path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound if path.contains("://") => DumpError::Url { path: path.clone() },
             io::ErrorKind::NotFound => DumpError::NotFound { path: path.clone() },
             _ => DumpError::Unreadable { path: path.clone(), source },
         })?;

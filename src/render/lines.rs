@@ -177,10 +177,7 @@ fn write_one(
         text = format!("{}{}", " ".repeat(margin), style.paint(Tone::Quiet, &guide));
         guide.width()
     };
-    let mut gap = at.saturating_sub(used);
-    if beside {
-        gap = gap.min(width - line.remarks_width() - used);
-    }
+    let gap = at.saturating_sub(used);
     text.push_str(&" ".repeat(gap));
     for (tone, column) in &line.columns {
         text.push_str(&" ".repeat(GAP));

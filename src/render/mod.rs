@@ -18,6 +18,8 @@ pub mod plan;
 pub mod reclaim;
 pub mod resources;
 pub mod restore;
+mod sections;
+pub mod states;
 pub mod style;
 pub mod table;
 pub mod template;

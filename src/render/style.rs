@@ -2,6 +2,8 @@
 
 use owo_colors::OwoColorize;
 
+use crate::tree::Health;
+
 /// What a text means to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -14,6 +16,17 @@ pub enum Tone {
     Good,
     Warning,
     Error,
+}
+
+/// How an object is: as `kubectl tree` shows it by its conditions.
+impl From<Health> for Tone {
+    fn from(health: Health) -> Self {
+        match health {
+            Health::Good => Tone::Good,
+            Health::NotReady => Tone::Warning,
+            Health::Failing => Tone::Error,
+        }
+    }
 }
 
 /// How tones are shown. The default has no colours.

@@ -77,7 +77,7 @@ pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dy
     }
     let totals = totals(view, &lone);
     for (label, words) in &totals {
-        let lines = wrapped(words.iter().map(String::as_str), options.width.unwrap_or(80).saturating_sub(10));
+        let lines = wrapped(words.iter().map(String::as_str), options.width.unwrap_or(usize::MAX).saturating_sub(10));
         for (index, line) in lines.iter().enumerate() {
             writeln!(out, "{:<10}{line}", if index == 0 { label } else { "" })?;
         }
@@ -151,7 +151,7 @@ fn add_status(view: &TreeView<'_>, id: ObjectId, row: Row, notes: &mut Vec<(Tone
     }
     let (count, when) = status.restarts.split_once(' ').unwrap_or((&status.restarts, ""));
     let noun = if count == "1" { "restart" } else { "restarts" };
-    notes.insert(0, (tree_columns::tone(health), format!("{count} {noun} {when}").trim_end().to_owned()));
+    notes.insert(0, (Tone::from(health), format!("{count} {noun} {when}").trim_end().to_owned()));
 }
 
 /// `Kind/name`, with the namespace if it is not the expected one: that of the parent or of the scope.

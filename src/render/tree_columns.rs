@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     model::Object,
-    tree::{Entry, Health, ReferenceStatus, ResolvedReference, StatusOf, fold::Row},
+    tree::{Entry, ReferenceStatus, ResolvedReference, StatusOf, fold::Row},
     wording::age,
 };
 
@@ -71,18 +71,10 @@ fn status(view: &TreeView<'_>, row: Row, options: &TextOptions<'_>) -> [Cell; 3]
     let Some(StatusOf::Known(status)) = view.statuses.and_then(|statuses| statuses.of(object.uid)) else {
         return [(Tone::Warning, "?".to_owned()), (Tone::Warning, UNKNOWN.to_owned()), age];
     };
-    let tone = tone(status.health());
+    let tone = Tone::from(status.health());
     let text =
         |text: &str| if text.is_empty() { (Tone::Plain, NOTHING.to_owned()) } else { (tone, shown(text, options)) };
     [text(&status.ready), text(&status.status), age]
-}
-
-pub(super) fn tone(health: Health) -> Tone {
-    match health {
-        Health::Good => Tone::Plain,
-        Health::NotReady => Tone::Warning,
-        Health::Failing => Tone::Error,
-    }
 }
 
 /// Nothing is known of an owner that could not be read; one that doesn't exist has no state.

@@ -95,7 +95,7 @@ impl<'a> Document<'a> {
     pub fn of(view: &TreeView<'a>) -> Document<'a> {
         let TreeView { snapshot, graph, tree, statuses, .. } = *view;
         let mut document = Document {
-            head: Head::new("Tree", &snapshot.gaps, snapshot.resources.server()),
+            head: Head::of("Tree", &snapshot.gaps, snapshot),
             direction: match tree.direction {
                 Direction::Dependents => "Dependents",
                 Direction::Owners => "Owners",

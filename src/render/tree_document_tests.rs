@@ -10,9 +10,16 @@ use crate::{
 };
 
 fn schema() -> jsonschema::Validator {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schema/tree.json");
-    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    jsonschema::draft202012::new(&schema).unwrap()
+    let read = |name: &str| -> serde_json::Value {
+        let path = format!("{}/docs/schema/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let registry = jsonschema::Registry::new().add("urn:kubectl-gc:v1:plan", read("plan")).unwrap().prepare().unwrap();
+    jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft202012)
+        .with_registry(&registry)
+        .build(&read("tree"))
+        .unwrap()
 }
 
 #[test]
@@ -73,6 +80,8 @@ fn nodes_and_edges_say_what_was_read() {
     let document = serde_json::to_value(Document::of(&TreeView::new(&snapshot, &graph, &tree))).unwrap();
     let expected = json!({
         "apiVersion": "kubectl-gc/v1", "kind": "Tree", "complete": true, "gaps": [], "direction": "Dependents",
+        "read": {"from": {"context": "test", "server": "test:6443"}, "at": "1970-01-01T00:16:40Z",
+                 "program": env!("CARGO_PKG_VERSION")},
         "roots": ["replicaset-web"],
         "nodes": [
             {"apiVersion": "apps/v1", "kind": "ReplicaSet", "namespace": "shop", "name": "web", "uid": "replicaset-web",

@@ -4,6 +4,9 @@
 //! Pure: [`RestorePlan::of`] turns archived objects into requests, [`differences`] compares them with existing
 //! objects, and [`Outcome`] is the result for each object. `act/restore` sends the requests and interprets the answers.
 
+/// How the field manager of a restore begins; the archived object's uid follows.
+pub(crate) const MANAGER: &str = "kubectl-gc-restore:";
+
 mod adopted;
 mod archived;
 mod compare;

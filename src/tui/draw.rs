@@ -9,7 +9,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 use crate::{
     model::ObjectId,
     render::{go_quote::visible, style::Tone, tree::name},
-    tree::{Health, Mark, State as Terminating},
+    tree::{Mark, State as Terminating},
     wording::{age, thousands},
 };
 
@@ -428,11 +428,7 @@ fn cells(state: &State, object: ObjectId, columns: &Columns) -> Vec<(Tone, Strin
         None => ((Tone::Plain, String::new()), (Tone::Plain, String::new())),
         Some(None) => ((Tone::Warning, "?".to_owned()), (Tone::Warning, "<unknown>".to_owned())),
         Some(Some(status)) => {
-            let tone = match status.health() {
-                Health::Good => Tone::Plain,
-                Health::NotReady => Tone::Warning,
-                Health::Failing => Tone::Error,
-            };
+            let tone = Tone::from(status.health());
             (text(&status.ready, tone), text(&status.status, tone))
         }
     };

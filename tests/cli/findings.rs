@@ -6,8 +6,10 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde_json::Value;
 
 use super::{
+    colour::plain,
     doctor::{BLIND, IDLE, SICK},
-    run::{gc, repository, run},
+    run::{repository, run},
+    terminal::shown,
 };
 
 const PAGE: &str = "docs/findings.md";
@@ -60,7 +62,7 @@ fn sections(page: &str) -> Vec<Section<'_>> {
 fn printed() -> BTreeMap<String, String> {
     let mut printed = BTreeMap::new();
     for dump in [SICK, BLIND, IDLE] {
-        let text = gc(&["doctor", "--from", dump]).done();
+        let text = plain(&shown(&["doctor", "--from", dump], 80));
         for block in text.split("\n\n").skip(2) {
             let code = block.split([' ', ':', '\n']).nth(1).unwrap();
             printed.entry(code.to_owned()).or_insert_with(|| format!("{}\n", block.trim_end()));

@@ -85,6 +85,19 @@ fn the_collector_of_envtest_is_started_with_flags_that_exist() {
     accepted(&args.collect::<Vec<_>>());
 }
 
+/// The function of the shell leaves all but `delete` to kubectl.
+#[test]
+fn a_shell_function_makes_delete_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let kubectl = folder.path().join("kubectl");
+    fs::write(&kubectl, "#!/bin/sh\necho \"$@\"\n").unwrap();
+    fs::set_permissions(&kubectl, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let script = format!("{}kubectl delete ns shop; kubectl get -o wide pods\n", blocks("bash")[0]);
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let ran = Command::new("bash").args(["-c", &script]).env("PATH", path).output().expect("bash");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "gc delete ns shop\nget -o wide pods\n", "{ran:?}");
+}
+
 /// k9s puts the values into the words. An object of the core group has an empty group.
 #[test]
 fn a_key_in_k9s_shows_the_object_under_the_cursor() {

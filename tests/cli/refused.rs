@@ -168,8 +168,8 @@ fn dependents_of_an_owner_that_waits_can_be_kept() {
     let held =
         DEAD.replace("uid: blocks", "uid: blocks\n    finalizers: [acme.io/drain]").replace("[configmaps]", "[pods]");
     let said = ran("explain secret/waits -n shop", &held, 0);
-    let told = "it is deleted again, with --cascade=orphan, this object is deleted, and dependents that are not \
-                Terminating yet are kept.";
+    let told =
+        "it is deleted again with --cascade=orphan, it goes, and dependents that are not Terminating yet are kept.";
     assert!(said.contains(told), "{said}");
 }
 

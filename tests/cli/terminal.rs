@@ -45,7 +45,7 @@ fn program(args: &[&str]) -> Command {
 }
 
 /// The output on a terminal with this many columns.
-fn shown(args: &[&str], columns: u16) -> String {
+pub fn shown(args: &[&str], columns: u16) -> String {
     printed(program(args), terminal(columns))
 }
 

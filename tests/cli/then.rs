@@ -19,7 +19,7 @@ fn what_an_operator_lets_go_is_told() {
         "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 8 go; not certain.",
         "Then      8 more objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
          PgCluster)",
-        "└─ StatefulSet/orders                      later",
+        "└─ StatefulSet/orders                      » later",
         "later    DATA LOSS",
     ] {
         assert!(ran.out.contains(told), "{told:?} is not in {ran}");

@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+use crate::restore::MANAGER;
+
 /// The field manager of a restore. It contains the archived object's uid, so that a restored object is recognized as
 /// the copy of that object and no other.
 pub(in crate::act) fn manager(archived_uid: &str) -> String {
-    format!("kubectl-gc-restore:{archived_uid}")
+    format!("{MANAGER}{archived_uid}")
 }
 
 /// Whether a restore created this object from the archived object with this uid.

@@ -7,7 +7,10 @@ use crate::{
     wording::{age, count},
 };
 
-use super::{text::not_seen, words::with_uid};
+use super::{
+    text::{makers_of, not_seen},
+    words::with_uid,
+};
 
 /// How many loops are named.
 const NAMED: usize = 5;
@@ -44,7 +47,7 @@ pub fn summary(summary: &Summary, took: Duration) -> Vec<String> {
 fn looped(found: &Loop) -> String {
     let Loop { object, owner, times, managers, .. } = found;
     let place = if object.namespace.is_empty() { String::new() } else { format!(" -n {}", object.namespace) };
-    let by = if managers.is_empty() { String::new() } else { format!(" by {}", managers.join(", ")) };
+    let by = if managers.is_empty() { String::new() } else { format!(" by {}", makers_of(managers)) };
     format!(
         "LOOP: {}{place} was made {times} times{by} with an owner that does not exist: {}.",
         object.short_name(),

@@ -211,8 +211,12 @@ fn rows() -> Vec<(What, &'static str)> {
         ),
         (of("Pod", Change::OwnersAdded { owners: one(OwnerState::Watched) }), "Pod/x is now owned by Runner/a"),
         (
-            of("Pod", Change::CreatedDangling { manager: Some(text("acme")), owners: one(absent()) }),
-            "Pod/x created by acme: its owner Runner/a (uid u-1) does not exist; the collector deletes it",
+            of(
+                "Pod",
+                Change::CreatedDangling { manager: Some(text("kubectl-gc-restore:5a1f")), owners: one(absent()) },
+            ),
+            "Pod/x created by kubectl gc restore: its owner Runner/a (uid u-1) does not exist; the collector deletes \
+             it",
         ),
         (
             of("Pod", Change::Recreated { times: 1, manager: None, former_uid: text("old"), owners: Vec::new() }),

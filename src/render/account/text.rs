@@ -4,6 +4,7 @@ use crate::{
     account::{Change, DeletionPolicy, Happening, Loop, Millis, Missing, Owner, OwnerState, What},
     model::Identity,
     render::{go_quote::visible, style::Tone, words::wrapped},
+    restore::MANAGER,
     wording::{age, count, grouped, some_of, thousands},
 };
 
@@ -163,7 +164,7 @@ impl Words<'_> {
         };
         let makers = match managers.as_slice() {
             [] => "Its maker is unknown (no field manager)".to_owned(),
-            managers => format!("It is made by {}", managers.join(", ")),
+            managers => format!("It is made by {}", makers_of(managers)),
         };
         format!(
             "{LOOP} {} was made {} since {} with the same owner that does not exist, {}, and the collector deletes it \
@@ -193,11 +194,23 @@ fn removed_last(names: &[String]) -> String {
 }
 
 fn by(manager: Option<&str>) -> String {
-    manager.map(|manager| format!(" by {manager}")).unwrap_or_default()
+    manager.map(|manager| format!(" by {}", maker(manager))).unwrap_or_default()
 }
 
 fn by_manager(manager: Option<&str>) -> String {
-    manager.map(|manager| format!(", by {manager}")).unwrap_or_default()
+    manager.map(|manager| format!(", by {}", maker(manager))).unwrap_or_default()
+}
+
+/// Who writes under the name of a field manager.
+fn maker(manager: &str) -> &str {
+    if manager.starts_with(MANAGER) { "kubectl gc restore" } else { manager }
+}
+
+/// The makers of a loop, for a sentence.
+pub(super) fn makers_of(managers: &[String]) -> String {
+    let mut makers: Vec<&str> = managers.iter().map(|manager| maker(manager)).collect();
+    makers.dedup();
+    makers.join(", ")
 }
 
 /// `2nd time`

@@ -150,7 +150,7 @@ impl<'a> ApplyDocument<'a> {
         let ApplyCounts { objects, collected, terminating, goes_later, refused, unknown, stripped, kept, others } =
             apply.counts();
         ApplyDocument {
-            head: Head::new("ApplyPlan", &snapshot.gaps, snapshot.resources.server()),
+            head: Head::of("ApplyPlan", &snapshot.gaps, snapshot),
             verdict: VerdictJson { result: apply.result().name(), sentence: view.verdict(), certain: apply.certain() },
             objects: (0..view.objects.len()).map(|index| FileObjectJson::of(view, index)).collect(),
             others: apply.others().map(|outcome| OtherJson::of(view, outcome)).collect(),

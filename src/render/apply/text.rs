@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
-use unicode_width::UnicodeWidthStr as _;
-
 use crate::{
     plan::OutcomeKind,
     render::{
         doctor::set,
         output::TextOptions,
         plan::{PlanView, because, located, outside},
+        sections::{self, Said},
         style::Tone,
         table::{Column, lines},
     },
@@ -95,19 +94,12 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write
         controllers adopt or create";
     section("Unknown", &[unknown.to_owned()], options, out)?;
     if view.mends_anything() {
-        writeln!(out, "{}{}{}", options.style.paint(Tone::Strong, "Next"), " ".repeat(INDENT - 4), view.fix)?;
+        sections::write(&[("Next", vec![Said::command(view.fix)])], INDENT, options, out)?;
     }
     Ok(())
 }
 
 /// Writes a label and the lines beside it.
-fn section(label: &str, texts: &[String], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let room = options.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT));
-    let lines = texts.iter().flat_map(|text| set(text, room));
-    for (number, line) in lines.enumerate() {
-        let label = if number == 0 { label } else { "" };
-        let padding = " ".repeat(INDENT.saturating_sub(label.width()));
-        writeln!(out, "{}{padding}{line}", options.style.paint(Tone::Strong, label))?;
-    }
-    Ok(())
+fn section(label: &'static str, texts: &[String], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    sections::write(&[(label, texts.iter().cloned().map(Said::from).collect())], INDENT, options, out)
 }

@@ -72,7 +72,7 @@ impl<'a> DiagnosisDocument<'a> {
         let findings = view.diagnosis.findings.iter().map(|finding| FindingJson::of(view.snapshot, finding)).collect();
         let count = |severity| view.diagnosis.count(severity);
         DiagnosisDocument {
-            head: Head::new("Diagnosis", &view.snapshot.gaps, view.snapshot.resources.server()),
+            head: Head::of("Diagnosis", &view.snapshot.gaps, view.snapshot),
             collector_runs: view.probed.map(|probed| probed == Probed::Works),
             findings,
             if_deleted: view.if_deleted.map(|if_deleted| &if_deleted.verdict),

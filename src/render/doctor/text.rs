@@ -20,8 +20,6 @@ use crate::{
 
 use super::{DoctorView, IfDeleted, all_remedies, looked_at, subjects::listed, word};
 
-/// The width of text in columns if the terminal's width is unknown: output to a pipe usually ends in a terminal.
-pub(in crate::render) const WIDTH: usize = 80;
 /// The indent of what a finding says, in columns.
 pub(super) const MARGIN: usize = 2;
 /// The indent of text after a label ("Then:").
@@ -38,14 +36,13 @@ const SHOWN: usize = 3;
 /// Writes the verdict and every finding.
 pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let findings = &view.diagnosis.findings;
+    // Where there is no terminal, nothing is wrapped, so that it can be searched for.
+    let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
     if findings.is_empty() {
-        // If no terminal is known, this line isn't wrapped, so that it can be searched for.
-        let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
         let tone = if view.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
         page.write(&view.nothing_found(), tone, 0, 0, out)?;
         return view.write_if_deleted(&page, out);
     }
-    let page = Page { width: options.width.unwrap_or(WIDTH), style: options.style };
     writeln!(out, "{}.", view.counts())?;
     for finding in findings {
         writeln!(out)?;
@@ -114,7 +111,7 @@ impl DoctorView<'_> {
         self.write_one(
             finding,
             options.wide,
-            &Page { width: options.width.unwrap_or(WIDTH), style: options.style },
+            &Page { width: options.width.unwrap_or(usize::MAX), style: options.style },
             out,
         )
     }

@@ -207,7 +207,7 @@ impl<'a> ExplanationDocument<'a> {
     /// All explanations.
     pub(super) fn of(view: &ExplainView<'a>) -> Self {
         ExplanationDocument {
-            head: Head::new("Explanation", &view.snapshot.gaps, view.snapshot.resources.server()),
+            head: Head::of("Explanation", &view.snapshot.gaps, view.snapshot),
             explanations: view
                 .explanations
                 .iter()

@@ -5,8 +5,6 @@ use std::{
     io::{self, Write},
 };
 
-use unicode_width::UnicodeWidthStr;
-
 use crate::{
     doctor::{
         Explanation, Finding, Remedy,
@@ -15,10 +13,10 @@ use crate::{
     model::{ObjectId, ResourceId, Rule, Symbol},
     plan::Uncertainty,
     render::{
-        doctor::{WIDTH, all_remedies, is_readable, set, word},
+        doctor::{all_remedies, is_readable, word},
         output::TextOptions,
-        picture::{Section, section},
-        style::Tone,
+        picture::Section,
+        sections::{Labelled, Said, drawn, write as write_sections},
         words::plural,
     },
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
@@ -36,26 +34,6 @@ const TOLD: usize = 5;
 /// At most this many finalizers are described.
 const FINALIZERS: usize = 20;
 
-/// One paragraph of a section.
-struct Said {
-    text: String,
-    /// A command is never wrapped, so that it can be pasted.
-    command: bool,
-}
-
-impl From<String> for Said {
-    fn from(text: String) -> Self {
-        Said { text, command: false }
-    }
-}
-
-impl Said {
-    /// A command or an address.
-    fn command(line: impl Display) -> Self {
-        Said { text: format!("  {line}"), command: true }
-    }
-}
-
 /// Writes the sections of an explanation.
 pub(super) fn write(
     view: &ExplainView<'_>,
@@ -63,27 +41,20 @@ pub(super) fn write(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    for (heading, said) in sections(view, explanation, options.wide) {
-        for (index, Said { text, command }) in said.iter().enumerate() {
-            let room = options.width.unwrap_or(WIDTH).saturating_sub(INDENT);
-            for (part, line) in if *command { vec![text.clone()] } else { set(text, room) }.iter().enumerate() {
-                let label = if index == 0 && part == 0 { heading } else { "" };
-                let padding = " ".repeat(INDENT.saturating_sub(label.width()));
-                writeln!(out, "{}{padding}{line}", options.style.paint(Tone::Strong, label))?;
-            }
-        }
-    }
-    Ok(())
+    write_sections(&sections(view, explanation, options.wide), INDENT, options, out)
 }
 
 /// The sections as a picture shows them.
 pub(super) fn of_picture(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Section> {
-    let lines = |said: Vec<Said>| said.into_iter().map(|said| said.text.trim().to_owned()).collect();
-    let sections = sections(view, explanation, wide).into_iter();
-    sections.filter_map(|(label, said)| section(label, lines(said))).collect()
+    drawn(sections(view, explanation, wide))
 }
 
-fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<(&'static str, Vec<Said>)> {
+/// A command or an address, below the sentence that it belongs to.
+fn command(line: impl Display) -> Said {
+    Said::command(format!("  {line}"))
+}
+
+fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Labelled> {
     let sections = [
         ("Finalizers", finalizers(view, explanation)),
         ("Content", content(view, explanation)),
@@ -91,8 +62,8 @@ fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Ve
         ("Waiting", waiting(view, explanation)),
         ("Because", causes(view, explanation)),
         ("Says", conditions(view, explanation)),
-        ("Next", next(explanation).map(Said::from).into_iter().collect()),
-        ("Finally", end(view, explanation).into_iter().map(Said::from).collect()),
+        ("Next", next(explanation, wide).map(Said::from).into_iter().collect()),
+        ("Then", end(view, explanation).into_iter().map(Said::from).collect()),
         ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
         (
             "Findings",
@@ -215,9 +186,15 @@ fn collector_is_at_fault(cause: &RootCause) -> bool {
     cause.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
 }
 
-/// What the collector does next; `None` if it has nothing to do with an object that is being deleted.
-fn next(explanation: &Explanation) -> Option<String> {
-    if explanation.next.next == Next::Nothing(NoAction::OnItsWayOut) && explanation.dependents.count() == 0 {
+/// What the collector does next; `None` if it has nothing to do with an object that is being deleted, and without
+/// `wide` also if what stands above says it: the owners that exist, that there are none, or what the object waits for.
+fn next(explanation: &Explanation, wide: bool) -> Option<String> {
+    let is_told = match explanation.next.next {
+        Next::Nothing(NoAction::OnItsWayOut) => explanation.dependents.count() == 0,
+        Next::Nothing(NoAction::OwnersSolid | NoAction::NoOwners) | Next::WaitForDependents(_) => !wide,
+        _ => false,
+    };
+    if is_told {
         return None;
     }
     let mut said = explanation.next.message.clone();
@@ -241,7 +218,7 @@ fn rules(explanation: &Explanation) -> Vec<Said> {
             rules.push(rule);
         }
     }
-    rules.into_iter().flat_map(|rule| [Said::from(rule.title().to_owned()), Said::command(rule.url())]).collect()
+    rules.into_iter().flat_map(|rule| [Said::from(rule.title().to_owned()), command(rule.url())]).collect()
 }
 
 /// The projected outcome, if it says more than the next step.
@@ -280,13 +257,13 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
     for (index, remedy) in remedies.enumerate() {
         said.push(format!("{} {}", if index == 0 { "Do:" } else { "Or:" }, remedy.what).into());
         if wide || is_short(remedy) {
-            said.extend(remedy.commands.iter().map(Said::command));
+            said.extend(remedy.commands.iter().map(command));
         }
     }
     let all = finding.remedies.first().is_some_and(|first| !is_short(first));
     if !wide && (finding.remedies.len() > 1 || all) {
         said.push("All remedies:".to_owned().into());
-        said.push(Said::command(all_remedies(view.doctor, finding.code)));
+        said.push(command(all_remedies(view.doctor, finding.code)));
     }
     said
 }

@@ -11,7 +11,7 @@ use crate::{
     },
     model::ObjectId,
     render::{
-        doctor::{WIDTH, set},
+        doctor::set,
         go_quote::visible,
         guides::Guides,
         lines::{self, Line},
@@ -50,7 +50,8 @@ pub(super) fn write(view: &ExplainView<'_>, options: &TextOptions<'_>, out: &mut
 impl ExplainView<'_> {
     fn write_one(&self, explanation: &Explanation, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (word, tone, sentence) = words::verdict(self, explanation, options.now);
-        for (index, line) in set(&format!("{word}: {sentence}"), options.width.unwrap_or(WIDTH)).iter().enumerate() {
+        for (index, line) in set(&format!("{word}: {sentence}"), options.width.unwrap_or(usize::MAX)).iter().enumerate()
+        {
             match line.strip_prefix(word).filter(|_| index == 0) {
                 Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
                 None => writeln!(out, "{line}")?,
@@ -88,7 +89,7 @@ pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, w
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
     let rows = folded(&explanation.waits, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth()));
-    let width = explanation.waits.iter().map(|line| words::waiting(line).0.len()).max().unwrap_or(0);
+    let width = explanation.waits.iter().map(|line| words::waiting(line).1.len()).max().unwrap_or(0);
     let line = |(row, guide): (&Row<'_>, String)| match row {
         Row::More(_, more) => Line {
             guide,
@@ -98,12 +99,12 @@ pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, w
             remarks: Vec::new(),
         },
         Row::Line(waiting) => {
-            let (word, tone) = words::waiting(waiting);
+            let (state, word) = words::waiting(waiting);
             Line {
                 guide,
                 tone: Tone::Plain,
                 name: visible(&view.name(waiting.object)).into_owned(),
-                columns: vec![(tone, format!("{word:<width$}"))],
+                columns: vec![state.column_of(word, width)],
                 remarks: remarks(view, &causes, waiting)
                     .iter()
                     .map(|remark| (Tone::Plain, visible(remark).into_owned()))

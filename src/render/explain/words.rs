@@ -4,7 +4,7 @@ use crate::{
     doctor::{Explanation, explain::Waiting},
     model::{ObjectId, effects::Severity},
     plan::Uncertainty,
-    render::{plan::because, style::Tone},
+    render::{plan::because, states::Word, style::Tone},
     server::Propagation,
     simulate::{BlockedBy, Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
@@ -184,13 +184,14 @@ pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
     }
 }
 
-/// The outcome of a blocker, in a word.
-pub(super) fn waiting(line: &Waiting) -> (&'static str, Tone) {
-    match line.state {
-        _ if line.goes => ("will be deleted", Tone::Plain),
-        _ if line.lets_go => ("stops blocking", Tone::Plain),
-        State::Stuck => ("STUCK", Tone::Error),
-        State::Unknown => ("DEPENDS", Tone::Warning),
-        State::Waiting => ("waits", Tone::Warning),
-    }
+/// The outcome of a blocker, and the word for it here.
+pub(super) fn waiting(line: &Waiting) -> (Word, &'static str) {
+    let word = match line.state {
+        _ if line.goes => return (Word::Gone, "will be deleted"),
+        _ if line.lets_go => return (Word::Stays, "stops blocking"),
+        State::Stuck => Word::Stuck,
+        State::Unknown => Word::Unclear,
+        State::Waiting => Word::Waits,
+    };
+    (word, word.text())
 }

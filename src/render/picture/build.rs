@@ -1,6 +1,6 @@
 //! Rows of a picture from lines of a text.
 
-use crate::render::{lines::Line, style::Tone};
+use crate::render::{lines::Line, states::word_in, style::Tone};
 
 use super::{Fate, Row, Section};
 
@@ -21,7 +21,7 @@ impl Levels {
 /// The row that says the same as a line: its first column is the word, unless it has several.
 pub(in crate::render) fn row_of(line: &Line) -> Row {
     let (word, tone, columns) = match line.columns.as_slice() {
-        [(tone, word)] => (word.trim().to_owned(), *tone, &[][..]),
+        [(tone, word)] => (word_in(word).to_owned(), *tone, &[][..]),
         columns => (String::new(), Tone::Plain, columns),
     };
     let columns = columns.iter().map(|(_, text)| text.trim()).filter(|text| !text.is_empty());

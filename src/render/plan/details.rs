@@ -17,51 +17,10 @@ use super::{
     names::name,
     side_effects,
 };
-use crate::{render::style::Tone, wording::and_more};
+use crate::{render::states::Word, wording::and_more};
 
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
-
-/// What will happen to an object, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Word {
-    Stuck,
-    /// Terminating; it is unknown whether its controller runs.
-    Unclear,
-    /// Terminating; a controller will finish the deletion.
-    Waits,
-    /// Deleted once others have done their part.
-    Later,
-    Gone,
-    Stays,
-    /// Nothing happens to it in the simulations, but something could.
-    Unsure,
-}
-
-impl Word {
-    /// The printed word.
-    pub(super) fn text(self) -> &'static str {
-        match self {
-            Word::Stuck => "STUCK",
-            Word::Unclear => "DEPENDS",
-            Word::Waits => "waits",
-            Word::Later => "later",
-            Word::Gone => "deleted",
-            Word::Stays => "kept",
-            Word::Unsure => "unsure",
-        }
-    }
-
-    /// The tone of the word.
-    pub(super) fn tone(self) -> Tone {
-        match self {
-            Word::Stuck => Tone::Error,
-            Word::Unclear | Word::Waits | Word::Unsure => Tone::Warning,
-            Word::Later | Word::Gone => Tone::Plain,
-            Word::Stays => Tone::Good,
-        }
-    }
-}
 
 /// The word for an outcome.
 pub(super) fn word(outcome: &Outcome) -> Word {

@@ -16,6 +16,7 @@ use super::{
     gates::GateJson,
     keep::{self, KeptJson},
     obstacles::ObstacleJson,
+    sections::{StepJson, steps},
     set_claims::ClaimsJson,
     side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
     unlisted_contents::{AlsoDeletesJson, DeletedLaterJson, also_deletes, deleted_later},
@@ -77,6 +78,8 @@ struct CourseJson<'a> {
     also_deletes: Vec<AlsoDeletesJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deleted_later: Vec<DeletedLaterJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    next: Vec<StepJson>,
 }
 
 /// What follows once all others have done their part.
@@ -112,6 +115,9 @@ struct RemainingJson<'a> {
 #[serde(rename_all = "camelCase")]
 struct OutcomeJson<'a> {
     object: ObjectJson<'a>,
+    /// The uids of its owner references before the delete.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    owners: Vec<&'a str>,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<u32>,
@@ -211,7 +217,7 @@ impl<'a> PlanDocument<'a> {
             summary: SummaryJson::of(*summary),
         };
         PlanDocument {
-            head: Head::new("Plan", &gaps(view), view.snapshot.resources.server()),
+            head: Head::of("Plan", &gaps(view), view.snapshot),
             verdict: VerdictJson::of(view),
             propagation: view.plan.request.propagation.name(),
             targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
@@ -234,7 +240,7 @@ impl<'a> SweepDocument<'a> {
     /// The document of a sweep.
     pub fn of(view: &PlanView<'a>) -> Self {
         SweepDocument {
-            head: Head::new("Sweep", &gaps(view), view.snapshot.resources.server()),
+            head: Head::of("Sweep", &gaps(view), view.snapshot),
             course: CourseJson::of(view),
             obstacles: ObstacleJson::all_of(view),
             remaining: view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect(),
@@ -266,6 +272,7 @@ impl<'a> CourseJson<'a> {
             then: view.plan.then.as_ref().map(|then| ThenJson::of(view, then)),
             also_deletes: also_deletes(view),
             deleted_later: deleted_later(view),
+            next: steps(view),
         }
     }
 }
@@ -291,8 +298,10 @@ fn holders<'a>(snapshot: &'a Snapshot, held_by: &[BlockedBy]) -> Vec<&'a str> {
 
 impl<'a> OutcomeJson<'a> {
     fn of(view: &PlanView<'a>, outcome: &'a Outcome) -> Self {
+        let owners = view.snapshot.object(outcome.object).owners.iter();
         OutcomeJson {
             object: ObjectJson::of(view.snapshot, outcome.object),
+            owners: owners.map(|reference| view.snapshot.text(reference.uid)).collect(),
             outcome: outcome.kind.name(),
             order: outcome.order,
             certain: outcome.uncertain.is_none(),

@@ -7,12 +7,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     model::{ObjectId, Snapshot, effects::EffectKind},
     plan::Outcome,
+    render::states::Word,
     simulate::{Cause, State},
 };
 
 use super::{
     PlanView,
-    details::{Word, detail, detail_of_root, group_of_root, word_of},
+    details::{detail, detail_of_root, group_of_root, word_of},
 };
 
 /// Similar siblings are folded if there are at least this many.

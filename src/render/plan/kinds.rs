@@ -10,6 +10,7 @@ use crate::{
         go_quote::visible,
         lines::{self, Line},
         output::TextOptions,
+        states::Word,
         style::Tone,
         words::plural,
     },
@@ -18,11 +19,10 @@ use crate::{
 
 use super::{
     PlanView,
-    details::Word,
     forest::{Row, rows},
     names::name,
     sections,
-    text::MARGIN,
+    text::{MARGIN, WORD},
 };
 
 /// So many targets, losses and stuck objects have lines of their own.
@@ -107,7 +107,7 @@ fn line(view: &PlanView<'_>, kind: &Kind<'_>) -> Line {
         guide: String::new(),
         tone: Tone::Plain,
         name: visible(&title).into_owned(),
-        columns: vec![(first.word.tone(), format!("{:<7}", first.word.text()))],
+        columns: vec![first.word.column(WORD)],
         remarks: if remark.is_empty() { Vec::new() } else { vec![(tone, visible(&remark).into_owned())] },
     }
 }

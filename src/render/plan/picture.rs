@@ -4,9 +4,12 @@ use crate::{
     graph::OwnerGraph,
     model::ObjectId,
     plan::{Outcome, Radius, VerdictResult},
-    render::picture::{
-        Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View,
-        row_of, section,
+    render::{
+        picture::{
+            Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict,
+            View, row_of, section,
+        },
+        states::Word,
     },
     simulate::{BlockedBy, State},
 };
@@ -14,7 +17,6 @@ use crate::{
 use super::{
     BlastRadius, PlanView,
     because::{Because, because},
-    details::Word,
     forest::rows,
     gates::describe as describe_gate,
     names::{located, name},

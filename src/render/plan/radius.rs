@@ -150,7 +150,7 @@ impl Output for BlastRadius<'_> {
             obstacle: row.obstacle.map(|obstacle| ObstacleJson::of(self.snapshot, obstacle)),
         };
         BlastRadiusDocument {
-            head: Head::new("BlastRadius", &gaps, self.snapshot.resources.server()),
+            head: Head::of("BlastRadius", &gaps, self.snapshot),
             propagation: self.propagation.name(),
             total: self.total,
             rows: self.rows.iter().map(row).collect(),

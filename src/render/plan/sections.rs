@@ -5,7 +5,7 @@ use std::{
     io::{self, Write},
 };
 
-use unicode_width::UnicodeWidthStr;
+use serde::Serialize;
 
 use crate::{
     command_line::{ShellCommand, object_word},
@@ -13,11 +13,9 @@ use crate::{
     model::{Gap, GapKind, ObjectId, Symbol, gaps::each_once},
     plan::{Note, NoteKind, Outcome, Summary},
     render::{
-        go_quote::visible,
         output::TextOptions,
-        picture::{Section, section},
-        style::Tone,
-        words::wrapped,
+        picture::Section,
+        sections::{Labelled, Said, drawn, write as write_sections},
     },
     server::Propagation,
     simulate::{Assumption, BlockedBy, FinalizerController, State, converter, foreign_spec_finalizers},
@@ -42,23 +40,34 @@ const MOST_TARGETS: usize = 5;
 /// At most this many nodes are named, or one more if that is all.
 const NAMED_NODES: usize = 2;
 
-/// One paragraph of a section.
-struct Said {
-    text: String,
-    /// The indent of lines after the first.
-    hanging: usize,
-    /// A command is never wrapped, so that it can be pasted.
-    command: bool,
+/// A step of what to do now.
+#[derive(Debug, Serialize)]
+pub(super) struct StepJson {
+    /// In words; absent if the commands say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    what: Option<String>,
+    /// What does it, or shows it, for a shell.
+    commands: Vec<String>,
 }
 
-impl Said {
-    fn text(text: String) -> Self {
-        Said { text, hanging: 0, command: false }
+/// The section *Next*, for programs.
+pub(super) fn steps(view: &PlanView<'_>) -> Vec<StepJson> {
+    let mut steps: Vec<StepJson> = Vec::new();
+    for Said { text, is_command, .. } in what_next(view) {
+        match steps.last_mut() {
+            Some(step) if is_command => step.commands.push(text),
+            _ if is_command => steps.push(StepJson { what: None, commands: vec![text] }),
+            _ => {
+                let what = text.trim_start_matches("or, ").trim_start_matches("or ").trim_end_matches(':').to_owned();
+                steps.push(StepJson { what: Some(what), commands: Vec::new() });
+            }
+        }
     }
+    steps
+}
 
-    fn command(command: &ShellCommand) -> Self {
-        Said { text: command.to_string(), hanging: 0, command: true }
-    }
+fn what_next(view: &PlanView<'_>) -> Vec<Said> {
+    if view.is_sweep() { next_after_sweep(view) } else { next(view) }
 }
 
 /// Writes the sections: a label and its text.
@@ -67,54 +76,32 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
     if !sections.is_empty() {
         writeln!(out)?;
     }
-    for (heading, said) in sections {
-        for (index, Said { text, hanging, command }) in said.iter().enumerate() {
-            let text = visible(text);
-            let room =
-                options.width.filter(|_| !command).map_or(usize::MAX, |width| width.saturating_sub(INDENT + hanging));
-            // Hanging text starts with a padded column; wrap only what follows it.
-            let (column, rest) = text.split_at_checked(*hanging).unwrap_or(("", &text));
-            for (part, line) in wrapped(rest.split(' '), room).iter().enumerate() {
-                let label = if index == 0 && part == 0 { heading } else { "" };
-                let padding = " ".repeat(INDENT.saturating_sub(label.width()));
-                let column = if part == 0 { column.to_owned() } else { " ".repeat(column.len()) };
-                writeln!(out, "{}{padding}{column}{line}", options.style.paint(Tone::Strong, label))?;
-            }
-        }
-    }
-    Ok(())
+    write_sections(&sections, INDENT, options, out)
 }
 
 /// The sections as a picture shows them.
 pub(super) fn of_picture(view: &PlanView<'_>, fold: bool) -> Vec<Section> {
-    let line = |Said { text, command, .. }: Said| match command {
-        true => text,
-        // A hanging text begins with a padded column.
-        false => visible(&text).split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" "),
-    };
-    let lines = |said: Vec<Said>| said.into_iter().map(line);
-    let sections = sections(view, fold, true).into_iter();
-    sections.filter_map(|(label, said)| section(label, lines(said).collect())).collect()
+    drawn(sections(view, fold, true))
 }
 
 /// All sections, or without `wide` only those that this delete differs in from others.
-fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<(&'static str, Vec<Said>)> {
+fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<Labelled> {
     let instead = |(propagation, summary): &(Propagation, Summary)| Said {
         text: format!("{:<POLICY$}{}", propagation.name().to_lowercase(), in_short(*summary)),
-        hanging: POLICY,
-        command: false,
+        column: POLICY,
+        is_command: false,
     };
     let same = view.instead.iter().all(|(_, summary)| *summary == view.plan.summary);
     let instead = match what_is_in_it(view).filter(|_| same && !view.instead.is_empty()) {
         Some(what) => {
             let policies: Vec<String> =
                 view.instead.iter().map(|(propagation, _)| propagation.name().to_lowercase()).collect();
-            vec![Said::text(format!("{} give the same result for {what}", policies.join(" and ")))]
+            vec![Said::from(format!("{} give the same result for {what}", policies.join(" and ")))]
         }
         None if same && view.plan.outcomes.is_empty() => Vec::new(),
         None => view.instead.iter().map(instead).collect(),
     };
-    let texts = |texts: Vec<String>| texts.into_iter().map(Said::text).collect::<Vec<Said>>();
+    let texts = |texts: Vec<String>| texts.into_iter().map(Said::from).collect::<Vec<Said>>();
     // The lines above say what is deleted later, where others can do what it waits for.
     let spared = if view.plan.then.is_none() { unlisted_contents::spared(view) } else { Vec::new() };
     let note = [
@@ -135,7 +122,7 @@ fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<(&'static str, V
         ("Then", texts([then(view).into_iter().collect(), spared, side_effects::afterwards(view)].concat())),
         ("Assumes", texts(assumes)),
         ("Policies", instead),
-        ("Next", if view.is_sweep() { next_after_sweep(view) } else { next(view) }),
+        ("Next", what_next(view)),
     ];
     sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
 }
@@ -226,12 +213,12 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
             return if view.to_be_done { Vec::new() } else { first };
         }
         if let Some(first) = read_first(view) {
-            return vec![Said::text(first)];
+            return vec![Said::from(first)];
         }
         let command = delete_command(view, request.propagation);
         let saves = saved_in_vain(view)
             .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
-        return saves.filter(|_| command.is_some()).map(Said::text).into_iter().chain(command).collect();
+        return saves.filter(|_| command.is_some()).map(Said::from).into_iter().chain(command).collect();
     }
     let mut said = delete_first(view);
     said.extend(causes(view));
@@ -241,11 +228,11 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     let better = better.and_then(|(propagation, summary)| Some((summary, delete_command(view, *propagation)?)));
     if let Some((Summary { stuck, .. }, command)) = better {
         let rest = if *stuck == 0 { "with nothing stuck".to_owned() } else { format!("with only {stuck} stuck") };
-        said.push(Said::text(format!("{}{rest}:", if said.is_empty() { "" } else { "or, " })));
+        said.push(Said::from(format!("{}{rest}:", if said.is_empty() { "" } else { "or, " })));
         said.push(command);
     }
     if said.is_empty() {
-        said.push(Said::text("run kubectl gc tree to see which objects block it".to_owned()));
+        said.push(Said::from("run kubectl gc tree to see which objects block it".to_owned()));
     }
     said
 }
@@ -273,7 +260,7 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
     for obstacle in &view.plan.obstacles {
         let remedy = obstacles::remedy(obstacle);
         if said.iter().all(|said| said.text != remedy) {
-            said.push(Said::text(remedy.to_owned()));
+            said.push(Said::from(remedy.to_owned()));
         }
         said.extend(obstacles::commands(view.snapshot, view.kubectl, obstacle).iter().map(Said::command));
     }
@@ -300,12 +287,12 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
     said.extend(causes(view));
     if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
         let begin = if said.is_empty() { "" } else { "or " };
-        said.push(Said::text(format!(
+        said.push(Said::from(format!(
             "{begin}let the sweep change the blocking objects, too: run kubectl gc sweep without -n and TARGETs"
         )));
     }
     if said.is_empty() && view.plan.stuck() {
-        said.push(Said::text("run kubectl gc tree to see which objects block it".to_owned()));
+        said.push(Said::from("run kubectl gc tree to see which objects block it".to_owned()));
     }
     said
 }
@@ -342,9 +329,9 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        said.push(Said::text(format!("delete first{more}, while {controller} runs to remove the finalizers:")));
+        said.push(Said::from(format!("delete first{more}, while {controller} runs to remove the finalizers:")));
         said.extend(command.as_ref().map(Said::command));
-        said.push(Said::text("then plan again".to_owned()));
+        said.push(Said::from("then plan again".to_owned()));
     }
     said
 }
@@ -357,7 +344,7 @@ fn is_undecodable(gap: &Gap) -> bool {
 /// How to find out why nobody can read these.
 fn make_readable(view: &PlanView<'_>, what: &str) -> [Said; 2] {
     let text = format!("see how the API server can read {what} again, mend that, then plan again:");
-    [Said::text(text), Said::command(&view.kubectl.plugin("doctor"))]
+    [Said::from(text), Said::command(view.kubectl.plugin("doctor"))]
 }
 
 /// What would resolve each cause of stuck objects: a finalizer's controller, or a force delete if the kubelet is gone.
@@ -371,8 +358,8 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
         let pods = if finished.len() == 1 { "the finished pod" } else { "the finished pods" };
         let together = [view.plan.request.targets.as_slice(), &finished].concat();
         match command_about(view, "plan", &together).filter(|_| !view.is_sweep()) {
-            Some(command) => said.extend([Said::text(format!("plan it with {pods}:")), Said::command(&command)]),
-            None => said.push(Said::text(format!("delete {pods}, too"))),
+            Some(command) => said.extend([Said::from(format!("plan it with {pods}:")), Said::command(&command)]),
+            None => said.push(Said::from(format!("delete {pods}, too"))),
         }
     }
     for outcome in stuck(view) {
@@ -383,7 +370,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
             }
             known.push(what);
             let object = name(view, outcome.object, None);
-            let mut say = |text: String| said.push(Said::text(text));
+            let mut say = |text: String| said.push(Said::from(text));
             match holder {
                 BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => {
                     let plural = view.snapshot.text(view.snapshot.object(outcome.object).name);
@@ -425,7 +412,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                 // The obstacle's own remedy says more.
                 BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_) => {}
             }
-            if said.iter().filter(|said| !said.command).count() >= NAMED_CAUSES {
+            if said.iter().filter(|said| !said.is_command).count() >= NAMED_CAUSES {
                 return said;
             }
         }
@@ -433,7 +420,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
     let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
     for (object, holder) in later.flat_map(|it| it.blockers.iter().map(|holder| (it.object, *holder))) {
         let new = holder.finalizer().is_some() && !known.contains(&holder.name(view.snapshot));
-        if new && said.iter().filter(|said| !said.command).count() < NAMED_CAUSES {
+        if new && said.iter().filter(|said| !said.is_command).count() < NAMED_CAUSES {
             known.push(holder.name(view.snapshot));
             let controller = view.plan.then.as_ref().and_then(|then| then.controllers.get(object, holder));
             said.extend(start_controller(view, object, holder, controller, false, again));
@@ -469,7 +456,7 @@ fn start_controller(
     if let (Some(workload), None) = (perhaps, &told) {
         let workload_name = name(view, workload, Some(object));
         let text = format!("see whether {workload_name} removes {what} from {named}, then {again} again:");
-        return [Said::text(text)].into_iter().chain(commands.logs(workload).as_ref().map(Said::command)).collect();
+        return [Said::from(text)].into_iter().chain(commands.logs(workload).as_ref().map(Said::command)).collect();
     }
     let text = match (told, &scale) {
         (Some(told), Some(_)) => format!("start {told}, which removes {what} from {named}, then {again} again:"),
@@ -480,7 +467,7 @@ fn start_controller(
             "check that the controller that removes {what} is running ({named} has this finalizer), then {again} again"
         ),
     };
-    [Said::text(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()
+    [Said::from(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()
 }
 
 /// What the user wants to keep with a policy that keeps none of it.
@@ -519,9 +506,9 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     let policy = (!is_policy_ignored(view)).then_some(policy);
     let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).chain(archive).collect();
     Some(match command_about(view, "delete", targets) {
-        Some(command) => Said::command(&command.args(flags)),
+        Some(command) => Said::command(command.args(flags)),
         None if targets.iter().all(|target| kubectl_name(view, *target).is_some()) => {
-            Said::text(format!("name {each}: {}", view.kubectl.plugin("delete").args(flags)))
+            Said::from(format!("name {each}: {}", view.kubectl.plugin("delete").args(flags)))
         }
         None => return None,
     })

@@ -27,7 +27,7 @@ use super::{
 /// The indent of every line.
 pub(super) const MARGIN: usize = 2;
 /// The width of the second column; the rare longer word exceeds it.
-const WORD: usize = "deleted".len();
+pub(super) const WORD: usize = "deleted".len();
 
 /// Writes the verdict, what forbids the delete, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -70,7 +70,7 @@ pub(super) fn write_rows(
         let name = visible(&row_name(view, row, above.last().copied())).into_owned();
         above.push(row.object);
         let tone = if row.more > 0 { Tone::Quiet } else { Tone::Plain };
-        let columns = vec![(row.word.tone(), format!("{:<word$}", row.word.text()))];
+        let columns = vec![row.word.column(word)];
         let remarks = remarks(view, row, options.wide).into_iter();
         let remarks = remarks.map(|(tone, remark)| (tone, visible(&remark).into_owned())).collect();
         lines.push(Line { guide, tone, name, columns, remarks });

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::{
+    document::rfc3339,
     model::{Rule, Snapshot},
     reclaim::{Assumption, Held, Reason, Removal, Stays, When},
     render::document::{Head, ObjectJson},
@@ -100,11 +101,6 @@ struct AssumptionJson<'a> {
     flag: Option<&'a str>,
 }
 
-/// RFC 3339; a time that no calendar has is left in seconds.
-pub(super) fn time(seconds: i64) -> String {
-    jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
-}
-
 impl<'a> ReclaimDocument<'a> {
     pub(super) fn of(view: &ReclaimView<'a>) -> Self {
         let snapshot = view.snapshot;
@@ -114,8 +110,8 @@ impl<'a> ReclaimDocument<'a> {
             bytes: removals.iter().map(|removal| removal.bytes).sum(),
         };
         ReclaimDocument {
-            head: Head::new("Reclaim", view.gaps, snapshot.resources.server()),
-            time: time(view.now),
+            head: Head::of("Reclaim", view.gaps, snapshot),
+            time: rfc3339(view.now),
             within_seconds: view.within,
             removals: removals.into_iter().map(|removal| RemovalJson::of(snapshot, removal)).collect(),
             without_time: view.without_time(),
@@ -161,9 +157,9 @@ impl<'a> ReasonJson<'a> {
     fn of(snapshot: &'a Snapshot, reason: &'a Reason) -> Self {
         let when = match &reason.when {
             When::Now => WhenJson::Now,
-            When::At(at) => WhenJson::At { time: time(*at) },
+            When::At(at) => WhenJson::At { time: rfc3339(*at) },
             When::Pass { from, until, every } => {
-                WhenJson::Pass { from: time(*from), until: time(*until), every_seconds: *every }
+                WhenJson::Pass { from: rfc3339(*from), until: rfc3339(*until), every_seconds: *every }
             }
             When::Once { event, gone } => {
                 WhenJson::Once { event, gone: gone.iter().map(|id| ObjectJson::of(snapshot, *id)).collect() }

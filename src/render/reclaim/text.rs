@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::{
+    document::rfc3339,
     model::ObjectId,
     reclaim::{Removal, When},
     render::{
@@ -15,7 +16,7 @@ use crate::{
     wording::{age, and_more, count},
 };
 
-use super::{ReclaimView, document::time};
+use super::ReclaimView;
 
 pub(super) fn write(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let removals = view.removals();
@@ -96,7 +97,7 @@ fn table(
         let reason = removal.reason();
         let mut cells = vec![when(&reason.when, view.now)];
         if options.wide {
-            cells.push(reason.when.earliest(view.now).map_or_else(|| "-".to_owned(), time));
+            cells.push(reason.when.earliest(view.now).map_or_else(|| "-".to_owned(), rfc3339));
         }
         cells.push(name(view, removal.object));
         cells.push(removal.takes.len().to_string());

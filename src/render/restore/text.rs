@@ -8,7 +8,7 @@ use std::{
 use crate::{
     act::Mode,
     render::{
-        doctor::{WIDTH, set},
+        doctor::set,
         go_quote::visible,
         style::{Style, Tone},
     },
@@ -38,7 +38,7 @@ impl RestoreView<'_> {
         style: &Style,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let page = Page { width: width.unwrap_or(WIDTH), wide, style };
+        let page = Page { width: width.unwrap_or(usize::MAX), wide, style };
         let (tone, verdict) = self.verdict();
         page.verdict(tone, &verdict, out)?;
         writeln!(out)?;

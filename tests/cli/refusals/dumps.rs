@@ -43,7 +43,7 @@ fn objects_without_what_makes_them_one() {
         {"apiVersion":"v1","metadata":{"name":"c","namespace":"b","uid":"2"}}]}"#;
     assert_eq!(
         about("a.json", list),
-        "a.json, item 2: the object c in namespace b has no kind; a dump is the output of kubectl get -o yaml \
+        "a.json, item 2: the object c -n b has no kind; a dump is the output of kubectl get -o yaml \
          or -o json"
     );
 }
@@ -62,6 +62,14 @@ fn nothing_to_look_at() {
         ".: no dump files in this folder (.json, .ndjson, .jsonl, .yaml, .yml, also with .gz)"
     );
     assert_eq!(describe(&tree("gone.yaml")), "gone.yaml: no such file or folder");
+    assert_eq!(
+        describe(&tree("https://acme.io/a b.yaml")),
+        "https://acme.io/a b.yaml: URLs are not read: give what is there as standard input, with --from -"
+    );
+    assert_eq!(
+        describe(&finish(program().args(["tree", "--example=none"]))),
+        "there is no example none: use --example=shop, --example=leftovers, --example=old, --example=owners"
+    );
     assert_eq!(describe(&tree("")), "--from is empty: give a file, a folder or -");
 }
 
