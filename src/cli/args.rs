@@ -109,7 +109,7 @@ pub struct TargetArgs {
     /// Objects of the TYPE whose fields match, as in kubectl
     #[arg(long, value_name = "FIELDS", help_heading = "Targets", hide_short_help = true)]
     pub field_selector: Option<String>,
-    /// Every object of the TYPE (plan without a TARGET: list all roots, not only the worst)
+    /// Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots
     #[arg(long, help_heading = "Targets")]
     pub all: bool,
     /// The objects named in a manifest: a file, a pattern such as '*.yaml', a folder or -; may be repeated
@@ -290,7 +290,7 @@ pub struct GateArgs {
     /// Do nothing and exit with code 2 if more objects than this would be deleted, not counting events
     #[arg(long, help_heading = "Gates", value_name = "N")]
     pub max: Option<usize>,
-    /// Do nothing and exit with code 2 for this verdict or a worse one [plan alone: depends]
+    /// Do nothing and exit with code 2 for this verdict or a worse one [plan: depends; delete: none]
     #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOnVerdictArg>,
 }

@@ -147,11 +147,11 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &[usi
         // The first remedy of a webhook is enough; of an API, somebody has to choose.
         let taken = if cause.code == Code::WebhookUnreachable { 1 } else { cause.remedies.len() };
         let first = cause.remedies.iter().take(taken);
-        remedies.extend(first.map(|remedy| Remedy { what: format!("first {}", remedy.what), ..remedy.clone() }));
+        remedies.extend(first.cloned().map(Remedy::before_others));
     }
     let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
     let finding = &mut findings[place];
-    finding.consequence.push_str(&format!(" Its cause, or what refuses its remedies: {}.", some_of(&names)));
+    finding.consequence.push_str(&format!(" First mend {}.", some_of(&names)));
     remedies.append(&mut finding.remedies);
     finding.remedies = remedies;
     add(&mut finding.related, culprits);

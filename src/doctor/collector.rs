@@ -253,9 +253,12 @@ fn fires(case: &Case<'_>, some_refused: bool) -> String {
     };
     match number {
         0 => String::new(),
-        1 => " 1 existing object is deleted as soon as the collector works again. Decide about that first.".to_owned(),
+        1 => " 1 existing object is deleted as soon as the collector works again; a dry run of sweep shows it. Decide \
+              about that first."
+            .to_owned(),
         some => format!(
-            " {some} existing objects are deleted as soon as the collector works again. Decide about that first."
+            " {some} existing objects are deleted as soon as the collector works again; a dry run of sweep shows them. \
+             Decide about that first."
         ),
     }
 }

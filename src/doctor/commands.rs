@@ -234,6 +234,11 @@ impl Commands<'_> {
         batches.filter_map(command).collect()
     }
 
+    /// Makes a PersistentVolume keep its data when its claim goes.
+    pub fn retain(self, volume: ObjectId) -> Option<ShellCommand> {
+        self.merge(volume, &json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}}))
+    }
+
     /// Sets fields of an object, or removes them if they are null.
     pub fn merge(self, id: ObjectId, fields: &Value) -> Option<ShellCommand> {
         Some(self.about("patch", id)?.args(["--type=merge", "-p", &fields.to_string()]))

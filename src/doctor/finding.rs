@@ -56,14 +56,16 @@ pub(super) fn one_cause(causes: &BTreeSet<String>) -> String {
 /// A way to resolve a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// What it does, and which harm, in a few words: "let it go, as the collector would". The label ("Do:", "Or:") and
-    /// the punctuation are not part of it.
+    /// What it does, and which harm, in a few words: "let it go, as the collector would". The label ("Do:", "And:",
+    /// "Or:") and the punctuation are not part of it.
     pub what: String,
     /// Plain kubectl commands to paste, each on one line. They are independent: if one fails, the others still run. A
     /// command that must run only after another succeeded is joined to it with `&&`.
     pub commands: Vec<ShellCommand>,
     /// Whether it decides between keeping and losing something: a person has to choose it.
     pub decides: bool,
+    /// Whether it mends nothing by itself: without it, those that follow are refused, or in vain.
+    pub comes_first: bool,
 }
 
 impl Remedy {
@@ -73,12 +75,18 @@ impl Remedy {
             what: what.into(),
             commands: commands.into_iter().filter(ShellCommand::fits).collect(),
             decides: false,
+            comes_first: false,
         }
     }
 
     /// The same, as a decision between keeping and losing something if this is true.
     pub(super) fn deciding(self, decides: bool) -> Self {
         Remedy { decides, ..self }
+    }
+
+    /// The same, as what the other remedies of a finding need first.
+    pub(super) fn before_others(self) -> Self {
+        Remedy { what: format!("first {}", self.what), comes_first: true, ..self }
     }
 }
 

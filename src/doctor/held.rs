@@ -99,8 +99,8 @@ fn left_over(case: &Case<'_>, id: ObjectId, of: Option<ObjectId>, guards: Vec<Ob
         ),
         None => (
             "The record of a hold whose object was not found.".to_owned(),
-            "Its delete went on, or it is being taken back and that is not done: its dependents may be their own \
-             owners until then."
+            "Either its delete has ended, or taking it back stopped halfway: then its dependents own themselves for \
+             now."
                 .to_owned(),
             "take the rest back, or remove the Secret if nothing can be taken back",
         ),

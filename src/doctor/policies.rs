@@ -148,7 +148,7 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
                 let which = if all { "the" } else { "some of the" };
                 finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({why})."));
                 let pass = let_pass(case, policy, judged);
-                first.push((refused, Remedy { what: format!("first {}", pass.what), ..pass }));
+                first.push((refused, pass.before_others()));
             } else {
                 asked.push(policy.policy);
             }

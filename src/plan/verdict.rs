@@ -181,10 +181,10 @@ pub struct VerdictCounts {
     pub deleted: usize,
     pub terminating: usize,
     pub stuck: usize,
-    /// What is deleted only once others have done their part: what the second end alone removes, and contents of a
-    /// Namespace after its pods.
+    /// What is not Terminating in the first end, and is deleted once others have done their part: what the second end
+    /// alone removes, and contents of a Namespace after its pods.
     pub later: usize,
-    /// Outcomes that are not certain.
+    /// Objects with an outcome that is not certain, in either end.
     pub uncertain: usize,
     /// Objects whose stored data is lost.
     pub data_lost: usize,
@@ -240,7 +240,10 @@ impl Verdict {
                 // What is spared is removed in the second end, unless something else keeps the pods.
                 plan.summary.later.max(spared)
             },
-            uncertain: plan.both_ends().filter(|outcome| outcome.uncertain.is_some()).count(),
+            uncertain: {
+                let unsure = plan.both_ends().filter(|outcome| outcome.uncertain.is_some());
+                unsure.map(|outcome| outcome.object).collect::<FxHashSet<ObjectId>>().len()
+            },
             data_lost: count(&[ReasonKind::DataLoss]),
             external: count(&[ReasonKind::ExternalDeleted, ReasonKind::ObjectsDeleted, ReasonKind::LoadBalancer]),
         };

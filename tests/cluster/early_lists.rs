@@ -154,8 +154,8 @@ fn kinds_that_came_and_went_since_are_seen_at_once() {
     let with = cached.gc(&tree);
     assert!(roots(&with) > 0, "{}", with.stdout);
     assert_eq!(cached.asked_for(&path), 1);
-    assert_eq!(cached.gc(&tree).stdout, with.stdout);
-    assert_eq!(cached.gc_uncached(&tree).stdout, with.stdout);
+    assert_eq!(cached.gc(&tree).told(), with.told());
+    assert_eq!(cached.gc_uncached(&tree).told(), with.told());
     // A type that is new is found, too.
     assert_eq!(cached.gc(&["tree", "crate/crate", "-n", &place]).code, Some(0));
     // A kind that is gone: its list is asked for, and doesn't count.

@@ -75,7 +75,7 @@ fn a_snapshot_tells_what_the_cluster_told() {
             ["tree", rest @ ..] if rest.contains(&"json") => without_statuses(text),
             _ => without_origin(text),
         };
-        let same = |ran: &Ran| (ran.code, told(&ran.stdout), ran.stderr.clone());
+        let same = |ran: &Ran| (ran.code, told(&ran.told()), ran.stderr.clone());
         assert_eq!(same(&live), same(&from), "{command:?}");
         assert!(!live.stdout.is_empty(), "{command:?}: {}", live.stderr);
     }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::json;
 
 use crate::{
     doctor::{
@@ -150,8 +149,7 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
     };
     let when = if finished.is_empty() { that.as_str() } else { "that" };
     let commands = case.commands();
-    let retain = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
-    let keep = volumes.iter().filter_map(|volume| commands.merge(*volume, &retain));
+    let keep = volumes.iter().filter_map(|volume| commands.retain(*volume));
     let (volume, still) =
         if volumes.len() == 1 { ("the volume: set its", "it") } else { ("the volumes: set their", "they") };
     Finding {

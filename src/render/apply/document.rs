@@ -7,7 +7,7 @@ use crate::{
     document::{Head, ObjectJson, ReferenceJson},
     model::Rule,
     plan::Outcome,
-    render::plan::{PlanView, because, outside},
+    render::plan::{PlanView, because, kept_outside, lost},
     server::Propagation,
 };
 
@@ -154,7 +154,7 @@ impl<'a> ApplyDocument<'a> {
             verdict: VerdictJson { result: apply.result().name(), sentence: view.verdict(), certain: apply.certain() },
             objects: (0..view.objects.len()).map(|index| FileObjectJson::of(view, index)).collect(),
             others: apply.others().map(|outcome| OtherJson::of(view, outcome)).collect(),
-            outside: outside(&plan, false, true),
+            outside: [lost(&plan, false), kept_outside(&plan, false)].concat(),
             summary: SummaryJson {
                 objects,
                 collected,

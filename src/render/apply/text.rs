@@ -7,7 +7,7 @@ use crate::{
     render::{
         doctor::set,
         output::TextOptions,
-        plan::{PlanView, because, located, outside},
+        plan::{PlanView, because, kept_outside, located, lost},
         sections::{self, Said},
         style::Tone,
         table::{Column, lines},
@@ -88,7 +88,8 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write
     let mut assumes: Vec<String> = apply.plan.assumptions.iter().map(ToString::to_string).collect();
     assumes.insert(0, "kubectl apply sends the objects in the order of the file".to_owned());
     section("Then", &others, options, out)?;
-    section("Lost", &outside(&plan, options.fold, true), options, out)?;
+    section("Lost", &lost(&plan, options.fold), options, out)?;
+    section("Note", &kept_outside(&plan, options.fold), options, out)?;
     section("Assumes", &assumes, options, out)?;
     let unknown = "what the API server says of fields other than metadata, what webhooks and policies do, and what \
         controllers adopt or create";

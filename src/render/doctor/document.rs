@@ -56,6 +56,9 @@ struct RemedyJson<'a> {
     /// It decides between keeping and losing something.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     decides: bool,
+    /// It mends nothing by itself: without it, those that follow are refused, or in vain.
+    #[serde(rename = "comesFirst", skip_serializing_if = "std::ops::Not::not")]
+    comes_first: bool,
 }
 
 /// The number of findings of each severity.
@@ -113,6 +116,7 @@ impl<'a> RemedyJson<'a> {
             what: &remedy.what,
             commands: remedy.commands.iter().map(ToString::to_string).collect(),
             decides: remedy.decides,
+            comes_first: remedy.comes_first,
         }
     }
 }

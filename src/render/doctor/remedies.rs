@@ -8,7 +8,11 @@ use crate::{
     wording::count,
 };
 
-use super::{DoctorView, text::set, word};
+use super::{
+    DoctorView,
+    text::{label, set},
+    word,
+};
 
 /// The width of comments in columns, including [`SIGN`].
 const WIDTH: usize = 80;
@@ -16,9 +20,9 @@ const WIDTH: usize = 80;
 const SIGN: &str = "# ";
 
 /// The introduction of every script that has a command to run.
-const ABOUT: &str = "The first remedy of each finding does the least harm. It is active unless it decides between \
-    keeping and losing something: that, and all other remedies, are commented out. Comment out what you do not want, \
-    or activate another remedy.";
+const ABOUT: &str = "The first remedy of each finding does the least harm. It is active, with what must come before \
+    it, unless it decides between keeping and losing something: that, and all other remedies, are commented out. \
+    Comment out what you do not want, or activate another remedy.";
 /// How the script treats failures.
 const FAILURES: &str = "The script continues when a command fails. A patch is rejected if the object has \
     changed since; a delete deletes whatever object has the name then. The script counts failures, and exits \
@@ -74,8 +78,12 @@ impl DoctorView<'_> {
         if !decided {
             script.comment("This needs a decision first: all of its remedies are commented out.");
         }
-        for (index, remedy) in finding.remedies.iter().enumerate() {
-            script.remedy(remedy, index == 0, decided && index == 0);
+        let remedies = &finding.remedies;
+        for (index, remedy) in remedies.iter().enumerate() {
+            // What comes first mends nothing alone.
+            let is_mending = || !remedy.comes_first && remedies[..index].iter().all(|before| before.comes_first);
+            let is_active = decided && !remedy.decides && (index == 0 || is_mending());
+            script.remedy(remedy, label(remedies, index), is_active);
         }
     }
 }
@@ -120,8 +128,8 @@ impl Script {
         }
     }
 
-    fn remedy(&mut self, remedy: &Remedy, first: bool, to_be_run: bool) {
-        self.said(if first { "Do:   " } else { "Or:   " }, &remedy.what);
+    fn remedy(&mut self, remedy: &Remedy, label: &str, to_be_run: bool) {
+        self.said(&format!("{label:<6}"), &remedy.what);
         for command in &remedy.commands {
             match (command.is_runnable(), to_be_run) {
                 // Several findings may have the same cause.

@@ -138,7 +138,7 @@ impl DoctorView<'_> {
         page.write(&finding.message, Tone::Plain, MARGIN, MARGIN, out)?;
         page.labelled("Then:", &finding.consequence, out)?;
         for (index, remedy) in finding.remedies.iter().enumerate() {
-            page.labelled(if index == 0 { "Do:" } else { "Or:" }, &remedy.what, out)?;
+            page.labelled(label(&finding.remedies, index), &remedy.what, out)?;
             page.commands(remedy, out)?;
         }
         if finding.remedies.iter().any(|remedy| remedy.commands.len() > shown(remedy).len()) {
@@ -201,6 +201,15 @@ impl Page<'_> {
             (_, more) => writeln!(out, "{margin}… and {} more", thousands(more))?,
         }
         Ok(())
+    }
+}
+
+/// What stands before a remedy: the others are alternatives to the first one, but what comes first is done as well.
+pub(in crate::render) fn label(remedies: &[Remedy], index: usize) -> &'static str {
+    match index.checked_sub(1).map(|before| &remedies[before]) {
+        None => "Do:",
+        Some(before) if before.comes_first && !remedies[index].comes_first => "And:",
+        Some(_) => "Or:",
     }
 }
 

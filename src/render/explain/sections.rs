@@ -13,7 +13,7 @@ use crate::{
     model::{ObjectId, ResourceId, Rule, Symbol},
     plan::Uncertainty,
     render::{
-        doctor::{all_remedies, is_readable, word},
+        doctor::{all_remedies, is_readable, label, word},
         output::TextOptions,
         picture::Section,
         sections::{Labelled, Said, drawn, write as write_sections},
@@ -253,15 +253,16 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
         format!("{} {}{whose}: {}", word(finding.severity), finding.code.name(), finding.message).into(),
         format!("Then: {}", finding.consequence).into(),
     ];
-    let remedies = finding.remedies.iter().take(if wide { usize::MAX } else { 1 });
-    for (index, remedy) in remedies.enumerate() {
-        said.push(format!("{} {}", if index == 0 { "Do:" } else { "Or:" }, remedy.what).into());
+    // With what comes first, the first remedy that mends it.
+    let told = finding.remedies.iter().position(|remedy| !remedy.comes_first).map_or(1, |mends| mends + 1);
+    for (index, remedy) in finding.remedies.iter().take(if wide { usize::MAX } else { told }).enumerate() {
+        said.push(format!("{} {}", label(&finding.remedies, index), remedy.what).into());
         if wide || is_short(remedy) {
             said.extend(remedy.commands.iter().map(command));
         }
     }
-    let all = finding.remedies.first().is_some_and(|first| !is_short(first));
-    if !wide && (finding.remedies.len() > 1 || all) {
+    let all = finding.remedies.iter().take(told).any(|remedy| !is_short(remedy));
+    if !wide && (finding.remedies.len() > told || all) {
         said.push("All remedies:".to_owned().into());
         said.push(command(all_remedies(view.doctor, finding.code)));
     }

@@ -87,8 +87,12 @@ pub(in crate::render) fn because(
         }
         Cause::Inventory(lists) => {
             let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_ref());
-            let why = if inventory.is_some_and(Inventory::is_by_label) { "its labels say so" } else { "that lists it" };
-            ("inventory", format!("the controller of {} deletes it with that: {why}", snapshot.short_name(*lists)))
+            let name = snapshot.short_name(*lists);
+            let why = match inventory.is_some_and(Inventory::is_by_label) {
+                true => "its labels name it".to_owned(),
+                false => format!("{name} lists it"),
+            };
+            ("inventory", format!("the controller of {name} deletes it: {why}"))
         }
         Cause::NodeGone(None) => (
             "node-gone",

@@ -31,7 +31,7 @@ pub use verdict::VerdictJson;
 
 pub(super) use because::{Because, because};
 pub(super) use names::located;
-pub(super) use side_effects::outside;
+pub(super) use side_effects::{kept_outside, lost};
 
 use std::io::{self, Write};
 

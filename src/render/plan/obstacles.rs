@@ -132,8 +132,7 @@ fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
 pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
     match (obstacle.kind, obstacle.taken_down) {
         (ObstacleKind::ControllersAway { .. }, _) => {
-            "start the controller manager; without it, kubectl gc sweep does the collector's work. kubectl gc doctor \
-             --probe shows whether a collector runs:"
+            "start the controller manager, or let kubectl gc sweep do the collector's work. Its pods, where it has any:"
         }
         (ObstacleKind::WebhookUnreachable { .. }, true) => "delete the webhook's configuration first:",
         (ObstacleKind::WebhookUnreachable { .. }, false) => {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::{
     document::{Head, ObjectJson},
     model::{Gap, ObjectId, Snapshot},
-    plan::{EffectCounts, Radius, RadiusObstacle},
+    plan::{EffectCounts, Radius, RadiusObstacle, VerdictResult},
     render::{
         go_quote::visible,
         lines::{self, Line},
@@ -123,7 +123,11 @@ impl<'a> BlastRadius<'a> {
         }
         let lost = row.effects.error - row.effects.objects;
         if lost > 0 {
-            remarks.push((Tone::Error, format!("{lost} lost outside the cluster")));
+            let remark = match row.verdict {
+                VerdictResult::DataLoss => count(lost, "loses data", "lose data"),
+                _ => format!("{lost} lost outside the cluster"),
+            };
+            remarks.push((Tone::Error, remark));
         } else if row.effects.warning > 0 {
             remarks.push((
                 Tone::Warning,

@@ -46,6 +46,9 @@ pub(super) struct StepJson {
     /// In words; absent if the commands say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     what: Option<String>,
+    /// It is done instead of the step before it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    instead: bool,
     /// What does it, or shows it, for a shell.
     commands: Vec<String>,
 }
@@ -56,10 +59,12 @@ pub(super) fn steps(view: &PlanView<'_>) -> Vec<StepJson> {
     for Said { text, is_command, .. } in what_next(view) {
         match steps.last_mut() {
             Some(step) if is_command => step.commands.push(text),
-            _ if is_command => steps.push(StepJson { what: None, commands: vec![text] }),
+            _ if is_command => steps.push(StepJson { what: None, instead: false, commands: vec![text] }),
             _ => {
-                let what = text.trim_start_matches("or, ").trim_start_matches("or ").trim_end_matches(':').to_owned();
-                steps.push(StepJson { what: Some(what), commands: Vec::new() });
+                let what = text.trim_end_matches(':');
+                let other = what.strip_prefix("or ");
+                let what = Some(other.unwrap_or(what).to_owned());
+                steps.push(StepJson { what, instead: other.is_some(), commands: Vec::new() });
             }
         }
     }
@@ -113,11 +118,14 @@ fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<Labelled> {
         assumes(view, |assumption| !is_usual(assumption)),
     ];
     let (assumes, also, instead) = match wide {
-        true => (assumes(view, is_usual), unlisted_contents::also(view), instead),
+        true => {
+            let also = [unlisted_contents::also(view), side_effects::kept_outside(view, fold)].concat();
+            (assumes(view, is_usual), also, instead)
+        }
         false => Default::default(),
     };
     let sections = [
-        ("Lost", texts(side_effects::outside(view, fold, wide))),
+        ("Lost", texts(side_effects::lost(view, fold))),
         ("Note", texts([note.concat(), also].concat())),
         ("Then", texts([then(view).into_iter().collect(), spared, side_effects::afterwards(view)].concat())),
         ("Assumes", texts(assumes)),
@@ -180,8 +188,7 @@ fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> 
 
 /// A summary in half a line.
 pub(super) fn in_short(summary: Summary) -> String {
-    let anew = if summary.recreated == 0 { String::new() } else { format!(" ({} recreated)", summary.recreated) };
-    let mut parts = vec![format!("{} deleted", thousands(summary.deleted)) + &anew];
+    let mut parts = vec![format!("{} deleted", thousands(summary.deleted))];
     let mut add = |number: usize, describe: String| {
         if number > 0 {
             parts.push(describe);
@@ -194,6 +201,7 @@ pub(super) fn in_short(summary: Summary) -> String {
     add(summary.detached, format!("{} with fewer owners", count(summary.detached, "survives", "survive")));
     add(summary.unblocked, count(summary.unblocked, "no longer blocks its owner", "no longer block their owners"));
     add(summary.later, format!("{} later", thousands(summary.later)));
+    add(summary.recreated, count(summary.recreated, "comes back", "come back"));
     parts.join(", ")
 }
 
@@ -218,7 +226,14 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         let command = delete_command(view, request.propagation);
         let saves = saved_in_vain(view)
             .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
-        return saves.filter(|_| command.is_some()).map(Said::from).into_iter().chain(command).collect();
+        let mut said = keep_data(view);
+        if command.is_some() {
+            let then =
+                (!said.is_empty()).then(|| "then delete; an archive has objects, and no volume's data:".to_owned());
+            said.extend(saves.or(then).map(Said::from));
+        }
+        said.extend(command);
+        return said;
     }
     let mut said = delete_first(view);
     said.extend(causes(view));
@@ -227,8 +242,9 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     });
     let better = better.and_then(|(propagation, summary)| Some((summary, delete_command(view, *propagation)?)));
     if let Some((Summary { stuck, .. }, command)) = better {
-        let rest = if *stuck == 0 { "with nothing stuck".to_owned() } else { format!("with only {stuck} stuck") };
-        said.push(Said::from(format!("{}{rest}:", if said.is_empty() { "" } else { "or, " })));
+        let rest = if *stuck == 0 { "nothing".to_owned() } else { format!("only {stuck}") };
+        let begin = if said.is_empty() { "" } else { "or " };
+        said.push(Said::from(format!("{begin}delete it in the background: {rest} is stuck then")));
         said.push(command);
     }
     if said.is_empty() {
@@ -468,6 +484,25 @@ fn start_controller(
         ),
     };
     [Said::from(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()
+}
+
+/// How to keep the data of volumes that go with their claims.
+fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
+    let volumes = view.plan.both_ends().filter(|outcome| outcome.goes_with_claim()).map(|outcome| outcome.object);
+    let volumes: BTreeSet<ObjectId> = volumes.collect();
+    let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
+    let retain: Vec<Said> =
+        volumes.iter().take(MOST_TARGETS).filter_map(|volume| commands.retain(*volume)).map(Said::command).collect();
+    if retain.is_empty() {
+        return Vec::new();
+    }
+    let which = match volumes.len() {
+        1 => "its volume".to_owned(),
+        all if all > MOST_TARGETS => format!("each of {} volumes", thousands(all)),
+        _ => "the volumes".to_owned(),
+    };
+    let text = format!("to keep the data, set the reclaim policy of {which} to Retain first:");
+    [Said::from(text)].into_iter().chain(retain).collect()
 }
 
 /// What the user wants to keep with a policy that keeps none of it.

@@ -68,14 +68,22 @@ fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     describe
 }
 
-/// What is lost outside the graph, the worst first, and with `all` also what is kept there; objects with the same
-/// effect share a line.
-pub(in crate::render) fn outside(view: &PlanView<'_>, fold: bool, all: bool) -> Vec<String> {
+/// What is lost outside the graph, the worst first; objects with the same effect share a line.
+pub(in crate::render) fn lost(view: &PlanView<'_>, fold: bool) -> Vec<String> {
+    outside(view, fold, |severity| severity != Severity::Info)
+}
+
+/// What is kept there, in the same words.
+pub(in crate::render) fn kept_outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
+    outside(view, fold, |severity| severity == Severity::Info)
+}
+
+fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> Vec<String> {
     let mut groups: Vec<(ResourceId, &str, Vec<&OutsideEffect>)> = Vec::new();
     let mut known: FxHashMap<(ResourceId, EffectKind, &str, &str), usize> = FxHashMap::default();
     let later = view.plan.effects_later.iter().map(|effect| (effect, "; later"));
     let effects = view.plan.effects.iter().map(|effect| (effect, "")).chain(later);
-    for (effect, when) in effects.filter(|(effect, _)| all || effect.severity() != Severity::Info) {
+    for (effect, when) in effects.filter(|(effect, _)| told(effect.severity())) {
         let resource = view.snapshot.object(effect.object).resource;
         let group = *known.entry((resource, effect.kind, &effect.message, when)).or_insert_with(|| {
             groups.push((resource, when, Vec::new()));

@@ -525,18 +525,28 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     if second.is_empty() {
         return None;
     }
-    let objects = count(second.len(), "more object is deleted", "more objects are deleted");
+    let objects = count(second.len(), "object is deleted", "objects are deleted");
     let objects = format!("{objects} ({})", by_some_kinds(view, second.into_iter()));
     let when = match root_causes(view).strip_prefix(" because of ") {
         _ if view.plan.summary.stuck == 0 => String::new(),
-        Some(one) if one.starts_with("the ") => format!("once {one} is removed, "),
-        Some(many) => format!("once {many} are removed, "),
+        Some(one) if one.starts_with("the ") => format!("once {one} is removed, {}", others_act(view)),
+        Some(many) => format!("once {many} are removed, {}", others_act(view)),
         None => "once that is mended, ".to_owned(),
     };
     Some(match blocked_later(view) {
         None => format!("{when}{objects}"),
         Some(blocked) => format!("{when}{blocked}; then {objects}"),
     })
+}
+
+/// That other controllers have finalizers to remove as well, before all that is told is deleted.
+fn others_act(view: &PlanView<'_>) -> &'static str {
+    let is_other =
+        |it: &Finished| it.state != State::Stuck && it.blockers.iter().any(|blocker| blocker.finalizer().is_some());
+    match view.plan.then.iter().flat_map(|then| &then.once).any(is_other) {
+        true => "and other controllers have removed theirs, ",
+        false => "",
+    }
 }
 
 /// What stays Terminating on the way to the second end, because nobody is known to finish it: `Replica/orders stays

@@ -44,6 +44,7 @@ pub(super) fn write(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut
     }
     let assumed: Vec<&str> = view.forecast.assumptions.iter().map(|assumption| assumption.text.as_str()).collect();
     notes.push(format!("Assumed: {}.", assumed.join("; ")));
+    notes.push("Not counted: what the garbage collector deletes; kubectl gc sweep --dry-run shows it.".to_owned());
     writeln!(out)?;
     for note in notes {
         let note = visible(&note).into_owned();

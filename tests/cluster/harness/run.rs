@@ -60,6 +60,13 @@ impl Ran {
             panic!("not JSON: {error}\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr)
         })
     }
+
+    /// Its standard output; a document without what it says of where and when it was read.
+    pub fn told(&self) -> String {
+        let Ok(Value::Object(mut document)) = serde_json::from_str(&self.stdout) else { return self.stdout.clone() };
+        document.remove("read");
+        Value::Object(document).to_string()
+    }
 }
 
 impl Cluster {

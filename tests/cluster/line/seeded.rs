@@ -297,11 +297,11 @@ pub(super) fn are_found_too(said: &[(String, String)], right: &[(String, String)
     said.iter().all(|finding| right.contains(finding))
 }
 
-/// All but what depends on the clock.
+/// All but where and when it was read.
 fn explained(document: &Value, _: &str) -> Value {
     let mut document = document.clone();
     if let Some(fields) = document.as_object_mut() {
-        fields.remove("at");
+        fields.remove("read");
     }
     document
 }

@@ -112,9 +112,9 @@ fn there_is_no_false_alarm() {
         });
         let ran = plan();
         assert_eq!((lines(&ran).len(), ran.json().get("server")), (0, None), "{status} {body}");
-        documents.insert(ran.stdout);
+        documents.insert(ran.told());
     }
     proxy.with(|request| (request.path == "/version").then_some(Fault::Hang));
-    documents.insert(plan().stdout);
+    documents.insert(plan().told());
     assert_eq!(documents.len(), 1, "the rest of the plan is the same: {documents:#?}");
 }
