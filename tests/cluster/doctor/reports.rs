@@ -182,13 +182,15 @@ fn a_stored_version_that_is_gone(cluster: &Cluster) {
     let lists = || cluster.ask(&Method::GET, "/apis/odd.test/v2/tubs?limit=500", None);
     cluster.wait_until("the lists to fail", PATIENCE, || lists().text().contains("invalid group/version"));
     cluster.delete(&path, Some("Background"), None);
-    let failed = || {
+    // Each new try of the API server begins with another condition.
+    let mut failed = None;
+    cluster.wait_until("the API server to fail", Duration::from_secs(90), || {
         let found = cluster.get(&path).expect("nobody can delete its instances");
-        found["status"]["conditions"].to_string().contains("InstanceDeletionFailed").then_some(found)
-    };
-    cluster.wait_until("the API server to fail", Duration::from_secs(90), || failed().is_some());
+        failed = found["status"]["conditions"].to_string().contains("InstanceDeletionFailed").then_some(found);
+        failed.is_some()
+    });
     let file = cluster.folder().join("tubs.json");
-    std::fs::write(&file, failed().expect("it failed").to_string()).expect("a file");
+    std::fs::write(&file, failed.expect("it failed").to_string()).expect("a file");
     let ran = cluster.gc(&["doctor", "-o", "json", "--from", file.to_str().expect("UTF-8")]);
     let found = Found::of(&ran);
     let finding = found.one("definition-stuck", "tubs.odd.test");
