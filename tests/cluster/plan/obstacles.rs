@@ -234,7 +234,8 @@ fn a_controller_manager_that_is_away() {
     let ran = cluster.gc(&["delete", "-n", &trial.namespace, "--propagation=background", "cm/first", "--dry-run"]);
     let text = ran.expect(2);
     assert!(text.contains("kube-controller-manager's lease expired"), "{text}");
-    assert!(text.contains("kubectl gc sweep") && text.contains("kubectl gc doctor --probe"), "{text}");
+    let pods = "kubectl get pods -n kube-system -l component=kube-controller-manager";
+    assert!(text.contains("kubectl gc sweep") && text.contains(pods), "{text}");
 
     // It comes back: everything is as usual.
     cluster.patch(
