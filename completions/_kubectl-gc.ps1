@@ -53,12 +53,13 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('-V', '-V ', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--version', '--version', [CompletionResultType]::ParameterName, 'Print version')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             [CompletionResult]::new('tree', 'tree', [CompletionResultType]::ParameterValue, 'Show owners and dependents as a tree')
             [CompletionResult]::new('plan', 'plan', [CompletionResultType]::ParameterValue, 'Predict what a delete does to every object, and why')
             [CompletionResult]::new('delete', 'delete', [CompletionResultType]::ParameterValue, 'Show the plan, ask, delete, and follow it to its end')
@@ -130,7 +131,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
@@ -146,10 +147,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;plan' {
@@ -207,7 +209,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
@@ -222,10 +224,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;delete' {
@@ -288,7 +291,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
@@ -303,10 +306,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--open', '--open', [CompletionResultType]::ParameterName, 'Show the picture in the browser: writes -o html to a temporary file')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;cancel' {
@@ -353,10 +357,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;archive' {
@@ -403,16 +408,17 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;restore' {
@@ -459,10 +465,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--yes', '--yes', [CompletionResultType]::ParameterName, 'Do not ask')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;sweep' {
@@ -518,7 +525,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
@@ -533,10 +540,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Continue like the controller, until SIGTERM or Ctrl-C')
             [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Continue like the controller, until SIGTERM or Ctrl-C')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;doctor' {
@@ -589,7 +597,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
@@ -604,10 +612,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;explain' {
@@ -657,7 +666,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
@@ -666,10 +675,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;tui' {
@@ -717,17 +727,18 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;watch' {
@@ -774,17 +785,18 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'In all namespaces')
             [CompletionResult]::new('--until-gone', '--until-gone', [CompletionResultType]::ParameterName, 'End once all TARGETs are gone')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;reclaim' {
@@ -837,7 +849,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
-            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots')
+            [CompletionResult]::new('--all', '--all', [CompletionResultType]::ParameterName, 'Every object of the TYPE')
             [CompletionResult]::new('-R', '-R ', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('--recursive', '--recursive', [CompletionResultType]::ParameterName, 'Look for manifests in sub-folders too')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'In all namespaces')
@@ -846,10 +858,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;resources' {
@@ -895,10 +908,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
             [CompletionResult]::new('--assume-complete', '--assume-complete', [CompletionResultType]::ParameterName, 'Treat the dump as complete: objects that it lacks do not exist')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;snapshot' {
@@ -938,10 +952,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--force', '--force', [CompletionResultType]::ParameterName, 'Replace an existing file without asking')
             [CompletionResult]::new('--print-role', '--print-role', [CompletionResultType]::ParameterName, 'Only print the least rights that this command needs with these arguments, as YAML for kubectl apply')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;completion' {
@@ -977,10 +992,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('--cache-dir', '--cache-dir', [CompletionResultType]::ParameterName, 'Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)')
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
         'kubectl-gc;version' {
@@ -1020,10 +1036,11 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-gc' -ScriptBlock {
             [CompletionResult]::new('-v', '-v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--v', '--v', [CompletionResultType]::ParameterName, 'How much to tell on standard error: 6 every request, 7 its headers, 8 bodies, 9 all; secrets are masked')
             [CompletionResult]::new('--no-headers', '--no-headers', [CompletionResultType]::ParameterName, 'Print neither the titles of columns nor the first line of a text')
+            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help')
+            [CompletionResult]::new('--help-in-full', '--help-in-full', [CompletionResultType]::ParameterName, 'Print all of the help, also flags that only tune')
             [CompletionResult]::new('--warnings-as-errors', '--warnings-as-errors', [CompletionResultType]::ParameterName, 'Exit with 1 if the server has sent a warning, after all else is done')
             [CompletionResult]::new('--match-server-version', '--match-server-version', [CompletionResultType]::ParameterName, 'Require that the server has the version of kubectl')
-            [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
-            [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')
             break
         }
     })

@@ -34,8 +34,9 @@ use super::{
     version,
     subcommand_required = true,
     disable_version_flag = true,
-    // `help COMMAND` is read as `COMMAND --help`, which says the same.
+    // `help COMMAND` is read as `COMMAND --help-in-full`.
     disable_help_subcommand = true,
+    disable_help_flag = true,
     // As in kubectl, the last of a repeated flag wins.
     args_override_self = true,
     arg_required_else_help = true,
@@ -43,6 +44,12 @@ use super::{
     after_long_help = "Exit codes: 0 success, 1 the command failed, 2 the command worked and found a problem."
 )]
 pub(super) struct Root {
+    /// Print help
+    #[arg(short, long, action = clap::ArgAction::HelpShort, global = true, display_order = 990)]
+    help: Option<bool>,
+    /// Print all of the help, also flags that only tune
+    #[arg(long, action = clap::ArgAction::HelpLong, global = true, hide = true)]
+    help_in_full: Option<bool>,
     /// Print version
     #[arg(short = 'V', long, action = clap::ArgAction::Version, hide_short_help = true)]
     version: Option<bool>,
@@ -109,7 +116,7 @@ pub struct TargetArgs {
     /// Objects of the TYPE whose fields match, as in kubectl
     #[arg(long, value_name = "FIELDS", help_heading = "Targets", hide_short_help = true)]
     pub field_selector: Option<String>,
-    /// Every object of the TYPE; of plan also: a line for each object, and without a TARGET all roots
+    /// Every object of the TYPE
     #[arg(long, help_heading = "Targets")]
     pub all: bool,
     /// The objects named in a manifest: a file, a pattern such as '*.yaml', a folder or -; may be repeated

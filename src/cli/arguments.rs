@@ -15,7 +15,7 @@ use super::values::truth;
 /// Rewrites what clap reads differently from kubectl:
 ///
 /// * `--keep -l LABELS` becomes one argument: everywhere else, labels are written that way.
-/// * `help COMMAND` becomes `COMMAND --help`, and `options`, kubectl's word for the flags of every command, `--help`.
+/// * `help COMMAND` becomes `COMMAND --help-in-full`, and `help` alone `--help`.
 /// * A switch takes a truth value, as in `--yes=false`. The last one wins.
 /// * `--example` is `--from` with a dump that the program brings, which is complete.
 /// * `--dry_run` is `--dry-run` (component-base's `WordSepNormalizeFunc`).
@@ -57,10 +57,7 @@ fn with_help(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsStr
     let mut args: Vec<OsString> = args.collect();
     if args.get(1).is_some_and(|first| first == "help") {
         args.remove(1);
-        args.push("--help".into());
-    }
-    if args.len() == 2 && args[1] == "options" {
-        args[1] = "--help".into();
+        args.push(if args.len() == 1 { "--help" } else { "--help-in-full" }.into());
     }
     args.into_iter()
 }
@@ -184,7 +181,7 @@ mod tests {
     /// kubectl habit: `help COMMAND` | same
     #[test]
     fn help_is_a_command_too() {
-        assert_eq!(taken("gc help plan").unwrap(), "gc|plan|--help");
+        assert_eq!(taken("gc help plan").unwrap(), "gc|plan|--help-in-full");
         assert_eq!(taken("gc help").unwrap(), "gc|--help");
         assert_eq!(taken("gc tree help").unwrap(), "gc|tree|help");
     }

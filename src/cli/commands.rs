@@ -61,7 +61,13 @@ struct Entry {
 
 /// As kubectl's: the examples come before the flags.
 const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}\n\n\
-                        Use \"kubectl gc options\" for flags of the connection.";
+                        Use \"kubectl gc options\" for flags of the connection";
+
+/// The flags of every command.
+const OPTIONS: &str = "The following flags can be passed to any command:\n\n{options}";
+
+/// kubectl's word for the help about these.
+const OF_OPTIONS: &str = "options";
 
 /// What people do with the commands, in the order of the help.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -101,7 +107,7 @@ const COMMANDS: [Entry; 16] = [
         "Simulates the delete of the TARGETs by the rules of the API server, the garbage collector and the built-in \
          controllers: which objects are deleted, which are kept, which get stuck and behind what, and what is lost \
          outside the cluster. Without a TARGET, it shows the result of deleting each root, which is an object without \
-         owners. Changes nothing.\n\n\
+         owners (--all: also the many whose delete does little). Changes nothing.\n\n\
          With --apply -f FILE, it predicts kubectl apply of a file instead: which of its objects the garbage collector \
          deletes at once, because their owner references lead nowhere. --fix prints the file with these mended.\n\n\
          Use it before a delete that you are not sure of, before a backup is applied, and in scripts: a gate (--deny, \
@@ -264,7 +270,8 @@ impl Entry {
     /// The command with its arguments.
     fn complete(&self) -> clap::Command {
         let command = (self.arguments)(clap::Command::new(self.name)).about(self.about);
-        let command = command.before_help(examples::of(self.name)).help_template(TEMPLATE);
+        let template = [TEMPLATE, ",\n\"kubectl gc help ", self.name, "\" for all flags."].concat();
+        let command = command.before_help(examples::of(self.name)).help_template(template);
         command.long_about(format!("{}\n\n{}", self.about, self.more))
     }
 
@@ -285,8 +292,11 @@ impl Cli {
     /// # Errors
     /// What clap prints: help, the version, or what is wrong.
     pub fn of(args: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
-        let args = arguments::as_written_for_clap(args.into_iter());
+        let mut args = arguments::as_written_for_clap(args.into_iter());
         let mut command = needed(&args);
+        if is_about_options(&args) {
+            args.splice(1.., ["--help-in-full".into()]);
+        }
         let args = arguments::with_switches(&command, args.into_iter())?;
         let mut matches = command.try_get_matches_from_mut(args).map_err(of_a_cluster)?;
         let read = Self::read(&mut matches);
@@ -317,6 +327,10 @@ fn of_a_cluster(error: Error) -> Error {
     }
 }
 
+fn is_about_options(args: &[OsString]) -> bool {
+    args.get(1).is_some_and(|first| first == OF_OPTIONS)
+}
+
 /// The program without its commands; its help lists them all.
 fn root() -> clap::Command {
     Root::command().help_template(list_of_commands())
@@ -325,6 +339,9 @@ fn root() -> clap::Command {
 /// The part of [`Cli::command`] that reads these arguments: to build all of it takes longer than what most runs do.
 pub(super) fn needed(args: &[OsString]) -> clap::Command {
     let named = |arg: &OsString| arg.to_str().and_then(Entry::of);
+    if is_about_options(args) {
+        return Root::command().subcommand_required(false).help_template(OPTIONS);
+    }
     // clap leaves everything after the first word to its command.
     if let Some(entry) = args.get(1).and_then(named) {
         return root().subcommand(entry.complete());

@@ -42,7 +42,9 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         "cancel",
         &[
             ("Take back a delete that waits", "cancel deployment/web -n shop"),
+            ("What would that create again?", "cancel deployment/web -n shop --dry-run"),
             ("Several, without a question", "cancel deployment/web statefulset/db -n shop --yes"),
+            ("The rights that this needs", "cancel deployment/web -n shop --print-role"),
         ],
     ),
     (
@@ -50,6 +52,8 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         &[
             ("Save what a delete would remove", "archive statefulset/db -n shop db.yaml"),
             ("All that is in a namespace, compressed", "archive namespace/shop shop.yaml.gz"),
+            ("All that have a label, and what goes with them", "archive deployments -l app=web -n shop web.yaml"),
+            ("The object alone: its dependents stay", "archive deployment/web -n shop web.yaml --propagation=orphan"),
         ],
     ),
     (
@@ -58,6 +62,7 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
             ("What would be created?", "restore db.yaml --dry-run"),
             ("Create it again", "restore db.yaml"),
             ("Into another namespace", "restore db.yaml -n shop-copy"),
+            ("Only one object and what is below it", "restore shop.yaml.gz deployment/web"),
         ],
     ),
     (
@@ -74,7 +79,7 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         &[
             ("What is wrong in the cluster, and what mends it?", "doctor"),
             ("In one namespace", "doctor -n shop"),
-            ("About one object", "doctor cronjob/backup -n shop"),
+            ("About one object", "doctor cronjob/report -n shop"),
             ("A line for each finding, for a script", "doctor -o oneline --fail-on=warning"),
             ("All that it can find", "doctor --list-codes"),
         ],
@@ -82,16 +87,19 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
     (
         "explain",
         &[
-            ("Why is it still Terminating?", "explain cronjob/backup -n shop"),
+            ("Why is it still there, or still Terminating?", "explain cronjob/report -n shop"),
             ("What does a namespace wait for?", "explain namespace/shop"),
             ("Which owners keep it?", "explain configmap/shop-settings -n shop"),
+            ("With the rules behind each answer", "explain pod/db-0 -n shop -o wide"),
         ],
     ),
     (
         "tui",
         &[
             ("Walk through a namespace", "tui -n shop"),
+            ("Without a cluster", "tui --example"),
             ("Through all namespaces of a dump", "tui -A --from cluster.yaml"),
+            ("From one object down", "tui deployment/web -n shop"),
         ],
     ),
     (
@@ -99,6 +107,7 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         &[
             ("What goes in a namespace, and why, until Ctrl-C", "watch -n shop"),
             ("Until an object is gone", "watch deployment/web -n shop --until-gone"),
+            ("Only Pods with a label", "watch pods -l app=web -n shop"),
             ("A line of JSON for each event, for five minutes", "watch -A --timeout=5m -o json"),
         ],
     ),
@@ -107,6 +116,7 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         &[
             ("What will the cluster remove by itself, and when?", "reclaim -A"),
             ("Only what goes soon, and what stays for ever", "reclaim -n shop --within=1h --never"),
+            ("As of another time, for a script", "reclaim -A --at=2026-12-01T00:00:00Z -o json"),
             ("With rules and controllers", "reclaim jobs,replicasets -n shop -o wide"),
         ],
     ),
@@ -115,6 +125,8 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         &[
             ("What can be deleted, and what does the collector watch?", "resources"),
             ("The number of objects of each kind", "resources --count"),
+            ("With verbs, short names and categories", "resources -o wide"),
+            ("Only the names, for a script", "resources -o name"),
         ],
     ),
     (
@@ -122,6 +134,8 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         &[
             ("The cluster's metadata in a file, for --from", "snapshot -o cluster.json.gz"),
             ("Of one namespace", "snapshot -n shop -o shop.json.gz"),
+            ("In place of an older one", "snapshot -o cluster.json.gz --force"),
+            ("The rights that this needs", "snapshot --print-role"),
         ],
     ),
     (
@@ -129,6 +143,8 @@ pub const EXAMPLES: [(&str, &[Example]); 16] = [
         &[
             ("For all shells that are here, and for kubectl", "completion install"),
             ("Only print it", "completion bash"),
+            ("For another shell", "completion zsh"),
+            ("For PowerShell", "completion powershell"),
         ],
     ),
     ("version", &[("For people", "version"), ("For programs", "version -o json")]),

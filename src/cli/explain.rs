@@ -41,7 +41,7 @@ fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationE
     if !args.targets.any() {
         return Err(OperationError::Usage("explain needs a TARGET, such as pod/web-0".to_owned()));
     }
-    let mut session = global.open(&args.source, &args.targets, ReadScope::Diagnosis)?;
+    let mut session = global.open(&args.source, &args.targets, ReadScope::Explanation)?;
     let targets = session.targets.clone().unwrap_or_default();
     let namespace = session.namespace_of(&targets);
     let named: Vec<Named> = targets.iter().map(|id| Named::of(&session.snapshot, *id)).collect();

@@ -8,7 +8,7 @@ use crate::{
         OperationError, ReadScope, Session,
         predict::{PlanOptions, PlanResult, blast_radius, predict},
     },
-    plan::{Incomplete, VerdictResult},
+    plan::Incomplete,
     render::{
         output::{Format, Output},
         plan::{BlastRadius, PlanView, describe_gate},
@@ -162,7 +162,7 @@ fn radius(
     let rows = blast_radius(session, propagation, assume)?;
     let snapshot = &session.snapshot;
     let most = (!args.targets.all).then_some(WORST);
-    let stuck = rows.iter().any(|row| row.summary.stuck > 0 || row.verdict == VerdictResult::Stuck);
+    let bad = rows.iter().any(|row| args.gates.fails_at(row.verdict));
     let radius = BlastRadius::new(snapshot, propagation, rows, session.namespace.as_deref(), most);
-    report(global, args, session, session.namespace.as_deref(), &radius, &radius.gaps(), stuck)
+    report(global, args, session, session.namespace.as_deref(), &radius, &radius.gaps(), bad)
 }

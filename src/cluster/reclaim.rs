@@ -5,16 +5,17 @@ use futures::StreamExt as _;
 use serde_json::Value;
 
 use crate::model::{
-    Fact, Gap, Resource, Snapshot,
+    Fact, Gap, ObjectId, RawObject, Resource, Snapshot,
     facts::{
         BOOTSTRAP_TOKEN, RECLAIM_KINDS, ReclaimFacts, TRACKING, TokenFacts, read_facts, read_reclaim_facts, token,
     },
+    gaps::Gaps,
 };
 
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
-    get_object::AT_ONCE,
+    get_object::{AT_ONCE, Current},
     json,
     pages::TakePages,
     path,
@@ -70,6 +71,40 @@ impl Connection {
             }
         }
         snapshot.gaps.sort();
+    }
+
+    /// The same of single objects, as far as it isn't known. Nothing is read of a Secret.
+    pub(crate) async fn fetch_reclaim_facts_of(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        let asked = &*snapshot;
+        let resource = |id: ObjectId| asked.resources.get(asked.object(id).resource);
+        let is_read = |id: ObjectId| asked.facts.reclaim(id).is_some() && asked.facts.get(id).is_some();
+        let of_secret = |id: ObjectId| matches!(resource(id).kind.as_str(), "Secret" | "ConfigMap");
+        let unread: Vec<ObjectId> = objects.iter().copied().filter(|id| !is_read(*id) && !of_secret(*id)).collect();
+        let answers = futures::stream::iter(unread).map(async |id| {
+            let read = |answer: &Answer, _: RawObject<'_>| Ok(serde_json::from_slice::<Value>(&answer.body)?);
+            let current = self.get_current(asked, id, JSON, read).await.map_err(|failure| failure.to_string());
+            (id, current.and_then(Current::same))
+        });
+        let answers: Vec<(ObjectId, Result<Value, String>)> = answers.buffer_unordered(AT_ONCE).collect().await;
+        let mut gaps = Gaps::default();
+        for (id, answer) in answers {
+            let item = match answer {
+                Ok(item) => item,
+                Err(reason) => {
+                    gaps.add_object(snapshot, snapshot.object(id).coordinate(), reason);
+                    continue;
+                }
+            };
+            let Resource { group, kind, .. } = snapshot.resources.get(snapshot.object(id).resource);
+            let (fact, reclaim) = (read_facts(group, kind, &item), read_reclaim_facts(group, kind, &item));
+            if let Some(fact) = fact {
+                snapshot.learn(id, fact);
+            }
+            if let Some(reclaim) = reclaim {
+                snapshot.facts.insert_reclaim(id, reclaim);
+            }
+        }
+        gaps.record(snapshot);
     }
 
     /// What could be read of a list, and what could not.

@@ -21,10 +21,10 @@ use super::{
 
 /// Finds resources that can't be read, and why.
 pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
+    let mut explained: BTreeSet<String> = BTreeSet::new();
+    services(case, findings, &mut explained);
     // A resource that a dump lacks is no problem of the cluster.
     if matches!(case.snapshot().origin, Origin::Cluster { .. }) {
-        let mut explained: BTreeSet<String> = BTreeSet::new();
-        services(case, findings, &mut explained);
         lists(case, findings, &explained);
     }
     definitions(case, findings);

@@ -114,7 +114,7 @@ impl<'a> Case<'a> {
     /// until then, controllers note what they do with it, and the dump may be from any time after.
     pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
         let seconds = self.age_of_deletion(id)?;
-        (self.live || seconds > AT_WORK || self.stage.rules(id).graceful).then_some(seconds)
+        (self.live || seconds > AT_WORK || seconds != 0 && self.stage.rules(id).graceful).then_some(seconds)
     }
 
     fn age_of_deletion(&self, id: ObjectId) -> Option<i64> {
@@ -164,19 +164,18 @@ impl<'a> Case<'a> {
         format!("{} {}/{}", text(reference.api_version), text(reference.kind), text(reference.name))
     }
 
-    /// The number of objects that are deleted along with these, not counting these.
-    pub(super) fn goes_below(&self, objects: &[ObjectId]) -> usize {
+    /// The objects that are deleted along with these, without these.
+    pub(super) fn goes_below(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
         let mut seen: FxHashSet<ObjectId> = objects.iter().copied().collect();
-        let (counted, mut open) = (seen.len(), objects.to_vec());
+        let (mut found, mut open) = (Vec::new(), objects.to_vec());
         while let Some(object) = open.pop() {
-            let below = self.graph().dependents(object.into()).iter().copied();
-            open.extend(
-                below.filter(|below| {
-                    *self.projection.outcome_of(*below) == ProjectedOutcome::Goes && seen.insert(*below)
-                }),
-            );
+            let goes = |below: &ObjectId| *self.projection.outcome_of(*below) == ProjectedOutcome::Goes;
+            let below = self.graph().dependents(object.into()).iter().copied().filter(goes);
+            let new: Vec<ObjectId> = below.filter(|below| seen.insert(*below)).collect();
+            found.extend(&new);
+            open.extend(new);
         }
-        seen.len() - counted
+        found
     }
 }
 

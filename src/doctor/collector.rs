@@ -7,7 +7,9 @@ use crate::{
     command_line::ShellCommand,
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
-    simulate::{ProjectedOutcome, Projection, SimContext, liveness::of_controller_manager, obstacles::WebhookCall},
+    simulate::{
+        Needs, ProjectedOutcome, Projection, SimContext, liveness::of_controller_manager, obstacles::WebhookCall,
+    },
     tree::ResolvedReference,
     wording::age,
 };
@@ -17,6 +19,7 @@ use super::{
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
+    losses::Losses,
     sweep,
     webhooks::asked,
 };
@@ -167,7 +170,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     let some_refused = !findings.refused.is_empty();
     match case.probed {
         Some(probed @ (Probed::Stopped { .. } | Probed::NotHeld)) => {
-            let finding = stopped(case, &left, probed, some_refused);
+            let finding = stopped(case, &mut findings.wanted, &left, probed, some_refused);
             findings.findings.push(finding);
             return;
         }
@@ -197,9 +200,9 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         severity: if stuck { Severity::Error } else { Severity::Warning },
         cause: String::new(),
         message,
-        consequence: consequence(case, works, some_refused) + &hidden,
+        consequence: consequence(case, &mut findings.wanted, works, some_refused) + &hidden,
         references: Vec::new(),
-        remedies: remedies(case, works, &left),
+        remedies: remedies(case, &mut findings.wanted, works, &left),
         related,
         objects,
     });
@@ -243,28 +246,25 @@ fn describe(case: &Case<'_>, turns: &[Turn]) -> String {
 }
 
 /// What happens when the collector works again. If some of its writes are refused, others don't follow.
-fn fires(case: &Case<'_>, some_refused: bool) -> String {
+fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-    let number = if some_refused {
+    let going: Vec<ObjectId> = if some_refused {
         let context = SimContext::new(case.snapshot(), case.graph(), case.stage.assume).at(case.now);
-        Projection::of(&context.with_refused_writes()).all_removed().filter(live).count()
+        Projection::of(&context.with_refused_writes()).all_removed().filter(live).collect()
     } else {
-        case.projection.all_removed().filter(live).count()
+        case.projection.all_removed().filter(live).collect()
     };
-    match number {
-        0 => String::new(),
-        1 => " 1 existing object is deleted as soon as the collector works again; a dry run of sweep shows it. Decide \
-              about that first."
-            .to_owned(),
-        some => format!(
-            " {some} existing objects are deleted as soon as the collector works again; a dry run of sweep shows them. \
-             Decide about that first."
-        ),
-    }
+    let (are, shows) = match going.len() {
+        0 => return String::new(),
+        1 => ("1 existing object is".to_owned(), "a dry run of sweep shows it"),
+        some => (format!("{some} existing objects are"), "a dry run of sweep shows them"),
+    };
+    let lost = Losses::of(case, wanted, going).told(case);
+    format!(" {are} deleted as soon as the collector works again; {shows}.{lost} Decide about that first.")
 }
 
-fn consequence(case: &Case<'_>, works: bool, some_refused: bool) -> String {
-    let fires = fires(case, some_refused);
+fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: bool) -> String {
+    let fires = fires(case, wanted, some_refused);
     if works {
         format!("The collector retries, at most every 17 minutes, until its writes are accepted.{fires}")
     } else {
@@ -276,7 +276,7 @@ fn consequence(case: &Case<'_>, works: bool, some_refused: bool) -> String {
     }
 }
 
-fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
+fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     let commands = case.commands();
     let mut waiting: Vec<ObjectId> = turns
         .iter()
@@ -299,7 +299,7 @@ fn remedies(case: &Case<'_>, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     let mut remedies = if works {
         vec![Remedy::new("find out why: this sends the same request as a dry run", tried(case, turns))]
     } else {
-        let mut remedies = sweep::remedies(case, turns);
+        let mut remedies = sweep::remedies(case, wanted, turns);
         remedies.push(Remedy::new(
             "see why kube-controller-manager does not do it; once it runs, it does all of this by itself",
             [case.kubectl.verb("get").args(SEE_MANAGER)],
@@ -379,7 +379,7 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<ShellCommand> {
     turns.iter().filter(new).flat_map(write).map(|command| command.arg("--dry-run=server")).collect()
 }
 
-fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed, some_refused: bool) -> Finding {
+fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, some_refused: bool) -> Finding {
     let objects = suffering(turns);
     let (message, nothing, remedy) = match probed {
         Probed::Stopped { waited } => (
@@ -411,14 +411,14 @@ fn stopped(case: &Case<'_>, turns: &[Turn], probed: Probed, some_refused: bool) 
             ),
         ),
     };
-    let mut remedies = sweep::remedies(case, turns);
+    let mut remedies = sweep::remedies(case, wanted, turns);
     remedies.push(remedy);
     Finding {
         code: Code::CollectorStopped,
         severity: Severity::Error,
         cause: String::new(),
         message,
-        consequence: format!("{nothing}{}", fires(case, some_refused)),
+        consequence: format!("{nothing}{}", fires(case, wanted, some_refused)),
         references: Vec::new(),
         related: waiting(turns, &objects),
         objects,

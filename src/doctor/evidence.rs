@@ -28,6 +28,7 @@ pub struct RecordedName {
     pub resource: String,
     /// Empty for cluster scope.
     pub namespace: String,
+    /// Empty for a delete of a collection.
     pub name: String,
 }
 
@@ -79,9 +80,11 @@ impl Evidence {
         unsure.filter(|record| record.time.is_some_and(|time| time >= since)).min_by_key(|record| record.time)
     }
 
-    /// The last delete of an object with this name.
-    pub(super) fn last_of(&self, name: &RecordedName) -> Option<&RecordedDelete> {
-        self.by_name.get(name)?.iter().max_by_key(|record| record.time)
+    /// The last delete of an object with this name, or else of a collection that may have held it.
+    pub(super) fn last_of(&self, name: &RecordedName) -> Option<(&RecordedDelete, bool)> {
+        let last = |name: &RecordedName| self.by_name.get(name)?.iter().max_by_key(|record| record.time);
+        let collection = || last(&RecordedName { name: String::new(), ..name.clone() });
+        last(name).map(|record| (record, false)).or_else(|| Some((collection()?, true)))
     }
 
     /// What people and operators deleted in a namespace, or of the cluster, in so many seconds before a time: the

@@ -16,6 +16,7 @@ mod held;
 mod identity;
 mod limit;
 mod liveness;
+mod losses;
 mod needed;
 mod policies;
 mod references;
@@ -40,7 +41,7 @@ use crate::{
 pub use case::{Case, Probed, RecreatedDependent};
 pub use code::Code;
 pub use evidence::{Evidence, RecordedDelete, RecordedName};
-pub use explain::{Explained, Explanation, explain};
+pub use explain::{Explained, Explanation, explain, foresee};
 pub use finding::{Diagnosis, Finding, Remedy};
 pub use limit::Limit;
 pub use vanished::{Vanished, vanished};

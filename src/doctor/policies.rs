@@ -79,7 +79,10 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, refused: &[ObjectId], wait
         code: Code::PolicyRefuses,
         severity: Code::PolicyRefuses.severity(),
         cause: format!("{} {}", uid(policy.policy), uid(policy.binding)),
-        message: format!("{name} refuses all that it matches ({}); {binding} binds it.", why(case, policy, refused[0])),
+        message: format!(
+            "{name} refuses all that it matches ({}); {binding} binds it.",
+            policy.why(case.stage, refused[0])
+        ),
         consequence: format!(
             "Requests for {} are refused, and repeated forever. Somebody may have protected these on purpose.",
             case.names(refused, None)
@@ -91,14 +94,6 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, refused: &[ObjectId], wait
             let_pass(case, policy, refused[0]),
             Remedy::new("see what it protects, and why", case.commands().get(policy.policy)),
         ],
-    }
-}
-
-/// Why a policy refuses a write to this object, whatever it says.
-fn why(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> String {
-    match policy.lacked_parameters(case.stage, object).filter(|_| !policy.refuses_all()) {
-        Some(kind) => format!("its parameters of kind {kind} do not exist, and its binding refuses without them"),
-        None => "its validation is the constant false".to_owned(),
     }
 }
 
@@ -143,7 +138,7 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
             };
             let refused = finding.remedies.iter().position(surely).filter(|_| policy.refuses(case.stage, judged));
             if let Some(refused) = refused {
-                let (name, why) = (case.snapshot().short_name(policy.policy), why(case, policy, judged));
+                let (name, why) = (case.snapshot().short_name(policy.policy), policy.why(case.stage, judged));
                 let all = finding.remedies.iter().filter(|it| operation(it).is_some()).all(surely);
                 let which = if all { "the" } else { "some of the" };
                 finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({why})."));

@@ -12,7 +12,7 @@ use crate::{
     command_line::ShellCommand,
     graph::Address,
     model::{Mapping, Object, ObjectId, Presence, Reference, Symbol, effects::Severity, group_of},
-    simulate::{Next, ProjectedOutcome},
+    simulate::{Needs, Next, ProjectedOutcome},
     tree::{ReferenceStatus, ResolvedReference},
     wording::{age, count, thousands},
 };
@@ -22,10 +22,16 @@ use super::{
     code::Code,
     evidence::{RecordedDelete, RecordedName},
     finding::{Finding, Remedy, one_cause},
+    losses::Losses,
 };
 
-/// Dependents whose references have the same faults: the code, the causes, and what will happen to the dependents.
-type Group = (Code, BTreeSet<String>, HolderOutcome);
+/// Dependents whose references have the same faults: the code, the causes, what will happen to the dependents, and what
+/// else decides what is said of them.
+type Group = (Code, BTreeSet<String>, HolderOutcome, Shape);
+
+/// Whether dependents that the collector never deletes block their owners, whether all their owners are gone, and
+/// whether they may own the dependents: remedies and consequences differ.
+type Shape = [bool; 3];
 
 /// What will happen to the dependent that has a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,12 +94,19 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
         }
         for (code, (causes, places)) in faults {
             let fault = Fault { holder: id, places, links: Rc::clone(&links) };
-            groups.entry((code, causes, becomes(case, id, object))).or_default().push(fault);
+            let shape = match code {
+                Code::OwnerNotServed | Code::OwnerInvalidScope => {
+                    [blocks(case, &fault), owners_are_gone(case, &fault), all_may_own(case, &fault)]
+                }
+                _ => Shape::default(),
+            };
+            groups.entry((code, causes, becomes(case, id, object), shape)).or_default().push(fault);
         }
     }
-    for ((code, causes, becomes), mut faults) in groups {
+    for ((code, causes, becomes, _), mut faults) in groups {
         narrow(case, &mut faults);
-        findings.findings.push(finding(case, code, &causes, becomes, &faults));
+        let finding = finding(case, &mut findings.wanted, code, &causes, becomes, &faults);
+        findings.findings.push(finding);
     }
 }
 
@@ -233,6 +246,7 @@ fn becomes(case: &Case<'_>, id: ObjectId, object: &Object) -> HolderOutcome {
 
 fn finding(
     case: &Case<'_>,
+    wanted: &mut Needs,
     code: Code,
     causes: &BTreeSet<String>,
     becomes: HolderOutcome,
@@ -256,7 +270,7 @@ fn finding(
                 message(case, code, first, objects.len()) + &recorded(case, code, first) + &and_more(case, code, first)
             }
         },
-        consequence: consequence(case, code, becomes, faults),
+        consequence: consequence(case, wanted, code, becomes, faults),
         remedies: remedies(case, code, becomes, faults),
         objects,
     }
@@ -416,7 +430,7 @@ fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
     Some(format!("{} {}", resource.api_version(), resource.kind))
 }
 
-fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> String {
+fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> String {
     let one = faults.len() == 1;
     let pick = |singular: &'static str, plural: &'static str| if one { singular } else { plural };
     let (they_stay, them) = (pick("It stays", "They stay"), pick("it", "them"));
@@ -428,9 +442,12 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
         (_, HolderOutcome::Gone) => {
             let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
             let below = case.goes_below(&objects);
-            let more =
-                if below == 0 { String::new() } else { format!(", and {} below", count(below, "object", "objects")) };
-            format!("The collector will delete {}{more}.", pick("it", "them all"))
+            let more = match below.len() {
+                0 => String::new(),
+                number => format!(", and {} below", count(number, "object", "objects")),
+            };
+            let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case);
+            format!("The collector will delete {}{more}.{lost}", pick("it", "them all"))
         }
         (Code::OwnerDuplicated, HolderOutcome::Stripped) => {
             "The collector removes all references with that uid at once, also the correct one; an object \
@@ -449,7 +466,7 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
                 "The collector gives up on it: it is never collected, and outlives its owner.",
                 "The collector gives up on them: they are never collected, and outlive their owner.",
             );
-            outlives.to_owned() + blocks(case, faults)
+            outlives.to_owned() + block(case, faults)
         }
         (Code::OwnerNotServed, _) => {
             let never = pick(
@@ -457,7 +474,7 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
                 "The collector fails on them and retries forever: they are never collected, even if their owners are \
                  deleted.",
             );
-            never.to_owned() + blocks(case, faults)
+            never.to_owned() + block(case, faults)
         }
         (Code::OwnerMalformed, _) => pick(
             "The collector cannot look up the owner, and the API server rejects every update of the object until \
@@ -474,14 +491,15 @@ fn consequence(case: &Case<'_>, code: Code, becomes: HolderOutcome, faults: &[Fa
     }
 }
 
-/// A sentence if some of the owners exist, and a foreground delete of them waits for these objects; otherwise empty.
-fn blocks(case: &Case<'_>, faults: &[Fault]) -> &'static str {
-    let blocks = |fault: &Fault| {
-        fault
-            .references(case)
-            .any(|(_, reference, _)| reference.blocks() && case.snapshot().by_uid(reference.uid).is_some())
-    };
-    match faults.iter().any(blocks) {
+/// Whether an owner exists that a foreground delete of it would wait for this object.
+fn blocks(case: &Case<'_>, fault: &Fault) -> bool {
+    let snapshot = case.snapshot();
+    fault.references(case).any(|(_, reference, _)| reference.blocks() && snapshot.by_uid(reference.uid).is_some())
+}
+
+/// A sentence if these objects block their owners; otherwise empty.
+fn block(case: &Case<'_>, faults: &[Fault]) -> &'static str {
+    match faults.iter().all(|fault| blocks(case, fault)) {
         true if faults.len() == 1 => " It blocks a foreground delete of the owner forever.",
         true => " They block a foreground delete of the owner forever.",
         false => "",

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     command_line::{ShellCommand, object_word},
     model::{ObjectId, Symbol},
-    simulate::ProjectedOutcome,
+    simulate::{Needs, ProjectedOutcome},
     wording::count,
 };
 
@@ -16,26 +16,43 @@ use super::{
     collector::{Turn, Write},
     commands::in_batches,
     finding::Remedy,
+    losses::Losses,
 };
 
 /// What does the collector's work on these writes: first what finishes deletes that somebody requested, then what
-/// starts others, which needs a decision.
-pub(super) fn remedies(case: &Case<'_>, turns: &[Turn]) -> Vec<Remedy> {
+/// starts others, which needs a decision, as all does that loses data. What keeps that comes first.
+pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> Vec<Remedy> {
     let requested = |turn: &&Turn| turn.waiting.is_some() || turn.write == Write::Finalizer;
     let of = |requests: bool| -> Vec<ObjectId> {
         let turns = turns.iter().filter(|turn| requested(turn) == requests);
         with_dependents(case, turns.flat_map(|turn| [Some(turn.object), turn.waiting]).flatten())
     };
     let (requested, others) = (of(true), of(false));
+    let goes = |id: &&ObjectId| !case.snapshot().object(**id).terminating() && case.projection.goes(**id);
+    let losses = Losses::of(case, wanted, requested.iter().chain(&others).filter(goes).copied());
+    let of_requested = Losses::of(case, wanted, requested.iter().filter(goes).copied());
     let finish = Remedy::new(
-        format!("do the collector's work: finish the deletes that wait for it; {}", harm(case, &requested)),
+        format!(
+            "do the collector's work: finish the deletes that wait for it; {}{}",
+            harm(case, &requested),
+            clause(case, &of_requested)
+        ),
         commands(case, &requested),
     );
-    let others = Remedy::new(
-        format!("do the collector's work on objects with missing owners: {}", harm(case, &others)),
-        commands(case, &others),
+    let of_others = Losses::of(case, wanted, others.iter().filter(goes).copied());
+    let what = format!(
+        "do the collector's work on objects with missing owners: {}{}",
+        harm(case, &others),
+        clause(case, &of_others)
     );
-    vec![finish, others.deciding(true)]
+    let others = Remedy::new(what, commands(case, &others)).deciding(true);
+    losses.keep(case).into_iter().chain([finish.deciding(!of_requested.is_nothing()), others]).collect()
+}
+
+/// What is lost, to follow a remedy's words.
+fn clause(case: &Case<'_>, losses: &Losses) -> String {
+    let told = losses.told(case);
+    if told.is_empty() { told } else { format!(".{}", told.trim_end_matches('.')) }
 }
 
 /// These objects, and all below that the collector then deletes or changes, too; owners before their dependents.

@@ -69,7 +69,7 @@ impl Teller<'_> {
             namespace: self.what.namespace.to_owned(),
             name: self.what.name.to_owned(),
         };
-        let Some(record) = evidence.last_of(&name) else {
+        let Some((record, of_collection)) = evidence.last_of(&name) else {
             return vec!["No record of its delete is in what --evidence names.".to_owned()];
         };
         let when = self.ago(record.time).map(|ago| format!(" {ago}")).unwrap_or_default();
@@ -85,6 +85,10 @@ impl Teller<'_> {
                 format!("The namespace controller deleted it{when}, with its namespace ({source}).")
             }
             Some(controller) => format!("The controller {controller} of Kubernetes deleted it{when} ({source})."),
+            None if of_collection => format!(
+                "{by} deleted {}{when}, perhaps with a selector: perhaps it was among these ({source}).",
+                self.collection(&name)
+            ),
             None => format!("{by} deleted it{when} ({source})."),
         });
         let Some(time) = record.time.filter(|_| record.controller.is_some()) else { return lines };
@@ -92,7 +96,10 @@ impl Teller<'_> {
         if !led.is_empty() {
             let told = led.iter().take(NAMED).map(|(name, record)| {
                 let by = record.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
-                format!("{}/{}{by}", name.resource, name.name)
+                match name.name.as_str() {
+                    "" => format!("{}{by}", self.collection(name)),
+                    one => format!("{}/{one}{by}", name.resource),
+                }
             });
             let more = and_more(led.len().saturating_sub(NAMED));
             lines.push(format!(
@@ -101,6 +108,12 @@ impl Teller<'_> {
             ));
         }
         lines
+    }
+
+    /// `all configmaps in namespace shop`
+    fn collection(&self, name: &RecordedName) -> String {
+        let place = if name.namespace.is_empty() { String::new() } else { format!(" in namespace {}", name.namespace) };
+        format!("all {}{place}", name.resource)
     }
 
     /// Its namespace and its kind, if they are going or gone.

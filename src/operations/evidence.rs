@@ -177,7 +177,8 @@ impl<R: Read> Read for Limited<'_, R> {
 impl AuditEvent {
     /// Adds a delete that the API server accepted.
     fn record(self, source: &str, evidence: &mut Evidence) {
-        if self.verb != "delete" || self.stage != "ResponseComplete" {
+        let of_collection = self.verb == "deletecollection";
+        if self.verb != "delete" && !of_collection || self.stage != "ResponseComplete" {
             return;
         }
         let body: DeleteBody = self.request_object.and_then(of_shape).unwrap_or_default();
@@ -188,13 +189,8 @@ impl AuditEvent {
         };
         let is_dry_run = !body.dry_run.is_empty() || parameter("dryRun").is_some();
         let accepted = self.response_status.is_some_and(|status| (200..300).contains(&status.code));
-        let Some(object) = self
-            .object_ref
-            .filter(|_| self.verb == "delete" && self.stage == "ResponseComplete" && accepted && !is_dry_run)
-        else {
-            return;
-        };
-        if !object.subresource.is_empty() || object.name.is_empty() {
+        let Some(object) = self.object_ref.filter(|_| accepted && !is_dry_run) else { return };
+        if !object.subresource.is_empty() || object.name.is_empty() != of_collection {
             return;
         }
         let answer: DeleteAnswer = self.response_object.and_then(of_shape).unwrap_or_default();
@@ -212,8 +208,12 @@ impl AuditEvent {
             controller: controller(&self.user_agent),
             source: source.to_owned(),
         };
-        let ObjectRef { api_group: group, resource, namespace, name, .. } = object;
-        if let Some(uid) = uid {
+        let ObjectRef { api_group: group, resource, mut namespace, name, .. } = object;
+        // A request about a Namespace is in it, too.
+        if group.is_empty() && resource == "namespaces" {
+            namespace.clear();
+        }
+        if let Some(uid) = uid.filter(|_| !of_collection) {
             evidence.add(&uid, record.clone());
         }
         evidence.add_named(RecordedName { group, resource, namespace, name }, record);

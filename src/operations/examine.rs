@@ -8,11 +8,12 @@ use crate::{
     command_line::Kubectl,
     doctor::{
         Case, Code, Diagnosis, Evidence, Explained, Explanation, Finding, Limit, Probed, RecreatedDependent, diagnose,
-        explain, in_progress,
+        explain, foresee, in_progress,
     },
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, OwnerEvent, Presence, Snapshot, Symbol},
     progress::{self, Work},
+    reclaim::{Settings, absence, forecast},
     simulate::{Assume, Needs, Projection, SimContext},
 };
 
@@ -112,19 +113,43 @@ impl<'s> Examination<'s> {
             let spoken_of = explained.explanations.iter().flat_map(Explanation::spoken_of).collect();
             Ok(this.read(&explained.wanted) || this.recheck(spoken_of, &mut looked_at))
         });
-        let explain_with = |this: &Self, diagnosis: &Diagnosis| {
+        let explain_with = |this: &mut Self, diagnosis: &Diagnosis| {
             // The explanation itself says what a deletion waits for.
             let told = |finding: &&Finding| finding.code != Code::DeletionInProgress;
             let findings: Vec<Finding> = diagnosis.findings.iter().filter(told).cloned().collect();
             let objects = ids(&this.session.snapshot);
-            this.with_refusals(|case| explain(case, &objects, &findings))
+            let mut explained = this.with_refusals(|case| explain(case, &objects, &findings));
+            this.session.fetch_reclaim_facts(&objects);
+            if let Some(now) = this.now() {
+                foresee(&this.session.snapshot, &mut explained.explanations, now);
+            }
+            explained
         };
+        // Before findings name objects: if an absence was wrong, objects may have other ids then.
+        self.confirm_removals(&ids(&self.session.snapshot));
         let diagnosis = self.looked(|this, diagnosis| {
             if let Some(at_once) = at_once {
-                at_once(this.session, &explain_with(this, diagnosis).explanations);
+                let explained = explain_with(this, diagnosis);
+                at_once(this.session, &explained.explanations);
             }
         });
-        explain_with(&self, &diagnosis)
+        explain_with(&mut self, &diagnosis)
+    }
+
+    /// The time of the data in Unix seconds; `None` for files without any time.
+    fn now(&self) -> Option<i64> {
+        if self.session.is_live() { Some(self.clock.now()) } else { self.session.snapshot.time() }
+    }
+
+    /// Looks up what must be gone for the cluster to remove these objects by itself.
+    fn confirm_removals(&mut self, objects: &[ObjectId]) {
+        self.session.fetch_reclaim_facts(objects);
+        let (true, Some(now)) = (self.session.is_live(), self.now()) else { return };
+        let snapshot = &self.session.snapshot;
+        let removals = forecast(snapshot, &Settings::default(), now).removals;
+        let theirs = removals.iter().filter(|removal| objects.contains(&removal.object));
+        let absences = theirs.filter_map(|removal| absence(snapshot, removal)).collect();
+        self.session.confirm(&absences);
     }
 
     /// The findings. On a live cluster, looks again several times, and leaves out problems that pass. `at_once` hears
@@ -137,7 +162,7 @@ impl<'s> Examination<'s> {
         })
     }
 
-    fn looked(&mut self, first: impl FnOnce(&Self, &Diagnosis)) -> Diagnosis {
+    fn looked(&mut self, first: impl FnOnce(&mut Self, &Diagnosis)) -> Diagnosis {
         let diagnosis = self.look();
         if !self.session.is_live() || diagnosis.findings.is_empty() {
             return diagnosis;
@@ -248,7 +273,7 @@ impl<'s> Examination<'s> {
         let snapshot = &self.session.snapshot;
         let graph = OwnerGraph::new(snapshot);
         let live = self.session.is_live();
-        let now = if live { Some(self.clock.now()) } else { snapshot.time() };
+        let now = self.now();
         let stage = SimContext::new(snapshot, &graph, Assume::Known).at(now);
         let stage = if all_refusals { stage.with_refused_writes() } else { stage.with_refused_content() };
         let projection = Projection::of(&stage);

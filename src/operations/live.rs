@@ -77,6 +77,10 @@ impl Source for Cluster {
         self.runtime.block_on(self.connection.fetch_facts(snapshot, objects));
     }
 
+    fn fetch_reclaim_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        self.runtime.block_on(self.connection.fetch_reclaim_facts_of(snapshot, objects));
+    }
+
     fn fetch_kubelets(&self, snapshot: &mut Snapshot, nodes: &[ObjectId]) {
         self.runtime.block_on(self.connection.fetch_kubelets(snapshot, nodes));
     }

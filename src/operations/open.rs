@@ -33,6 +33,8 @@ pub enum ReadScope {
     /// Everything, with the facts of webhooks, APIServices and the like, on which the API server depends
     /// ([`read_whole`]).
     Diagnosis,
+    /// The same, and of a dump also what decides when the cluster removes objects by itself.
+    Explanation,
     /// Everything, with what decides when the cluster removes objects by itself ([`crate::reclaim`]).
     Reclaim,
 }
@@ -138,7 +140,9 @@ impl Opening {
     pub fn expecting(source: &SourceConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
         match source {
             SourceConfig::Cluster(cluster) => Discovered::expecting(cluster, targets, scope).map(Opening::Cluster),
-            SourceConfig::Dump { paths, assume_complete, max_input } if scope == ReadScope::Reclaim => {
+            SourceConfig::Dump { paths, assume_complete, max_input }
+                if matches!(scope, ReadScope::Reclaim | ReadScope::Explanation) =>
+            {
                 Ok(Opening::Dump(dump::read_for_reclaim(*max_input, paths, *assume_complete)?))
             }
             SourceConfig::Dump { .. } => Opening::of(source),
@@ -211,8 +215,8 @@ impl Lists {
             (ReadScope::Namespace, Some(namespace)) => scope_of(query.as_ref(), resources, namespace),
             _ => Scope::Everything,
         };
-        let is_whole =
-            |resource: &Resource| scope == ReadScope::Diagnosis && read_whole(&resource.group, &resource.kind);
+        let is_diagnosis = matches!(scope, ReadScope::Diagnosis | ReadScope::Explanation);
+        let is_whole = |resource: &Resource| is_diagnosis && read_whole(&resource.group, &resource.kind);
         let whole = resources.deletable().filter(|(_, resource)| is_whole(resource)).map(|(id, _)| id).collect();
         let selected = query.iter().flat_map(TypedQuery::selected);
         let targets = selected.map(|resource| (resource, namespace.clone())).collect();

@@ -6,11 +6,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     apply::LastApplied,
+    graph::OwnerGraph,
     model::{
         Coordinate, Gap, GapKind, ListRecord, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol,
         gaps::Gaps,
     },
     plan::UnlistedContents,
+    reclaim,
     simulate::Needs,
     tree::Statuses,
     wording::thousands,
@@ -54,6 +56,9 @@ pub trait Source {
     fn look_up(&self, _snapshot: &mut Snapshot, _coordinates: &[Coordinate]) {}
 
     fn fetch_facts(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
+
+    /// Reads what decides when the cluster removes these objects by itself.
+    fn fetch_reclaim_facts(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
 
     /// Reads whether the kubelets of these Nodes report.
     fn fetch_kubelets(&self, _snapshot: &mut Snapshot, _nodes: &[ObjectId]) {}
@@ -291,6 +296,17 @@ impl<S: Source + ?Sized> Session<S> {
     pub fn learn(&mut self, needs: &Needs) -> bool {
         let moved = self.confirm(&needs.absences);
         self.fetch(needs) || moved
+    }
+
+    /// Reads what decides whether and when the cluster removes these objects by itself.
+    pub fn fetch_reclaim_facts(&mut self, objects: &[ObjectId]) {
+        // The claim of a volume is known once the volume is.
+        for _ in 0..2 {
+            let graph = OwnerGraph::new(&self.snapshot);
+            let deciding: Vec<ObjectId> =
+                objects.iter().flat_map(|id| reclaim::deciding(&self.snapshot, &graph, *id)).collect();
+            self.source.fetch_reclaim_facts(&mut self.snapshot, &deciding);
+        }
     }
 
     /// See [`Source::recheck`].

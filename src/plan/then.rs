@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    outcome::{After, Outcome, Plan},
+    outcome::{After, Outcome, OutcomeKind, Plan},
     reaction::OutsideEffect,
     side_effects::add_side_effects,
 };
@@ -66,7 +66,9 @@ impl Plan {
 /// Adds the second end to a plan, whose first is complete: `simulate` plays a request. Nothing is added where nothing
 /// waits for others.
 pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate: impl Fn(&Request) -> Plan) {
-    if plan.request.others_finish || !may_wait(plan) {
+    let is_leaving = |target: &ObjectId| context.snapshot.object(*target).terminating();
+    let leaves_already = plan.request.targets.iter().any(is_leaving);
+    if plan.request.others_finish || !leaves_already && !may_wait(plan) {
         return;
     }
     let mut second = simulate(&Request { others_finish: true, ..plan.request.clone() });
@@ -91,9 +93,15 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let first: FxHashMap<ObjectId, &Outcome> =
         plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
     let differs = |outcome: &Outcome| first.get(&outcome.object).is_none_or(|known| !has_the_same_ends(known, outcome));
-    // What goes anyway is told of only if this delete changes it before.
-    let anyway = second.anyway.into_iter().filter(|outcome| first.contains_key(&outcome.object));
-    let outcomes = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
+    // What goes anyway is told of only if this delete changes it before, or if somebody has deleted a target already.
+    let is_told = |outcome: &Outcome| {
+        leaves_already && outcome.kind != OutcomeKind::Unchanged || first.contains_key(&outcome.object)
+    };
+    let anyway = second.anyway.into_iter().filter(is_told);
+    let outcomes: Vec<Outcome> = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
+    if plan.outcomes.is_empty() && outcomes.is_empty() {
+        return;
+    }
     let effects = without(second.effects, &plan.effects);
     plan.effects_later = without(std::mem::take(&mut plan.effects_later), &effects);
     plan.effects_later.splice(..0, effects.iter().cloned());

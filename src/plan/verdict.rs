@@ -361,8 +361,14 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = Verd
 /// What happens outside the owner graph, the objects of each kind of effect together.
 fn of_effects(plan: &Plan) -> Vec<VerdictReason> {
     let mut reasons: Vec<VerdictReason> = Vec::new();
+    let destroyed = || plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
+    let told: FxHashSet<ObjectId> = destroyed().flat_map(|effect| effect.related.iter().copied()).collect();
     for effect in plan.all_effects() {
         let Some((kind, result)) = ReasonKind::of_effect(effect) else { continue };
+        // The data of a volume is lost once, also where its claim goes, too.
+        if kind == ReasonKind::DataLoss && told.contains(&effect.object) {
+            continue;
+        }
         match reasons.iter_mut().find(|reason| reason.kind == kind) {
             // The effects of one object follow each other, unless another severity lies between.
             Some(reason) if reason.objects.last() == Some(&effect.object) => {}

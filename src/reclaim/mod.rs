@@ -27,7 +27,7 @@ mod volumes;
 
 use crate::{
     graph::OwnerGraph,
-    model::{Gap, ObjectId, Rule, Snapshot},
+    model::{Coordinate, Gap, ObjectId, Presence, Reference, Rule, Snapshot},
 };
 
 pub use removal::{End, Held, Reason, Removal, Stays, When};
@@ -71,6 +71,56 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
     let going = |id: ObjectId| removals.iter().any(|removal| removal.object == id);
     let stays = stays.into_iter().filter(|stays| !going(stays.object)).collect();
     Forecast { stays, assumptions: settings.assumptions(&removals), gaps: scene.gaps(), removals }
+}
+
+/// The objects whose facts decide whether the cluster removes this one by itself, apart from the number of all Pods:
+/// it; of a ReplicaSet, a revision or a Job also its controller, and the others of that; of a volume its claim. Empty
+/// for the other kinds: the collector removes them, or their finalizers hold them. For Secrets, see [`forecast`].
+pub fn deciding(snapshot: &Snapshot, graph: &OwnerGraph, object: ObjectId) -> Vec<ObjectId> {
+    let found = snapshot.object(object);
+    let resource = snapshot.resources.get(found.resource);
+    match (resource.group.as_str(), resource.kind.as_str()) {
+        ("apps", "ReplicaSet" | "ControllerRevision") | ("batch", "Job") => {
+            let controller = Reference::controller_of(&found.owners).and_then(|owner| snapshot.by_uid(owner.uid));
+            let dependents = controller.into_iter().flat_map(|controller| graph.dependents(controller.into()).iter());
+            let kin = dependents.copied().filter(|id| snapshot.object(*id).resource == found.resource && *id != object);
+            [object].into_iter().chain(controller).chain(kin).collect()
+        }
+        ("", "PersistentVolume") => [object].into_iter().chain(claim_of(snapshot, object)).collect(),
+        ("", "Pod") | ("certificates.k8s.io", "CertificateSigningRequest") => vec![object],
+        ("coordination.k8s.io", "Lease") if snapshot.text(found.namespace) == "kube-system" => vec![object],
+        _ => Vec::new(),
+    }
+}
+
+fn claim_of(snapshot: &Snapshot, volume: ObjectId) -> Option<ObjectId> {
+    match snapshot.look_up(claim_named(snapshot, volume)?) {
+        Presence::Present(claim) => Some(claim),
+        _ => None,
+    }
+}
+
+/// The coordinate of the claim that a volume names.
+fn claim_named(snapshot: &Snapshot, volume: ObjectId) -> Option<Coordinate> {
+    let (namespace, name) = snapshot.facts.volume(volume)?.claim.as_deref()?.split_once('/')?;
+    coordinate(snapshot, "PersistentVolumeClaim", namespace, name)
+}
+
+fn coordinate(snapshot: &Snapshot, kind: &str, namespace: &str, name: &str) -> Option<Coordinate> {
+    let resource = snapshot.resources.picked(snapshot.resources.by_group_kind("", kind)?);
+    let find = |text: &str| snapshot.strings.find(text);
+    Some(Coordinate { resource, namespace: find(namespace)?, name: find(name)? })
+}
+
+/// The object whose absence is why this one goes: the Node of a pod, the claim of a volume. A list from a live cluster
+/// is outdated as soon as it is read: only a look-up proves absence (R8.7).
+pub fn absence(snapshot: &Snapshot, removal: &Removal) -> Option<Coordinate> {
+    let object = removal.object;
+    match removal.reason().rule {
+        Rule::R12_7 => coordinate(snapshot, "Node", "", snapshot.facts.pod(object)?.node.as_deref()?),
+        Rule::R12_10 => claim_named(snapshot, object),
+        _ => None,
+    }
 }
 
 /// What the sorts have found so far.

@@ -61,7 +61,7 @@ pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
     let room = |width: usize| {
         let most = |of: fn(&Line) -> usize| beside().map(of).max().unwrap_or(0);
         let (column, remarks) = (most(Line::column_width), most(Line::remarks_width));
-        let remarks = if column == 0 { remarks } else { remarks.min(GAP + ROOM_FOR_REMARKS) };
+        let remarks = remarks.min(GAP + ROOM_FOR_REMARKS);
         width.saturating_sub(column + remarks).max(width / 2)
     };
     longest.min(width.map_or(usize::MAX, room))
@@ -170,7 +170,7 @@ fn write_one(
     let beside = fits && line.columns.is_empty();
     let guide = continued(&line.guide);
     // Columns stay aligned, so a name may not push them; remarks alone may start further right.
-    let used = if beside || used <= at {
+    let used = if beside || used <= at || width == usize::MAX {
         used
     } else {
         writeln!(out, "{text}")?;

@@ -15,6 +15,9 @@ use super::{
     style::Tone,
 };
 
+/// The width of the labels of all answers, in columns.
+pub(super) const INDENT: usize = 12;
+
 /// A label and its paragraphs.
 pub(super) type Labelled = (&'static str, Vec<Said>);
 
@@ -39,21 +42,16 @@ impl Said {
     }
 }
 
-/// Writes the sections; labels have this width.
-pub(super) fn write(
-    sections: &[Labelled],
-    indent: usize,
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Writes the sections.
+pub(super) fn write(sections: &[Labelled], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (label, said) in sections {
         let mut label = *label;
         for Said { text, column, is_command } in said {
             let (column, rest) = text.split_at_checked(*column).unwrap_or(("", text));
-            let room = options.width.map_or(usize::MAX, |width| width.saturating_sub(indent + column.len()));
+            let room = options.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT + column.len()));
             let lines = if *is_command { vec![visible(rest).into_owned()] } else { set(rest, room) };
             for (part, line) in lines.iter().enumerate() {
-                let padding = " ".repeat(indent.saturating_sub(label.width()));
+                let padding = " ".repeat(INDENT.saturating_sub(label.width()));
                 let column = if part == 0 { column.to_owned() } else { " ".repeat(column.len()) };
                 writeln!(out, "{}{padding}{column}{line}", options.style.paint(Tone::Strong, label))?;
                 label = "";

@@ -52,6 +52,19 @@ impl Word {
     }
 }
 
+/// Marks stand before words beside a state. Stored data is lost.
+pub(super) const LOSS: &str = "!";
+/// Something outside of the owner graph is deleted.
+pub(super) const OUTSIDE: &str = "→";
+/// A controller creates it again.
+pub(super) const BACK: &str = "«";
+/// It is not certain.
+pub(super) const DOUBT: &str = "?";
+/// An owner that does not exist.
+pub(super) const MISSING: &str = "□";
+/// A finding.
+pub(super) const FINDING: &str = "▲";
+
 /// The word in a column, without its symbol.
 pub(super) fn word_in(column: &str) -> &str {
     let column = column.trim();
@@ -72,7 +85,9 @@ pub fn in_ascii(text: &str) -> String {
         '●' => '+',
         '·' | '…' => '.',
         '→' | '▸' => '>',
-        '←' => '<',
+        '←' | '«' => '<',
+        '□' => '_',
+        '▲' => '*',
         '─' => '-',
         '│' | '├' => '|',
         '└' => '`',
@@ -87,6 +102,8 @@ mod tests {
 
     const ALL: [Word; 7] =
         [Word::Stuck, Word::Unclear, Word::Waits, Word::Later, Word::Gone, Word::Stays, Word::Unsure];
+
+    const MARKS: [&str; 6] = [LOSS, OUTSIDE, BACK, DOUBT, MISSING, FINDING];
 
     #[test]
     fn each_state_has_a_symbol_of_its_own_also_in_ascii() {
@@ -113,6 +130,10 @@ mod tests {
         for word in ALL {
             let column = word.column(0).1;
             assert!(page.contains(&format!("| {column}")), "{column}");
+        }
+        for mark in MARKS {
+            assert!(page.contains(&format!("| {mark} ")), "{mark}");
+            assert_eq!(in_ascii(mark).len(), 1, "{mark}");
         }
     }
 }

@@ -1,15 +1,17 @@
-//! Tables as kubectl prints them: columns without borders, one line per row. comfy-table lays them out. Names are never
-//! shortened: one that has no room has a line of its own.
+//! Tables as kubectl prints them: columns without borders. comfy-table lays them out. Sentences wrap inside their
+//! column. Names are never shortened: one that has no room has a line of its own.
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use unicode_width::UnicodeWidthStr;
 
-use super::go_quote::visible;
+use super::{go_quote::visible, lines::pieces, words::wrapped};
 
 /// The gap between columns.
 const GAP: usize = 2;
-/// No column is narrowed to fewer columns of text.
+/// No column of names is narrowed to fewer columns of text.
 const LEAST: usize = 8;
+/// The same of a column of sentences.
+const LEAST_PROSE: usize = 28;
 /// No column is padded to more: no API server accepts a longer name, but a dump may have one of megabytes.
 const MOST: usize = 300;
 
@@ -19,24 +21,47 @@ pub struct Column {
     pub heading: &'static str,
     /// Numbers are right-aligned.
     pub number: bool,
-    /// Whether a row continues on the next line after a text that has no room.
-    pub breaks: bool,
+    narrows: Narrows,
+}
+
+/// What becomes of a column where the table has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Narrows {
+    No,
+    /// A row continues on the next line after a text that has no room.
+    Breaks,
+    /// A text wraps inside the column.
+    Wraps,
 }
 
 impl Column {
     /// A column of texts, as wide as the widest.
     pub const fn text(heading: &'static str) -> Self {
-        Column { heading, number: false, breaks: false }
+        Column { heading, number: false, narrows: Narrows::No }
     }
 
     /// A column of names: a row continues on the next line after a name that has no room.
     pub const fn name(heading: &'static str) -> Self {
-        Column { heading, number: false, breaks: true }
+        Column { heading, number: false, narrows: Narrows::Breaks }
+    }
+
+    /// A column of sentences: they wrap inside it.
+    pub const fn prose(heading: &'static str) -> Self {
+        Column { heading, number: false, narrows: Narrows::Wraps }
+    }
+
+    /// The fewest columns of text that it is narrowed to; `None` if it isn't.
+    fn least(self) -> Option<usize> {
+        match self.narrows {
+            Narrows::No => None,
+            Narrows::Breaks => Some(LEAST.max(self.heading.width())),
+            Narrows::Wraps => Some(LEAST_PROSE.max(self.heading.width())),
+        }
     }
 
     /// A column of numbers.
     pub const fn number(heading: &'static str) -> Self {
-        Column { heading, number: true, breaks: false }
+        Column { heading, number: true, narrows: Narrows::No }
     }
 }
 
@@ -49,6 +74,7 @@ pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize
     let natural = widths(columns, &rows);
     let over = width.map_or(0, |width| total(&natural).saturating_sub(width));
     let widths = narrowed(columns, &natural, over);
+    let heights: Vec<usize> = rows.iter_mut().map(|row| wrap(columns, row, &widths)).collect();
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(columns.iter().map(|column| column.heading));
     for row in &rows {
@@ -69,8 +95,24 @@ pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize
     }
     let mut lines = table.lines().map(|line| line.trim_end().to_owned());
     let heading = lines.next().unwrap_or_default();
-    let rows = lines.zip(&rows).map(|(line, row)| with_long_names(line, row, &widths, width));
+    let rows = rows.iter().zip(heights).map(|(row, height)| {
+        let first = with_long_names(lines.next().unwrap_or_default(), row, &widths, width);
+        std::iter::once(first).chain(lines.by_ref().take(height - 1)).collect::<Vec<_>>().join("\n")
+    });
     std::iter::once(heading).chain(rows).collect()
+}
+
+/// Wraps the sentences of a row, and returns how many lines it has then.
+fn wrap(columns: &[Column], row: &mut [String], widths: &[usize]) -> usize {
+    let mut height = 1;
+    for ((column, cell), width) in columns.iter().zip(row).zip(widths) {
+        if column.narrows == Narrows::Wraps && !has_room(cell, *width) {
+            let lines = wrapped(cell.split(' ').flat_map(|word| pieces(word, *width)), *width);
+            height = height.max(lines.len());
+            *cell = lines.join("\n");
+        }
+    }
+    height
 }
 
 /// A column of texts: each as wide as the widest, but for those that have no end.
@@ -86,7 +128,7 @@ pub fn column<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Vec<String> {
 }
 
 fn has_room(text: &str, width: usize) -> bool {
-    text.width() <= width
+    text.lines().all(|line| line.width() <= width)
 }
 
 /// A width as comfy-table takes it. No column is that wide.
@@ -132,13 +174,12 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
 }
 
-/// The widths after narrowing the widest columns of names, until `over` columns are saved or no column can be narrowed.
+/// The widths after narrowing the widest columns, until `over` columns are saved or no column can be narrowed.
 fn narrowed(columns: &[Column], widths: &[usize], mut over: usize) -> Vec<usize> {
     let mut widths = widths.to_vec();
     while over > 0 {
-        let narrows = |(index, width): &(usize, &mut usize)| {
-            columns[*index].breaks && **width > LEAST.max(columns[*index].heading.width())
-        };
+        let narrows =
+            |(index, width): &(usize, &mut usize)| columns[*index].least().is_some_and(|least| **width > least);
         let Some((_, widest)) = widths.iter_mut().enumerate().filter(narrows).max_by_key(|(_, width)| **width) else {
             break;
         };
@@ -179,6 +220,20 @@ mod tests {
         }
         let wider = "a-name-that-does-not-fit       1  this stays as it is";
         assert_eq!(lines(&COLUMNS, rows(&long), Some(53))[1], wider);
+    }
+
+    #[test]
+    fn sentences_wrap_inside_their_column() {
+        let columns = [Column::name("NAME"), Column::prose("WHY"), Column::number("OBJECTS")];
+        let rows =
+            rows(&[["pods", "this one is a sentence that has no room beside the others", "1"], ["x", "short", "20"]]);
+        let wrapped = [
+            "NAME  WHY                              OBJECTS",
+            "pods  this one is a sentence that has        1\n      no room beside the others",
+            "x     short                                 20",
+        ];
+        assert_eq!(lines(&columns, rows.clone(), Some(46)), wrapped);
+        assert_eq!(lines(&columns, rows, None)[1].lines().count(), 1);
     }
 
     #[test]

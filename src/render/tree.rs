@@ -21,6 +21,8 @@ use super::{
     guides::Guides,
     lines::{self, Line},
     output::TextOptions,
+    sections::INDENT,
+    states::MISSING,
     style::Tone,
     tree_columns,
     tree_view::TreeView,
@@ -77,9 +79,10 @@ pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dy
     }
     let totals = totals(view, &lone);
     for (label, words) in &totals {
-        let lines = wrapped(words.iter().map(String::as_str), options.width.unwrap_or(usize::MAX).saturating_sub(10));
+        let lines =
+            wrapped(words.iter().map(String::as_str), options.width.unwrap_or(usize::MAX).saturating_sub(INDENT));
         for (index, line) in lines.iter().enumerate() {
-            writeln!(out, "{:<10}{line}", if index == 0 { label } else { "" })?;
+            writeln!(out, "{:<INDENT$}{line}", if index == 0 { label } else { "" })?;
         }
     }
     if totals.is_empty() {
@@ -101,7 +104,7 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
     if entry.showing.here()
         && let Some(state) = object.and_then(|id| State::of(snapshot, snapshot.object(id)))
     {
-        notes.push((Tone::Warning, state.words(snapshot)));
+        notes.push((Tone::Warning, format!("{WAITS}{}", state.words(snapshot))));
     }
     if entry.showing.here()
         && let Some(id) = object
@@ -109,7 +112,9 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
         add_status(view, id, row, &mut notes);
     }
     for mark in Mark::of(snapshot, graph, tree, entry) {
-        notes.push((if mark.warns() { Tone::Error } else { Tone::Quiet }, mark.words(snapshot, tree.direction)));
+        let missing = if mark.is_missing_owner() { format!("{MISSING} ") } else { String::new() };
+        let words = missing + &mark.words(snapshot, tree.direction);
+        notes.push((if mark.warns() { Tone::Error } else { Tone::Quiet }, words));
     }
     for (_, note) in &mut notes {
         if let Cow::Owned(escaped) = visible(note) {
@@ -140,11 +145,14 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
     }
 }
 
+/// Stands before the state of what is Terminating.
+const WAITS: &str = "○ ";
+
 /// Adds how often a pod that is not well has restarted. What the column STATUS says already is taken out.
 fn add_status(view: &TreeView<'_>, id: ObjectId, row: Row, notes: &mut Vec<(Tone, String)>) {
     let uid = view.snapshot.object(id).uid;
     let Some(StatusOf::Known(status)) = view.statuses.and_then(|statuses| statuses.of(uid)) else { return };
-    notes.retain(|(_, note)| *note != status.status);
+    notes.retain(|(_, note)| note.trim_start_matches(WAITS) != status.status);
     let health = status.health();
     if status.restarts.is_empty() || health == Health::Good || matches!(row, Row::More { .. }) {
         return;

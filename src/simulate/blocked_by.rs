@@ -26,6 +26,7 @@ impl BlockedBy {
             BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
             BlockedBy::Kubelet => "kubelet",
             BlockedBy::SpecFinalizers => "spec.finalizers",
+            BlockedBy::Said => "status.conditions",
             BlockedBy::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
             BlockedBy::Webhook(configuration, place) => snapshot
                 .facts
@@ -52,8 +53,9 @@ impl BlockedBy {
         match self {
             BlockedBy::Finalizer(_) => {
                 let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
-                    Liveness::Away(words) | Liveness::Unknown(words) => Some(words.as_str()),
-                    Liveness::Unread(words) if controller.name.is_some() => Some(words.as_str()),
+                    Liveness::Away(words) | Liveness::Unknown(words) => Some(words.clone()),
+                    Liveness::Unread(words) if controller.name.is_some() => Some(words.clone()),
+                    Liveness::Alive(_) if controller.runs() => Some(format!("{} runs", controller.told(snapshot)?)),
                     _ => None,
                 });
                 let controller = self.controller(snapshot, object).filter(|_| state != State::Stuck);
@@ -102,6 +104,11 @@ impl BlockedBy {
             BlockedBy::Policy(_) => format!("the policy {} refuses it", self.name(snapshot)),
             BlockedBy::Schema(_) => format!("the schema of {} refuses it", self.name(snapshot)),
             BlockedBy::Api(_) => format!("APIService {} does not answer", self.name(snapshot)),
+            BlockedBy::Said => {
+                let said: Vec<String> =
+                    snapshot.facts.said_to_keep(object).iter().map(|condition| condition.in_words()).collect();
+                format!("the API server says: {}", said.join("; "))
+            }
         }
     }
 
@@ -144,6 +151,7 @@ impl BlockedBy {
             BlockedBy::Policy(_) => Clause::Other(format!("the policy {} allows it", self.name(snapshot))),
             BlockedBy::Schema(_) => Clause::Other(format!("the schema of {} allows it", self.name(snapshot))),
             BlockedBy::Api(_) => Clause::Other(format!("the API {} answers", self.name(snapshot))),
+            BlockedBy::Said => Clause::Other("what the API server says is mended".to_owned()),
         })
     }
 }

@@ -38,6 +38,8 @@ pub enum BlockedBy {
     Schema(ObjectId),
     /// An APIService whose API doesn't answer, so that a Namespace can't be emptied.
     Api(ObjectId),
+    /// What the conditions of a Namespace or CustomResourceDefinition say, which nothing that was read explains.
+    Said,
 }
 
 /// Whether a terminating object will be removed in the end.
@@ -215,6 +217,10 @@ fn inspect_terminating(
                     read_conversion(world, object);
                     causes.push(State::Stuck);
                 }
+                if let Some(state) = world.context.said_to_keep(object) {
+                    holders.push(BlockedBy::Said);
+                    causes.push(state);
+                }
                 match instances {
                     Some(instances) if !instances.is_empty() => waits_for.extend(instances),
                     Some(_) => causes.push(State::Waiting),
@@ -294,8 +300,13 @@ fn inspect_terminating(
         for definition in unreadable.iter().filter_map(|gap| definition_without_conversion(snapshot, *gap)) {
             read_conversion(world, definition);
         }
-        if content.is_empty() || !unreadable.is_empty() || api.is_some() {
+        let said = world.context.said_to_keep(object);
+        if content.is_empty() && said.is_none() || !unreadable.is_empty() || api.is_some() {
             causes.push(State::Stuck);
+        }
+        if let Some(state) = said {
+            holders.push(BlockedBy::Said);
+            causes.push(state);
         }
         holders.extend(api.map(BlockedBy::Api));
         holders.extend(unreadable.into_iter().map(BlockedBy::Unreadable));

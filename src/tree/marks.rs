@@ -102,6 +102,12 @@ impl Mark {
         }
     }
 
+    /// Whether it is about an owner that does not exist.
+    pub(crate) fn is_missing_owner(&self) -> bool {
+        let (Mark::Edge { link, .. } | Mark::Owner { link, .. }) = self else { return false };
+        matches!(link.standing, ReferenceStatus::Absent | ReferenceStatus::OtherUid | ReferenceStatus::ListKind)
+    }
+
     /// Whether the mark is a warning.
     pub(crate) fn warns(&self) -> bool {
         match self {

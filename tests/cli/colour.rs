@@ -48,7 +48,7 @@ fn lost_data_is_the_worst() {
     // The target itself is the first line.
     let below: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).skip(1).collect();
     assert!(below[0].contains("PersistentVolumeClaim/data"), "{text}");
-    assert!(below[0].ends_with("\u{1b}[31;1mDATA LOSS\u{1b}[0m"), "{:?}", below[0]);
+    assert!(below[0].ends_with("\u{1b}[31;1m! DATA LOSS\u{1b}[0m"), "{:?}", below[0]);
     assert!(below[1].contains("\u{1b}[31;1m■ STUCK"), "{:?}", below[1]);
 }
 

@@ -437,7 +437,7 @@ fn plans_name_no_other_object() {
         let role =
             json!({"apiVersion": RBAC, "kind": "Role", "metadata": {"name": name, "namespace": "x", "uid": "u"}});
         let out = with_input(&words("plan roles --all -n x --from -"), role.to_string()).fine();
-        out.lines().find_map(|line| line.strip_prefix("Next      ")).expect("a command").to_owned()
+        out.lines().find_map(|line| line.strip_prefix("Next        ")).expect("a command").to_owned()
     };
     assert_eq!(next("--all"), "kubectl gc delete role.rbac.authorization.k8s.io/--all -n x --propagation=background");
     assert_eq!(next("a b"), "kubectl gc delete 'role.rbac.authorization.k8s.io/a b' -n x --propagation=background");

@@ -12,7 +12,7 @@ fn every_example_of_the_help_works() {
     for (command, examples) in EXAMPLES {
         let help = gc(&[command, "-h"]).out;
         assert!(help.contains("\nExamples:\n  # "), "{command}: {help}");
-        assert!((2..=6).contains(&examples.len()), "{command}");
+        assert!((4..=6).contains(&examples.len()) || command == "version", "{command}");
         for (what, line) in examples {
             assert!(line.split(' ').next() == Some(command) && what.len() < 78, "{line}");
             let args = words(line);
@@ -29,7 +29,6 @@ fn every_example_of_the_help_works() {
                     assert!(asks && ran.code != 2 || line.contains("--print-role"), "{line}: {ran}");
                     continue;
                 }
-                () if line.contains("backup") => gc(&[&args[..], &["--from", "examples/leftovers.yaml"]].concat()),
                 () if command == "sweep" => gc(&[&args[..], &["--dry-run", "--from", "examples/shop.yaml"]].concat()),
                 () => gc(&[&args[..], &["--from", "examples/shop.yaml"]].concat()),
             };

@@ -64,7 +64,7 @@ fn printed() -> BTreeMap<String, String> {
     for dump in [SICK, BLIND, IDLE] {
         let text = plain(&shown(&["doctor", "--from", dump], 80));
         for block in text.split("\n\n").skip(2) {
-            let code = block.split([' ', ':', '\n']).nth(1).unwrap();
+            let code = block.split([' ', ':', '\n']).nth(2).unwrap();
             printed.entry(code.to_owned()).or_insert_with(|| format!("{}\n", block.trim_end()));
         }
     }
@@ -107,7 +107,8 @@ fn examples_are_what_is_printed() {
         if let Some(printed) = printed.get(section.code) {
             assert_eq!(section.example, printed, "UPDATE_FINDINGS=1 cargo test --test cli findings");
         }
-        let (word, rest) = section.example.split_once(' ').unwrap_or_else(|| panic!("{} has no example", section.code));
+        let example = section.example.strip_prefix("▲ ").unwrap_or_else(|| panic!("{} has no example", section.code));
+        let (word, rest) = example.split_once(' ').unwrap();
         let severities = [("ERROR", "Error"), ("WARNING", "Warning"), ("NOTE", "Info")];
         let rank =
             |severity: &str| severities.iter().position(|(word, name)| [*word, *name].contains(&severity)).unwrap();

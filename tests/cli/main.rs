@@ -1,5 +1,6 @@
 //! Runs the built program as a shell does: checks what it prints, to which stream, and its exit code.
 
+mod agree;
 mod apply;
 mod archive;
 mod chromium;

@@ -107,7 +107,8 @@ fn a_page_has_the_picture_of_every_policy() {
     assert_eq!(of(0).iter().filter(|fate| **fate == "stuck").count(), 1);
     // The text of each policy says the same.
     for (view, policy) in names.iter().enumerate() {
-        let text = gc(&["plan", "deployment/web", "-n", "shop", "--from", SHOP, "--propagation", policy]).out;
+        let text =
+            gc(&["plan", "deployment/web", "-n", "shop", "--from", SHOP, "--propagation", policy, "-o", "wide"]).out;
         let (verdict, rows) = (&picture["views"][view]["verdict"], picture["views"][view]["rows"].as_array().unwrap());
         let said = format!("{}: {}", verdict["word"].as_str().unwrap(), verdict["sentence"].as_str().unwrap());
         assert!(text.replace('\n', " ").contains(&said), "{said}\n{text}");

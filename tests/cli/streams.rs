@@ -13,7 +13,14 @@ fn help_and_version_are_answers() {
         assert!(!ended.out.is_empty(), "{line}");
     }
     assert!(run("plan --help").out.contains("Usage: kubectl gc plan"));
-    assert_eq!(run("help plan").out, run("plan --help").out);
+    // What fits two screens, and all of it.
+    assert_eq!(run("plan --help").out, run("plan -h").out);
+    assert!(run("help plan").out.lines().count() > run("plan -h").out.lines().count());
+    for line in ["options", "options -h", "options --help"] {
+        let options = run(line).out;
+        assert!(options.contains("--kubeconfig") && !options.contains("--propagation"), "{options}");
+        assert!(!options.contains("Walk through owners"), "{options}");
+    }
     assert!(run("--version").out.contains(env!("CARGO_PKG_VERSION")));
 }
 
@@ -22,14 +29,15 @@ fn help_fits_80_columns() {
     for line in [
         "--help",
         "-h",
-        "tree --help",
+        "help tree",
         "plan -h",
         "sweep -h",
-        "sweep --help",
+        "help sweep",
+        "options",
         "resources -h",
         "snapshot -h",
         "doctor -h",
-        "doctor --help",
+        "help doctor",
     ] {
         let help = run(line).out;
         let wide: Vec<&str> = help.lines().filter(|line| line.chars().count() > 80).collect();

@@ -24,10 +24,10 @@ fn what_changes_is_shown() {
     let shown = last_tree(&watching.until("Total"));
     assert!(shown.contains("ConfigMap/first") && !shown.contains("second"), "{shown}");
     let second = trial.config_map("second").owned_by(&owner).create();
-    let shown = last_tree(&watching.until("Total     3 objects"));
+    let shown = last_tree(&watching.until("Total       3 objects"));
     assert!(shown.contains("ConfigMap/second"), "{shown}");
     cluster.delete(&cluster.path_of(&second), Some("Background"), None);
-    let shown = last_tree(&watching.until("Total     2 objects"));
+    let shown = last_tree(&watching.until("Total       2 objects"));
     assert!(!shown.contains("ConfigMap/second"), "{shown}");
     // What is only the data of an object is no news.
     cluster.patch(&cluster.path_of(&owner), &json!({"data": {"key": "value"}}));

@@ -11,8 +11,9 @@ mod waits;
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{ObjectId, ResourceId},
+    model::{ObjectId, ResourceId, Snapshot},
     plan::Uncertainty,
+    reclaim::{self, Removal},
     server::kinds::protected,
     simulate::{Blockers, Cause, Effect, Needs, Next, ProjectedOutcome, State},
 };
@@ -41,6 +42,9 @@ pub struct Explanation {
     pub next: NextStory,
     /// Its outcome if nothing else is deleted.
     pub end: FinalState,
+    /// How another of Kubernetes' controllers than the collector removes it ([`foresee`]); `None` if none is known to,
+    /// and for one that is Terminating: of that, the rest tells.
+    pub removal: Option<Removal>,
     /// What would change the outcome.
     pub conditions: Vec<Condition>,
     /// What an object waits for if it is or remains terminating: a tree in depth-first order with the object as root.
@@ -97,6 +101,19 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     Explained { explanations, wanted }
 }
 
+/// Adds to explanations what the cluster removes by itself, as of `now` in Unix seconds. Of a live cluster, only what a
+/// look-up confirms counts as gone.
+pub fn foresee(snapshot: &Snapshot, explanations: &mut [Explanation], now: i64) {
+    let forecast = reclaim::forecast(snapshot, &reclaim::Settings::default(), now);
+    let is_gone = |coordinate| snapshot.is_dump() || snapshot.was_looked_up(coordinate);
+    let is_confirmed = |removal: &Removal| reclaim::absence(snapshot, removal).is_none_or(is_gone);
+    for explanation in explanations {
+        let lives = !snapshot.object(explanation.object).terminating();
+        let of_it = |removal: &&Removal| removal.object == explanation.object && lives && is_confirmed(removal);
+        explanation.removal = forecast.removals.iter().find(of_it).cloned();
+    }
+}
+
 /// Writes explanations, and records what must still be read.
 struct Explainer<'c, 'a> {
     case: &'c Case<'a>,
@@ -130,6 +147,7 @@ impl Explainer<'_, '_> {
             content,
             waited_for_by: self.waited_for_by(object),
             findings: findings.iter().filter(names).cloned().collect(),
+            removal: None,
             references,
             next,
             end,

@@ -226,15 +226,25 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
 fn then_its_dependents(case: &Case<'_>, object: ObjectId) -> String {
     let snapshot = case.snapshot();
     let rules = case.stage.rules(object);
-    let lives = |id: &ObjectId| !snapshot.object(*id).terminating();
-    let dependents: Vec<ObjectId> = case.graph().dependents(object.into()).iter().copied().filter(lives).collect();
+    let is_kept = |dependent: &ObjectId| {
+        let dependent = snapshot.object(*dependent);
+        let link = |reference| ResolvedReference::of(snapshot, case.graph(), dependent, reference);
+        dependent.owners.iter().map(link).any(|link| link.standing.valid() && link.found != Some(object))
+    };
+    let goes = |id: &ObjectId| !snapshot.object(*id).terminating() && !is_kept(id);
+    let dependents: Vec<ObjectId> = case.graph().dependents(object.into()).iter().copied().filter(goes).collect();
     if dependents.is_empty() || rules.own_delete != OwnDelete::Generic {
         return String::new();
     }
-    let go = format!(" Those without another owner are deleted, too ({}).", case.names(&dependents, Some(object)));
+    let go = match dependents.as_slice() {
+        [one] => format!(" {} is deleted, too: it has no other owner.", case.name(*one, Some(object))),
+        many => format!(" Those without another owner are deleted, too ({}).", case.names(many, Some(object))),
+    };
     // The API server ignores a second delete of a pod in its grace period (R1.17).
     let again = if rules.graceful { Vec::new() } else { case.commands().delete(&[object], "orphan", &[]) };
-    let keep = again.first().map(|command| format!(" To keep them, delete it again before that: {command}"));
+    let them = if dependents.len() == 1 { "that" } else { "them" };
+    let it = snapshot.short_name(object);
+    let keep = again.first().map(|command| format!(" To keep {them}, delete {it} again before that: {command}"));
     go + &keep.unwrap_or_default()
 }
 

@@ -236,6 +236,7 @@ fn holds(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, holder: BlockedB
         | BlockedBy::Webhook(..)
         | BlockedBy::Policy(_)
         | BlockedBy::Schema(_)
-        | BlockedBy::Api(_) => holder.describe(snapshot, object, State::Stuck, case.projection.controllers()),
+        | BlockedBy::Api(_)
+        | BlockedBy::Said => holder.describe(snapshot, object, State::Stuck, case.projection.controllers()),
     })
 }

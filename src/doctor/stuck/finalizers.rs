@@ -149,7 +149,8 @@ fn finding(
         Code::ArmedDeletion => {
             let its = if objects.len() == 1 { "its" } else { "their" };
             let what = fires.describe(&objects);
-            format!("If {its} controller restarts, {what}. Decide about that before you restart it.{waiting}")
+            let again = to_install(case, &holds);
+            format!("If {its} controller restarts, {what}. Decide about that before you restart it.{waiting}{again}")
         }
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
@@ -289,7 +290,15 @@ fn remedies(
 ) -> Vec<Remedy> {
     let commands = case.commands();
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
-    let mut remedies = Vec::new();
+    let start = holds.iter().filter_map(|(_, controller)| controller.idle);
+    let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
+    // What it does then has to be decided first.
+    let mut remedies = vec![match code {
+        Code::ArmedDeletion => {
+            Remedy::new("start the controller, which then does all of that", start.clone()).deciding(true)
+        }
+        _ => Remedy::new("start the controller", start.clone()),
+    }];
     if code == Code::SlowFinalizer {
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
         remedies.push(Remedy::new("check the object's status and its controller", look));
@@ -321,14 +330,13 @@ fn remedies(
         ));
     }
     let spared = sparing(case, &fires.inside, objects);
-    remedies.push(Remedy::new(
-        if objects.len() == 1 {
-            "keep its dependents: remove their references to it"
-        } else {
-            "keep their dependents: remove the references to them"
-        },
-        spared,
-    ));
+    let keep = match objects.len() {
+        1 => "keep its dependents: remove their references to it",
+        _ => "keep their dependents: remove the references to them",
+    };
+    let then = if start.is_empty() { "" } else { ", then start the controller" };
+    let start = start.into_iter().filter(|_| !spared.is_empty());
+    remedies.push(Remedy::new(format!("{keep}{then}"), spared.iter().cloned().chain(start)));
     let force = if holds.len() == 1 {
         "force-remove the finalizer (its cleanup will NOT run)"
     } else {
@@ -350,13 +358,6 @@ fn remedies(
         (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
         _ => force.to_owned(),
     };
-    let start = holds.iter().filter_map(|(_, controller)| controller.idle);
-    let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
-    match code {
-        // What it does then has to be decided first.
-        Code::ArmedDeletion => remedies.push(Remedy::new("start the controller, which then does all of that", start)),
-        _ => remedies.insert(0, Remedy::new("start the controller", start)),
-    }
     let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     remedies.push(Remedy::new(harm, strip).deciding(true));
     remedies

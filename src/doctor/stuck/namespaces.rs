@@ -54,22 +54,13 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
 /// be emptied.
 fn explains(case: &Case<'_>, findings: &FindingsBuilder, id: ObjectId) -> bool {
     let is_told = |finding: &Finding| is_cause(finding.code) && finding.related.contains(&id);
-    !fails(case, id) || findings.findings.iter().any(is_told)
-}
-
-/// Whether the API server says that a namespace can't be emptied. Once all APIs answer, a condition about discovery is
-/// of the past: the namespace controller has not looked again.
-fn fails(case: &Case<'_>, id: ObjectId) -> bool {
-    let snapshot = case.snapshot();
-    let all_answer = case.live && snapshot.undiscovered().next().is_none();
-    let is_over = |condition: &Condition| all_answer && condition.kind == "NamespaceDeletionDiscoveryFailure";
-    snapshot.facts.said_to_keep(id).iter().any(|condition| condition.fails() && !is_over(condition))
+    !case.stage.said_to_fail(id) || findings.findings.iter().any(is_told)
 }
 
 /// Whether the API server says that a namespace can't be emptied, or, in a dump, which may be from any later time, that
 /// it isn't empty.
 fn is_said_to_stay(case: &Case<'_>, id: ObjectId) -> bool {
-    fails(case, id) || !case.live && !case.snapshot().facts.said_to_keep(id).is_empty()
+    case.stage.said_to_fail(id) || !case.live && !case.snapshot().facts.said_to_keep(id).is_empty()
 }
 
 /// What is in a namespace and the API server refuses to delete, and why.

@@ -89,6 +89,8 @@ impl Fact {
             Fact::PolicyBinding(facts) => Some(facts.policy.as_str()),
             _ => None,
         };
+        let claim = if let Fact::Volume(facts) = self { facts.claim.as_deref() } else { None };
+        claim.into_iter().flat_map(|claim| claim.split('/')).for_each(&mut each);
         let pods = if let Fact::Slice(facts) = self { facts.pods.as_slice() } else { &[] };
         own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
         let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_ref() } else { None };

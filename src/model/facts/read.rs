@@ -214,6 +214,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
                     || object.text(&["spec", "podReplacementPolicy"]).as_deref() == Some("Failed"),
                 seconds_after_finished: object.number(&["spec", "ttlSecondsAfterFinished"]),
                 finished,
+                active: object.number(&["status", "active"]).unwrap_or(0),
                 selector: selector(at(object.0, &["spec", "selector"])),
             })
         }

@@ -45,6 +45,10 @@ fn is_zero(number: &i32) -> bool {
     *number == 0
 }
 
+fn is_no_pod(number: &i64) -> bool {
+    *number == 0
+}
+
 impl PodFacts {
     /// The annotation of pods that says which of them a ReplicaSet deletes first.
     pub(crate) const DELETION_COST: &'static str = "controller.kubernetes.io/pod-deletion-cost";
@@ -141,6 +145,9 @@ pub struct JobFacts {
     /// Whether it is complete or has failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
+    /// `status.active`, as far as a dump says it: how many of its pods have not ended.
+    #[serde(default, skip_serializing_if = "is_no_pod")]
+    pub active: i64,
     /// `spec.selector`; `None` if not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,

@@ -157,11 +157,17 @@ impl Snapshot {
                 ("", "Namespace") => {
                     let namespaced = self.resources.deletable().filter(|(_, resource)| resource.namespaced);
                     missing.extend(namespaced.map(|(kind, _)| (kind, object.name)));
+                    // Without these, nobody knows which custom resources there are.
+                    let definitions = ("apiextensions.k8s.io", "CustomResourceDefinition");
+                    let definitions = self.resources.by_group_kind(definitions.0, definitions.1);
+                    missing.extend(definitions.map(|kind| (kind, Symbol::EMPTY)));
                 }
                 ("apiextensions.k8s.io", "CustomResourceDefinition") => {
                     let (plural, group) = self.text(object.name).split_once('.').unwrap_or_default();
                     let instances = self.resources.by_group_plural(group, plural);
-                    missing.extend(instances.map(|kind| (kind, Symbol::EMPTY)));
+                    let unread = instances.filter(|kind| !self.is_in_dump(*kind, Symbol::EMPTY));
+                    let below = unread.into_iter().flat_map(|kind| self.kin_below(kind, Symbol::EMPTY));
+                    missing.extend(instances.into_iter().chain(below).map(|kind| (kind, Symbol::EMPTY)));
                 }
                 _ if seen.insert((object.resource, object.namespace)) => {
                     let kin = self.kin_below(object.resource, object.namespace);
@@ -212,11 +218,15 @@ impl Snapshot {
     }
 
     /// What ready workloads must own, and do not in this dump, although it has objects of that kind: it was selected
-    /// by label or by name. As many pods as are ready, and one of each other kind.
+    /// by label or by name. As many pods and claims as are ready, and one of each other kind; and what those own.
     fn selected_away(&self, objects: &[ObjectId]) -> BTreeSet<(ResourceId, Symbol)> {
-        let ready = |id: &ObjectId| match self.facts.get(*id) {
-            Some(Fact::Workload(facts)) if facts.ready > 0 => Some((self.object(*id).uid, (*id, facts.ready))),
-            _ => None,
+        let ready = |id: &ObjectId| {
+            let ready = match self.facts.get(*id)? {
+                Fact::Workload(facts) => facts.ready,
+                Fact::Job(facts) => facts.active,
+                _ => 0,
+            };
+            (ready > 0).then_some((self.object(*id).uid, (*id, ready)))
         };
         let ready: FxHashMap<Symbol, (ObjectId, i64)> = objects.iter().filter_map(ready).collect();
         let mut owned: FxHashMap<(Symbol, ResourceId), i64> = FxHashMap::default();
@@ -230,10 +240,34 @@ impl Snapshot {
             let needed = move |kind| if Some(kind) == pods { ready } else { 1 };
             let kin = self.kin(object.resource).into_iter();
             let lacks = |kind: &ResourceId| owned.get(&(uid, *kind)).is_none_or(|number| *number < needed(*kind));
-            kin.filter(lacks).map(|kind| (kind, object.namespace)).collect::<Vec<_>>()
+            let mut kinds: Vec<ResourceId> = kin.filter(lacks).collect();
+            let mut next = 0;
+            while let Some(kind) = kinds.get(next).copied() {
+                next += 1;
+                let below: Vec<ResourceId> = self.kin(kind).into_iter().filter(|kind| !kinds.contains(kind)).collect();
+                kinds.extend(below);
+            }
+            kinds.extend(self.claims_selected_away(id, ready));
+            kinds.into_iter().map(|kind| (kind, object.namespace)).collect::<Vec<_>>()
         });
         // Nothing is missing in a dump that is said to be whole.
         places.filter(|(kind, _)| !self.covers(*kind, None)).collect()
+    }
+
+    /// The kind of claims, if a StatefulSet with so many ready pods has fewer claims of a template here.
+    fn claims_selected_away(&self, set: ObjectId, ready: i64) -> Option<ResourceId> {
+        let claims = self.resources.by_group_kind("", "PersistentVolumeClaim")?;
+        let (object, templates) = (self.object(set), self.facts.workload(set)?.claims.as_ref()?);
+        let is_away = |template: &String| {
+            let prefix = format!("{template}-{}-", self.text(object.name));
+            let own = self.objects().filter(|(_, claim)| {
+                claim.resource == claims
+                    && claim.namespace == object.namespace
+                    && self.text(claim.name).starts_with(&prefix)
+            });
+            i64::try_from(own.count()).is_ok_and(|number| number < ready)
+        };
+        templates.names.iter().any(is_away).then_some(claims)
     }
 
     /// The kinds that objects of this kind usually own, and what those own that a dump doesn't contain.

@@ -20,8 +20,6 @@ use super::{
     words::{why, word},
 };
 
-/// The width of the labels, in columns.
-const INDENT: usize = 10;
 /// At most this many other objects are named.
 const OTHERS: usize = 20;
 
@@ -38,7 +36,7 @@ pub(super) fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut d
     writeln!(out)?;
     let mut columns = vec![Column::name("OBJECT"), Column::text("FATE")];
     columns.extend(options.wide.then_some([Column::text("APPLY"), Column::text("IN")]).into_iter().flatten());
-    columns.push(Column::text("WHY"));
+    columns.push(Column::prose("WHY"));
     let rows: Vec<Vec<String>> = (0..view.objects.len()).map(|index| row(view, index, options.wide)).collect();
     for (number, line) in lines(&columns, rows, options.width).iter().enumerate() {
         let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(view.fate(index)).1);
@@ -95,12 +93,12 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write
         controllers adopt or create";
     section("Unknown", &[unknown.to_owned()], options, out)?;
     if view.mends_anything() {
-        sections::write(&[("Next", vec![Said::command(view.fix)])], INDENT, options, out)?;
+        sections::write(&[("Next", vec![Said::command(view.fix)])], options, out)?;
     }
     Ok(())
 }
 
 /// Writes a label and the lines beside it.
 fn section(label: &'static str, texts: &[String], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    sections::write(&[(label, texts.iter().cloned().map(Said::from).collect())], INDENT, options, out)
+    sections::write(&[(label, texts.iter().cloned().map(Said::from).collect())], options, out)
 }

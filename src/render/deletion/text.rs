@@ -15,6 +15,7 @@ use crate::{
         go_quote::visible,
         lines::{self, Line},
         output::TextOptions,
+        sections::INDENT,
         style::Tone,
     },
     simulate::State,
@@ -37,7 +38,7 @@ pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mu
     }
     if let Some(command) = view.followed.and_then(|followed| next(view, followed)) {
         writeln!(out)?;
-        writeln!(out, "{}{command}", options.style.paint(Tone::Strong, &format!("{:<10}", "Next")))?;
+        writeln!(out, "{}{command}", options.style.paint(Tone::Strong, &format!("{:<INDENT$}", "Next")))?;
     }
     Ok(())
 }

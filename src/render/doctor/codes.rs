@@ -10,11 +10,9 @@ use crate::{
     render::{
         output::{Format, Output, TextOptions},
         style::{Style, Tone},
-        table::{Column, lines, natural_width},
+        table::{Column, lines},
     },
 };
-
-use super::text::set;
 
 /// `kind: Codes`, described in `docs/schema/codes.json`.
 #[derive(Clone, Debug, Serialize)]
@@ -61,18 +59,10 @@ impl Output for CodesView {
 }
 
 fn write(width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [Column::text("CODE"), Column::text("SEVERITY"), Column::text("MEANING")];
-    let row = |code: Code, title: String| vec![code.name().to_owned(), code.severity().name().to_owned(), title];
-    let untitled: Vec<Vec<String>> = Code::ALL.into_iter().map(|code| row(code, String::new())).collect();
-    let before = natural_width(&columns, &untitled) - columns[2].heading.len();
-    let room = width.map_or(usize::MAX, |width| width.saturating_sub(before));
-    let mut rows = Vec::new();
-    for code in Code::ALL {
-        let mut titles = set(code.title(), room).into_iter();
-        rows.push(row(code, titles.next().unwrap_or_default()));
-        rows.extend(titles.map(|rest| vec![String::new(), String::new(), rest]));
-    }
-    for (index, line) in lines(&columns, rows, None).iter().enumerate() {
+    let columns = [Column::text("CODE"), Column::text("SEVERITY"), Column::prose("MEANING")];
+    let row = |code: Code| vec![code.name().to_owned(), code.severity().name().to_owned(), code.title().to_owned()];
+    let rows = Code::ALL.map(row).into();
+    for (index, line) in lines(&columns, rows, width).iter().enumerate() {
         writeln!(out, "{}", style.paint(if index == 0 { Tone::Strong } else { Tone::Plain }, line))?;
     }
     Ok(())

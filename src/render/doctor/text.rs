@@ -12,6 +12,7 @@ use crate::{
         go_quote::visible,
         lines::pieces,
         output::TextOptions,
+        states::FINDING,
         style::{Style, Tone},
         words::wrapped,
     },
@@ -131,7 +132,7 @@ impl DoctorView<'_> {
             Severity::Warning => Tone::Warning,
             Severity::Info => Tone::Quiet,
         };
-        page.write(&self.title(finding), tone, 0, MARGIN, out)?;
+        page.write(&format!("{FINDING} {}", self.title(finding)), tone, 0, MARGIN, out)?;
         if let Some(examples) = self.examples(&finding.objects).filter(|_| !wide) {
             page.write(&examples, Tone::Plain, MARGIN, MARGIN, out)?;
         }
@@ -169,8 +170,9 @@ impl Page<'_> {
     fn write(&self, text: &str, tone: Tone, margin: usize, hanging: usize, out: &mut dyn Write) -> io::Result<()> {
         let lines = set(text, self.width.saturating_sub(hanging));
         for (index, line) in lines.iter().enumerate() {
-            let (head, rest) =
-                if index == 0 { line.split_at(line.find([' ', ':']).unwrap_or(line.len())) } else { ("", &**line) };
+            let mark = line.strip_prefix(FINDING).filter(|rest| !rest.is_empty()).map_or(0, |_| FINDING.len() + 1);
+            let head = || line[mark..].find([' ', ':']).map_or(line.len(), |end| mark + end);
+            let (head, rest) = if index == 0 { line.split_at(head()) } else { ("", &**line) };
             let margin = if index == 0 { margin } else { hanging };
             writeln!(out, "{}{}{rest}", " ".repeat(margin), self.style.paint(tone, head))?;
         }

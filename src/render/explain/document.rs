@@ -16,6 +16,7 @@ use crate::{
     render::{
         doctor::FindingJson,
         plan::{Because, because},
+        reclaim::RemovalJson,
     },
     server::Propagation,
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
@@ -51,6 +52,9 @@ struct ExplanationJson<'a> {
     content: Vec<ContentJson>,
     next: NextJson<'a>,
     end: EndJson,
+    /// How another controller removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removal: Option<RemovalJson<'a>>,
     conditions: Vec<ConditionJson<'a>>,
     waits: Vec<WaitingJson<'a>>,
     causes: Vec<CauseJson<'a>>,
@@ -234,6 +238,7 @@ impl<'a> ExplanationJson<'a> {
             content: ContentJson::all_of(snapshot, explanation),
             next: NextJson::of(snapshot, &explanation.next),
             end: EndJson::of(snapshot, explanation),
+            removal: explanation.removal.as_ref().map(|removal| RemovalJson::of(snapshot, removal)),
             conditions: explanation.conditions.iter().map(|condition| ConditionJson::of(snapshot, condition)).collect(),
             waits: explanation
                 .waits

@@ -10,23 +10,25 @@ use crate::{
         Explanation, Finding, Remedy,
         explain::{Attention, FinalizerStory, ReferenceStory, RootCause},
     },
-    model::{ObjectId, ResourceId, Rule, Symbol},
+    model::{ObjectId, ResourceId, Rule, Symbol, facts::Condition},
     plan::Uncertainty,
     render::{
         doctor::{all_remedies, is_readable, label, word},
         output::TextOptions,
         picture::Section,
         sections::{Labelled, Said, drawn, write as write_sections},
+        states::FINDING,
         words::plural,
     },
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
     wording::{count, thousands},
 };
 
-use super::{ExplainView, words::because_of};
+use super::{
+    ExplainView,
+    words::{self, because_of, is_later, removed},
+};
 
-/// The width of the labels, in columns.
-const INDENT: usize = 11;
 /// At most this many objects are named in a line.
 pub(super) const NAMED: usize = 3;
 /// At most this many causes, and commands of a remedy, are shown.
@@ -41,7 +43,7 @@ pub(super) fn write(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_sections(&sections(view, explanation, options.wide), INDENT, options, out)
+    write_sections(&sections(view, explanation, options.wide), options, out)
 }
 
 /// The sections as a picture shows them.
@@ -63,7 +65,7 @@ fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Ve
         ("Because", causes(view, explanation)),
         ("Says", conditions(view, explanation)),
         ("Next", next(explanation, wide).map(Said::from).into_iter().collect()),
-        ("Then", end(view, explanation).into_iter().map(Said::from).collect()),
+        ("Then", end(view, explanation).into_iter().chain(removed_later(view, explanation)).map(Said::from).collect()),
         ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
         (
             "Findings",
@@ -136,11 +138,14 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     said
 }
 
-/// What the API server says keeps a Terminating Namespace or CustomResourceDefinition.
+/// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, and the first line doesn't say.
 fn conditions(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
-    let terminating = view.snapshot.object(explanation.object).terminating();
-    let said = view.snapshot.facts.said_to_keep(explanation.object).into_iter().filter(|_| terminating);
-    said.map(|condition| format!("{}.", condition.in_words()).into()).collect()
+    if !view.snapshot.object(explanation.object).terminating() {
+        return Vec::new();
+    }
+    let (_, _, headline) = words::verdict(view, explanation, None);
+    let said = view.snapshot.facts.said_to_keep(explanation.object).into_iter().map(Condition::in_words);
+    said.filter(|words| !headline.contains(words)).map(|words| format!("{words}.").into()).collect()
 }
 
 fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
@@ -154,7 +159,8 @@ fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
 fn causes(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     // The object's own finalizers are already described.
     let is_told = |cause: &&RootCause| {
-        let finalizers = cause.held_by.iter().all(|holder| matches!(holder, BlockedBy::Finalizer(_)));
+        let is_said = cause.held_by.contains(&BlockedBy::Said);
+        let finalizers = is_said || cause.held_by.iter().all(|holder| matches!(holder, BlockedBy::Finalizer(_)));
         cause.objects == [explanation.object]
             && finalizers
             && !cause.held_by.is_empty()
@@ -242,6 +248,12 @@ fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     }
 }
 
+/// Which controller removes it once something has happened.
+fn removed_later(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
+    let removal = explanation.removal.as_ref().filter(|removal| is_later(removal))?;
+    Some(removed(view, removal, "it", None))
+}
+
 fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding, wide: bool) -> Vec<Said> {
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
     let whose = match (finding.objects.contains(&explanation.object), others.len()) {
@@ -250,7 +262,7 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
     let mut said: Vec<Said> = vec![
-        format!("{} {}{whose}: {}", word(finding.severity), finding.code.name(), finding.message).into(),
+        format!("{FINDING} {} {}{whose}: {}", word(finding.severity), finding.code.name(), finding.message).into(),
         format!("Then: {}", finding.consequence).into(),
     ];
     // With what comes first, the first remedy that mends it.

@@ -89,7 +89,7 @@ pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, w
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
     let rows = folded(&explanation.waits, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth()));
-    let width = explanation.waits.iter().map(|line| words::waiting(line).1.len()).max().unwrap_or(0);
+    let width = explanation.waits.iter().map(|line| words::waiting(view.snapshot, line).1.len()).max().unwrap_or(0);
     let line = |(row, guide): (&Row<'_>, String)| match row {
         Row::More(_, more) => Line {
             guide,
@@ -99,7 +99,7 @@ pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, w
             remarks: Vec::new(),
         },
         Row::Line(waiting) => {
-            let (state, word) = words::waiting(waiting);
+            let (state, word) = words::waiting(view.snapshot, waiting);
             Line {
                 guide,
                 tone: Tone::Plain,
@@ -195,6 +195,10 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
     }
     if let Some(cause) = causes.get(&line.object).filter(|_| remarks.is_empty()) {
         remarks.push(if cause.objects.len() > 1 { "in a cycle".to_owned() } else { cause.message.clone() });
+    }
+    if remarks.is_empty() && words::is_user(view.snapshot, line) {
+        let finished = view.snapshot.facts.has_finished(line.object);
+        remarks.push(if finished { "has finished, and uses it" } else { "uses it" }.to_owned());
     }
     if line.above {
         remarks = vec!["see above".to_owned()];

@@ -2,9 +2,15 @@
 
 use crate::{
     doctor::{Explanation, explain::Waiting},
-    model::{ObjectId, effects::Severity},
+    model::{ObjectId, Snapshot, effects::Severity},
     plan::Uncertainty,
-    render::{plan::because, states::Word, style::Tone},
+    reclaim::{Removal, When},
+    render::{
+        plan::because,
+        reclaim::{when, why},
+        states::Word,
+        style::Tone,
+    },
     server::Propagation,
     simulate::{BlockedBy, Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
@@ -57,8 +63,41 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             (word, tone, format!("{name} will be deleted ({why}) and {stays}."))
         }
         ProjectedOutcome::Changes { .. } => ("CHANGES", Tone::Warning, format!("{name} is kept, but changed: {why}.")),
-        ProjectedOutcome::Stays => ("OK", Tone::Good, format!("nothing deletes {name}{}.", why_it_stays(explanation))),
+        ProjectedOutcome::Stays => match &explanation.removal {
+            Some(removal) if explanation.end.refused.is_none() && !is_later(removal) => {
+                let (word, sentence) = match removal.doubt() {
+                    None => ("WILL BE DELETED", removed(view, removal, &name, now)),
+                    Some(_) => ("UNSURE", removed(view, removal, &name, now)),
+                };
+                (word, Tone::Warning, format!("{sentence}."))
+            }
+            later => {
+                let now = if later.is_some() { " now" } else { "" };
+                let kept = format!("{} {name}{now}{}.", nothing(view, explanation), why_it_stays(explanation));
+                ("OK", Tone::Good, kept)
+            }
+        },
     }
+}
+
+/// Tokens in Secrets may expire; what is in a Secret isn't read.
+fn nothing(view: &ExplainView<'_>, explanation: &Explanation) -> &'static str {
+    let resource = view.snapshot.resources.get(view.snapshot.object(explanation.object).resource);
+    let is_unread = resource.kind == "Secret" && resource.group.is_empty() && !view.snapshot.is_dump();
+    if is_unread { "the collector does not delete" } else { "nothing deletes" }
+}
+
+/// Whether only an event brings the removal about.
+pub(super) fn is_later(removal: &Removal) -> bool {
+    matches!(removal.reason().when, When::Once { .. })
+}
+
+/// Which controller deletes an object, when, and why: a clause.
+pub(super) fn removed(view: &ExplainView<'_>, removal: &Removal, name: &str, now: Option<i64>) -> String {
+    let reason = removal.reason();
+    let deletes = if removal.doubt().is_some() { "may delete" } else { "deletes" };
+    let when = now.or(view.snapshot.time()).map(|now| format!(" {}", when(&reason.when, now))).unwrap_or_default();
+    format!("the {} {deletes} {name}{when}: {}", reason.controller, why(view.snapshot, removal))
 }
 
 fn why_it_stays(explanation: &Explanation) -> String {
@@ -105,7 +144,7 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
             ("WAITS", Tone::Warning, format!("{name} {since} and would be deleted, but see the findings below."))
         }
-        (ProjectedOutcome::Goes, _) if !said.is_empty() => {
+        (_, Some(State::Unknown)) | (ProjectedOutcome::Goes, _) if !said.is_empty() => {
             let why: Vec<String> = said.iter().map(|condition| condition.in_words()).collect();
             ("WAITS", Tone::Warning, format!("{name} {since}. The API server says why: {}.", why.join("; ")))
         }
@@ -127,7 +166,8 @@ fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let last = last_of(explanation);
     let is_known = |line: &&Waiting| {
         let refused = |holder: &BlockedBy| {
-            matches!(holder, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_))
+            use BlockedBy::{Api, Policy, Said, Schema, Webhook};
+            matches!(holder, Webhook(..) | Policy(_) | Schema(_) | Api(_) | Said)
         };
         line.state != State::Stuck || view.snapshot.facts.has_finished(line.object) || line.held_by.iter().any(refused)
     };
@@ -180,17 +220,25 @@ pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
         ReferenceStatus::NotServed => ("not served", Tone::Error),
         ReferenceStatus::InvalidScope => ("invalid", Tone::Error),
         ReferenceStatus::Unread => ("not read", Tone::Warning),
-        _ => ("dangling", Tone::Error),
+        ReferenceStatus::Absent | ReferenceStatus::OtherUid | ReferenceStatus::ListKind => ("□ missing", Tone::Error),
+        _ => ("invalid", Tone::Error),
     }
 }
 
+/// Whether a line is a pod that nobody deletes, and that uses what waits for it.
+pub(super) fn is_user(snapshot: &Snapshot, line: &Waiting) -> bool {
+    let moves = snapshot.object(line.object).terminating() || line.goes || line.lets_go;
+    !moves && snapshot.facts.pod(line.object).is_some()
+}
+
 /// The outcome of a blocker, and the word for it here.
-pub(super) fn waiting(line: &Waiting) -> (Word, &'static str) {
+pub(super) fn waiting(snapshot: &Snapshot, line: &Waiting) -> (Word, &'static str) {
     let word = match line.state {
         _ if line.goes => return (Word::Gone, "will be deleted"),
         _ if line.lets_go => return (Word::Stays, "stops blocking"),
         State::Stuck => Word::Stuck,
         State::Unknown => Word::Unclear,
+        State::Waiting if is_user(snapshot, line) => Word::Stays,
         State::Waiting => Word::Waits,
     };
     (word, word.text())

@@ -35,7 +35,7 @@ impl Fate {
             "unsure" | "not read" => Fate::Unsure,
             "deleted" | "also deleted" | "deletes" | "will be deleted" => Fate::Deleted,
             "changes" | "stops blocking" => Fate::Kept,
-            "absent" | "dangling" => Fate::Absent,
+            "absent" | "missing" | "invalid" => Fate::Absent,
             _ => Fate::of_tone(tone),
         }
     }

@@ -17,8 +17,13 @@ use super::{
     names::name,
     side_effects,
 };
-use crate::{render::states::Word, wording::and_more};
+use crate::{
+    render::states::{DOUBT, Word},
+    wording::and_more,
+};
 
+/// How the remark on a pod begins that its kubelet ends.
+pub(super) const GRACE: &str = "after its grace period";
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
 
@@ -67,13 +72,25 @@ pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
     };
     let lost = side_effects::losses(view, outcome).join("; ");
     let remark = if remark.is_empty() { lost } else { joined(lost, &remark) };
-    let remark = side_effects::remarks(view, outcome).into_iter().fold(remark, joined);
+    let remark = side_effects::remarks(view, outcome).iter().fold(remark, |remark, more| joined(remark, more));
     match outcome.uncertain {
         Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
         // The word says it.
         Some(_) if outcome.is_assumed() && outcome.state == Some(State::Unknown) => remark,
-        Some(_) if outcome.kind != OutcomeKind::Unchanged => joined(remark, "not certain"),
+        Some(why) if outcome.kind != OutcomeKind::Unchanged => {
+            joined(remark, &format!("{DOUBT} not certain: {}", doubted(view, outcome, why)))
+        }
         _ => remark,
+    }
+}
+
+/// Why an outcome is not certain, as a clause.
+fn doubted(view: &PlanView<'_>, outcome: &Outcome, why: Uncertainty) -> String {
+    match why {
+        Uncertainty::Gap => unread(view, outcome.object),
+        Uncertainty::Bound => "not simulated to the end".to_owned(),
+        _ if outcome.goes_with_claim() => "its provisioner must run".to_owned(),
+        _ => "see Note".to_owned(),
     }
 }
 
@@ -145,7 +162,7 @@ fn grace(view: &PlanView<'_>, outcome: &Outcome) -> Option<String> {
     let on_a_node = facts.node.is_some() && !facts.finished();
     let seconds = view.plan.request.grace.or(facts.grace).filter(|seconds| on_a_node && *seconds > 0)?;
     let ended_by_kubelet = !matches!(outcome.because, Some(Cause::Kubelet));
-    ended_by_kubelet.then(|| format!("after its grace period, {seconds}s"))
+    ended_by_kubelet.then(|| format!("{GRACE}, {seconds}s"))
 }
 
 /// Why an object is deleted although its owner exists: its reference doesn't match the owner, which surprises users.

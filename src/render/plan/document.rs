@@ -51,6 +51,7 @@ pub struct PlanDocument<'a> {
 pub struct SweepDocument<'a> {
     #[serde(flatten)]
     head: Head,
+    verdict: VerdictJson,
     #[serde(flatten)]
     course: CourseJson<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -238,9 +239,10 @@ fn gaps(view: &PlanView<'_>) -> Vec<Gap> {
 
 impl<'a> SweepDocument<'a> {
     /// The document of a sweep.
-    pub fn of(view: &PlanView<'a>) -> Self {
+    pub(super) fn of(view: &PlanView<'a>, verdict: VerdictJson) -> Self {
         SweepDocument {
             head: Head::of("Sweep", &gaps(view), view.snapshot),
+            verdict,
             course: CourseJson::of(view),
             obstacles: ObstacleJson::all_of(view),
             remaining: view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect(),

@@ -5,21 +5,23 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, Snapshot, effects::EffectKind},
+    model::{ObjectId, effects::EffectKind},
     plan::Outcome,
     render::states::Word,
-    simulate::{Cause, State},
+    simulate::Cause,
 };
 
 use super::{
     PlanView,
-    details::{detail, detail_of_root, group_of_root, word_of},
+    details::{GRACE, detail, detail_of_root, group_of_root, word_of},
 };
 
-/// Similar siblings are folded if there are at least this many.
-const FOLD_FROM: usize = 5;
-/// So many of the folded siblings are still shown.
-const SHOWN_OF_FOLDED: usize = 2;
+/// Siblings that are alike are folded if there are at least this many.
+const FOLD_FROM: usize = 2;
+/// The same of what is stuck, waits or loses data.
+const FOLD_WORST_FROM: usize = 13;
+/// So many of these are still shown.
+const SHOWN_OF_WORST: usize = 3;
 
 /// One line of a plan.
 #[derive(Clone, Debug)]
@@ -27,8 +29,10 @@ pub(super) struct Row<'a> {
     pub depth: u32,
     pub object: ObjectId,
     pub outcome: &'a Outcome,
-    /// How many similar objects this line stands for, in addition to those shown; 0 for a line about one object.
+    /// For how many objects this line stands that have none of their own; 0 for a line about one object.
     pub more: usize,
+    /// Whether others like these have lines above.
+    pub goes_on: bool,
     pub word: Word,
     pub detail: String,
     /// The remark that objects folded into one line share.
@@ -38,9 +42,9 @@ pub(super) struct Row<'a> {
 /// The lines of a plan. With `fold`, long runs of similar objects become one line.
 pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
     let (roots, children) = arrange(view);
-    let losses = above_losses(view, &children);
+    let worst = worst_inside(view, &children);
     let mut rows = Vec::new();
-    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &losses, &roots, 0, fold))];
+    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &worst, &roots, 0, fold))];
     // Depth first without recursion: each level is a list of rows in reverse order.
     while let Some((depth, level)) = open.last_mut() {
         let depth = *depth;
@@ -51,7 +55,7 @@ pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
         let below = children.get(&row.object).filter(|_| row.more == 0);
         rows.push(row);
         if let Some(below) = below {
-            open.push((depth + 1, siblings(view, &children, &losses, below, depth + 1, fold)));
+            open.push((depth + 1, siblings(view, &children, &worst, below, depth + 1, fold)));
         }
     }
     rows
@@ -105,27 +109,43 @@ fn below_another(view: &PlanView<'_>, object: ObjectId) -> bool {
     owners.into_iter().any(|owner| owner != object && view.shown(owner).is_some())
 }
 
-/// The objects that lose data, and all that they are listed below.
-fn above_losses(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId>>) -> FxHashSet<ObjectId> {
+/// How bad it is: lost data, stuck, and the other states that are no end.
+type Badness = (bool, Word);
+
+/// Whether it is folded only where there are many.
+fn is_bad((loses_data, word): Badness) -> bool {
+    loses_data || matches!(word, Word::Stuck | Word::Unclear | Word::Waits | Word::Unsure)
+}
+
+fn is_worse(one: Badness, than: Badness) -> bool {
+    (!one.0, one.1) < (!than.0, than.1)
+}
+
+/// The worst of each object that something bad happens to, and of all that it is listed below.
+fn worst_inside(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId>>) -> FxHashMap<ObjectId, Badness> {
     let parents: FxHashMap<ObjectId, ObjectId> =
         children.iter().flat_map(|(above, below)| below.iter().map(|object| (*object, *above))).collect();
-    let mut found = FxHashSet::default();
     let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
-    for effect in losses {
-        let mut next = Some(effect.object);
-        while let Some(object) = next.filter(|object| found.insert(*object)) {
+    let losses: FxHashSet<ObjectId> = losses.map(|effect| effect.object).collect();
+    let mut worst: FxHashMap<ObjectId, Badness> = FxHashMap::default();
+    for object in view.all_shown() {
+        let Some(outcome) = view.shown(object) else { continue };
+        let badness = (losses.contains(&object), word_of(view, outcome));
+        let mut next = Some(object).filter(|_| is_bad(badness));
+        while let Some(object) = next.filter(|object| worst.get(object).is_none_or(|known| is_worse(badness, *known))) {
+            worst.insert(object, badness);
             next = parents.get(&object).copied();
         }
     }
-    found
+    worst
 }
 
-/// The lines of siblings, in reverse order: lost data first, then stuck objects, then by kind, outcome and name;
-/// similar ones folded.
+/// The lines of siblings, in reverse order: those with the worst inside first, then by kind, outcome and name; those
+/// that are alike folded.
 fn siblings<'a>(
     view: &PlanView<'a>,
     children: &FxHashMap<ObjectId, Vec<ObjectId>>,
-    losses: &FxHashSet<ObjectId>,
+    worst: &FxHashMap<ObjectId, Badness>,
     objects: &[ObjectId],
     depth: u32,
     fold: bool,
@@ -135,20 +155,25 @@ fn siblings<'a>(
         .filter_map(|object| {
             let outcome = view.shown(*object)?;
             let root = depth == 0 && view.is_sweep();
-            let detail = if root { detail_of_root(view, outcome) } else { detail(view, outcome) };
+            let mut detail = if root { detail_of_root(view, outcome) } else { detail(view, outcome) };
+            // When its kubelet ends a pod is the same in every delete.
+            if fold && detail.starts_with(GRACE) {
+                detail.clear();
+            }
             let common = if root { group_of_root(outcome, &detail) } else { detail.clone() };
-            Some(Row { depth, object: *object, outcome, more: 0, word: word_of(view, outcome), detail, common })
+            let word = word_of(view, outcome);
+            Some(Row { depth, object: *object, outcome, more: 0, goes_on: false, word, detail, common })
         })
         .collect();
     if depth > 0 || view.is_sweep() {
         rows.sort_by_cached_key(|row| {
             let object = view.snapshot.object(row.object);
-            let stuck = row.outcome.state == Some(State::Stuck);
+            let (loses_data, inside) = worst.get(&row.object).copied().unwrap_or((false, Word::Gone));
             // Only roots are in several namespaces, except for dependents across namespaces.
             let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
             (
-                !losses.contains(&row.object),
-                !stuck,
+                !loses_data,
+                inside,
                 namespace,
                 object.resource,
                 row.word,
@@ -157,28 +182,40 @@ fn siblings<'a>(
             )
         });
     }
-    let rows = if fold { folded(view.snapshot, children, rows) } else { rows };
+    let rows = if fold { folded(view, children, worst, rows) } else { rows };
     rows.into_iter().rev().collect()
 }
 
-/// Folds runs of similar rows that have nothing below them.
-fn folded<'a>(snapshot: &Snapshot, children: &FxHashMap<ObjectId, Vec<ObjectId>>, rows: Vec<Row<'a>>) -> Vec<Row<'a>> {
+/// Folds runs of rows that are alike and have nothing below them.
+fn folded<'a>(
+    view: &PlanView<'a>,
+    children: &FxHashMap<ObjectId, Vec<ObjectId>>,
+    worst: &FxHashMap<ObjectId, Badness>,
+    rows: Vec<Row<'a>>,
+) -> Vec<Row<'a>> {
+    let is_target = |row: &Row<'_>| row.depth == 0 && view.plan.request.targets.contains(&row.object);
     let alike = |left: &Row<'_>, right: &Row<'_>| {
-        snapshot.object(left.object).resource == snapshot.object(right.object).resource
+        let [one, other] = [left, right].map(|row| view.snapshot.object(row.object));
+        one.resource == other.resource
+            && one.namespace == other.namespace
             && left.word == right.word
             && left.common == right.common
-            && (left.depth > 0 || snapshot.object(left.object).namespace == snapshot.object(right.object).namespace)
-            && !children.contains_key(&left.object)
-            && !children.contains_key(&right.object)
+            && worst.get(&left.object) == worst.get(&right.object)
+            && [left, right].iter().all(|row| !children.contains_key(&row.object) && !is_target(row))
     };
     let mut shown: Vec<Row<'a>> = Vec::new();
     for run in rows.chunk_by(alike) {
-        if run.len() < FOLD_FROM {
+        let (from, alone) = match worst.contains_key(&run[0].object) {
+            true => (FOLD_WORST_FROM, SHOWN_OF_WORST),
+            false => (FOLD_FROM, 0),
+        };
+        if run.len() < from {
             shown.extend_from_slice(run);
         } else {
-            shown.extend_from_slice(&run[..SHOWN_OF_FOLDED]);
-            let first = run[SHOWN_OF_FOLDED].clone();
-            shown.push(Row { more: run.len() - SHOWN_OF_FOLDED, detail: first.common.clone(), ..first });
+            shown.extend_from_slice(&run[..alone]);
+            let first = run[alone].clone();
+            let detail = first.common.clone();
+            shown.push(Row { more: run.len() - alone, goes_on: alone > 0, detail, ..first });
         }
     }
     shown

@@ -19,6 +19,7 @@ use crate::{
 
 use super::{
     PlanView,
+    details::GRACE,
     forest::{Row, rows},
     names::name,
     sections,
@@ -53,7 +54,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
     let shown: Vec<Line> = kinds.iter().map(|kind| line(view, kind)).collect();
     let width = options.width.map(|width| width.saturating_sub(MARGIN));
     lines::write(&shown, lines::aligned(&shown, width), MARGIN, options.width, options.style, out)?;
-    writeln!(out, "  {}", options.style.paint(Tone::Quiet, "(each object: --all)"))
+    writeln!(out, "  {}", options.style.paint(Tone::Quiet, "(each object: -o wide)"))
 }
 
 fn resource_of(view: &PlanView<'_>, object: ObjectId) -> ResourceId {
@@ -71,7 +72,7 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
         let is_target = view.plan.request.targets.contains(&row.object);
         let loses_data = losses.contains(&row.object);
         // When a pod ends matters to nobody who deletes its namespace.
-        let usual = row.detail.starts_with("after its grace period");
+        let usual = row.detail.starts_with(GRACE);
         // Each has a reason of its own, until they are too many.
         let tells = is_target || row.word == Word::Stuck;
         alone += usize::from(tells);

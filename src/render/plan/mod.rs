@@ -35,7 +35,7 @@ pub(super) use side_effects::{kept_outside, lost};
 
 use std::io::{self, Write};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::{
@@ -212,5 +212,7 @@ impl Output for PlanView<'_> {
 /// The objects that would be deleted, in order: in the first end, and then in the second.
 fn names_of_deleted(view: &PlanView<'_>) -> String {
     let gone = view.plan.both_ends().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
-    gone.map(|outcome| format!("{}\n", full_name(view.snapshot, outcome.object))).collect()
+    let mut seen = FxHashSet::default();
+    let gone = gone.map(|outcome| outcome.object).filter(|object| seen.insert(*object));
+    gone.map(|object| format!("{}\n", full_name(view.snapshot, object))).collect()
 }

@@ -29,8 +29,6 @@ use super::{
     verdict::{already_waits, further_doubts, then},
 };
 
-/// The width of the labels, in columns.
-const INDENT: usize = 10;
 /// The width of a policy's name.
 const POLICY: usize = "background".len() + 2;
 /// At most this many causes of stuck objects are shown.
@@ -81,7 +79,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
     if !sections.is_empty() {
         writeln!(out)?;
     }
-    write_sections(&sections, INDENT, options, out)
+    write_sections(&sections, options, out)
 }
 
 /// The sections as a picture shows them.
@@ -171,7 +169,8 @@ fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> 
         match assumption {
             Assumption::Kubelet { node } => nodes.push(node),
             Assumption::NotReplaced { .. } | Assumption::NotAdopted => {}
-            other => lines.push(other.to_string()),
+            other if is_usual(other) => lines.push(other.to_string()),
+            other => lines.push(format!("assumed: {other}")),
         }
     }
     let kubelets = match nodes.as_slice() {
@@ -196,10 +195,9 @@ pub(super) fn in_short(summary: Summary) -> String {
     };
     add(summary.stuck, format!("{} stuck", thousands(summary.stuck)));
     let waiting = summary.terminating - summary.stuck;
-    add(waiting, format!("{} Terminating for now", thousands(waiting)));
-    add(summary.orphaned, format!("{} without an owner", count(summary.orphaned, "survives", "survive")));
-    add(summary.detached, format!("{} with fewer owners", count(summary.detached, "survives", "survive")));
-    add(summary.unblocked, count(summary.unblocked, "no longer blocks its owner", "no longer block their owners"));
+    add(waiting, count(waiting, "waits", "wait"));
+    let kept = summary.orphaned + summary.detached + summary.unblocked;
+    add(kept, format!("{} kept", thousands(kept)));
     add(summary.later, format!("{} later", thousands(summary.later)));
     add(summary.recreated, count(summary.recreated, "comes back", "come back"));
     parts.join(", ")
@@ -427,6 +425,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                 }
                 // The obstacle's own remedy says more.
                 BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_) => {}
+                BlockedBy::Said => said.extend(explain_what_waits(view)),
             }
             if said.iter().filter(|said| !said.is_command).count() >= NAMED_CAUSES {
                 return said;
@@ -537,13 +536,13 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     let name_of = |target: &ObjectId| view.snapshot.text(view.snapshot.object(*target).name);
     let archive = targets.first().filter(|_| saves).map(|first| format!("--archive={}.yaml", name_of(first)));
     let policy = format!("--propagation={}", propagation.name().to_lowercase());
-    let each = if keep.is_empty() { "each target" } else { "all targets in one command" };
     let policy = (!is_policy_ignored(view)).then_some(policy);
     let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).chain(archive).collect();
     Some(match command_about(view, "delete", targets) {
         Some(command) => Said::command(command.args(flags)),
         None if targets.iter().all(|target| kubectl_name(view, *target).is_some()) => {
-            Said::from(format!("name {each}: {}", view.kubectl.plugin("delete").args(flags)))
+            let archive = if saves { ", with --archive=FILE" } else { "" };
+            Said::from(format!("to do it, write delete in place of plan{archive}"))
         }
         None => return None,
     })

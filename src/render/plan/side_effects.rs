@@ -9,9 +9,12 @@ use crate::{
         effects::{EffectKind, Severity},
     },
     plan::{Afterwards, Note, NoteKind, Outcome, OutsideEffect},
-    render::words::plural,
+    render::{
+        states::{BACK, LOSS, OUTSIDE},
+        words::plural,
+    },
     simulate::BlockedBy,
-    wording::count,
+    wording::{and_more, count},
 };
 
 use super::{PlanView, names::name};
@@ -21,19 +24,19 @@ const NAMED: usize = 3;
 /// At most this many different effects are shown if the rest is folded.
 const MOST_EFFECTS: usize = 8;
 
-/// What is lost with an object, in capitals: the start of its remarks.
-pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
+/// What is lost with an object, in capitals, each with its mark: the start of its remarks.
+pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
     let losses = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
-        EffectKind::DataDestroyed => Some("DATA LOSS"),
-        EffectKind::ExternalDeleted => Some("EXTERNAL RESOURCE DELETED"),
-        EffectKind::ObjectsDeleted => Some("ALSO DELETES OTHER OBJECTS"),
+        EffectKind::DataDestroyed => Some((LOSS, "DATA LOSS")),
+        EffectKind::ExternalDeleted => Some((OUTSIDE, "EXTERNAL RESOURCE DELETED")),
+        EffectKind::ObjectsDeleted => Some((OUTSIDE, "ALSO DELETES OTHER OBJECTS")),
         _ => None,
     });
-    each_once(losses)
+    each_once(losses.map(|(mark, loss)| format!("{mark} {loss}")))
 }
 
 /// The last remarks on an object's line.
-pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static str> {
+pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
     // Its finalizers are already named.
     let held = outcome.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(_)));
     let effects = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
@@ -47,19 +50,19 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<&'static st
     });
     let afterwards = outcome.afterwards.iter().filter_map(|after| match after {
         Afterwards::Recreated { .. } | Afterwards::KeptUp { .. } | Afterwards::MirroredAgain { .. } => {
-            Some("recreated")
+            Some(format!("{BACK} comes back"))
         }
-        Afterwards::RecreatedEmpty { .. } => Some("recreated empty"),
-        Afterwards::Adopted { .. } => Some("adopted again"),
-        Afterwards::AdoptedBy { .. } => Some("adopted"),
+        Afterwards::RecreatedEmpty { .. } => Some(format!("{BACK} comes back empty")),
+        Afterwards::Adopted { .. } => Some("adopted again".to_owned()),
+        Afterwards::AdoptedBy { .. } => Some("adopted".to_owned()),
         // Possible reactions are described once, below the lines.
         Afterwards::MayBeRecreated { .. } | Afterwards::MayBeAdopted => None,
     });
-    each_once(effects.chain(afterwards))
+    each_once(effects.map(str::to_owned).chain(afterwards))
 }
 
-fn each_once(remarks: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
-    let mut describe: Vec<&str> = Vec::new();
+fn each_once(remarks: impl Iterator<Item = String>) -> Vec<String> {
+    let mut describe: Vec<String> = Vec::new();
     for remark in remarks {
         if !describe.contains(&remark) {
             describe.push(remark);
@@ -99,7 +102,10 @@ fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> 
         many => {
             let resource = view.snapshot.resources.get(*resource);
             let message = many.first().map_or("", |first| &first.message);
-            format!("{} {}, each: {message}{when}", many.len(), plural(resource, many.len()))
+            let named: Vec<String> = many.iter().take(NAMED).map(|effect| bare(view, effect.object)).collect();
+            let kinds = plural(resource, many.len());
+            let more = and_more(many.len() - named.len());
+            format!("{} {kinds} ({}{more}), each: {message}{when}", many.len(), named.join(", "))
         }
     });
     let mut describe: Vec<String> = describe.collect();
@@ -107,6 +113,12 @@ fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> 
         describe.push(format!("… and {} more (--all, or -o json)", count(rest, "effect", "effects")));
     }
     describe
+}
+
+/// The name without the kind.
+fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
+    let name = name(view, object, None);
+    name.split_once('/').map_or(name.clone(), |(_, rest)| rest.to_owned())
 }
 
 fn related(view: &PlanView<'_>, effect: &OutsideEffect) -> String {
@@ -164,7 +176,7 @@ pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     let (many, many_unsure) = (sure > NAMED, unsure > NAMED);
     let mut describe: Vec<String> = Vec::new();
     if many {
-        describe.push(format!("{sure} controllers are not deleted and recreate the objects marked \"recreated\""));
+        describe.push(format!("{sure} controllers are not deleted and recreate the objects marked {BACK}"));
     }
     if many_unsure {
         describe.push(format!("{unsure} controllers are not deleted and may recreate the objects they control"));

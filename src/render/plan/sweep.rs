@@ -19,8 +19,8 @@ use super::{
     document::SweepDocument,
     names_of_deleted, picture, text,
     verdict::{
-        Part, VerdictText, come_back, doubt, holds, in_a_line, losses_of, more_later, prevented, tone, uncertain, word,
-        write_line,
+        Part, VerdictJson, VerdictText, come_back, doubt, holds, in_a_line, losses_of, more_later, prevented, tone,
+        uncertain, word, write_line,
     },
 };
 
@@ -30,7 +30,8 @@ pub struct SweepView<'a>(pub PlanView<'a>);
 
 impl Output for SweepView<'_> {
     fn document(&self) -> impl Serialize {
-        SweepDocument::of(&self.0)
+        let verdict = VerdictJson::with(&self.0, &self.0.verdict(), &self.verdict());
+        SweepDocument::of(&self.0, verdict)
     }
 
     fn other(&self, format: Format) -> Option<String> {

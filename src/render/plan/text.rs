@@ -12,6 +12,7 @@ use crate::{
         style::Tone,
         words::plural,
     },
+    wording::thousands,
 };
 
 use super::{
@@ -100,11 +101,12 @@ fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<(Tone, String)
     remarks
 }
 
-/// `Kind/name`, or `… 12 more Pods`.
+/// `Kind/name`, `12 Pods`, or `… 12 more Pods`.
 pub(super) fn row_name(view: &PlanView<'_>, row: &Row<'_>, above: Option<ObjectId>) -> String {
     if row.more == 0 {
         return name(view, row.object, above);
     }
     let resource = view.snapshot.resources.get(view.snapshot.object(row.object).resource);
-    format!("… {} more {}", row.more, plural(resource, row.more))
+    let (number, kinds) = (thousands(row.more), plural(resource, row.more));
+    if row.goes_on { format!("… {number} more {kinds}") } else { format!("{number} {kinds}") }
 }

@@ -123,16 +123,22 @@ impl VerdictJson {
     /// The verdict on the plan in view.
     pub fn of(view: &PlanView<'_>) -> Self {
         let verdict = view.verdict();
+        Self::with(view, &verdict, &describe(view, &verdict))
+    }
+
+    /// The same of a verdict in words. Of a sweep, what is Terminating already and stays so counts, too.
+    pub(super) fn with(view: &PlanView<'_>, verdict: &Verdict, text: &VerdictText) -> Self {
         let counts = verdict.counts;
-        let message = message(view, &verdict);
+        let remaining = &view.plan.stays;
+        let sentence: String = text.sentence.iter().map(|run| run.text.as_str()).collect();
         VerdictJson {
             result: verdict.result.name(),
             certain: verdict.certain,
-            message,
+            message: capitalized(&sentence),
             counts: CountsJson {
                 deleted: counts.deleted,
-                terminating: counts.terminating,
-                stuck: counts.stuck,
+                terminating: counts.terminating + remaining.len(),
+                stuck: counts.stuck + remaining.iter().filter(|stays| stays.state == Some(State::Stuck)).count(),
                 deleted_later: counts.later,
                 uncertain: counts.uncertain,
                 data_lost: counts.data_lost,
@@ -150,12 +156,6 @@ impl VerdictJson {
                 .collect(),
         }
     }
-}
-
-/// The verdict in one sentence, without the word for its result.
-fn message(view: &PlanView<'_>, verdict: &Verdict) -> String {
-    let sentence: String = describe(view, verdict).sentence.iter().map(|run| run.text.as_str()).collect();
-    capitalized(&sentence)
 }
 
 pub(super) fn capitalized(sentence: &str) -> String {
@@ -225,7 +225,9 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
         };
         let it = if targets.len() == 1 { "the target" } else { "the targets" };
         parts.push(Part::new(20, what(&listed(view, targets))).or(4, what(it)));
+        parts.splice(..0, losses_of(view, verdict));
         parts.extend(doubt(view, verdict));
+        parts.extend(more_later(view));
         parts.extend(uncertain(verdict));
     } else {
         parts.extend(taken_down(view));
@@ -440,6 +442,10 @@ where
         let holders = outcomes().filter(is_waiting).flat_map(|outcome| &outcome.held_by);
         let holders: BTreeSet<&str> = holders.map(|holder| holder.name(view.snapshot)).collect();
         let part = Part::new(15, until);
+        let part = match running(view, outcomes()) {
+            Some(controller) => part.or(1, format!("{waits} for {controller}, which runs")),
+            None => part,
+        };
         let part = match holders.into_iter().collect::<Vec<_>>().as_slice() {
             [] => part,
             [one] => part.or(4, format!("{waits} for {one}")),
@@ -448,6 +454,18 @@ where
         parts.push(part.or(6, waits).listed());
     }
     parts
+}
+
+/// The one controller that is known to run and has to act, if all that waits is held by its finalizers.
+fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<String> {
+    let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
+    let holders = waiting.flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)));
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    for (object, holder) in holders {
+        let controller = view.plan.controllers.get(object, holder).filter(|controller| controller.runs())?;
+        names.insert(controller.told(view.snapshot)?);
+    }
+    names.pop_first().filter(|_| names.is_empty())
 }
 
 /// How much of what goes is recreated.
@@ -525,8 +543,10 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     if second.is_empty() {
         return None;
     }
-    let objects = count(second.len(), "object is deleted", "objects are deleted");
-    let objects = format!("{objects} ({})", by_some_kinds(view, second.into_iter()));
+    let objects = match second.as_slice() {
+        [one] => format!("{} is deleted", name(view, *one, None)),
+        many => format!("{} objects are deleted ({})", thousands(many.len()), by_some_kinds(view, second.into_iter())),
+    };
     let when = match root_causes(view).strip_prefix(" because of ") {
         _ if view.plan.summary.stuck == 0 => String::new(),
         Some(one) if one.starts_with("the ") => format!("once {one} is removed, {}", others_act(view)),
@@ -596,7 +616,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         ReasonKind::Gap => format!("{outcomes} {depends} on something that could not be read"),
         ReasonKind::Bound => format!("{outcomes} could not be simulated to the end"),
         ReasonKind::Assumption => {
-            format!("{} on an assumption that may be wrong", count(number, "outcome rests", "outcomes rest"))
+            format!("{outcomes} {depends} on an assumption")
         }
         ReasonKind::UnknownEffect => {
             format!("what is lost with {} could not be read", by_kind(view, reason.objects.iter().copied()))

@@ -27,9 +27,9 @@ pub(super) struct ReclaimDocument<'a> {
     assumes: Vec<AssumptionJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct RemovalJson<'a> {
+pub(in crate::render) struct RemovalJson<'a> {
     object: ObjectJson<'a>,
     certain: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ struct RemovalJson<'a> {
     frees: Frees,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct ReasonJson<'a> {
     rule: Rule,
     controller: &'a str,
@@ -53,7 +53,7 @@ struct ReasonJson<'a> {
     why: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(tag = "kind")]
 enum WhenJson<'a> {
     Now,
@@ -72,7 +72,7 @@ enum WhenJson<'a> {
     },
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct HeldJson<'a> {
     finalizer: &'a str,
@@ -81,7 +81,7 @@ struct HeldJson<'a> {
     used_by: Vec<ObjectJson<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Frees {
     objects: usize,
     bytes: u64,
@@ -132,7 +132,7 @@ impl<'a> ReclaimDocument<'a> {
 }
 
 impl<'a> RemovalJson<'a> {
-    fn of(snapshot: &'a Snapshot, removal: &'a Removal) -> Self {
+    pub(in crate::render) fn of(snapshot: &'a Snapshot, removal: &'a Removal) -> Self {
         let held = |Held { finalizer, by, for_objects }: &'a Held| HeldJson {
             finalizer,
             controller: *by,

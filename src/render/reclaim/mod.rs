@@ -3,6 +3,9 @@
 mod document;
 mod text;
 
+pub(super) use document::RemovalJson;
+pub(super) use text::{when, why};
+
 use std::io::{self, Write};
 
 use serde::Serialize;

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 
 use crate::{
     document::rfc3339,
-    model::ObjectId,
+    model::{ObjectId, Snapshot},
     reclaim::{Removal, When},
     render::{
         go_quote::visible,
         output::TextOptions,
+        plan::located,
         style::Tone,
         table::{Column, lines},
         words::wrapped,
@@ -93,7 +94,7 @@ fn table(
     columns.push(Column::name("OBJECT"));
     columns.push(Column::number("WITH"));
     columns.extend(options.wide.then_some([Column::text("RULE"), Column::text("CONTROLLER")]).into_iter().flatten());
-    columns.push(Column::name("WHY"));
+    columns.push(Column::prose("WHY"));
     let rows = removals.iter().map(|removal| {
         let reason = removal.reason();
         let mut cells = vec![when(&reason.when, view.now)];
@@ -105,7 +106,7 @@ fn table(
         if options.wide {
             cells.extend([reason.rule.id().to_owned(), reason.controller.clone().into_owned()]);
         }
-        cells.push(why(view, removal));
+        cells.push(why(view.snapshot, removal));
         cells
     });
     for line in lines(&columns, rows.collect(), options.width.filter(|_| !options.wide)) {
@@ -128,7 +129,7 @@ fn stays(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write)
     writeln!(out)?;
     let mut columns = vec![Column::name("OBJECT")];
     columns.extend(options.wide.then_some(Column::text("RULE")));
-    columns.push(Column::name("WHY"));
+    columns.push(Column::prose("WHY"));
     let rows = stays.iter().map(|stays| {
         let mut cells = vec![name(view, stays.object)];
         cells.extend(options.wide.then(|| stays.rule.id().to_owned()));
@@ -141,15 +142,13 @@ fn stays(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write)
     Ok(())
 }
 
-/// `Kind/name`, with the namespace if several are in view.
+/// `Kind/name -n NAMESPACE`; without the namespace if only one is in view.
 fn name(view: &ReclaimView<'_>, id: ObjectId) -> String {
-    let namespace = view.snapshot.text(view.snapshot.object(id).namespace);
-    let short = view.snapshot.short_name(id);
-    if namespace.is_empty() || view.namespace == Some(namespace) { short } else { format!("{namespace}/{short}") }
+    located(view.snapshot, id, view.namespace)
 }
 
 /// `at once`, `in 12m`, `within 20s`, `in 3h to 4h`.
-fn when(when: &When, now: i64) -> String {
+pub(in crate::render) fn when(when: &When, now: i64) -> String {
     match (when.earliest(now), when.latest(now)) {
         (Some(from), Some(until)) if until == now && from == now => "at once".to_owned(),
         (Some(from), Some(until)) if from == now => format!("within {}", age(until - now)),
@@ -159,7 +158,8 @@ fn when(when: &When, now: i64) -> String {
     }
 }
 
-fn why(view: &ReclaimView<'_>, removal: &Removal) -> String {
+/// Why an object goes, and what holds it then.
+pub(in crate::render) fn why(snapshot: &Snapshot, removal: &Removal) -> String {
     let reason = removal.reason();
     let mut why = reason.why.clone();
     if let When::Once { event, .. } = &reason.when {
@@ -172,12 +172,12 @@ fn why(view: &ReclaimView<'_>, removal: &Removal) -> String {
         }
         if let Some(first) = held.for_objects.first() {
             let more = and_more(held.for_objects.len() - 1);
-            why.push_str(&format!(" once {}{more} is gone", view.snapshot.short_name(*first)));
+            why.push_str(&format!(" once {}{more} is gone", snapshot.short_name(*first)));
         }
     }
     if let Some(first) = removal.held_dependents.first() {
         let more = and_more(removal.held_dependents.len() - 1);
-        why.push_str(&format!("; a finalizer then holds {}{more}", view.snapshot.short_name(*first)));
+        why.push_str(&format!("; a finalizer then holds {}{more}", snapshot.short_name(*first)));
     }
     if let Some(doubt) = removal.doubt() {
         why.push_str(&format!("; not certain: {doubt}"));

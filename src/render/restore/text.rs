@@ -10,6 +10,7 @@ use crate::{
     render::{
         doctor::set,
         go_quote::visible,
+        sections::INDENT,
         style::{Style, Tone},
     },
     restore::{Archived, Difference, Item, ItemId, Outcome, Restored, StillNamed},
@@ -19,7 +20,7 @@ use crate::{
 use super::RestoreView;
 
 /// The width of the labels, in columns.
-const MARGIN: usize = 12;
+const MARGIN: usize = INDENT;
 /// At most this many objects are listed under a label.
 const SHOWN: usize = 12;
 /// At most this many of the objects that are left out for one reason are named.

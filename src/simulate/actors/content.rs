@@ -6,9 +6,13 @@
 use std::{cmp::Reverse, collections::VecDeque};
 
 use crate::{
-    model::{ObjectId, ResourceId, Symbol, facts::DefinitionFacts},
+    model::{
+        ObjectId, ResourceId, Symbol,
+        facts::{Condition, DefinitionFacts},
+    },
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
+        blockers::State,
         cause::Cause,
         obstacles::{Operation, reach},
         world::{Needs, SimContext, World},
@@ -65,6 +69,35 @@ impl SimContext<'_> {
     /// the CRD finalizer controller can't read them either, and deletes nothing (S19).
     pub(crate) fn hides_instances(&self, definition: ObjectId) -> bool {
         self.instances(definition).is_some_and(|resource| self.snapshot.is_unreadable_by_all(resource))
+    }
+}
+
+/// What the API server says keeps a Terminating object.
+impl SimContext<'_> {
+    /// Whether the conditions of a Terminating Namespace or CustomResourceDefinition say that its end fails
+    /// ([`State::Stuck`]), or that something is left although nothing was read that is in it ([`State::Unknown`]).
+    pub(crate) fn said_to_keep(&self, object: ObjectId) -> Option<State> {
+        let found = self.snapshot.object(object);
+        let said = self.snapshot.facts.said_to_keep(object);
+        if said.is_empty() || !found.terminating() {
+            return None;
+        }
+        if self.said_to_fail(object) {
+            return Some(State::Stuck);
+        }
+        let is_empty = match self.rules(object).own_delete {
+            OwnDelete::Definition => self.instances(object).is_none_or(|kind| self.of_resource(kind).is_empty()),
+            _ => self.in_namespace(found.name).is_empty(),
+        };
+        is_empty.then_some(State::Unknown)
+    }
+
+    /// Whether the API server says that a Namespace or CustomResourceDefinition can't be emptied. Once all APIs answer,
+    /// a condition about discovery is of the past: the namespace controller has not looked again.
+    pub(crate) fn said_to_fail(&self, object: ObjectId) -> bool {
+        let all_answer = !self.snapshot.is_dump() && self.snapshot.undiscovered().next().is_none();
+        let is_over = |condition: &Condition| all_answer && condition.kind == "NamespaceDeletionDiscoveryFailure";
+        self.snapshot.facts.said_to_keep(object).iter().any(|condition| condition.fails() && !is_over(condition))
     }
 }
 
@@ -133,7 +166,9 @@ impl World<'_, '_> {
             return ActorResult::Continues;
         }
         // R9.11: unreadable resources may have contents.
-        let readable = context.snapshot.unreadable_by_all().next().is_none() && !self.held_by_api.contains_key(&object);
+        let readable = context.snapshot.unreadable_by_all().next().is_none()
+            && !self.held_by_api.contains_key(&object)
+            && context.said_to_keep(object).is_none();
         if content(self).is_empty() && readable {
             // In the same pass, it may have been asked for its content before or after its backend went.
             if let Some((service, _)) = self.dead_api() {
@@ -173,7 +208,7 @@ impl World<'_, '_> {
         if searches && !context.instances(object).is_some_and(|resource| context.snapshot.covers(resource, None)) {
             self.doubtful.insert(object);
         }
-        let fails = context.hides_instances(object);
+        let fails = context.hides_instances(object) || context.said_to_keep(object).is_some();
         let instances = |world: &Self| -> Vec<ObjectId> {
             let resource = context.instances(object).filter(|_| searches && !fails);
             let all = resource.map_or(&[][..], |resource| context.of_resource(resource)).iter().copied();

@@ -134,7 +134,8 @@ impl World<'_, '_> {
             | BlockedBy::Webhook(..)
             | BlockedBy::Policy(_)
             | BlockedBy::Schema(_)
-            | BlockedBy::Api(_) => false,
+            | BlockedBy::Api(_)
+            | BlockedBy::Said => false,
         }
     }
 }

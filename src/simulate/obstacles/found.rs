@@ -109,7 +109,7 @@ impl World<'_, '_> {
                     let hook = &admission.hooks[hook as usize];
                     self.lack(hook.call.webhook.backend.as_ref(), &hook.reach(context).0)
                 }
-                RefusedBy::Policy(_) => "its validation is the constant false".to_owned(),
+                RefusedBy::Policy(policy) => admission.policies[policy as usize].why(context, object),
                 RefusedBy::Schema(_) => context.snapshot.schema_fault(object).unwrap_or_default().to_owned(),
             };
             found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);

@@ -65,6 +65,14 @@ impl BoundPolicy<'_> {
         self.refuses_all() || self.lacked_parameters(context, object).is_some()
     }
 
+    /// Why the policy refuses a write to this object, whatever the write is: a clause.
+    pub(crate) fn why(&self, context: &SimContext<'_>, object: ObjectId) -> String {
+        match self.lacked_parameters(context, object).filter(|_| !self.refuses_all()) {
+            Some(kind) => format!("its parameters of kind {kind} do not exist, and its binding refuses without them"),
+            None => "its validation is the constant false".to_owned(),
+        }
+    }
+
     /// The kind of the parameters without which the binding refuses, if none of them exists for this object: certainly,
     /// by a look-up or a list.
     pub(crate) fn lacked_parameters(&self, context: &SimContext<'_>, object: ObjectId) -> Option<&str> {

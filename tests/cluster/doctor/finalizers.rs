@@ -250,25 +250,29 @@ pub fn deletions_inside_the_cluster_are_armed() {
          it."
     );
     assert_eq!(found.findings().count(), 1, "{:#}", found.document);
-    // Starting the controller is less harmful than to go without it, and more than to keep what it deletes. It repairs
-    // nothing here: no Deployment gets pods.
+    // Starting the controller repairs nothing here: no Deployment gets pods.
     let remedies: Vec<&str> =
         finding["remedies"].as_array().into_iter().flatten().map(|remedy| words(remedy, "what")).collect();
     assert_eq!(
         remedies,
         [
-            "keep their dependents: remove the references to them",
             "start the controller, which then does all of that",
+            "keep their dependents: remove the references to them, then start the controller",
             "force-remove the finalizer (its cleanup will NOT run): the collector then deletes 2 objects that \
              depend on them",
         ]
     );
-    follow(cluster, finding, 1);
-    let scaled =
-        cluster.get(&format!("/apis/apps/v1/namespaces/{elsewhere}/deployments/{manager}")).expect("it is there");
-    assert_eq!(scaled["spec"]["replicas"], 1);
-    cluster.patch(&cluster.path_of(&scaled), &json!({"spec": {"replicas": 0}}));
-    mends(cluster, &args, "armed-deletion", "held");
+    assert_eq!(finding["remedies"][0]["decides"], true, "{finding:#}");
+    follow(cluster, finding, 0);
+    let stop_again = || {
+        let scaled =
+            cluster.get(&format!("/apis/apps/v1/namespaces/{elsewhere}/deployments/{manager}")).expect("it is there");
+        assert_eq!(scaled["spec"]["replicas"], 1);
+        cluster.patch(&cluster.path_of(&scaled), &json!({"spec": {"replicas": 0}}));
+    };
+    stop_again();
+    mends_with(cluster, &args, "armed-deletion", "held", 1);
+    stop_again();
     assert!(cluster.get(&cluster.path_of(&below)).is_some_and(|below| below["metadata"]["ownerReferences"].is_null()));
     // The first remedy starts the controller, which has no pods here.
     let finding = mends_with(cluster, &args, "stuck-finalizer", "held", 1);

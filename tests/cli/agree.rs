@@ -1,0 +1,250 @@
+//! What several commands say of one thing, and what they say is lost, in dumps of a few objects.
+
+use serde_json::{Value, json};
+
+use super::run::{OLD, Ran, finish, gc, program, words, write};
+
+/// Runs a command line on these objects, which are the whole cluster.
+fn on(objects: &[Value], line: &str) -> Ran {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+    finish(program().args(words(line)).args(["--assume-complete", "--from", "-"]).write_stdin(list))
+}
+
+fn document(objects: &[Value], line: &str) -> Value {
+    serde_json::from_str(&on(objects, &format!("{line} -o json")).done()).unwrap()
+}
+
+#[track_caller]
+fn says(ran: &Ran, texts: &[&str]) {
+    for text in texts {
+        assert!(ran.out.contains(text), "{text:?} is not in {ran}");
+    }
+}
+
+#[track_caller]
+fn says_not(ran: &Ran, texts: &[&str]) {
+    for text in texts {
+        assert!(!ran.out.contains(text), "{text:?} is in {ran}");
+    }
+}
+
+const DELETED: &str = "2026-03-01T10:00:00Z";
+
+/// An object in the namespace `vault`; its uid is its name. `more` has further fields of its metadata.
+fn object(kind: (&str, &str), name: &str, more: Value) -> Value {
+    let mut metadata = json!({"name": name, "namespace": "vault", "uid": name,
+        "creationTimestamp": "2026-01-01T00:00:00Z"});
+    metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"apiVersion": kind.0, "kind": kind.1, "metadata": metadata})
+}
+
+fn owners(kind: (&str, &str), names: &[&str]) -> Value {
+    let of = |name: &&str| {
+        let (api_version, kind) = kind;
+        json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": name, "blockOwnerDeletion": true})
+    };
+    names.iter().map(of).collect()
+}
+
+const LOCKER: (&str, &str) = ("bank.dev/v1", "Locker");
+
+/// A claim that a Locker owns, and its volume, whose data goes with it.
+fn claim(owner: &str) -> [Value; 2] {
+    let mut claim =
+        object(("v1", "PersistentVolumeClaim"), "gold", json!({"ownerReferences": owners(LOCKER, &[owner])}));
+    claim["spec"] = json!({"volumeName": "pv1"});
+    claim["status"] = json!({"phase": "Bound"});
+    let mut volume = object(("v1", "PersistentVolume"), "pv1", json!({"namespace": null}));
+    volume["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": "x.y", "volumeHandle": "h"},
+        "claimRef": {"namespace": "vault", "name": "gold", "uid": "gold"}});
+    volume["status"] = json!({"phase": "Bound"});
+    [claim, volume]
+}
+
+/// Of each object that goes by itself, explain says so, too.
+#[test]
+fn explain_knows_what_goes_by_itself() {
+    let forecast: Value = serde_json::from_str(&gc(&["reclaim", "-A", "--from", OLD, "-o", "json"]).fine()).unwrap();
+    let removals = forecast["removals"].as_array().unwrap();
+    assert!(removals.len() > 8, "{forecast:#}");
+    for removal in removals {
+        let object = &removal["object"];
+        let text = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
+        let target = format!("{}/{}", text("kind").to_lowercase(), text("name"));
+        let place = Some(text("namespace")).filter(|namespace| !namespace.is_empty());
+        let place: Vec<String> = place.into_iter().flat_map(|namespace| ["-n".to_owned(), namespace]).collect();
+        let explain = |more: &[&str]| {
+            gc(&[&["explain", &target, "--from", OLD], &place.iter().map(String::as_str).collect::<Vec<_>>()[..], more]
+                .concat())
+        };
+        let told: Value = serde_json::from_str(&explain(&["-o", "json"]).done()).unwrap();
+        let story = &told["explanations"][0];
+        let ran = explain(&[]);
+        if story["terminating"] == true {
+            assert!(story["removal"].is_null(), "{story:#}");
+            says_not(&ran, &["OK:"]);
+            continue;
+        }
+        assert_eq!(&story["removal"], removal);
+        let later = removal["reasons"][0]["when"]["kind"] == "Once";
+        says(&ran, &[if later { "OK: nothing deletes" } else { "WILL BE DELETED: the " }]);
+        if later {
+            says(&ran, &[" now", "Then        the "]);
+        }
+    }
+}
+
+/// A sweep's document has the verdict of its first line, and counts what remains.
+#[test]
+fn a_sweep_has_a_verdict() {
+    let leftovers = "examples/leftovers.yaml";
+    let ran = gc(&["sweep", "--dry-run", "--from", leftovers]);
+    let told: Value =
+        serde_json::from_str(&gc(&["sweep", "--dry-run", "--from", leftovers, "-o", "json"]).done()).unwrap();
+    let verdict = &told["verdict"];
+    let message = verdict["message"].as_str().unwrap();
+    says(&ran, &[&format!("STUCK: {message}")]);
+    assert!(message.contains("2 stuck"), "{message}");
+    assert_eq!((&verdict["result"], &verdict["counts"]["stuck"]), (&json!("stuck"), &json!(2)));
+}
+
+/// What the collector would do may lose data: that is said, kept first, and never active in a script.
+#[test]
+fn a_remedy_that_loses_data_is_a_decision() {
+    let waits = json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]});
+    let objects: Vec<Value> = [vec![object(LOCKER, "fg", waits)], claim("fg").to_vec()].concat();
+    // Something later than a minute after the deletion.
+    let late = object(("v1", "ConfigMap"), "late", json!({"creationTimestamp": "2026-03-01T12:00:00Z"}));
+    let objects = [objects, vec![late]].concat();
+    let found = document(&objects, "doctor");
+    let finding = &found["findings"][0];
+    assert_eq!(finding["code"], "collector-idle", "{found:#}");
+    let loss = "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data";
+    assert!(finding["consequence"].as_str().unwrap().contains(loss), "{finding:#}");
+    let remedies = finding["remedies"].as_array().unwrap();
+    assert_eq!(remedies[0]["what"], "first keep the data: set the reclaim policy of its volume to Retain");
+    assert!(remedies[1]["what"].as_str().unwrap().contains(loss), "{finding:#}");
+    assert_eq!(remedies[1]["decides"], true, "{finding:#}");
+    let script = on(&objects, "doctor -o remedies");
+    says(&script, &["\nkubectl patch persistentvolumes/pv1", "\n# kubectl gc sweep "]);
+    says_not(&script, &["\nkubectl gc sweep"]);
+    // The same of a claim whose owner is gone.
+    let other = object(LOCKER, "other", json!({}));
+    let found = document(&[claim("nobody").to_vec(), vec![other]].concat(), "doctor");
+    let consequence = found["findings"][0]["consequence"].as_str().unwrap();
+    assert_eq!(consequence, format!("The collector will delete it. {loss}."));
+}
+
+/// What the API server says of an object that is being deleted comes before what nobody has read.
+#[test]
+fn conditions_are_believed() {
+    let remaining = json!([{"type": "NamespaceContentRemaining", "status": "True", "reason": "SomeResourcesRemain",
+        "message": "Some resources are remaining: vaults.corp.dev has 2 resource instances"}]);
+    let failed = json!([{"type": "NamespaceDeletionContentFailure", "status": "True",
+        "reason": "ContentDeletionFailed", "message": "conversion webhook failed"}]);
+    for (conditions, state, word) in [(remaining, "unknown", "WAITS"), (failed, "stuck", "STUCK")] {
+        let mut namespace = object(("v1", "Namespace"), "x", json!({"namespace": null, "deletionTimestamp": DELETED}));
+        namespace["spec"] = json!({"finalizers": ["kubernetes"]});
+        namespace["status"] = json!({"phase": "Terminating", "conditions": conditions});
+        let said = conditions[0]["message"].as_str().unwrap();
+        let ran = on(&[namespace.clone()], "explain ns/x");
+        says(&ran, &[&format!("{word}: Namespace/x is Terminating. The API server says why: "), said]);
+        says_not(&ran, &["the namespace is empty", "will be deleted", "nothing blocks"]);
+        assert_eq!(ran.out.split("Findings").next().unwrap().matches(said).count(), 1, "{ran}");
+        let told = document(&[namespace.clone()], "explain ns/x");
+        assert_eq!(told["explanations"][0]["end"]["state"], state, "{told:#}");
+        says(&on(&[namespace], "plan ns/x"), &["Namespace/x: the API server says: ", said]);
+    }
+    let mut definition = object(
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        "lockers.bank.dev",
+        json!({"namespace": null, "deletionTimestamp": DELETED,
+            "finalizers": ["customresourcecleanup.apiextensions.k8s.io"]}),
+    );
+    definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced",
+        "names": {"kind": "Locker", "plural": "lockers", "singular": "locker", "listKind": "LockerList"},
+        "versions": [{"name": "v1", "served": true, "storage": true}]});
+    definition["status"] = json!({"storedVersions": ["v1"], "conditions": [
+        {"type": "Established", "status": "True"},
+        {"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed", "message": "could not list"}]});
+    let ran = on(&[definition.clone()], "explain crd/lockers.bank.dev");
+    says(&ran, &["STUCK: ", "InstanceDeletionFailed: could not list"]);
+    says_not(&ran, &["no instance left is deleted", "it is deleted"]);
+    let ran = on(&[definition], "plan crd/lockers.bank.dev");
+    says(&ran, &["NOTHING: ", "the API server says: InstanceDeletionFailed: could not list"]);
+}
+
+/// An owner that is being deleted already has a second end, too, and gates count it.
+#[test]
+fn what_follows_a_delete_of_before_is_planned() {
+    let held = json!({"deletionTimestamp": DELETED, "finalizers": ["bank.dev/seal"]});
+    let objects: Vec<Value> = [vec![object(LOCKER, "l1", held)], claim("l1").to_vec()].concat();
+    let line = "plan locker/l1 -n vault";
+    let ran = on(&objects, line);
+    assert_eq!(ran.code, 2, "{ran}");
+    says(&ran, &["DATA LOSS: 1 volume loses data later; Locker/l1 is already being deleted; then 3 go."]);
+    let ran = on(&objects, &format!("{line} --deny-effect=data-loss"));
+    assert_eq!(ran.code, 2, "{ran}");
+    says(&ran, &["REFUSED: "]);
+    let named = on(&objects, &format!("{line} -o name")).done();
+    assert_eq!(named.lines().count(), 3, "{named}");
+}
+
+/// A dependent that another owner keeps does not go with the one that is being deleted.
+#[test]
+fn what_another_owner_keeps_does_not_go() {
+    let held = json!({"deletionTimestamp": DELETED, "finalizers": ["bank.dev/seal"]});
+    let secret = ("v1", "Secret");
+    let objects = [
+        object(LOCKER, "going", held),
+        object(LOCKER, "live", json!({})),
+        object(secret, "s1", json!({"ownerReferences": owners(LOCKER, &["going"])})),
+        object(secret, "s2", json!({"ownerReferences": owners(LOCKER, &["going", "live"])})),
+    ];
+    let ran = on(&objects, "explain locker/going -n vault");
+    says(&ran, &["Secret/s1 is deleted, too: it has no other owner."]);
+    says_not(&ran, &["Secret/s2 is deleted", "and Secret/s2"]);
+}
+
+/// Each object has one name, also where it has two ends.
+#[test]
+fn names_are_named_once() {
+    let held = json!({"finalizers": ["bank.dev/seal"]});
+    let objects: Vec<Value> = [vec![object(LOCKER, "l1", held)], claim("l1").to_vec()].concat();
+    let named = on(&objects, "plan locker/l1 -n vault -o name").done();
+    let mut lines: Vec<&str> = named.lines().collect();
+    let all = lines.len();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!((lines.len(), all), (3, 3), "{named}");
+}
+
+/// The API server logs a request about a Namespace as one in it, and a delete of many without a name.
+#[test]
+fn records_of_namespaces_and_collections_count() {
+    let entry = |verb: &str, resource: &str, name: Option<&str>| {
+        let name = name.map_or(json!({}), |name| json!({"name": name}));
+        let mut of = json!({"resource": resource, "namespace": "gone", "apiVersion": "v1"});
+        of.as_object_mut().unwrap().extend(name.as_object().unwrap().clone());
+        json!({"kind": "Event", "apiVersion": "audit.k8s.io/v1", "stage": "ResponseComplete", "verb": verb,
+            "user": {"username": "bob"}, "requestURI": "/", "responseStatus": {"code": 200},
+            "requestReceivedTimestamp": "2026-03-01T10:00:00.000000Z",
+            "objectRef": of})
+    };
+    let log = [entry("delete", "namespaces", Some("gone")), entry("deletecollection", "configmaps", None)];
+    let log = log.map(|entry| entry.to_string()).join("\n");
+    let folder = tempfile::tempdir().unwrap();
+    let log = write(folder.path(), "audit.log", &log);
+    let other = object(("v1", "ConfigMap"), "other", json!({}));
+    let place = object(("v1", "Namespace"), "vault", json!({"namespace": null}));
+    // Standard input can't be read twice.
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": [other, place]}).to_string();
+    let dump = write(folder.path(), "dump.json", &list);
+    let explain = |target: &str| {
+        let line = format!("explain {target} --evidence {log} --assume-complete --from {dump}");
+        gc(&words(&line))
+    };
+    says(&explain("ns/gone"), &["bob deleted it"]);
+    let ran = explain("cm/x -n gone");
+    says(&ran, &["bob deleted all configmaps in namespace gone", "perhaps it was among these"]);
+}
