@@ -287,17 +287,17 @@ pub struct KeepArgs {
 /// The limits of a delete.
 #[derive(Clone, Debug, Default, Args)]
 pub struct GateArgs {
-    /// Do nothing and exit with code 2 if any object of these types would be deleted
+    /// Refuse with exit code 2 if any object of these types would be deleted
     #[arg(long, help_heading = "Gates", value_name = "TYPE", value_delimiter = ',')]
     pub deny: Vec<String>,
-    /// Do nothing and exit with code 2 if the delete has such an effect, or may have: data-loss (data is
-    /// lost), external (a load balancer, a cloud's resource, what an add-on manages), unknown
+    /// Refuse with exit code 2 if the delete has such an effect, or may have: data-loss (data is lost), external (a
+    /// load balancer, a cloud's resource, what an add-on manages), unknown
     #[arg(long, help_heading = "Gates", value_name = "EFFECT", value_enum, value_delimiter = ',')]
     pub deny_effect: Vec<EffectArg>,
-    /// Do nothing and exit with code 2 if more objects than this would be deleted, not counting events
+    /// Refuse with exit code 2 if more objects than this would be deleted, not counting events
     #[arg(long, help_heading = "Gates", value_name = "N")]
     pub max: Option<usize>,
-    /// Do nothing and exit with code 2 for this verdict or a worse one [plan: depends; delete: none]
+    /// Refuse with exit code 2 for this verdict or a worse one [plan: depends; delete: none]
     #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_enum)]
     pub fail_on: Option<FailOnVerdictArg>,
 }

@@ -25,7 +25,13 @@ pub(super) enum Outcome {
 
 /// Whether a text is JSON rather than YAML.
 pub(crate) fn is_json(text: &str) -> bool {
-    text.bytes().find(|byte| !byte.is_ascii_whitespace()).is_some_and(opens)
+    text.bytes().find(|byte| !byte.is_ascii_whitespace()).is_some_and(opens) && !is_flow(text.as_bytes())
+}
+
+/// Whether a text that begins with a brace is YAML all the same: its first key has no quotes.
+fn is_flow(text: &[u8]) -> bool {
+    let mut bytes = text.iter().filter(|byte| !byte.is_ascii_whitespace());
+    bytes.next() == Some(&b'{') && bytes.next().is_some_and(|byte| !matches!(byte, b'"' | b'}'))
 }
 
 /// Whether a JSON document begins with this byte.
@@ -44,7 +50,7 @@ pub(super) fn collect(
     if let Some(what) = no_text(&mut pieces).map_err(failed)? {
         return Err(DumpError::NotText { path: path.to_owned(), what });
     }
-    if pieces.first().map_err(failed)?.is_some_and(opens) {
+    if pieces.first().map_err(failed)?.is_some_and(opens) && !is_flow(pieces.rest()) {
         let mut json = Json { path, pieces, collector, failed };
         if let Some(api_version) = json.documents()? {
             let read = json.pieces.read;

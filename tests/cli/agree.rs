@@ -103,7 +103,8 @@ fn a_sweep_has_a_verdict() {
         serde_json::from_str(&gc(&["sweep", "--dry-run", "--from", leftovers, "-o", "json"]).done()).unwrap();
     let verdict = &told["verdict"];
     let message = verdict["message"].as_str().unwrap();
-    says(&ran, &[&format!("STUCK: {message}")]);
+    says(&ran, &[message]);
+    assert!(message.starts_with("STUCK: "), "{message}");
     assert!(message.contains("2 stuck"), "{message}");
     assert_eq!((&verdict["result"], &verdict["counts"]["stuck"]), (&json!("stuck"), &json!(2)));
 }
@@ -247,4 +248,70 @@ fn records_of_namespaces_and_collections_count() {
     says(&explain("ns/gone"), &["bob deleted it"]);
     let ran = explain("cm/x -n gone");
     says(&ran, &["bob deleted all configmaps in namespace gone", "perhaps it was among these"]);
+}
+
+/// A controller that is scaled to 0 could be started: once it is gone, nobody removes its finalizers.
+#[test]
+fn an_idle_controller_that_goes_leaves_its_finalizers() {
+    let added = json!([{"manager": "locker-controller", "operation": "Update", "apiVersion": "bank.dev/v1",
+        "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"bank.dev/locker\"": {}}}}}]);
+    let mut controller = object(("apps/v1", "Deployment"), "locker-controller", json!({}));
+    controller["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "l"}}});
+    controller["status"] = json!({"replicas": 0});
+    let held = object(LOCKER, "held", json!({"finalizers": ["bank.dev/locker"], "managedFields": added}));
+    let ran = on(&[controller, held], "plan deploy/locker-controller -n vault");
+    says(
+        &ran,
+        &[
+            "Locker/held: stays, and cannot be deleted any more",
+            "start Deployment/locker-controller first:",
+            "kubectl scale deployments.apps/locker-controller -n vault --replicas=1",
+            "kubectl gc delete locker.bank.dev/held -n vault",
+        ],
+    );
+}
+
+/// YAML in braces is no JSON.
+#[test]
+fn yaml_in_braces_is_read() {
+    let text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: x, uid: u}}\n";
+    let ran = finish(program().args(["tree", "-n", "x", "--from", "-"]).write_stdin(text));
+    assert!(ran.fine().contains("1 without owners"));
+}
+
+/// What a ready workload must have, and the dump lacks, although it has others of that kind.
+#[test]
+fn what_was_selected_away_shuts_gates() {
+    let workload = |kind: &str, api_version: &str, name: &str, spec: Value, status: Value| {
+        let mut workload = object((api_version, kind), name, json!({}));
+        workload["spec"] = spec;
+        workload["status"] = status;
+        workload
+    };
+    let selector = json!({"matchLabels": {"app": "x"}});
+    let claims = json!({"selector": selector, "replicas": 2, "volumeClaimTemplates": [{"metadata": {"name": "d"}}],
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"}});
+    let ready = json!({"replicas": 2, "readyReplicas": 2});
+    let objects = [
+        workload("Deployment", "apps/v1", "web", json!({"selector": selector, "replicas": 2}), ready.clone()),
+        workload("StatefulSet", "apps/v1", "db", claims, ready),
+        workload("DaemonSet", "apps/v1", "log", json!({"selector": selector}), json!({"numberReady": 3})),
+        workload("Job", "batch/v1", "import", json!({"selector": selector}), json!({"active": 1})),
+        object(("apps/v1", "ReplicaSet"), "other", json!({})),
+        object(("apps/v1", "ControllerRevision"), "other", json!({})),
+        object(("v1", "PersistentVolumeClaim"), "other", json!({})),
+        object(("v1", "Pod"), "other", json!({})),
+    ];
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+    for (target, kind) in [
+        ("deployment/web", "pods"),
+        ("statefulset/db", "persistentvolumeclaims"),
+        ("daemonset/log", "pods"),
+        ("job/import", "pods"),
+    ] {
+        let line = format!("plan {target} -n vault --deny={kind} --from -");
+        let ran = finish(program().args(words(&line)).write_stdin(list.clone()));
+        assert_eq!(ran.code, 2, "{target}: {ran}");
+        says(&ran, &["REFUSED: ", kind]);
+    }
 }

@@ -149,7 +149,7 @@ fn finding(
         Code::ArmedDeletion => {
             let its = if objects.len() == 1 { "its" } else { "their" };
             let what = fires.describe(&objects);
-            let again = to_install(case, &holds);
+            let again = to_install(case, &holds, " Then install or repair {}:");
             format!("If {its} controller restarts, {what}. Decide about that before you restart it.{waiting}{again}")
         }
         Code::SlowFinalizer => {
@@ -161,7 +161,8 @@ fn finding(
         }
         _ => {
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
-            let (stays, below, again) = (stays(&objects), subtree(case, &objects), to_install(case, &holds));
+            let (stays, below, again) =
+                (stays(&objects), subtree(case, &objects), to_install(case, &holds, " Install or repair {} first:"));
             format!("{stays} until {removed}.{waiting}{below}{again}")
         }
     };
@@ -212,16 +213,17 @@ fn stays(objects: &[ObjectId]) -> &'static str {
     if objects.len() == 1 { "It stays" } else { "They stay" }
 }
 
-/// Which controllers have no workload that a remedy could start.
-fn to_install(case: &Case<'_>, holds: &[Hold]) -> String {
+/// That controllers without a workload that a remedy could start are to be installed: a sentence, with their names in
+/// place of `{}`.
+fn to_install(case: &Case<'_>, holds: &[Hold], sentence: &str) -> String {
     let gone = holds.iter().filter(|(_, controller)| controller.is_away() && controller.idle.is_none());
     let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.told(case.snapshot())).collect();
     match gone.len() {
         0 => String::new(),
-        _ => format!(
-            " Install or repair {} first: removing the finalizer by hand is the last resort.",
-            Vec::from_iter(gone).join(" and ")
-        ),
+        _ => {
+            sentence.replace("{}", &Vec::from_iter(gone).join(" and "))
+                + " removing the finalizer by hand is the last resort."
+        }
     }
 }
 

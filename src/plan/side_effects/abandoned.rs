@@ -26,7 +26,7 @@ pub(super) fn add_abandoned(context: &SimContext<'_>, plan: &mut Plan) {
     let going: FxHashSet<ObjectId> = plan.going().into_iter().collect();
     let held = controllers::held_by_these(context, &mut plan.needs, &workloads);
     for (object, finalizer, controller) in held.into_iter().filter(|(object, ..)| !going.contains(object)) {
-        let is_known = !controller.running.is_empty();
+        let is_known = !controller.running.is_empty() || controller.idle.is_some();
         let kind = if is_known { NoteKind::Abandoned } else { NoteKind::PerhapsAbandoned };
         let controller = FinalizerController { goes: true, ..(*controller).clone() };
         plan.controllers.insert(object, finalizer, Arc::new(controller));

@@ -26,7 +26,7 @@ use crate::{
 
 use super::{
     ExplainView,
-    words::{self, because_of, is_later, removed},
+    words::{self, because_of, is_idle, is_later, removed},
 };
 
 /// At most this many objects are named in a line.
@@ -57,20 +57,17 @@ fn command(line: impl Display) -> Said {
 }
 
 fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Labelled> {
+    let then = next(explanation, wide).into_iter().chain(end(view, explanation));
+    let then = then.chain(removed_later(view, explanation));
+    let ifs = explanation.conditions.iter().map(|condition| format!("if {}.", condition.message));
+    let findings = explanation.findings.iter();
     let sections = [
         ("Finalizers", finalizers(view, explanation)),
         ("Content", content(view, explanation)),
-        ("Dependents", dependents(view, explanation)),
-        ("Waiting", waiting(view, explanation)),
-        ("Because", causes(view, explanation)),
-        ("Says", conditions(view, explanation)),
-        ("Next", next(explanation, wide).map(Said::from).into_iter().collect()),
-        ("Then", end(view, explanation).into_iter().chain(removed_later(view, explanation)).map(Said::from).collect()),
-        ("If", explanation.conditions.iter().map(|condition| Said::from(format!("{}.", condition.message))).collect()),
-        (
-            "Findings",
-            explanation.findings.iter().flat_map(|finding| finding_told(view, explanation, finding, wide)).collect(),
-        ),
+        ("Dependents", dependents(view, explanation).into_iter().chain(waiting(view, explanation)).collect()),
+        ("Why", causes(view, explanation).into_iter().chain(conditions(view, explanation)).collect()),
+        ("Then", then.chain(ifs).map(Said::from).collect()),
+        ("Findings", findings.flat_map(|finding| finding_told(view, explanation, finding, wide)).collect()),
         ("Rules", if wide { rules(explanation) } else { Vec::new() }),
     ];
     sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
@@ -203,13 +200,16 @@ fn next(explanation: &Explanation, wide: bool) -> Option<String> {
     if is_told {
         return None;
     }
-    let mut said = explanation.next.message.clone();
+    let mut said = match explanation.next.message.strip_prefix("Nothing: ") {
+        Some(why) => format!("the collector does nothing: {why}"),
+        None => explanation.next.message.clone(),
+    };
     // Objects that the collector never examines, that have no owners, or that only wait are already described in full.
     let waits = matches!(explanation.next.next, Next::WaitForDependents(_) | Next::Nothing(NoAction::NoOwners));
     let refused = explanation.next.next.writes()
         && explanation.end.outcome == ProjectedOutcome::Stays
         && explanation.end.uncertain.is_none();
-    let tells_all = waits || refused || explanation.next.attention == Attention::Never;
+    let tells_all = waits || refused || is_idle(explanation) || explanation.next.attention == Attention::Never;
     if !tells_all {
         said = format!("{said} {}", explanation.next.attention.sentence());
     }

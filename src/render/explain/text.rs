@@ -105,7 +105,7 @@ pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, w
                 tone: Tone::Plain,
                 name: visible(&view.name(waiting.object)).into_owned(),
                 columns: vec![state.column_of(word, width)],
-                remarks: remarks(view, &causes, waiting)
+                remarks: remarks(view, explanation.object, &causes, waiting)
                     .iter()
                     .map(|remark| (Tone::Plain, visible(remark).into_owned()))
                     .collect(),
@@ -179,7 +179,12 @@ fn folded(lines: &[Waiting], wide: bool) -> Vec<Row<'_>> {
     rows
 }
 
-fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, line: &Waiting) -> Vec<String> {
+fn remarks(
+    view: &ExplainView<'_>,
+    explained: ObjectId,
+    causes: &FxHashMap<ObjectId, &RootCause>,
+    line: &Waiting,
+) -> Vec<String> {
     let mut remarks: Vec<String> = Vec::new();
     for holder in &line.held_by {
         let state = if line.goes { State::Waiting } else { line.state };
@@ -188,7 +193,10 @@ fn remarks(view: &ExplainView<'_>, causes: &FxHashMap<ObjectId, &RootCause>, lin
     }
     if !view.snapshot.object(line.object).terminating() {
         let is_owned = !view.snapshot.object(line.object).owners.is_empty();
-        let goes = if is_owned { "the collector deletes it" } else { "it is deleted with what it is in" };
+        let goes = match is_owned && !view.snapshot.is_namespace(explained) {
+            true => "the collector deletes it",
+            false => "it is deleted with what it is in",
+        };
         remarks.extend(line.goes.then(|| goes.to_owned()));
         remarks
             .extend(line.lets_go.then(|| "another owner keeps it, and the blocking reference is removed".to_owned()));

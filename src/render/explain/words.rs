@@ -1,7 +1,7 @@
 //! The verdict on an object, and words for states.
 
 use crate::{
-    doctor::{Explanation, explain::Waiting},
+    doctor::{Code, Explanation, Finding, explain::Waiting},
     model::{ObjectId, Snapshot, effects::Severity},
     plan::Uncertainty,
     reclaim::{Removal, When},
@@ -45,6 +45,11 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
         _ if explanation.end.uncertain.is_some() => {
             ("UNSURE", Tone::Warning, format!("what happens to {name} depends on something that could not be read."))
         }
+        ProjectedOutcome::Goes if explanation.next.next.writes() && is_idle(explanation) => (
+            "WAITS",
+            Tone::Warning,
+            format!("the collector should delete {name}, and does not: see the findings below."),
+        ),
         // The section "Next" says why.
         ProjectedOutcome::Goes if explanation.next.next.writes() => {
             ("WILL BE DELETED", Tone::Warning, format!("the collector is about to delete {name}."))
@@ -78,6 +83,14 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             }
         },
     }
+}
+
+/// Whether a finding says that the collector doesn't do its work on the object.
+pub(super) fn is_idle(explanation: &Explanation) -> bool {
+    let is_it = |finding: &Finding| {
+        matches!(finding.code, Code::CollectorIdle | Code::CollectorStopped | Code::CollectorRefused)
+    };
+    explanation.findings.iter().any(is_it)
 }
 
 /// Tokens in Secrets may expire; what is in a Secret isn't read.

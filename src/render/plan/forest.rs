@@ -18,7 +18,7 @@ use super::{
 
 /// Siblings that are alike are folded if there are at least this many.
 const FOLD_FROM: usize = 2;
-/// The same of what is stuck, waits or loses data.
+/// The same of what is stuck, waits or loses data, and of roots.
 const FOLD_WORST_FROM: usize = 13;
 /// So many of these are still shown.
 const SHOWN_OF_WORST: usize = 3;
@@ -205,7 +205,8 @@ fn folded<'a>(
     };
     let mut shown: Vec<Row<'a>> = Vec::new();
     for run in rows.chunk_by(alike) {
-        let (from, alone) = match worst.contains_key(&run[0].object) {
+        // What a sweep begins with has no line above that names it.
+        let (from, alone) = match run[0].depth == 0 || worst.contains_key(&run[0].object) {
             true => (FOLD_WORST_FROM, SHOWN_OF_WORST),
             false => (FOLD_FROM, 0),
         };

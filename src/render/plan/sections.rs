@@ -319,7 +319,8 @@ fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Op
 /// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
 /// while their controllers run.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
-    let mut by_controller: BTreeMap<(String, Symbol), Vec<ObjectId>> = BTreeMap::new();
+    let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
+    let mut by_controller: BTreeMap<(String, Symbol), (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
     let is_abandoned = |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned);
     let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
@@ -329,11 +330,16 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let staying = staying.flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)));
     for (object, holder) in staying.chain(held) {
         let Some(controller) = goes_with(view, object, holder) else { continue };
-        let controller = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
-        by_controller.entry((controller, view.snapshot.object(object).namespace)).or_default().push(object);
+        let told = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
+        let (idle, objects) = by_controller.entry((told, view.snapshot.object(object).namespace)).or_default();
+        *idle = controller.idle;
+        objects.push(object);
     }
     let mut said = Vec::new();
-    for ((controller, namespace), mut objects) in by_controller {
+    for ((controller, namespace), (idle, mut objects)) in by_controller {
+        if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
+            said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
+        }
         objects.dedup();
         let words = objects.iter().take(MOST_TARGETS).map(|object| kubectl_name(view, *object));
         let command = words
@@ -403,9 +409,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                     let controller = view.plan.controllers.get(outcome.object, *holder);
                     said.extend(start_controller(view, outcome.object, *holder, controller, waits, again));
                 }
-                BlockedBy::Kubelet => {
-                    say(format!("if the node of {object} will not come back, delete the pod with --force"));
-                }
+                BlockedBy::Kubelet => said.push(no_kubelet(&object)),
                 BlockedBy::Unreadable(_) if what.contains('/') => {
                     say(format!("repair the API {what}, or delete its APIService if the API is no longer needed"));
                 }
@@ -434,6 +438,10 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
     }
     let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
     for (object, holder) in later.flat_map(|it| it.blockers.iter().map(|holder| (it.object, *holder))) {
+        if holder == BlockedBy::Kubelet && !known.contains(&"kubelet") {
+            known.push("kubelet");
+            said.push(no_kubelet(&name(view, object, None)));
+        }
         let new = holder.finalizer().is_some() && !known.contains(&holder.name(view.snapshot));
         if new && said.iter().filter(|said| !said.is_command).count() < NAMED_CAUSES {
             known.push(holder.name(view.snapshot));
@@ -442,6 +450,11 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
         }
     }
     said
+}
+
+/// What to do about a pod whose kubelet is silent.
+fn no_kubelet(pod: &str) -> Said {
+    Said::from(format!("if the node of {pod} will not come back, delete the pod with --force"))
 }
 
 /// How to have a finalizer removed by its controller; empty if that runs, goes in this delete, or `waits` for what else

@@ -134,7 +134,7 @@ impl VerdictJson {
         VerdictJson {
             result: verdict.result.name(),
             certain: verdict.certain,
-            message: capitalized(&sentence),
+            message: format!("{}: {sentence}", text.word),
             counts: CountsJson {
                 deleted: counts.deleted,
                 terminating: counts.terminating + remaining.len(),
@@ -156,11 +156,6 @@ impl VerdictJson {
                 .collect(),
         }
     }
-}
-
-pub(super) fn capitalized(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// Writes the verdict, and below it the violated gates and the obstacles.
@@ -545,7 +540,10 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     }
     let objects = match second.as_slice() {
         [one] => format!("{} is deleted", name(view, *one, None)),
-        many => format!("{} objects are deleted ({})", thousands(many.len()), by_some_kinds(view, second.into_iter())),
+        many => {
+            let kinds = by_some_kinds(view, many.iter().copied());
+            format!("{} objects are deleted ({kinds})", thousands(many.len()))
+        }
     };
     let when = match root_causes(view).strip_prefix(" because of ") {
         _ if view.plan.summary.stuck == 0 => String::new(),
@@ -555,7 +553,8 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     };
     Some(match blocked_later(view) {
         None => format!("{when}{objects}"),
-        Some(blocked) => format!("{when}{blocked}; then {objects}"),
+        Some(Blocked { objects: blocked, until, .. }) if blocked == second => format!("once {until}, {objects}"),
+        Some(Blocked { what, until, .. }) => format!("{when}{what} until {until}; then {objects}"),
     })
 }
 
@@ -569,9 +568,16 @@ fn others_act(view: &PlanView<'_>) -> &'static str {
     }
 }
 
-/// What stays Terminating on the way to the second end, because nobody is known to finish it: `Replica/orders stays
-/// Terminating until nobody.other.io/f is removed`.
-fn blocked_later(view: &PlanView<'_>) -> Option<String> {
+/// What stays Terminating on the way to the second end, because nobody is known to finish it.
+struct Blocked {
+    objects: Vec<ObjectId>,
+    /// `Replica/orders stays Terminating`
+    what: String,
+    /// `nobody.other.io/f is removed`
+    until: String,
+}
+
+fn blocked_later(view: &PlanView<'_>) -> Option<Blocked> {
     let blocked: Vec<&Finished> = view.plan.once_later().filter(|it| it.state != State::Waiting).collect();
     let first = *blocked.first()?;
     let mut holders: Vec<&str> = blocked.iter().flat_map(|it| &it.blockers).map(|it| it.name(view.snapshot)).collect();
@@ -581,10 +587,12 @@ fn blocked_later(view: &PlanView<'_>) -> Option<String> {
         1 => format!("{} stays Terminating", name(view, first.object, None)),
         number => format!("{} of them stay Terminating", thousands(number)),
     };
-    Some(match holders.as_slice() {
-        [one] if first.blockers.iter().all(|it| it.finalizer().is_some()) => format!("{what} until {one} is removed"),
-        _ => format!("{what} until others have done their part"),
-    })
+    let until = match holders.as_slice() {
+        [one] if first.blockers.iter().all(|it| it.finalizer().is_some()) => format!("{one} is removed"),
+        ["kubelet"] => "a kubelet ends it".to_owned(),
+        _ => "others have done their part".to_owned(),
+    };
+    Some(Blocked { objects: blocked.iter().map(|it| it.object).collect(), what, until })
 }
 
 /// A reason in words, without a full stop.

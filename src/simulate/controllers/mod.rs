@@ -221,7 +221,9 @@ pub(crate) fn held_by_these(
         let goes = match controller.liveness {
             Liveness::Alive(_) => of_these(&controller.running),
             Liveness::Unknown(_) => of_these(&controller.may_be),
-            Liveness::Away(_) | Liveness::Nobody(_) | Liveness::Unread(_) => false,
+            // Scaled to 0, it could be started; once it is gone, it can't.
+            Liveness::Away(_) => controller.idle.is_some_and(|idle| workloads.contains(&idle)),
+            Liveness::Nobody(_) | Liveness::Unread(_) => false,
         };
         if goes {
             controllers.insert((*resource, *finalizer), controller);

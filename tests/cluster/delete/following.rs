@@ -196,7 +196,7 @@ fn what_is_terminating_already_is_followed() {
     let ran = family.cluster.gc(&family.args(&["--yes", "--timeout=2s"]));
     assert!(ran.expect(2).contains("STUCK") && ran.stdout.contains("finalizer acme.io/hold"), "{}", ran.stdout);
     let terminal = family.cluster.gc_on_terminal(&family.args(&["--yes"]));
-    terminal.shows("0 of 1 deleted");
+    terminal.shows("1 Terminating");
     family.cluster.patch(&path, &json!({"metadata": {"finalizers": null}}));
     let (code, shown) = terminal.ends();
     assert!(code == Some(0) && shown.contains("DONE"), "{code:?}: {shown}");

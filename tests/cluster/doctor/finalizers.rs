@@ -302,7 +302,8 @@ pub fn deletions_outside_the_cluster_are_armed() {
     assert_eq!(
         finding["consequence"],
         "If their controller restarts, Crossplane's provider deletes the external resource (for 2 objects). Decide \
-         about that before you restart it."
+         about that before you restart it. Then install or repair Crossplane's provider: removing the finalizer by \
+         hand is the last resort."
     );
     let message = words(finding, "message");
     assert!(message.ends_with("; its lease expired 11d ago)."), "{message}");
