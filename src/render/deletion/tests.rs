@@ -107,7 +107,7 @@ fn what_came_as_foretold_takes_one_sentence() {
 
 #[test]
 fn what_is_stuck_is_told_with_what_holds_it() {
-    let below = "\n  Pod/web-1  STUCK  finalizer acme.io/drain; blocks 2 other objects\n\n\
+    let below = "\n  Pod/web-1  ■ STUCK  finalizer acme.io/drain; blocks 2 other objects\n\n\
                  Next        kubectl gc explain --context=prod pod/web-1 -n shop\n";
     let target = [sent("web", Answered::Accepted)];
     for (ended, first, code) in [

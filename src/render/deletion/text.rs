@@ -16,6 +16,7 @@ use crate::{
         lines::{self, Line},
         output::TextOptions,
         sections::INDENT,
+        states::Word,
         style::Tone,
     },
     simulate::State,
@@ -264,12 +265,13 @@ fn in_words(kind: OutcomeKind) -> &'static str {
 }
 
 fn blocker_line(view: &DeletionView<'_>, blocker: &Blocker) -> Line {
-    let (word, tone) = match blocker.state {
-        State::Stuck => ("STUCK", Tone::Error),
-        State::Unknown => ("DEPENDS", Tone::Warning),
-        State::Waiting => ("waits", Tone::Warning),
+    let word = match blocker.state {
+        State::Stuck => Word::Stuck,
+        State::Unknown => Word::Unclear,
+        State::Waiting => Word::Waits,
     };
-    line(view, &blocker.object, word, tone, vec![why(blocker, view.namespace)])
+    let (tone, word) = word.column(0);
+    line(view, &blocker.object, &word, tone, vec![why(blocker, view.namespace)])
 }
 
 /// What a blocker waits for, in a few words.
@@ -330,7 +332,7 @@ fn write_lines(lines: &[Line], all: usize, options: &TextOptions<'_>, out: &mut 
         return Ok(());
     }
     writeln!(out)?;
-    let widest = lines.iter().flat_map(|line| &line.columns).map(|(_, word)| word.len()).max().unwrap_or(0);
+    let widest = lines.iter().flat_map(|line| &line.columns).map(|(_, word)| word.chars().count()).max().unwrap_or(0);
     let lines: Vec<Line> = lines
         .iter()
         .cloned()

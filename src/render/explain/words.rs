@@ -145,7 +145,7 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
             format!("{name} {since}; what happens next depends on something that could not be read."),
         ),
         // What the API server says comes before what we foretell.
-        _ if said.iter().any(|condition| condition.fails()) => {
+        (outcome, _) if *outcome != ProjectedOutcome::Goes && said.iter().any(|condition| condition.fails()) => {
             let failure: Vec<String> = failures.map(|condition| condition.in_words()).collect();
             ("STUCK", Tone::Error, format!("{name} {since}. The API server says why: {}.", failure.join("; ")))
         }

@@ -76,6 +76,7 @@ impl SimContext<'_> {
 impl SimContext<'_> {
     /// Whether the conditions of a Terminating Namespace or CustomResourceDefinition say that its end fails
     /// ([`State::Stuck`]), or that something is left although nothing was read that is in it ([`State::Unknown`]).
+    /// Where a cluster was read completely, that is of the past.
     pub(crate) fn said_to_keep(&self, object: ObjectId) -> Option<State> {
         let found = self.snapshot.object(object);
         let said = self.snapshot.facts.said_to_keep(object);
@@ -89,14 +90,25 @@ impl SimContext<'_> {
             OwnDelete::Definition => self.instances(object).is_none_or(|kind| self.of_resource(kind).is_empty()),
             _ => self.in_namespace(found.name).is_empty(),
         };
-        is_empty.then_some(State::Unknown)
+        let is_unsure = self.snapshot.is_dump() || !self.snapshot.may_hide(&[object]).is_empty();
+        (is_empty && is_unsure).then_some(State::Unknown)
     }
 
-    /// Whether the API server says that a Namespace or CustomResourceDefinition can't be emptied. Once all APIs answer,
-    /// a condition about discovery is of the past: the namespace controller has not looked again.
+    /// Whether the API server says that a Namespace or CustomResourceDefinition can't be emptied. On a cluster where
+    /// all APIs answer, a condition about discovery is of the past, and where a namespace is empty, one about its
+    /// content: the namespace controller has not looked again, which takes it up to a minute.
     pub(crate) fn said_to_fail(&self, object: ObjectId) -> bool {
-        let all_answer = !self.snapshot.is_dump() && self.snapshot.undiscovered().next().is_none();
-        let is_over = |condition: &Condition| all_answer && condition.kind == "NamespaceDeletionDiscoveryFailure";
+        let snapshot = self.snapshot;
+        let all_answer = !snapshot.is_dump() && snapshot.undiscovered().next().is_none();
+        let is_empty = || {
+            let content = self.in_namespace(snapshot.object(object).name);
+            content.is_empty() && snapshot.may_hide(&[object]).is_empty()
+        };
+        let is_over = |condition: &Condition| match condition.kind.as_str() {
+            "NamespaceDeletionDiscoveryFailure" => all_answer,
+            "NamespaceDeletionContentFailure" => all_answer && is_empty(),
+            _ => false,
+        };
         self.snapshot.facts.said_to_keep(object).iter().any(|condition| condition.fails() && !is_over(condition))
     }
 }
