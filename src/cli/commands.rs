@@ -328,7 +328,8 @@ fn of_a_cluster(error: Error) -> Error {
 }
 
 fn is_about_options(args: &[OsString]) -> bool {
-    args.get(1).is_some_and(|first| first == OF_OPTIONS)
+    let is_help = |arg: &OsString| arg == "-h" || arg == "--help";
+    args.get(1).is_some_and(|first| first == OF_OPTIONS) && args[2..].iter().all(is_help)
 }
 
 /// The program without its commands; its help lists them all.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{AT_WORK, Case, FindingsBuilder},
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
@@ -37,7 +37,12 @@ fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder) -> Vec<Ob
     let terminating: Vec<ObjectId> =
         namespaces.iter().copied().filter(|id| case.snapshot().object(*id).terminating()).collect();
     let is_empty = |id: &&ObjectId| case.stage.in_namespace(case.snapshot().object(**id).name).is_empty();
-    findings.explained.extend(terminating.iter().filter(is_empty));
+    // What its conditions say of something else has another cause.
+    let is_about_apis = |id: &&ObjectId| {
+        let said = case.snapshot().facts.said_to_keep(**id);
+        said.is_empty() || said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure")
+    };
+    findings.explained.extend(terminating.iter().filter(is_empty).filter(is_about_apis));
     terminating
 }
 
@@ -50,7 +55,10 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
             findings.wanted.facts.insert(id);
             continue;
         };
-        if facts.service.is_none() || facts.available != Some(false) {
+        // A dump shows one moment, in which a backend may just have been restarted.
+        let since = case.now.zip(facts.since).map(|(now, since)| now - i64::from(since.get()));
+        let is_new = !case.live && since.is_some_and(|seconds| seconds <= AT_WORK);
+        if facts.service.is_none() || facts.available != Some(false) || is_new {
             continue;
         }
         let group_version = format!("{}/{}", facts.group, facts.version);

@@ -30,7 +30,7 @@ pub(crate) fn is_json(text: &str) -> bool {
 
 /// Whether a text that begins with a brace is YAML all the same: its first key has no quotes.
 fn is_flow(text: &[u8]) -> bool {
-    let mut bytes = text.iter().filter(|byte| !byte.is_ascii_whitespace());
+    let mut bytes = text.iter().filter(|byte| !byte.is_ascii_whitespace() && **byte != b'[');
     bytes.next() == Some(&b'{') && bytes.next().is_some_and(|byte| !matches!(byte, b'"' | b'}'))
 }
 

@@ -300,12 +300,15 @@ impl<S: Source + ?Sized> Session<S> {
 
     /// Reads what decides whether and when the cluster removes these objects by itself.
     pub fn fetch_reclaim_facts(&mut self, objects: &[ObjectId]) {
+        if !self.is_live() {
+            return;
+        }
         // The claim of a volume is known once the volume is.
         for _ in 0..2 {
             let graph = OwnerGraph::new(&self.snapshot);
-            let deciding: Vec<ObjectId> =
+            let deciding: BTreeSet<ObjectId> =
                 objects.iter().flat_map(|id| reclaim::deciding(&self.snapshot, &graph, *id)).collect();
-            self.source.fetch_reclaim_facts(&mut self.snapshot, &deciding);
+            self.source.fetch_reclaim_facts(&mut self.snapshot, &deciding.into_iter().collect::<Vec<_>>());
         }
     }
 

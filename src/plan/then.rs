@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::{Controllers, Finished, Request, SimContext},
+    simulate::{Controllers, Finished, Request, SimContext, Start},
 };
 
 use super::{
@@ -68,7 +68,15 @@ impl Plan {
 pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate: impl Fn(&Request) -> Plan) {
     let is_leaving = |target: &ObjectId| context.snapshot.object(*target).terminating();
     let leaves_already = plan.request.targets.iter().any(is_leaving);
-    if plan.request.others_finish || !leaves_already && !may_wait(plan) {
+    if plan.request.others_finish {
+        return;
+    }
+    if plan.request.start == Start::AtRest {
+        let is_held = |outcome: &&Outcome| plan.request.targets.contains(&outcome.object) && outcome.state.is_some();
+        let held: Vec<Outcome> = plan.anyway.iter().filter(is_held).cloned().collect();
+        plan.stays.extend(held);
+    }
+    if !leaves_already && !may_wait(plan) {
         return;
     }
     let mut second = simulate(&Request { others_finish: true, ..plan.request.clone() });

@@ -107,12 +107,28 @@ fn wrap(columns: &[Column], row: &mut [String], widths: &[usize]) -> usize {
     let mut height = 1;
     for ((column, cell), width) in columns.iter().zip(row).zip(widths) {
         if column.narrows == Narrows::Wraps && !has_room(cell, *width) {
-            let lines = wrapped(cell.split(' ').flat_map(|word| pieces(word, *width)), *width);
+            let words = cell.split(' ').flat_map(|word| pieces(word, *width)).flat_map(|word| cut(word, *width));
+            let lines = wrapped(words, *width);
             height = height.max(lines.len());
             *cell = lines.join("\n");
         }
     }
     height
+}
+
+/// The parts of a word that is wider than its column and has no place to break it.
+fn cut(word: &str, width: usize) -> Vec<&str> {
+    let (mut parts, mut rest) = (Vec::new(), word);
+    while rest.width() > width {
+        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
+        let end = ends.take_while(|end| rest[..*end].width() <= width).last().filter(|end| *end < rest.len());
+        let Some(end) = end else { break };
+        let (part, after) = rest.split_at(end);
+        parts.push(part);
+        rest = after;
+    }
+    parts.push(rest);
+    parts
 }
 
 /// A column of texts: each as wide as the widest, but for those that have no end.
@@ -234,6 +250,15 @@ mod tests {
         ];
         assert_eq!(lines(&columns, rows.clone(), Some(46)), wrapped);
         assert_eq!(lines(&columns, rows, None)[1].lines().count(), 1);
+        // A word without a place to break it takes no line of the next row.
+        let long = "x".repeat(70);
+        let rows =
+            vec![vec!["a".to_owned(), long, "1".to_owned()], vec!["b".to_owned(), "y".to_owned(), "2".to_owned()]];
+        let broken = lines(&columns, rows, Some(46));
+        assert_eq!(
+            (broken[1].lines().count(), broken[2].as_str()),
+            (3, "b     y                                      2")
+        );
     }
 
     #[test]

@@ -154,7 +154,8 @@ fn conditions_are_believed() {
         assert_eq!(ran.out.split("Findings").next().unwrap().matches(said).count(), 1, "{ran}");
         let told = document(&[namespace.clone()], "explain ns/x");
         assert_eq!(told["explanations"][0]["end"]["state"], state, "{told:#}");
-        says(&on(&[namespace], "plan ns/x"), &["Namespace/x: the API server says: ", said]);
+        let ran = on(&[namespace], "plan ns/x");
+        says(&ran, &[&format!("{word}: Namespace/x is already being deleted."), "the API server says: ", said]);
     }
     let mut definition = object(
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
@@ -172,7 +173,8 @@ fn conditions_are_believed() {
     says(&ran, &["STUCK: ", "InstanceDeletionFailed: could not list"]);
     says_not(&ran, &["no instance left is deleted", "it is deleted"]);
     let ran = on(&[definition], "plan crd/lockers.bank.dev");
-    says(&ran, &["NOTHING: ", "the API server says: InstanceDeletionFailed: could not list"]);
+    says(&ran, &["STUCK: ", "the API server says: InstanceDeletionFailed: could not list"]);
+    assert_eq!(ran.code, 2, "{ran}");
 }
 
 /// An owner that is being deleted already has a second end, too, and gates count it.
@@ -314,4 +316,32 @@ fn what_was_selected_away_shuts_gates() {
         assert_eq!(ran.code, 2, "{target}: {ran}");
         says(&ran, &["REFUSED: ", kind]);
     }
+}
+
+/// A controller that is started deletes what is below: the data is kept first, and then the dependents.
+#[test]
+fn an_armed_deletion_keeps_its_data_first() {
+    let added = json!([{"manager": "locker-controller", "operation": "Update", "apiVersion": "bank.dev/v1",
+        "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:finalizers": {"v:\"bank.dev/locker\"": {}}}}}]);
+    let held = json!({"deletionTimestamp": DELETED, "finalizers": ["bank.dev/locker"], "managedFields": added});
+    let mut controller = object(("apps/v1", "Deployment"), "locker-controller", json!({}));
+    controller["spec"] = json!({"replicas": 0, "selector": {"matchLabels": {"app": "l"}}});
+    controller["status"] = json!({"replicas": 0});
+    let objects = [vec![controller, object(LOCKER, "held", held)], claim("held").to_vec()].concat();
+    let found = document(&objects, "doctor");
+    let finding = &found["findings"][0];
+    assert_eq!(finding["code"], "armed-deletion", "{found:#}");
+    let loss = "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.";
+    assert!(finding["consequence"].as_str().unwrap().contains(loss), "{finding:#}");
+    let remedies = finding["remedies"].as_array().unwrap();
+    let told: Vec<&str> = remedies.iter().map(|remedy| remedy["what"].as_str().unwrap()).collect();
+    assert_eq!(
+        told[..3],
+        [
+            "first keep the data: set the reclaim policy of its volume to Retain",
+            "keep its dependents: remove their references to it, then start the controller",
+            "start the controller, which then does all of that",
+        ]
+    );
+    assert_eq!((&remedies[1]["decides"], &remedies[2]["decides"]), (&Value::Null, &json!(true)), "{finding:#}");
 }

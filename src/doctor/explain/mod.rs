@@ -10,6 +10,8 @@ mod waits;
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::{
     model::{ObjectId, ResourceId, Snapshot},
     plan::Uncertainty,
@@ -107,10 +109,12 @@ pub fn foresee(snapshot: &Snapshot, explanations: &mut [Explanation], now: i64) 
     let forecast = reclaim::forecast(snapshot, &reclaim::Settings::default(), now);
     let is_gone = |coordinate| snapshot.is_dump() || snapshot.was_looked_up(coordinate);
     let is_confirmed = |removal: &Removal| reclaim::absence(snapshot, removal).is_none_or(is_gone);
+    let removals: FxHashMap<ObjectId, &Removal> =
+        forecast.removals.iter().map(|removal| (removal.object, removal)).collect();
     for explanation in explanations {
         let lives = !snapshot.object(explanation.object).terminating();
-        let of_it = |removal: &&Removal| removal.object == explanation.object && lives && is_confirmed(removal);
-        explanation.removal = forecast.removals.iter().find(of_it).cloned();
+        let removal = removals.get(&explanation.object).filter(|removal| lives && is_confirmed(removal));
+        explanation.removal = removal.map(|removal| (*removal).clone());
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
         finding::one_cause,
+        losses::Losses,
     },
     model::{
         ObjectId, ResourceId, Symbol,
@@ -150,7 +151,10 @@ fn finding(
             let its = if objects.len() == 1 { "its" } else { "their" };
             let what = fires.describe(&objects);
             let again = to_install(case, &holds, " Then install or repair {}:");
-            format!("If {its} controller restarts, {what}. Decide about that before you restart it.{waiting}{again}")
+            let lost = fires.losses.told(case);
+            format!(
+                "If {its} controller restarts, {what}.{lost} Decide about that before you restart it.{waiting}{again}"
+            )
         }
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
@@ -244,6 +248,8 @@ struct Fires {
     outside: Vec<(String, usize)>,
     /// Objects that the collector then deletes, in addition to the blocked ones.
     inside: Vec<ObjectId>,
+    /// The data that goes with these.
+    losses: Losses,
 }
 
 impl Fires {
@@ -261,7 +267,8 @@ impl Fires {
         let mut inside: Vec<ObjectId> =
             after.all_removed().filter(|id| live(id) && !case.projection.goes(*id)).collect();
         inside.sort_unstable();
-        Fires { outside: outside.into_iter().map(|(words, objects)| (words, objects.len())).collect(), inside }
+        let losses = Losses::of(case, &mut findings.wanted, inside.iter().copied());
+        Fires { losses, outside: outside.into_iter().map(|(words, objects)| (words, objects.len())).collect(), inside }
     }
 
     fn is_nothing(&self) -> bool {
@@ -294,13 +301,12 @@ fn remedies(
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let start = holds.iter().filter_map(|(_, controller)| controller.idle);
     let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
-    // What it does then has to be decided first.
-    let mut remedies = vec![match code {
-        Code::ArmedDeletion => {
-            Remedy::new("start the controller, which then does all of that", start.clone()).deciding(true)
-        }
-        _ => Remedy::new("start the controller", start.clone()),
-    }];
+    let mut remedies = Vec::new();
+    match code {
+        // What it does then has to be decided first.
+        Code::ArmedDeletion => remedies.extend(fires.losses.keep(case)),
+        _ => remedies.push(Remedy::new("start the controller", start.clone())),
+    }
     if code == Code::SlowFinalizer {
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
         remedies.push(Remedy::new("check the object's status and its controller", look));
@@ -337,8 +343,11 @@ fn remedies(
         _ => "keep their dependents: remove the references to them",
     };
     let then = if start.is_empty() { "" } else { ", then start the controller" };
-    let start = start.into_iter().filter(|_| !spared.is_empty());
-    remedies.push(Remedy::new(format!("{keep}{then}"), spared.iter().cloned().chain(start)));
+    let then_start = start.iter().filter(|_| !spared.is_empty());
+    remedies.push(Remedy::new(format!("{keep}{then}"), spared.iter().chain(then_start).cloned()));
+    if code == Code::ArmedDeletion {
+        remedies.push(Remedy::new("start the controller, which then does all of that", start).deciding(true));
+    }
     let force = if holds.len() == 1 {
         "force-remove the finalizer (its cleanup will NOT run)"
     } else {

@@ -254,6 +254,7 @@ fn fact() -> impl Strategy<Value = Fact> {
                 version,
                 service,
                 available,
+                since: available.and_then(|available| u32::from(available).try_into().ok()),
                 message: format!("{reason}!"),
                 reason,
             })

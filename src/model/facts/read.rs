@@ -416,6 +416,8 @@ fn api_service(object: Whole<'_>) -> ApiServiceFacts {
             "False" => Some(false),
             _ => None,
         },
+        since: unix_seconds(&said(&["lastTransitionTime"]))
+            .and_then(|since| u32::try_from(since).ok()?.try_into().ok()),
         reason: said(&["reason"]),
         message: said(&["message"]),
     }

@@ -1,5 +1,7 @@
 //! Facts about what is served, and by which backend: namespaces, CustomResourceDefinitions, APIServices.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 /// A condition of `status.conditions` that is true.
@@ -115,6 +117,9 @@ pub struct ApiServiceFacts {
     /// The status of the condition Available; `None` if missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub available: Option<bool>,
+    /// Since when the condition has this status, in Unix seconds, as small as that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<NonZeroU32>,
     /// The condition's reason.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,

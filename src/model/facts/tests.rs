@@ -129,7 +129,7 @@ fn api_services_are_available_or_not() {
     };
     let condition = |status: &str| {
         json!({"conditions": [{"type": "Other", "status": "True"}, {"type": "Available",
-        "status": status, "reason": "R", "message": "M"}]})
+        "status": status, "reason": "R", "message": "M", "lastTransitionTime": "1970-01-01T00:01:00Z"}]})
     };
     let spec = json!({"group": "metrics.k8s.io", "version": "v1beta1", "service": {"namespace": "kube-system",
         "name": "metrics"}});
@@ -140,6 +140,7 @@ fn api_services_are_available_or_not() {
         version: "v1beta1".to_owned(),
         service: Some(service),
         available: Some(false),
+        since: 60.try_into().ok(),
         reason: "R".to_owned(),
         message: "M".to_owned(),
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::{
-    Coordinate, Fact, Gap, ListRecord, ObjectId, Origin, Resource, ResourceId, Symbol, is_built_in_group,
+    Coordinate, Fact, Gap, ListRecord, ObjectId, Origin, Presence, Resource, ResourceId, Symbol, is_built_in_group,
     made::{GroupKind, MADE_BY_CONTROLLERS},
 };
 
@@ -29,6 +29,9 @@ const OF_CUSTOM_RESOURCES: [GroupKind; 9] = [
     ("apps", "StatefulSet"),
     ("batch", "Job"),
 ];
+
+/// At most so many claims of a StatefulSet are looked for.
+const MOST_ORDINALS: i64 = 10_000;
 
 /// Why the objects of a group version are unknown that discovery didn't name.
 pub(crate) const UNDISCOVERED: &str = "an APIService names it, but discovery does not";
@@ -257,17 +260,18 @@ impl Snapshot {
     /// The kind of claims, if a StatefulSet with so many ready pods has fewer claims of a template here.
     fn claims_selected_away(&self, set: ObjectId, ready: i64) -> Option<ResourceId> {
         let claims = self.resources.by_group_kind("", "PersistentVolumeClaim")?;
-        let (object, templates) = (self.object(set), self.facts.workload(set)?.claims.as_ref()?);
-        let is_away = |template: &String| {
-            let prefix = format!("{template}-{}-", self.text(object.name));
-            let own = self.objects().filter(|(_, claim)| {
-                claim.resource == claims
-                    && claim.namespace == object.namespace
-                    && self.text(claim.name).starts_with(&prefix)
-            });
-            i64::try_from(own.count()).is_ok_and(|number| number < ready)
+        let (object, facts) = (self.object(set), self.facts.workload(set)?);
+        let (namespace, name) = (self.text(object.namespace), self.text(object.name));
+        let is_here = |template: &str, ordinal: i64| {
+            let named = format!("{template}-{name}-{ordinal}");
+            matches!(self.look_up_named(claims, namespace, &named), Presence::Present(_))
         };
-        templates.names.iter().any(is_away).then_some(claims)
+        let ordinals = 0..facts.wanted.unwrap_or(0).max(ready).min(MOST_ORDINALS);
+        let is_away = |template: &String| {
+            let here = ordinals.clone().filter(|ordinal| is_here(template, *ordinal)).count();
+            i64::try_from(here).is_ok_and(|here| here < ready.min(MOST_ORDINALS))
+        };
+        facts.claims.as_ref()?.names.iter().any(is_away).then_some(claims)
     }
 
     /// The kinds that objects of this kind usually own, and what those own that a dump doesn't contain.

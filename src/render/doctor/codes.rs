@@ -59,7 +59,7 @@ impl Output for CodesView {
 }
 
 fn write(width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [Column::text("CODE"), Column::text("SEVERITY"), Column::prose("MEANING")];
+    let columns = [Column::name("CODE"), Column::text("SEVERITY"), Column::prose("MEANING")];
     let row = |code: Code| vec![code.name().to_owned(), code.severity().name().to_owned(), code.title().to_owned()];
     let rows = Code::ALL.map(row).into();
     for (index, line) in lines(&columns, rows, width).iter().enumerate() {

@@ -2,9 +2,9 @@
 
 use crate::{
     doctor::{Code, Explanation, Finding, explain::Waiting},
-    model::{ObjectId, Snapshot, effects::Severity},
+    model::{ObjectId, Rule, Snapshot, effects::Severity},
     plan::Uncertainty,
-    reclaim::{Removal, When},
+    reclaim::{End, Removal, When},
     render::{
         plan::because,
         reclaim::{when, why},
@@ -70,11 +70,14 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
         ProjectedOutcome::Changes { .. } => ("CHANGES", Tone::Warning, format!("{name} is kept, but changed: {why}.")),
         ProjectedOutcome::Stays => match &explanation.removal {
             Some(removal) if explanation.end.refused.is_none() && !is_later(removal) => {
-                let (word, sentence) = match removal.doubt() {
-                    None => ("WILL BE DELETED", removed(view, removal, &name, now)),
-                    Some(_) => ("UNSURE", removed(view, removal, &name, now)),
+                let word = match (removal.doubt(), removal.end) {
+                    (Some(_), _) | (None, End::Either) => "UNSURE",
+                    (None, End::Terminating) if removal.held.iter().any(|held| held.by.is_none()) => "STUCK",
+                    (None, End::Terminating) => "WAITS",
+                    (None, End::Gone) => "WILL BE DELETED",
                 };
-                (word, Tone::Warning, format!("{sentence}."))
+                let tone = if word == "STUCK" { Tone::Error } else { Tone::Warning };
+                (word, tone, format!("{}.", removed(view, removal, &name, now)))
             }
             later => {
                 let now = if later.is_some() { " now" } else { "" };
@@ -110,7 +113,14 @@ pub(super) fn removed(view: &ExplainView<'_>, removal: &Removal, name: &str, now
     let reason = removal.reason();
     let deletes = if removal.doubt().is_some() { "may delete" } else { "deletes" };
     let when = now.or(view.snapshot.time()).map(|now| format!(" {}", when(&reason.when, now))).unwrap_or_default();
-    format!("the {} {deletes} {name}{when}: {}", reason.controller, why(view.snapshot, removal))
+    // Only such a volume goes whose reclaim policy is Delete.
+    let (controller, data) = match reason.rule {
+        Rule::R12_10 if !reason.controller.ends_with("-controller") => ("provisioner ", " with all its data"),
+        Rule::R12_10 => ("", " with all its data"),
+        _ => ("", ""),
+    };
+    let why = why(view.snapshot, removal);
+    format!("the {controller}{} {deletes} {name}{data}{when}: {why}", reason.controller)
 }
 
 fn why_it_stays(explanation: &Explanation) -> String {

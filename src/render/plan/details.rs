@@ -23,7 +23,16 @@ use crate::{
 };
 
 /// How the remark on a pod begins that its kubelet ends.
-pub(super) const GRACE: &str = "after its grace period";
+const GRACE: &str = "after its grace period";
+/// The remark without the grace period that it begins with, if any: when its kubelet ends a pod is the same in every
+/// delete.
+pub(super) fn without_grace(detail: String) -> String {
+    match detail.strip_prefix(GRACE) {
+        Some(rest) => rest.split_once("; ").map(|(_, rest)| rest.to_owned()).unwrap_or_default(),
+        None => detail,
+    }
+}
+
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
 
@@ -90,7 +99,7 @@ fn doubted(view: &PlanView<'_>, outcome: &Outcome, why: Uncertainty) -> String {
         Uncertainty::Gap => unread(view, outcome.object),
         Uncertainty::Bound => "not simulated to the end".to_owned(),
         _ if outcome.goes_with_claim() => "its provisioner must run".to_owned(),
-        _ => "see Note".to_owned(),
+        _ => "it rests on an assumption".to_owned(),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     PlanView,
-    details::{GRACE, detail, detail_of_root, group_of_root, word_of},
+    details::{detail, detail_of_root, group_of_root, without_grace, word_of},
 };
 
 /// Siblings that are alike are folded if there are at least this many.
@@ -117,8 +117,10 @@ fn is_bad((loses_data, word): Badness) -> bool {
     loses_data || matches!(word, Word::Stuck | Word::Unclear | Word::Waits | Word::Unsure)
 }
 
-fn is_worse(one: Badness, than: Badness) -> bool {
-    (!one.0, one.1) < (!than.0, than.1)
+/// The worst first.
+fn rank((loses_data, word): Badness) -> (bool, Word) {
+    // What nobody knows may be as bad as what waits.
+    (!loses_data, if word == Word::Unsure { Word::Waits } else { word })
 }
 
 /// The worst of each object that something bad happens to, and of all that it is listed below.
@@ -132,7 +134,9 @@ fn worst_inside(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId
         let Some(outcome) = view.shown(object) else { continue };
         let badness = (losses.contains(&object), word_of(view, outcome));
         let mut next = Some(object).filter(|_| is_bad(badness));
-        while let Some(object) = next.filter(|object| worst.get(object).is_none_or(|known| is_worse(badness, *known))) {
+        while let Some(object) =
+            next.filter(|object| worst.get(object).is_none_or(|known| rank(badness) < rank(*known)))
+        {
             worst.insert(object, badness);
             next = parents.get(&object).copied();
         }
@@ -156,9 +160,8 @@ fn siblings<'a>(
             let outcome = view.shown(*object)?;
             let root = depth == 0 && view.is_sweep();
             let mut detail = if root { detail_of_root(view, outcome) } else { detail(view, outcome) };
-            // When its kubelet ends a pod is the same in every delete.
-            if fold && detail.starts_with(GRACE) {
-                detail.clear();
+            if fold && depth > 0 {
+                detail = without_grace(detail);
             }
             let common = if root { group_of_root(outcome, &detail) } else { detail.clone() };
             let word = word_of(view, outcome);
@@ -168,12 +171,11 @@ fn siblings<'a>(
     if depth > 0 || view.is_sweep() {
         rows.sort_by_cached_key(|row| {
             let object = view.snapshot.object(row.object);
-            let (loses_data, inside) = worst.get(&row.object).copied().unwrap_or((false, Word::Gone));
+            let inside = worst.get(&row.object).copied().unwrap_or((false, Word::Gone));
             // Only roots are in several namespaces, except for dependents across namespaces.
             let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
             (
-                !loses_data,
-                inside,
+                rank(inside),
                 namespace,
                 object.resource,
                 row.word,

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     PlanView,
-    details::GRACE,
+    details::without_grace,
     forest::{Row, rows},
     names::name,
     sections,
@@ -71,12 +71,11 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
     for mut row in rows(view, false) {
         let is_target = view.plan.request.targets.contains(&row.object);
         let loses_data = losses.contains(&row.object);
-        // When a pod ends matters to nobody who deletes its namespace.
-        let usual = row.detail.starts_with(GRACE);
+        row.detail = without_grace(row.detail);
         // Each has a reason of its own, until they are too many.
         let tells = is_target || row.word == Word::Stuck;
         alone += usize::from(tells);
-        if usual || tells && alone > MOST_ALONE {
+        if tells && alone > MOST_ALONE {
             row.detail.clear();
         }
         let key = (resource_of(view, row.object), row.word, row.detail.clone());

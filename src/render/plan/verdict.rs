@@ -349,7 +349,8 @@ pub(super) fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
 /// What a target waits for that is being deleted already.
 pub(super) fn already_waits(view: &PlanView<'_>) -> Vec<String> {
     let targets = &view.plan.request.targets;
-    let waits = view.plan.anyway.iter().filter(|outcome| targets.contains(&outcome.object));
+    let has_row = |outcome: &&Outcome| view.shown(outcome.object).is_some();
+    let waits = view.plan.anyway.iter().filter(|outcome| targets.contains(&outcome.object) && !has_row(outcome));
     let why = waits.map(|outcome| (outcome.object, held(view, outcome))).filter(|(_, why)| !why.is_empty());
     why.take(NAMED).map(|(object, why)| format!("{}: {why}", name(view, object, None))).collect()
 }
@@ -392,7 +393,12 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         parts.push(Part::new(5, format!("{} more after the pods", thousands(spared))));
     }
     parts.extend(then);
-    let kept = summary.orphaned + summary.detached + summary.unblocked;
+    let goes_later: FxHashSet<ObjectId> = second(view).into_iter().collect();
+    let is_kept = |outcome: &&Outcome| {
+        let kept = matches!(outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked);
+        kept && !goes_later.contains(&outcome.object)
+    };
+    let kept = view.plan.outcomes.iter().filter(is_kept).count();
     if kept > 0 {
         parts.push(Part::new(3, format!("{} kept", thousands(kept))));
     }

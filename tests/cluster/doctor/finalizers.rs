@@ -256,14 +256,14 @@ pub fn deletions_inside_the_cluster_are_armed() {
     assert_eq!(
         remedies,
         [
-            "start the controller, which then does all of that",
             "keep their dependents: remove the references to them, then start the controller",
+            "start the controller, which then does all of that",
             "force-remove the finalizer (its cleanup will NOT run): the collector then deletes 2 objects that \
              depend on them",
         ]
     );
-    assert_eq!(finding["remedies"][0]["decides"], true, "{finding:#}");
-    follow(cluster, finding, 0);
+    assert_eq!(finding["remedies"][1]["decides"], true, "{finding:#}");
+    follow(cluster, finding, 1);
     let stop_again = || {
         let scaled =
             cluster.get(&format!("/apis/apps/v1/namespaces/{elsewhere}/deployments/{manager}")).expect("it is there");
@@ -271,7 +271,7 @@ pub fn deletions_inside_the_cluster_are_armed() {
         cluster.patch(&cluster.path_of(&scaled), &json!({"spec": {"replicas": 0}}));
     };
     stop_again();
-    mends_with(cluster, &args, "armed-deletion", "held", 1);
+    mends(cluster, &args, "armed-deletion", "held");
     stop_again();
     assert!(cluster.get(&cluster.path_of(&below)).is_some_and(|below| below["metadata"]["ownerReferences"].is_null()));
     // The first remedy starts the controller, which has no pods here.
