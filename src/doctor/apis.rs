@@ -30,19 +30,23 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
     definitions(case, findings);
 }
 
+/// The condition of a namespace whose controller can't learn what an API has.
+const NOT_DISCOVERED: &str = "NamespaceDeletionDiscoveryFailure";
+/// The condition of a namespace whose controller can't list or delete what is in it.
+const NOT_DELETED: &str = "NamespaceDeletionContentFailure";
+
 /// Terminating namespaces, which remain as long as a resource can't be read (R9.11). Marks those without any other
-/// content as explained.
-fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder) -> Vec<ObjectId> {
+/// content as explained, unless their conditions say something else than `condition`.
+fn hanging_namespaces(case: &Case<'_>, findings: &mut FindingsBuilder, condition: &str) -> Vec<ObjectId> {
     let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |resource| case.stage.of_resource(resource));
     let terminating: Vec<ObjectId> =
         namespaces.iter().copied().filter(|id| case.snapshot().object(*id).terminating()).collect();
     let is_empty = |id: &&ObjectId| case.stage.in_namespace(case.snapshot().object(**id).name).is_empty();
-    // What its conditions say of something else has another cause.
-    let is_about_apis = |id: &&ObjectId| {
+    let has_this_cause = |id: &&ObjectId| {
         let said = case.snapshot().facts.said_to_keep(**id);
-        said.is_empty() || said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure")
+        said.is_empty() || said.iter().any(|it| it.kind == condition)
     };
-    findings.explained.extend(terminating.iter().filter(is_empty).filter(is_about_apis));
+    findings.explained.extend(terminating.iter().filter(is_empty).filter(has_this_cause));
     terminating
 }
 
@@ -62,7 +66,7 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
             continue;
         }
         let group_version = format!("{}/{}", facts.group, facts.version);
-        let namespaces = hanging_namespaces(case, findings);
+        let namespaces = hanging_namespaces(case, findings, NOT_DISCOVERED);
         let backend = facts.service.as_ref().map(named).unwrap_or_default();
         let why = if facts.message.is_empty() {
             facts.reason.clone()
@@ -268,7 +272,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     });
     let terminating: Vec<ObjectId> = definition.into_iter().filter(|id| snapshot.object(*id).terminating()).collect();
     findings.explained.extend(&terminating);
-    let related = hanging_namespaces(case, findings);
+    let related = hanging_namespaces(case, findings, NOT_DELETED);
     let full = resource.full_name();
     let look = Remedy::new("restore the conversion webhook", look(case, backend.as_ref()));
     let without = definition.and_then(|id| {
@@ -333,7 +337,7 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
     let full = resource.full_name();
     let prefix = prefix(case, resource);
     let said = failure.trim_start_matches("500 Internal Server Error: ");
-    let related = hanging_namespaces(case, findings);
+    let related = hanging_namespaces(case, findings, NOT_DELETED);
     let definition = definition(case, resource);
     let terminating = definition.filter(|id| case.snapshot().object(*id).terminating());
     findings.explained.extend(terminating);
