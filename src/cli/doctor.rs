@@ -245,7 +245,7 @@ fn report(
         // If there are no findings, the result line says what was read.
         let read = match diagnosis.findings.is_empty() {
             true => String::new(),
-            false => format!(" Read: {}.", looked_at(snapshot)),
+            false => format!(" Read: {}.", looked_at(snapshot, namespace.filter(|_| session.targets.is_none()))),
         };
         heading(snapshot, namespace, &args.source.from, &read)
     };

@@ -141,13 +141,14 @@ fn volume(object: &[u8], spec: &[u8], status: &[u8]) -> Result<VolumeFacts, Malf
 }
 
 /// ObjectMeta 1: generation 7. CustomResourceDefinitionSpec: group 1, names 3 { plural 1, kind 4 }, conversion 9 {
-/// strategy 1, webhook 2 { clientConfig 2 } }. CustomResourceDefinitionStatus: conditions 1 { type 1, status 2,
-/// reason 4, message 5 }.
+/// strategy 1, webhook 2 { clientConfig 2 } }, versions 7. CustomResourceDefinitionStatus: conditions 1 { type 1,
+/// status 2, reason 4, message 5 }, storedVersions 3.
 fn definition(object: &[u8], spec: &[u8], status: &[u8]) -> Result<DefinitionFacts, Malformed> {
     let generation = number(at(object, &[1])?.unwrap_or_default(), 7)?;
     let conditions = conditions(status, 1, [4, 5])?;
     let conversion = at(spec, &[9])?.unwrap_or_default();
-    let converts = at(conversion, &[1])? == Some(b"Webhook");
+    let versions = [all(spec, 7).count(), all(status, 3).count()];
+    let converts = at(conversion, &[1])? == Some(b"Webhook") && DefinitionFacts::may_convert(versions);
     Ok(DefinitionFacts {
         group: text_at(spec, &[1])?.unwrap_or_default(),
         kind: text_at(spec, &[3, 4])?.unwrap_or_default(),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     command_line::ShellCommand,
     graph::Address,
-    model::{Mapping, Object, ObjectId, Presence, Reference, Symbol, effects::Severity, group_of},
+    model::{Mapping, Object, ObjectId, Presence, Reference, Snapshot, Symbol, effects::Severity, group_of},
     simulate::{Needs, Next, ProjectedOutcome},
     tree::{ReferenceStatus, ResolvedReference},
     wording::{age, count, thousands},
@@ -363,9 +363,23 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String
 
 /// The owners of these faults, each once.
 fn unread_owners(case: &Case<'_>, faults: &[Fault]) -> Vec<String> {
-    let names =
-        faults.iter().flat_map(|fault| fault.references(case)).map(|(_, reference, _)| case.reference(&reference));
+    let snapshot = case.snapshot();
+    let name = |reference: Reference| match served_under(snapshot, &reference) {
+        Some(known) => format!("{} (which exists as {known})", case.reference(&reference)),
+        None => case.reference(&reference),
+    };
+    let names = faults.iter().flat_map(|fault| fault.references(case)).map(|(_, reference, _)| name(reference));
     names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The version under which the object of a reference was read, where that says another one of the same kind.
+pub(super) fn served_under(snapshot: &Snapshot, reference: &Reference) -> Option<String> {
+    let found = snapshot.object(snapshot.by_uid(reference.uid)?);
+    let known = snapshot.resources.get(found.resource);
+    let said = snapshot.text(reference.api_version);
+    let is_same_kind = (group_of(said), snapshot.text(reference.kind)) == (known.group.as_str(), known.kind.as_str());
+    let is_it = is_same_kind && found.name == reference.name && known.api_version() != said;
+    is_it.then(|| known.api_version())
 }
 
 /// Which owners could not be read.

@@ -385,7 +385,8 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                 }
                 Some(Key::Complaint) => {
                     return Err(A::Error::custom(
-                        "\"Error from server\" stands among the objects; kubectl's errors belong on standard error",
+                        "\"Error from server\" stands among the objects: remove that line of kubectl \
+                         (2>/dev/null leaves it out)",
                     ));
                 }
                 Some(Key::Items | Key::Object) | None => skip(&mut access)?,

@@ -128,7 +128,7 @@ pub(super) fn is_complaint(line: &str) -> bool {
 pub(super) fn hint(line: &str, message: &str) -> String {
     if is_complaint(line) {
         let said: String = line.chars().take(100).collect();
-        return format!("; this line is a message of kubectl, which belongs on standard error: {}", visible(&said));
+        return format!("; remove this line, a message of kubectl (2>/dev/null leaves it out): {}", visible(&said));
     }
     if line.starts_with("==== START logs") {
         return "; logs between lists are read in JSON only: run kubectl cluster-info dump without -o yaml".to_owned();

@@ -17,6 +17,9 @@ use super::{
 /// How many bytes of items are cut off at once.
 const ITEMS: usize = CHUNK / 4;
 
+/// At most so many bytes are held of a document that can't be cut: endless input is no document.
+const LARGEST: usize = 256 << 20;
+
 /// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
@@ -172,6 +175,11 @@ fn line(pieces: &mut Pieces<impl Read>, at: usize) -> io::Result<Option<usize>> 
             return Ok(Some(searched + end + 1 - at));
         }
         searched = pieces.rest().len();
+        if searched > LARGEST {
+            let what =
+                "it holds one YAML document of more than 256 MiB, which is neither an object nor a list of kubectl";
+            return Err(io::Error::other(what));
+        }
         if !pieces.fill()? {
             return Ok((searched > at).then_some(searched - at));
         }

@@ -12,6 +12,7 @@ use crate::{
 
 use super::{
     Cause, Change,
+    actors::Others,
     blockers::{BlockedBy, Blockers, State},
     controllers::Controllers,
     request::{Start, WriteScope},
@@ -55,6 +56,8 @@ pub struct Projection {
     pub log: Vec<Change>,
     /// What should be read to be certain.
     pub needs: Needs,
+    /// What others have done; nothing unless they are played.
+    pub(crate) others: Others,
 }
 
 impl Projection {
@@ -70,6 +73,11 @@ impl Projection {
                 world.only = only;
             }
         })
+    }
+
+    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37).
+    pub(crate) fn once_others_finish(context: &SimContext<'_>) -> Self {
+        Self::after(context, |world| world.others = Some(Others::of(terminating(context.snapshot))))
     }
 
     /// The same after these finalizers are removed from these objects.
@@ -93,8 +101,7 @@ impl Projection {
 
     fn after(context: &SimContext<'_>, prepare: impl FnOnce(&mut World<'_, '_>)) -> Self {
         let mut world = World::started(context, Start::Sweep, InitialListOrder::default());
-        let terminating: Vec<ObjectId> =
-            context.snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect();
+        let terminating = terminating(context.snapshot);
         for object in &terminating {
             world.actors.notice(*object);
         }
@@ -107,7 +114,8 @@ impl Projection {
         let refused = still_there.filter_map(|id| Some((id, world.refused_by(id)?))).collect();
         let mut needs = world.needs;
         needs.add(&world.obstacle_needs);
-        Projection { blockers, outcomes, uncertain, refused, log: world.log, needs }
+        let others = world.others.take().unwrap_or_default();
+        Projection { blockers, outcomes, uncertain, refused, log: world.log, needs, others }
     }
 
     pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
@@ -230,6 +238,10 @@ impl Projection {
         }
         chain
     }
+}
+
+fn terminating(snapshot: &Snapshot) -> Vec<ObjectId> {
+    snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect()
 }
 
 fn outcome_of(world: &World<'_, '_>, id: ObjectId) -> ProjectedOutcome {

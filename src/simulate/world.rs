@@ -21,7 +21,7 @@ use super::{
     controllers::ControllerIndex,
     index::FactIndex,
     managed_apis::ManagedApis,
-    obstacles::{Obstacles, Operation, RefusedWrite},
+    obstacles::{Obstacles, Operation, Reach, RefusedWrite},
     request::{Cut, WriteScope},
 };
 
@@ -315,6 +315,8 @@ pub struct World<'s, 'a> {
     /// Objects whose outcome rests on something of which nothing shows what it does: a kubelet that isn't ready, a Job
     /// that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
+    /// Whether the conversion webhooks of CustomResourceDefinitions can be reached, as far as it was asked.
+    pub(crate) converters: FxHashMap<ObjectId, Reach>,
     /// Objects whose deletes a webhook or a policy may refuse.
     pub(crate) deletes_may_be_refused: FxHashSet<ObjectId>,
     /// Objects whose updates a webhook or a policy may refuse.
@@ -368,6 +370,7 @@ impl<'s, 'a> World<'s, 'a> {
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
             rests_on_others: FxHashSet::default(),
+            converters: FxHashMap::default(),
             deletes_may_be_refused: FxHashSet::default(),
             updates_may_be_refused: FxHashSet::default(),
             adoptions: Adoptions::default(),

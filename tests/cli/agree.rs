@@ -345,3 +345,138 @@ fn an_armed_deletion_keeps_its_data_first() {
     );
     assert_eq!((&remedies[1]["decides"], &remedies[2]["decides"]), (&Value::Null, &json!(true)), "{finding:#}");
 }
+
+/// A Deployment of this name with ready pods.
+fn running(name: &str) -> Value {
+    let mut workload = object(("apps/v1", "Deployment"), name, json!({}));
+    workload["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": name}}});
+    workload["status"] = json!({"replicas": 1, "readyReplicas": 1, "availableReplicas": 1});
+    workload
+}
+
+/// `metadata` of an object whose finalizer a program of this name has added.
+fn held(finalizer: &str, program: &str, more: Value) -> Value {
+    let key = format!("v:\"{finalizer}\"");
+    let fields = json!({"f:metadata": {"f:finalizers": {key: {}}}});
+    let mut metadata = json!({"finalizers": [finalizer], "managedFields": [{"manager": program, "operation": "Update",
+        "apiVersion": "v1", "time": "2026-03-01T12:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": fields}]});
+    metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    metadata
+}
+
+/// What waits for an operator takes its dependents and their data with it: explain says so of each of them.
+#[test]
+fn explain_knows_what_follows_behind_an_operator() {
+    let deleted = json!({"deletionTimestamp": DELETED});
+    let holder = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", deleted));
+    let objects = [&[holder, running("locksmith")], &claim("safe")[..]].concat();
+    let ran = on(&objects, "explain pvc/gold -n vault");
+    says(
+        &ran,
+        &["WAITS: PersistentVolumeClaim/gold goes with Locker/safe once Deployment/locksmith, which is running, \
+             removes bank.dev/keys. DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data."],
+    );
+    let then = &document(&objects, "explain pvc/gold -n vault")["explanations"][0]["then"];
+    assert_eq!(
+        (&then["outcome"], &then["dataLost"], &then["certain"]),
+        (&json!("Deleted"), &json!(true), &json!(true))
+    );
+    assert_eq!(then["once"][0]["by"], "Deployment/locksmith", "{then:#}");
+    assert_eq!(document(&objects, "plan locker/safe -n vault")["then"]["once"], then["once"]);
+    // Without the operator, nobody is known to go on.
+    let ran = on(&[&objects[..1], &objects[2..]].concat(), "explain pvc/gold -n vault");
+    says(&ran, &["OK: nothing deletes PersistentVolumeClaim/gold now", "if Locker/safe is finally deleted"]);
+}
+
+/// A dump doesn't tell what a conversion webhook does that can't be reached.
+#[test]
+fn what_cannot_be_converted_is_not_certain() {
+    let version = |name: &str, storage: bool| {
+        json!({"name": name, "served": true, "storage": storage,
+            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}})
+    };
+    let definition = |versions: &[Value]| {
+        let mut definition = object(
+            ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+            "lockers.bank.dev",
+            json!({"namespace": null}),
+        );
+        definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced", "versions": versions,
+            "names": {"plural": "lockers", "singular": "locker", "kind": "Locker"},
+            "conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
+                "clientConfig": {"service": {"name": "hook", "namespace": "away"}}}}});
+        definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}],
+            "storedVersions": ["v1"]});
+        definition
+    };
+    // So that it is known which Services there are.
+    let service = object(("v1", "Service"), "other", json!({}));
+    let certain = |versions: &[Value]| {
+        let objects = [definition(versions), object(LOCKER, "safe", json!({})), service.clone()];
+        let plan = document(&objects, "plan locker/safe -n vault");
+        let assumes = plan["assumes"].as_array().unwrap();
+        let tells = assumes.iter().any(|it| it.as_str().unwrap().contains("conversion webhook cannot be reached"));
+        assert_eq!(plan["verdict"]["certain"] == false, tells, "{plan:#}");
+        !tells
+    };
+    assert!(!certain(&[version("v1", true), version("v2", false)]));
+    assert!(certain(&[version("v1", true)]), "there is nothing to convert");
+}
+
+/// What an Application lists is named where a dump lacks it, its kind included.
+#[test]
+fn what_a_dump_lacks_of_an_inventory_is_named() {
+    let mut app = object(
+        ("argoproj.io/v1alpha1", "Application"),
+        "bank",
+        json!({"finalizers": ["resources-finalizer.argocd.argoproj.io"]}),
+    );
+    app["spec"] = json!({"destination": {"server": "https://kubernetes.default.svc", "namespace": "vault"}});
+    app["status"] = json!({"resources": [
+        {"version": "v1", "kind": "ConfigMap", "namespace": "vault", "name": "rates"},
+        {"group": "bank.dev", "version": "v1", "kind": "Vault", "namespace": "vault", "name": "deep"}]});
+    let list = json!({"apiVersion": "v1", "kind": "List",
+        "items": [app, object(("v1", "ConfigMap"), "rates", json!({}))]})
+    .to_string();
+    let line = "plan application/bank -n vault --from - -o json";
+    let ran = finish(program().args(words(line)).write_stdin(list));
+    let plan: Value = serde_json::from_str(&ran.done()).unwrap();
+    assert!(plan.to_string().contains("2 objects, not in the dump: Vault/deep"), "{plan:#}");
+    assert_eq!(plan["verdict"]["certain"], false);
+}
+
+/// A controller that is called otherwise than its finalizer: who has added that tells it.
+#[test]
+fn who_loses_their_controller_is_known_by_who_added_the_finalizer() {
+    let objects = [object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({}))), running("locksmith")];
+    let ran = on(&objects, "plan deployment/locksmith -n vault");
+    says(
+        &ran,
+        &["Locker/safe: stays, and cannot be deleted any more", "delete first, while Deployment/locksmith runs"],
+    );
+    let ran = on(&[objects[0].clone(), running("porter")], "plan deployment/porter -n vault");
+    says_not(&ran, &["Locker/safe"]);
+}
+
+/// What a policy asks for is said beside the remedies that it may refuse.
+#[test]
+fn what_a_policy_asks_for_is_said() {
+    const ADMISSION: &str = "admissionregistration.k8s.io/v1";
+    let global = json!({"namespace": null});
+    let mut policy = object((ADMISSION, "ValidatingAdmissionPolicy"), "approve", global.clone());
+    policy["spec"] = json!({"failurePolicy": "Fail", "validations": [
+            {"expression": "has(oldObject.metadata.annotations)", "message": "set the annotation\nbank.dev/approved."}],
+        "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
+            "operations": ["UPDATE", "DELETE"], "resources": ["configmaps"]}]}});
+    let mut binding = object((ADMISSION, "ValidatingAdmissionPolicyBinding"), "approve", global);
+    binding["spec"] = json!({"policyName": "approve", "validationActions": ["Deny"]});
+    let orphan = object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["gone"])}));
+    let ran = on(&[policy, binding, orphan, object(LOCKER, "other", json!({}))], "doctor -n vault");
+    says(
+        &ran,
+        &[
+            "ValidatingAdmissionPolicy/approve is asked about the remedies below, and may refuse them.",
+            "It asks: set the annotation bank.dev/approved.",
+        ],
+    );
+}

@@ -75,7 +75,10 @@ fn definition() -> Value {
             "group": "facts.test",
             "scope": "Namespaced",
             "names": {"kind": "Crate", "singular": "crate", "plural": "crates"},
-            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
+            "versions": [
+                {"name": "v1", "served": true, "storage": true, "schema": schema},
+                {"name": "v2", "served": true, "storage": false, "schema": schema},
+            ],
             "conversion": {"strategy": "Webhook", "webhook": {
                 "clientConfig": {"service": {"namespace": "nowhere", "name": "converter", "path": "/convert"}},
                 "conversionReviewVersions": ["v1"],

@@ -55,7 +55,8 @@ const SHOP = ['--from', 'examples/shop.yaml'];
 
 test('a plan says on its page what it says as text', async () => {
   const args = ['plan', 'deployment/web', '-n', 'shop', ...SHOP];
-  const text = run(...args);
+  // Where the text has one line for several objects, the page has one for each, as -o wide.
+  const text = run(...args, '-o', 'wide');
   await look(args, async ({ page }) => {
     const verdict = /^STUCK: (.*)$/m.exec(text)![1]!;
     assert.equal(await page.locator('.verdict p').innerText(), `STUCK ${verdict}`);

@@ -10,17 +10,17 @@ mod waits;
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::{ObjectId, ResourceId, Snapshot},
     plan::Uncertainty,
     reclaim::{self, Removal},
     server::kinds::protected,
-    simulate::{Blockers, Cause, Effect, Needs, Next, ProjectedOutcome, State},
+    simulate::{Blockers, Cause, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome, Projection, State},
 };
 
-use super::{case::Case, finding::Finding, limit::Limit, needed};
+use super::{case::Case, finding::Finding, limit::Limit, losses::Losses, needed};
 
 pub use conditions::{Condition, ConditionOutcome, Trigger};
 pub use dependents::Dependents;
@@ -44,6 +44,8 @@ pub struct Explanation {
     pub next: NextStory,
     /// Its outcome if nothing else is deleted.
     pub end: FinalState,
+    /// What follows for one that stays for now; `None` if nothing does.
+    pub later: Option<Later>,
     /// How another of Kubernetes' controllers than the collector removes it ([`foresee`]); `None` if none is known to,
     /// and for one that is Terminating: of that, the rest tells.
     pub removal: Option<Removal>,
@@ -73,6 +75,22 @@ pub struct FinalState {
     pub refused: Option<String>,
 }
 
+/// What follows for an object once all others have done their part for what is above it (R9.37).
+#[derive(Clone, Debug)]
+pub struct Later {
+    pub outcome: ProjectedOutcome,
+    /// Whether something that could not be read decides it.
+    pub uncertain: bool,
+    /// What they have to do, in this order.
+    pub once: Vec<Finished>,
+    /// Who they are.
+    pub controllers: Controllers,
+    /// Whether they are known to do it: of all, the worst.
+    pub state: State,
+    /// Its data that is lost then: a sentence; empty if none is.
+    pub lost: String,
+}
+
 /// The explanations of some objects, and what must be read to be sure of them.
 #[derive(Clone, Debug, Default)]
 pub struct Explained {
@@ -94,8 +112,11 @@ impl Explanation {
 /// objects that it concerns.
 pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> Explained {
     let (now, needs) = Blockers::now(case.stage);
-    let mut teller = Explainer { case, now, wanted: Needs::default() };
-    teller.wanted.add(&case.projection.needs);
+    let is_held = !case.projection.left().is_empty();
+    let later = is_held.then(|| Projection::once_others_finish(case.stage));
+    let mut wanted = later.as_ref().map(|later| later.needs.clone()).unwrap_or_default();
+    wanted.add(&case.projection.needs);
+    let mut teller = Explainer { case, now, later, wanted };
     teller.wanted.add(&needs);
     let explanations: Vec<Explanation> = objects.iter().map(|object| teller.tell(*object, findings)).collect();
     let mut wanted = teller.wanted;
@@ -123,6 +144,8 @@ struct Explainer<'c, 'a> {
     case: &'c Case<'a>,
     /// Who waits for whom now.
     now: Blockers,
+    /// What follows once all others have done their part; `None` if nothing waits for them.
+    later: Option<Projection>,
     wanted: Needs,
 }
 
@@ -151,6 +174,7 @@ impl Explainer<'_, '_> {
             content,
             waited_for_by: self.waited_for_by(object),
             findings: findings.iter().filter(names).cloned().collect(),
+            later: self.later(object, &end),
             removal: None,
             references,
             next,
@@ -182,6 +206,36 @@ impl Explainer<'_, '_> {
             refused: projection.why_refused(self.case.snapshot(), object),
             outcome,
         }
+    }
+
+    /// What follows for an object that stays.
+    fn later(&mut self, object: ObjectId, end: &FinalState) -> Option<Later> {
+        let later = self.later.as_ref()?;
+        let outcome = later.outcome_of(object).clone();
+        let stays = end.outcome == ProjectedOutcome::Stays && end.uncertain.is_none() && end.state.is_none();
+        if !stays || !outcome.leaves() {
+            return None;
+        }
+        let uncertain = later.uncertain(object);
+        let above = self.above(object);
+        let once: Vec<Finished> =
+            later.others.finished.iter().filter(|finished| above.contains(&finished.object)).cloned().collect();
+        let state = once.iter().map(|finished| finished.state).max()?;
+        let controllers = later.others.controllers.clone();
+        let lost = Losses::of(self.case, &mut self.wanted, [object]).told(self.case);
+        Some(Later { outcome, uncertain, once, controllers, state, lost })
+    }
+
+    /// Its owners, the owners of those, and so on.
+    fn above(&self, object: ObjectId) -> FxHashSet<ObjectId> {
+        let snapshot = self.case.snapshot();
+        let mut above: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut open = vec![object];
+        while let Some(id) = open.pop() {
+            let owners = snapshot.object(id).owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
+            open.extend(owners.filter(|owner| above.insert(*owner)));
+        }
+        above
     }
 
     /// An owner may stop waiting before the collector examines a dependent that it would delete for that owner: then

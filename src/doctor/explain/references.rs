@@ -6,6 +6,7 @@ use crate::{
 };
 
 use super::Case;
+use crate::doctor::references::served_under;
 
 /// One owner reference of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,6 +187,9 @@ fn message(
         ReferenceStatus::InvalidScope => {
             "a namespaced kind cannot own a cluster-scoped object: the collector gives up on the object".to_owned()
         }
-        ReferenceStatus::Unread => "it could not be read".to_owned(),
+        ReferenceStatus::Unread => match served_under(snapshot, reference) {
+            Some(known) => format!("it exists as {known}; whether this version is served could not be read"),
+            None => "it could not be read".to_owned(),
+        },
     }
 }

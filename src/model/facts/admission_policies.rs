@@ -24,6 +24,9 @@ pub struct AdmissionPolicyFacts {
     /// `spec.paramKind`: apiVersion and kind of its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Box<(String, String)>>,
+    /// What its first validation asks for: its message, or else its expression, as far as that is short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<Box<str>>,
 }
 
 /// A ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.

@@ -392,7 +392,9 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
 
 fn definition(object: Whole<'_>) -> DefinitionFacts {
     let conditions = object.conditions();
+    let versions = [&["spec", "versions"], &["status", "storedVersions"]].map(|path| list(at(object.0, path)).count());
     let webhook = at(object.0, &["spec", "conversion"]).filter(|conversion| conversion["strategy"] == "Webhook");
+    let webhook = webhook.filter(|_| DefinitionFacts::may_convert(versions));
     DefinitionFacts {
         group: object.text(&["spec", "group"]).unwrap_or_default(),
         kind: object.text(&["spec", "names", "kind"]).unwrap_or_default(),
@@ -474,7 +476,16 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
             .text(&["spec", "paramKind", "apiVersion"])
             .zip(object.text(&["spec", "paramKind", "kind"]))
             .map(Box::new),
+        asks: list(at(object.0, &["spec", "validations"])).next().and_then(asked),
     }
+}
+
+/// What a validation asks for.
+fn asked(validation: &Value) -> Option<Box<str>> {
+    const SHORT: usize = 160;
+    let text = |key| validation.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let words: Vec<&str> = text("message").or_else(|| text("expression"))?.split_whitespace().collect();
+    Some(words.join(" ").chars().take(SHORT).collect::<String>().into())
 }
 
 /// What `matchConditions` come to.

@@ -93,7 +93,7 @@ pub struct DefinitionFacts {
     pub plural: String,
     /// Whether the condition Established is true.
     pub established: bool,
-    /// The webhook that converts between versions, if there is one.
+    /// The webhook that converts between versions, if there is one and there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conversion: Option<Backend>,
     /// Whether its spec has changed since it was made: its schema may refuse what was stored before.
@@ -102,6 +102,13 @@ pub struct DefinitionFacts {
     /// The conditions that are true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
+}
+
+impl DefinitionFacts {
+    /// Whether there is anything to convert, with so many versions and so many that were ever stored.
+    pub fn may_convert(versions: [usize; 2]) -> bool {
+        versions != [1, 1]
+    }
 }
 
 /// The group version of an APIService, and whether it is available.

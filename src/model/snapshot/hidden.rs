@@ -144,6 +144,12 @@ impl Snapshot {
         matches!(self.origin, Origin::Dump { .. })
     }
 
+    /// Whether it was read from files that nobody says are the whole cluster.
+    pub(crate) fn may_be_part(&self) -> bool {
+        let pods = self.resources.by_group_kind("", "Pod");
+        self.is_dump() && !pods.is_some_and(|pods| self.covers(pods, None))
+    }
+
     /// What a dump does not contain, by kind and namespace, although these objects usually have such dependents or
     /// contents: a dump doesn't say what it leaves out. Of a Namespace, everything counts, of a definition its
     /// instances; of an owner, what its controller makes for it, and what custom resources usually own.

@@ -4,16 +4,20 @@ use std::borrow::Cow;
 
 use crate::{
     model::{
-        ObjectId, Symbol,
-        effects::{EffectKind, FinalizerEffect, Inventory, Policy, PolicyEffect, known_finalizer},
+        ObjectId, Snapshot, Symbol,
+        effects::{EffectKind, FinalizerEffect, Inventory, InventoryObject, Policy, PolicyEffect, known_finalizer},
     },
     plan::{
         outcome::{Outcome, Plan},
         reaction::OutsideEffect,
     },
+    wording::{count, some_of},
 };
 
 use super::{SideEffects, always_removed, may_be_removed};
+
+/// At most so many objects are named that a dump lacks.
+const NAMED: usize = 3;
 
 /// `spec.type` of a Service that has a load balancer.
 const LOAD_BALANCER: &str = "LoadBalancer";
@@ -130,7 +134,8 @@ impl SideEffects<'_, '_> {
                 self.add_unread(object, kind, message, None);
             }
             Some(PolicyEffect::Act("")) => {
-                let listed = facts.and_then(|facts| facts.inventory.as_ref()).map(listed).unwrap_or_default();
+                let inventory = facts.and_then(|facts| facts.inventory.as_ref());
+                let listed = inventory.map(|inventory| listed(self.context.snapshot, inventory)).unwrap_or_default();
                 self.add(object, kind, format!("{message}{listed}"));
             }
             Some(PolicyEffect::Act(unless)) => self.add(object, kind, format!("{message}, {unless}")),
@@ -187,17 +192,27 @@ impl SideEffects<'_, '_> {
     }
 }
 
-/// How many objects a controller deletes, and where.
-fn listed(inventory: &Inventory) -> String {
+/// How many objects a controller deletes, and where; by name those of which a dump doesn't tell what goes with them.
+fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
     let elsewhere = if inventory.elsewhere { " in another cluster" } else { "" };
     if inventory.is_by_label() {
         return elsewhere.to_owned();
     }
-    match inventory.objects.len() {
-        0 => format!("{elsewhere}; it names none"),
-        1 => format!(": 1 object{elsewhere}"),
-        number => format!(": {number} objects{elsewhere}"),
-    }
+    let number = match inventory.objects.len() {
+        0 => return format!("{elsewhere}; it names none"),
+        number => count(number, "object", "objects"),
+    };
+    let is_away = |named: &&InventoryObject| {
+        let resource = snapshot.resources.by_group_kind(&named.group, &named.kind);
+        let found = resource.map(|resource| snapshot.look_up_named(resource, &named.namespace, &named.name));
+        found.is_none_or(|found| found.object().is_none())
+    };
+    let is_looked_for = snapshot.may_be_part() && !inventory.elsewhere;
+    let away = inventory.objects.iter().filter(is_away).filter(|_| is_looked_for);
+    let away: Vec<String> = away.map(|named| format!("{}/{}", named.kind, named.name)).collect();
+    let away: Vec<&str> = away.iter().map(String::as_str).collect();
+    let away = if away.is_empty() { String::new() } else { format!(", not in the dump: {}", some_of(&away, NAMED)) };
+    format!(": {number}{elsewhere}{away}")
 }
 
 /// Whether a finalizer belongs neither to the collector nor to the API server.

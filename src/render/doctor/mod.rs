@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Finding, Probed},
-    model::{ObjectId, Snapshot, effects::Severity},
+    model::{Object, ObjectId, ResourceId, Snapshot, effects::Severity},
     render::{
         go_quote::visible,
         output::{Format, Output, TextOptions},
@@ -128,10 +128,22 @@ pub(super) fn all_remedies(doctor: &ShellCommand, code: Code) -> ShellCommand {
     doctor.clone().flags(&[&format!("--only={}", code.name()), "-o", "remedies"])
 }
 
-/// How much was examined: `101,204 objects of 143 kinds`.
-pub fn looked_at(snapshot: &Snapshot) -> String {
-    let kinds: BTreeSet<_> = snapshot.objects().map(|(_, object)| object.resource).collect();
-    format!("{} of {}", count(snapshot.len(), "object", "objects"), count(kinds.len(), "kind", "kinds"))
+/// How much was examined, in one namespace or in all: `101,204 objects of 143 kinds`.
+pub fn looked_at(snapshot: &Snapshot, namespace: Option<&str>) -> String {
+    let (objects, kinds) = examined(snapshot, namespace);
+    format!("{} of {}", count(objects, "object", "objects"), count(kinds.len(), "kind", "kinds"))
+}
+
+/// The number of objects in a namespace, itself included, or in all, and their kinds.
+fn examined(snapshot: &Snapshot, namespace: Option<&str>) -> (usize, BTreeSet<ResourceId>) {
+    let is_of_it = |(id, object): &(ObjectId, &Object)| match namespace {
+        None => true,
+        Some(name) if snapshot.is_namespace(*id) => snapshot.text(object.name) == name,
+        Some(name) => snapshot.text(object.namespace) == name,
+    };
+    let mut kinds = BTreeSet::new();
+    let objects = snapshot.objects().filter(is_of_it).map(|(_, object)| kinds.insert(object.resource)).count();
+    (objects, kinds)
 }
 
 /// The first word of a finding.

@@ -1,13 +1,10 @@
 //! Findings as text: the problem, its consequences, and the remedy.
 
-use std::{
-    collections::BTreeSet,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use crate::{
     doctor::{Finding, Probed, Remedy},
-    model::{Origin, ResourceId, effects::Severity, gaps::each_once},
+    model::{Origin, effects::Severity, gaps::each_once},
     render::{
         go_quote::visible,
         lines::pieces,
@@ -19,7 +16,7 @@ use crate::{
     wording::{and_more, count, thousands},
 };
 
-use super::{DoctorView, IfDeleted, all_remedies, looked_at, subjects::listed, word};
+use super::{DoctorView, IfDeleted, all_remedies, examined, looked_at, subjects::listed, word};
 
 /// The indent of what a finding says, in columns.
 pub(super) const MARGIN: usize = 2;
@@ -69,7 +66,7 @@ impl DoctorView<'_> {
         if unread > 0 {
             verdict.push_str(" as far as could be read");
         }
-        let looked_at = looked_at(self.snapshot);
+        let looked_at = looked_at(self.snapshot, self.namespace.filter(|_| self.targets.is_none()));
         if !self.only.is_empty() {
             return format!("{verdict}: {looked_at} checked.{gaps}");
         }
@@ -88,7 +85,7 @@ impl DoctorView<'_> {
 
     /// The kinds that were read, or the first of them.
     fn kinds_read(&self) -> String {
-        let kinds: BTreeSet<ResourceId> = self.snapshot.objects().map(|(_, object)| object.resource).collect();
+        let (_, kinds) = examined(self.snapshot, self.namespace.filter(|_| self.targets.is_none()));
         let named = kinds.iter().take(NAMED_KINDS).map(|id| self.snapshot.resources.get(*id).kind.as_str());
         let more = and_more(kinds.len().saturating_sub(NAMED_KINDS));
         format!("{}{more}", named.collect::<Vec<_>>().join(", "))

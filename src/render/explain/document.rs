@@ -6,8 +6,8 @@ use crate::{
     doctor::{
         Explanation, Finding,
         explain::{
-            Attention, Condition, ConditionOutcome, Dependents, FinalizerStory, NextStory, ReferenceStory, RootCause,
-            Trigger, Waiting,
+            Attention, Condition, ConditionOutcome, Dependents, FinalizerStory, Later, NextStory, ReferenceStory,
+            RootCause, Trigger, Waiting,
         },
     },
     document::{Head, ObjectJson, ReferenceJson},
@@ -15,7 +15,7 @@ use crate::{
     plan::Uncertainty,
     render::{
         doctor::FindingJson,
-        plan::{Because, because},
+        plan::{Because, OnceJson, because},
         reclaim::RemovalJson,
     },
     server::Propagation,
@@ -52,6 +52,9 @@ struct ExplanationJson<'a> {
     content: Vec<ContentJson>,
     next: NextJson<'a>,
     end: EndJson,
+    /// What follows once others have done their part for its owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    then: Option<ThenJson<'a>>,
     /// How another controller removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     removal: Option<RemovalJson<'a>>,
@@ -151,6 +154,16 @@ struct EndJson {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+struct ThenJson<'a> {
+    outcome: &'static str,
+    certain: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    data_lost: bool,
+    once: Vec<OnceJson<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ConditionJson<'a> {
     #[serde(rename = "if")]
     what: WhatJson<'a>,
@@ -238,6 +251,7 @@ impl<'a> ExplanationJson<'a> {
             content: ContentJson::all_of(snapshot, explanation),
             next: NextJson::of(snapshot, &explanation.next),
             end: EndJson::of(snapshot, explanation),
+            then: explanation.later.as_ref().map(|later| ThenJson::of(snapshot, later)),
             removal: explanation.removal.as_ref().map(|removal| RemovalJson::of(snapshot, removal)),
             conditions: explanation.conditions.iter().map(|condition| ConditionJson::of(snapshot, condition)).collect(),
             waits: explanation
@@ -369,6 +383,17 @@ fn reason(idle: NoAction) -> &'static str {
         NoAction::Unmappable(_) => "NotServed",
         NoAction::InvalidScope(_) => "InvalidScope",
         NoAction::Unread(_) => "Unread",
+    }
+}
+
+impl<'a> ThenJson<'a> {
+    fn of(snapshot: &'a Snapshot, later: &'a Later) -> Self {
+        ThenJson {
+            outcome: if later.outcome == ProjectedOutcome::Goes { "Deleted" } else { "Changes" },
+            certain: !later.uncertain,
+            data_lost: !later.lost.is_empty(),
+            once: OnceJson::of_all(snapshot, &later.controllers, &later.once),
+        }
     }
 }
 

@@ -1,7 +1,10 @@
 //! The verdict on an object, and words for states.
 
 use crate::{
-    doctor::{Code, Explanation, Finding, explain::Waiting},
+    doctor::{
+        Code, Explanation, Finding,
+        explain::{Later, Waiting},
+    },
     model::{ObjectId, Rule, Snapshot, effects::Severity},
     plan::Uncertainty,
     reclaim::{End, Removal, When},
@@ -79,13 +82,27 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
                 let tone = if word == "STUCK" { Tone::Error } else { Tone::Warning };
                 (word, tone, format!("{}.", removed(view, removal, &name, now)))
             }
-            later => {
-                let now = if later.is_some() { " now" } else { "" };
+            removal => {
+                if let Some(later) = explanation.later.as_ref().filter(|later| later.state != State::Stuck) {
+                    let word = if later.state == State::Waiting { "WAITS" } else { DEPENDS };
+                    return (word, Tone::Warning, in_the_end(view, later, &name));
+                }
+                let now = if removal.is_some() || explanation.later.is_some() { " now" } else { "" };
                 let kept = format!("{} {name}{now}{}.", nothing(view, explanation), why_it_stays(explanation));
                 ("OK", Tone::Good, kept)
             }
         },
     }
+}
+
+/// What follows for an object once others have done their part for its owners.
+fn in_the_end(view: &ExplainView<'_>, later: &Later, name: &str) -> String {
+    let owners: Vec<ObjectId> = later.once.iter().map(|finished| finished.object).collect();
+    let blocked = later.once.iter().map(|finished| (finished.object, finished.blockers.as_slice()));
+    let until = until_who_is_done(view.snapshot, &later.controllers, blocked);
+    let once = until.unwrap_or_else(|| "that is gone".to_owned());
+    let goes = if later.uncertain { "may go" } else { "goes" };
+    format!("{name} {goes} with {} once {once}.{}", view.names(&owners, NAMED), later.lost)
 }
 
 /// Whether a finding says that the collector doesn't do its work on the object.

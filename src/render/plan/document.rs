@@ -7,7 +7,7 @@ use crate::{
     model::{Gap, ObjectId, Snapshot},
     plan::{After, Alternative, Incomplete, JointEnd, Outcome, Summary, Then},
     server::Propagation,
-    simulate::{BlockedBy, Cause, FinalizerController, Finished, foreign_spec_finalizers},
+    simulate::{BlockedBy, Cause, Controllers, FinalizerController, Finished, foreign_spec_finalizers},
 };
 
 use super::{
@@ -93,7 +93,7 @@ struct ThenJson<'a> {
 
 /// What somebody has to do for an object.
 #[derive(Debug, Serialize)]
-struct OnceJson<'a> {
+pub(in crate::render) struct OnceJson<'a> {
     object: ObjectJson<'a>,
     finalizers: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -322,7 +322,7 @@ impl<'a> OutcomeJson<'a> {
 impl<'a> ThenJson<'a> {
     fn of(view: &PlanView<'a>, then: &'a Then) -> Self {
         ThenJson {
-            once: then.once.iter().flat_map(|finished| OnceJson::of(view.snapshot, then, finished)).collect(),
+            once: OnceJson::of_all(view.snapshot, &then.controllers, &then.once),
             outcomes: then.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             effects: then.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
         }
@@ -330,8 +330,17 @@ impl<'a> ThenJson<'a> {
 }
 
 impl<'a> OnceJson<'a> {
+    /// What all of them have to do.
+    pub(in crate::render) fn of_all(
+        snapshot: &'a Snapshot,
+        controllers: &'a Controllers,
+        once: &'a [Finished],
+    ) -> Vec<Self> {
+        once.iter().flat_map(|finished| OnceJson::of(snapshot, controllers, finished)).collect()
+    }
+
     /// One for each of those who have to act.
-    fn of(snapshot: &'a Snapshot, then: &'a Then, finished: &'a Finished) -> Vec<Self> {
+    fn of(snapshot: &'a Snapshot, controllers: &'a Controllers, finished: &'a Finished) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for blocker in &finished.blockers {
             let finalizers = match blocker {
@@ -339,7 +348,7 @@ impl<'a> OnceJson<'a> {
                 BlockedBy::Finalizer(_) => vec![blocker.name(snapshot)],
                 _ => Vec::new(),
             };
-            let controller = then.controllers.get(finished.object, *blocker);
+            let controller = controllers.get(finished.object, *blocker);
             let by = match (blocker, controller) {
                 (BlockedBy::Kubelet, _) => Some("kubelet".to_owned()),
                 (_, controller) => controller.and_then(|controller| controller.told(snapshot)),

@@ -30,6 +30,7 @@ pub use sweep::SweepView;
 pub use verdict::VerdictJson;
 
 pub(super) use because::{Because, because};
+pub(super) use document::OnceJson;
 pub(super) use names::located;
 pub(super) use side_effects::{kept_outside, lost};
 

@@ -158,6 +158,7 @@ fn is_usual(assumption: &Assumption) -> bool {
             | Assumption::NamespaceController
             | Assumption::PodGarbageCollector
             | Assumption::Reclaimed { .. }
+            | Assumption::SchemaAccepts { .. }
     )
 }
 

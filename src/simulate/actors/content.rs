@@ -6,10 +6,7 @@
 use std::{cmp::Reverse, collections::VecDeque};
 
 use crate::{
-    model::{
-        ObjectId, ResourceId, Symbol,
-        facts::{Condition, DefinitionFacts},
-    },
+    model::{ObjectId, ResourceId, Symbol, facts::Condition},
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         blockers::State,
@@ -233,7 +230,8 @@ impl World<'_, '_> {
                 (context.snapshot.text(found.namespace), context.snapshot.text(found.name))
             });
             if !pass.is_empty() && !fails {
-                self.doubt_conversion(object, facts, &pass);
+                let rests: Vec<ObjectId> = pass.iter().copied().chain([object]).collect();
+                self.doubt_conversion(object, &rests);
             }
             self.actors.content.insert(object, pass.into());
         }
@@ -249,18 +247,22 @@ impl World<'_, '_> {
     }
 
     /// Notes that a conversion webhook without a backend keeps a CRD's instances from being deleted, unless all are
-    /// stored in the CRD's storage version: then nothing is converted (S9).
-    fn doubt_conversion(&mut self, definition: ObjectId, facts: &DefinitionFacts, instances: &[ObjectId]) {
-        let Some(backend) = facts.conversion.as_ref().filter(|_| self.heeds) else { return };
-        let mut needs = Needs::default();
-        let reach = reach(self.context, Some(backend), &mut needs);
-        self.obstacle_needs.add(&needs);
+    /// stored in the CRD's storage version: then nothing is converted (S9). What becomes of these rests on that.
+    pub(crate) fn doubt_conversion(&mut self, definition: ObjectId, rests: &[ObjectId]) {
+        let Some(facts) = self.context.snapshot.facts.definition(definition).filter(|_| self.heeds) else { return };
+        let Some(backend) = &facts.conversion else { return };
+        let reach = self.converters.remove(&definition).unwrap_or_else(|| {
+            let mut needs = Needs::default();
+            let reach = reach(self.context, Some(backend), &mut needs);
+            self.obstacle_needs.add(&needs);
+            reach
+        });
         if self.is_unreachable(&reach) {
             let kind = facts.kind.clone();
             self.assumptions.insert(Assumption::NothingConverted { kind });
-            self.rests_on_others.insert(definition);
-            self.rests_on_others.extend(instances);
+            self.rests_on_others.extend(rests);
         }
+        self.converters.insert(definition, reach);
     }
 
     /// Deletes one batch of a pass ([`ContentOrder`]). Returns whether the pass continues.

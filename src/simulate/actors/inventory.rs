@@ -3,7 +3,7 @@
 
 use crate::{
     model::{
-        ANY_RESOURCE, Coordinate, Gap, ObjectId, Presence, Symbol,
+        ANY_RESOURCE, Coordinate, Gap, NOT_IN_THE_DUMP, ObjectId, Presence, Symbol,
         effects::{Inventory, InventoryObject, Policy, PolicyEffect, RELEASE, known_finalizer},
     },
     server::DeleteOptions,
@@ -110,7 +110,16 @@ impl World<'_, '_> {
     /// An object that another lists.
     fn listed(&mut self, lists: ObjectId, listed: &InventoryObject, unread: &mut Vec<Gap>) -> Option<ObjectId> {
         let snapshot = self.context.snapshot;
-        let resource = snapshot.resources.by_group_kind(&listed.group, &listed.kind)?;
+        let Some(resource) = snapshot.resources.by_group_kind(&listed.group, &listed.kind) else {
+            // Of a cluster, all kinds that are served were read.
+            let gap = snapshot.may_be_part().then(|| Gap {
+                resource: format!("{}.{}", listed.kind, listed.group),
+                namespace: Some(listed.namespace.clone()).filter(|namespace| !namespace.is_empty()),
+                reason: NOT_IN_THE_DUMP.into(),
+            });
+            unread.extend(gap.filter(|gap| !unread.contains(gap)));
+            return None;
+        };
         let namespace = if snapshot.resources.get(resource).namespaced { listed.namespace.as_str() } else { "" };
         let at = snapshot.locate(resource, namespace, &listed.name).ok()?;
         match snapshot.look_up(at) {

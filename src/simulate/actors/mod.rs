@@ -67,6 +67,8 @@ pub enum Assumption {
     ApiLasts { api: String },
     /// All instances of a CRD whose conversion webhook can't be reached are stored in its storage version (S9).
     NothingConverted { kind: String },
+    /// The objects of a dump satisfy the schema of their CRD (R1.36).
+    SchemaAccepts { kind: String },
     /// The collector already watches a kind that is served for only so many seconds (R2.5).
     Watched { kind: String, seconds: i64 },
 }
@@ -131,6 +133,9 @@ impl std::fmt::Display for Assumption {
                 "every {kind} is stored in the version that its CRD stores now: its conversion webhook cannot be \
                  reached, and others could not be deleted"
             ),
+            Assumption::SchemaAccepts { kind } => {
+                write!(f, "the schema of {kind} accepts the objects as they are (a dump is not checked against it)")
+            }
             Assumption::Watched { kind, seconds } => write!(
                 f,
                 "the collector already watches {kind}, a kind that has been served for only {seconds} s (it learns of \

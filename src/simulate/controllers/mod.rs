@@ -206,12 +206,19 @@ pub(crate) fn held_by_these(
             Some(add_on) if add_on.has_names() => workloads::is_called(snapshot, *workload, add_on),
             _ => workloads::may_control(snapshot, *workload, text, &kind.group),
         };
+        // Who added the finalizer is not read for this: every delete of a workload would read it of all finalizers.
+        let setters = snapshot.facts.setters(samples[0]).map(|setters| of_finalizer(setters, text));
+        let programs: Vec<&str> = setters.into_iter().flatten().map(|setter| setter.manager.as_str()).collect();
+        let is_called = |workload: &ObjectId| {
+            let name = snapshot.text(snapshot.object(*workload).name);
+            programs.iter().any(|program| !tells_nobody(program) && (name.contains(program) || program.contains(name)))
+        };
         let is_kubernetes =
             known_finalizer(text, &kind.group, &kind.kind).is_some_and(|known| known.is_kubernetes_own());
         if finalizer.is_collectors_finalizer()
             || *finalizer == Symbol::DEFINITION
             || is_kubernetes
-            || !workloads.iter().any(may_be)
+            || !workloads.iter().any(|workload| may_be(workload) || is_called(workload))
         {
             continue;
         }

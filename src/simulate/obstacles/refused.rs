@@ -35,6 +35,13 @@ impl World<'_, '_> {
             return false;
         }
         let resource = context.snapshot.object(object).resource;
+        // A cluster has listed what it could convert; a dump may come from elsewhere.
+        if context.snapshot.is_dump()
+            && matches!(operation, Operation::Delete | Operation::DeleteCollection)
+            && let Some(definition) = context.definition_of(resource)
+        {
+            self.doubt_conversion(definition, &[object]);
+        }
         let mut refused = self.refused_by_schema(object, operation).map(RefusedBy::Schema);
         if obstacles.admission.unread {
             self.may_be_refused(operation, object);
@@ -94,6 +101,9 @@ impl World<'_, '_> {
         match (snapshot.told.unpatchable.get(&found.uid), snapshot.facts.definition(definition)) {
             (Some(answer), _) => return answer.as_ref().map(|_| definition),
             (None, None) => self.obstacle_needs.evidence.insert(definition),
+            (None, Some(facts)) if snapshot.is_dump() => {
+                self.assumptions.insert(Assumption::SchemaAccepts { kind: facts.kind.clone() })
+            }
             (None, Some(facts)) => facts.revised && self.obstacle_needs.patches.insert(object),
         };
         None
