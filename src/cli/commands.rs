@@ -320,8 +320,8 @@ fn of_a_cluster(error: Error) -> Error {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(flag)) if flag == "--from" => Error::raw(
             error.kind(),
-            "--from and --example read files, and this command needs a cluster. Of files, `kubectl gc plan` says what \
-             a delete would do, and `kubectl gc sweep --dry-run` what a sweep would\n",
+            "--from and --example read files, and this command needs a cluster. With files, use `kubectl gc plan` \
+             instead of delete, and `kubectl gc sweep --dry-run` instead of sweep\n",
         ),
         _ => error,
     }

@@ -259,7 +259,7 @@ fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
         1 => ("1 existing object is".to_owned(), "a dry run of sweep shows it"),
         some => (format!("{some} existing objects are"), "a dry run of sweep shows them"),
     };
-    let lost = Losses::of(case, wanted, going).told(case);
+    let lost = Losses::of(case, wanted, going).told(case, true);
     format!(" {are} deleted as soon as the collector works again; {shows}.{lost} Decide about that first.")
 }
 

@@ -47,14 +47,17 @@ impl Losses {
         self.objects.is_empty()
     }
 
-    /// A sentence, with a space before it; empty if nothing is lost.
-    pub(super) fn told(&self, case: &Case<'_>) -> String {
+    /// A sentence, with a space before it; empty if nothing is lost. `is_certain`: whether they are surely deleted.
+    pub(super) fn told(&self, case: &Case<'_>, is_certain: bool) -> String {
         let objects: Vec<ObjectId> = self.objects.iter().copied().collect();
-        match objects.len() {
-            0 => String::new(),
-            1 => format!(" DATA LOSS: {} loses its data.", case.names(&objects, None)),
-            _ => format!(" DATA LOSS: {} lose their data.", case.names(&objects, None)),
-        }
+        let lose = match (objects.len(), is_certain) {
+            (0, _) => return String::new(),
+            (1, true) => "loses its data",
+            (1, false) => "may lose its data",
+            (_, true) => "lose their data",
+            (_, false) => "may lose their data",
+        };
+        format!(" DATA LOSS: {} {lose}.", case.names(&objects, None))
     }
 
     /// What keeps the data of the volumes, to be done before anything is deleted; `None` if there are none.

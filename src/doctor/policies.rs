@@ -157,10 +157,10 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
         if !asked.is_empty() {
             let (names, verb) = (case.names(&asked, None), if asked.len() == 1 { "is" } else { "are" });
             let says = match asked.as_slice() {
-                [policy] => case.snapshot().facts.admission_policy(*policy).and_then(|facts| facts.asks.as_deref()),
+                [policy] => case.snapshot().facts.admission_policy(*policy).and_then(|facts| facts.says.as_deref()),
                 _ => None,
             };
-            let says = says.map(|says| format!(" It asks: {}.", says.trim_end_matches('.'))).unwrap_or_default();
+            let says = says.map(|says| format!(" It says {says}.")).unwrap_or_default();
             let asked = format!(" {names} {verb} asked about the remedies below, and may refuse them.{says}");
             finding.consequence.push_str(&asked);
         }

@@ -364,22 +364,32 @@ fn message(case: &Case<'_>, code: Code, fault: &Fault, objects: usize) -> String
 /// The owners of these faults, each once.
 fn unread_owners(case: &Case<'_>, faults: &[Fault]) -> Vec<String> {
     let snapshot = case.snapshot();
-    let name = |reference: Reference| match served_under(snapshot, &reference) {
+    let name = |fault: &Fault, reference: Reference| match served_under(snapshot, fault.holder, &reference) {
         Some(known) => format!("{} (which exists as {known})", case.reference(&reference)),
         None => case.reference(&reference),
     };
-    let names = faults.iter().flat_map(|fault| fault.references(case)).map(|(_, reference, _)| name(reference));
+    let of_one = |fault: &Fault| -> Vec<String> {
+        fault.references(case).map(|(_, reference, _)| name(fault, reference)).collect()
+    };
+    let names = faults.iter().flat_map(of_one);
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The version under which the object of a reference was read, where that says another one of the same kind.
-pub(super) fn served_under(snapshot: &Snapshot, reference: &Reference) -> Option<String> {
+pub(super) fn served_under(snapshot: &Snapshot, holder: ObjectId, reference: &Reference) -> Option<String> {
     let found = snapshot.object(snapshot.by_uid(reference.uid)?);
     let known = snapshot.resources.get(found.resource);
     let said = snapshot.text(reference.api_version);
     let is_same_kind = (group_of(said), snapshot.text(reference.kind)) == (known.group.as_str(), known.kind.as_str());
-    let is_it = is_same_kind && found.name == reference.name && known.api_version() != said;
+    let is_in_reach = !known.namespaced || found.namespace == snapshot.object(holder).namespace;
+    let is_it = is_in_reach && is_same_kind && found.name == reference.name && known.api_version() != said;
     is_it.then(|| known.api_version())
+}
+
+/// Whether each owner exists under another version.
+fn exists_otherwise(case: &Case<'_>, fault: &Fault) -> bool {
+    let known = |reference: &Reference| served_under(case.snapshot(), fault.holder, reference);
+    fault.references(case).all(|(_, reference, _)| known(&reference).is_some())
 }
 
 /// Which owners could not be read.
@@ -449,6 +459,10 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderO
     let pick = |singular: &'static str, plural: &'static str| if one { singular } else { plural };
     let (they_stay, them) = (pick("It stays", "They stay"), pick("it", "them"));
     match (code, becomes) {
+        (Code::OwnerUnread, _) if faults.iter().all(|fault| exists_otherwise(case, fault)) => {
+            "Not verified: it is not known whether the API server serves the version that the reference names."
+                .to_owned()
+        }
         (Code::OwnerUnread, _) => match unread_owners(case, faults).len() {
             1 => "Not verified: it is not known whether this owner exists.".to_owned(),
             _ => "Not verified: it is not known whether these owners exist.".to_owned(),
@@ -460,7 +474,7 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderO
                 0 => String::new(),
                 number => format!(", and {} below", count(number, "object", "objects")),
             };
-            let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case);
+            let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case, true);
             format!("The collector will delete {}{more}.{lost}", pick("it", "them all"))
         }
         (Code::OwnerDuplicated, HolderOutcome::Stripped) => {

@@ -51,7 +51,7 @@ pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> V
 
 /// What is lost, to follow a remedy's words.
 fn clause(case: &Case<'_>, losses: &Losses) -> String {
-    let told = losses.told(case);
+    let told = losses.told(case, true);
     if told.is_empty() { told } else { format!(".{}", told.trim_end_matches('.')) }
 }
 

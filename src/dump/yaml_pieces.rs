@@ -151,9 +151,9 @@ fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|byte| **byte == b' ').count()
 }
 
-/// Whether a line at the beginning of a document ends with itself: a comment, or a key with a plain value.
+/// Whether a line at the beginning of a document ends with itself: a comment, or a key with a plain value or none.
 fn is_plain(line: &[u8]) -> bool {
-    let line = line.trim_ascii_end();
+    let line = line.trim_ascii();
     if line.is_empty() || line.starts_with(b"#") || line == b"---" {
         return true;
     }
@@ -162,9 +162,10 @@ fn is_plain(line: &[u8]) -> bool {
     let colon = memchr(b':', line).unwrap_or_default();
     let (key, value) = line.split_at(colon);
     is_word(key)
-        && value
-            .strip_prefix(b": ")
-            .is_some_and(|value| value[..1].iter().all(u8::is_ascii_alphanumeric) && is_value(value))
+        && (matches!(value, b":" | b": \"\"" | b": {}")
+            || value
+                .strip_prefix(b": ")
+                .is_some_and(|value| value[..1].iter().all(u8::is_ascii_alphanumeric) && is_value(value)))
 }
 
 /// The length of the line that begins there in the rest, with its end; `None` at the end of the text.
@@ -176,8 +177,8 @@ fn line(pieces: &mut Pieces<impl Read>, at: usize) -> io::Result<Option<usize>> 
         }
         searched = pieces.rest().len();
         if searched > LARGEST {
-            let what =
-                "it holds one YAML document of more than 256 MiB, which is neither an object nor a list of kubectl";
+            let what = "a YAML document in it has more than 256 MiB and can't be read in parts, as a list of kubectl \
+                        can: write it as JSON";
             return Err(io::Error::other(what));
         }
         if !pieces.fill()? {
@@ -224,7 +225,12 @@ mod tests {
     fn only_lists_whose_items_are_certain_are_cut() {
         let is_cut =
             |text: &str| Cutter::default().next(&mut Pieces::of(text.as_bytes())).unwrap().unwrap().part == Part::Head;
-        for list in ["items:\n- a", "---\n# b\napiVersion: v1\nitems: \n  - a", "kind: a.b/c-d\r\nitems:\r\n- a"] {
+        for list in [
+            "items:\n- a",
+            "---\n# b\napiVersion: v1\nitems: \n  - a",
+            "kind: a.b/c-d\r\nitems:\r\n- a",
+            "metadata:\n  resourceVersion: \"\"\n  a:\n    b: c\nkind: List\nitems:\n- a",
+        ] {
             assert!(is_cut(list), "{list}");
         }
         for other in [
@@ -240,7 +246,8 @@ mod tests {
             "a: &b c\nitems:\n- a",
             "%YAML 1.2\nitems:\n- a",
             "a\nitems:\n- a",
-            "a:\n  b: c\nitems:\n- a",
+            "a:\n- b\nitems:\n- a",
+            "a:\n  b: |\n    items:\nitems:\n- a",
         ] {
             assert!(!is_cut(other), "{other}");
         }

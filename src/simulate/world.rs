@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -316,7 +316,7 @@ pub struct World<'s, 'a> {
     /// that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
     /// Whether the conversion webhooks of CustomResourceDefinitions can be reached, as far as it was asked.
-    pub(crate) converters: FxHashMap<ObjectId, Reach>,
+    pub(crate) converters: FxHashMap<ObjectId, Arc<Reach>>,
     /// Objects whose deletes a webhook or a policy may refuse.
     pub(crate) deletes_may_be_refused: FxHashSet<ObjectId>,
     /// Objects whose updates a webhook or a policy may refuse.

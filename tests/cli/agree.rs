@@ -388,6 +388,69 @@ fn explain_knows_what_follows_behind_an_operator() {
     says(&ran, &["OK: nothing deletes PersistentVolumeClaim/gold now", "if Locker/safe is finally deleted"]);
 }
 
+/// Explain and plan say the same of what follows behind an operator: of an object that a finalizer of its own or a pod
+/// keeps then, of one whose owner is deleted for good, whatever owns that, and of what an Application lists.
+#[test]
+fn explain_and_plan_agree_on_what_follows() {
+    const ARGO: &str = "resources-finalizer.argocd.argoproj.io";
+    let deleted = json!({"deletionTimestamp": DELETED});
+    let safe = |more: Value| {
+        let mut metadata = held("bank.dev/keys", "locksmith", deleted.clone());
+        metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        object(LOCKER, "safe", metadata)
+    };
+    let mine = json!({"finalizers": ["ghost.io/never"], "ownerReferences": owners(LOCKER, &["safe"])});
+    let mut user = object(("v1", "Pod"), "user", json!({}));
+    user["spec"] = json!({"nodeName": "n", "containers": [],
+        "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "gold"}}]});
+    user["status"] = json!({"phase": "Running"});
+    let mut used = claim("safe");
+    used[0]["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+    let grand = object(LOCKER, "grand", held("bank.dev/vault", "nobody", deleted.clone()));
+    let below = safe(json!({"ownerReferences": owners(LOCKER, &["grand"])}));
+    let app = json!({"finalizers": [ARGO], "deletionTimestamp": DELETED});
+    let mut app = object(("argoproj.io/v1alpha1", "Application"), "bank", app);
+    app["spec"] = json!({"destination": {"server": "https://kubernetes.default.svc", "namespace": "vault"}});
+    app["status"] = json!({"resources": [
+        {"version": "v1", "kind": "ConfigMap", "namespace": "vault", "name": "rates"}]});
+    let argo = running("argocd-application-controller");
+    let rates = object(("v1", "ConfigMap"), "rates", json!({}));
+    let locksmith = || running("locksmith");
+    let worlds: [(&str, Vec<Value>, &str, &str); 5] = [
+        (
+            "locker/safe",
+            vec![safe(json!({})), locksmith(), object(("v1", "ConfigMap"), "mine", mine)],
+            "cm/mine",
+            "stays",
+        ),
+        ("locker/safe", [vec![safe(json!({})), locksmith(), user], used.to_vec()].concat(), "pvc/gold", "Pod/user is"),
+        ("locker/safe", [vec![grand, below, locksmith()], claim("safe").to_vec()].concat(), "pvc/gold", "goes with L"),
+        ("locker/safe", [vec![safe(json!({})), locksmith()], claim("safe").to_vec()].concat(), "pv/pv1", "goes with L"),
+        ("application/bank", vec![app, argo, rates], "cm/rates", "goes with Application/bank once"),
+    ];
+    for (target, objects, below, text) in worlds {
+        let plan = document(&objects, &format!("plan {target} -n vault"));
+        let told = document(&objects, &format!("explain {below} -n vault"));
+        let (story, ran) = (&told["explanations"][0], on(&objects, &format!("explain {below} -n vault")));
+        says(&ran, &["WAITS: ", text]);
+        let outcomes = plan["then"]["outcomes"].as_array().unwrap();
+        let planned = outcomes.iter().find(|outcome| outcome["object"]["uid"] == story["object"]["uid"]);
+        let planned = planned.unwrap_or_else(|| panic!("{below}: {plan:#}"));
+        // Of its own finalizer, a plan says who must remove it, and goes on.
+        let own = plan["then"]["once"].as_array().unwrap().iter().any(|once| once["object"] == planned["object"]);
+        let ends = if own { &json!("Terminating") } else { &planned["outcome"] };
+        assert_eq!(&story["then"]["outcome"], ends, "{below}: {plan:#}\n{ran}");
+        for once in story["then"]["once"].as_array().unwrap() {
+            assert!(plan["then"]["once"].as_array().unwrap().contains(once), "{below}: {once:#}\n{plan:#}");
+        }
+    }
+    let two = json!({"finalizers": ["bank.dev/keys"], "deletionTimestamp": DELETED});
+    let objects = [object(LOCKER, "safe", two), object(LOCKER, "other", json!({})), locksmith()];
+    let owned = object(("v1", "ConfigMap"), "both", json!({"ownerReferences": owners(LOCKER, &["safe", "other"])}));
+    let objects = [&objects[..], &[owned]].concat();
+    says(&on(&objects, "explain cm/both -n vault"), &["OK: nothing deletes ConfigMap/both: its owners keep it."]);
+}
+
 /// A dump doesn't tell what a conversion webhook does that can't be reached.
 #[test]
 fn what_cannot_be_converted_is_not_certain() {
@@ -441,7 +504,7 @@ fn what_a_dump_lacks_of_an_inventory_is_named() {
     let line = "plan application/bank -n vault --from - -o json";
     let ran = finish(program().args(words(line)).write_stdin(list));
     let plan: Value = serde_json::from_str(&ran.done()).unwrap();
-    assert!(plan.to_string().contains("2 objects, not in the dump: Vault/deep"), "{plan:#}");
+    assert!(plan.to_string().contains("2 objects; not in the dump: Vault/deep"), "{plan:#}");
     assert_eq!(plan["verdict"]["certain"], false);
 }
 
@@ -465,7 +528,8 @@ fn what_a_policy_asks_for_is_said() {
     let global = json!({"namespace": null});
     let mut policy = object((ADMISSION, "ValidatingAdmissionPolicy"), "approve", global.clone());
     policy["spec"] = json!({"failurePolicy": "Fail", "validations": [
-            {"expression": "has(oldObject.metadata.annotations)", "message": "set the annotation\nbank.dev/approved."}],
+            {"expression": "has(oldObject.metadata.annotations)", "message": "set the annotation\nbank.dev/approved"},
+            {"expression": "oldObject.metadata.name != 'rates'"}],
         "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"],
             "operations": ["UPDATE", "DELETE"], "resources": ["configmaps"]}]}});
     let mut binding = object((ADMISSION, "ValidatingAdmissionPolicyBinding"), "approve", global);
@@ -476,7 +540,7 @@ fn what_a_policy_asks_for_is_said() {
         &ran,
         &[
             "ValidatingAdmissionPolicy/approve is asked about the remedies below, and may refuse them.",
-            "It asks: set the annotation bank.dev/approved.",
+            "It says \"set the annotation bank.dev/approved\", and has 1 more rule.",
         ],
     );
 }

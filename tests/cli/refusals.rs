@@ -10,8 +10,8 @@ mod targets;
 use super::run::{Ran, finish, gc, on_shop, program, with_input, write};
 
 /// Of a command that has no `--from`.
-const NEEDS_A_CLUSTER: &str = "--from and --example read files, and this command needs a cluster. Of files, \
-    `kubectl gc plan` says what a delete would do, and `kubectl gc sweep --dry-run` what a sweep would";
+const NEEDS_A_CLUSTER: &str = "--from and --example read files, and this command needs a cluster. With files, \
+    use `kubectl gc plan` instead of delete, and `kubectl gc sweep --dry-run` instead of sweep";
 
 /// The error of a failed command.
 #[track_caller]

@@ -17,7 +17,9 @@ use crate::{
     plan::Uncertainty,
     reclaim::{self, Removal},
     server::kinds::protected,
-    simulate::{Blockers, Cause, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome, Projection, State},
+    simulate::{
+        BlockedBy, Blockers, Cause, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome, Projection, State,
+    },
 };
 
 use super::{case::Case, finding::Finding, limit::Limit, losses::Losses, needed};
@@ -75,20 +77,30 @@ pub struct FinalState {
     pub refused: Option<String>,
 }
 
-/// What follows for an object once all others have done their part for what is above it (R9.37).
+/// What follows for an object that is deleted once others have done their part (R9.37).
 #[derive(Clone, Debug)]
 pub struct Later {
-    pub outcome: ProjectedOutcome,
     /// Whether something that could not be read decides it.
     pub uncertain: bool,
-    /// What they have to do, in this order.
+    /// What they have to do first, in this order. It is not empty.
     pub once: Vec<Finished>,
     /// Who they are.
     pub controllers: Controllers,
     /// Whether they are known to do it: of all, the worst.
     pub state: State,
+    /// What keeps it Terminating then.
+    pub held_by: Vec<BlockedBy>,
+    /// Which objects keep it Terminating then.
+    pub waits_for: Vec<ObjectId>,
     /// Its data that is lost then: a sentence; empty if none is.
     pub lost: String,
+}
+
+impl Later {
+    /// Whether something keeps the object Terminating then.
+    pub fn stays(&self) -> bool {
+        !self.held_by.is_empty() || !self.waits_for.is_empty()
+    }
 }
 
 /// The explanations of some objects, and what must be read to be sure of them.
@@ -104,7 +116,9 @@ impl Explanation {
         let owners = self.references.iter().filter_map(|story| story.link.found);
         let waits = self.waits.iter().map(|line| line.object);
         let holding = self.dependents.blocking.iter().filter(|_| self.dependents.waits).copied();
-        std::iter::once(self.object).chain(owners).chain(waits).chain(holding).chain(self.waited_for_by.iter().copied())
+        let first = self.later.iter().flat_map(|later| &later.once).map(|finished| finished.object);
+        let others = waits.chain(holding).chain(first).chain(self.waited_for_by.iter().copied());
+        std::iter::once(self.object).chain(owners).chain(others)
     }
 }
 
@@ -211,31 +225,55 @@ impl Explainer<'_, '_> {
     /// What follows for an object that stays.
     fn later(&mut self, object: ObjectId, end: &FinalState) -> Option<Later> {
         let later = self.later.as_ref()?;
-        let outcome = later.outcome_of(object).clone();
         let stays = end.outcome == ProjectedOutcome::Stays && end.uncertain.is_none() && end.state.is_none();
-        if !stays || !outcome.leaves() {
+        if !stays || !later.outcome_of(object).leaves() {
             return None;
         }
         let uncertain = later.uncertain(object);
-        let above = self.above(object);
-        let once: Vec<Finished> =
-            later.others.finished.iter().filter(|finished| above.contains(&finished.object)).cloned().collect();
+        let finished = &later.others.finished;
+        let own = finished.iter().find(|finished| finished.object == object);
+        let behind = self.behind(later, object);
+        let others = || finished.iter().filter(|finished| finished.object != object);
+        let mut once: Vec<Finished> = others().filter(|finished| behind.contains(&finished.object)).cloned().collect();
+        if once.is_empty() {
+            once.extend(others().cloned());
+        }
         let state = once.iter().map(|finished| finished.state).max()?;
         let controllers = later.others.controllers.clone();
-        let lost = Losses::of(self.case, &mut self.wanted, [object]).told(self.case);
-        Some(Later { outcome, uncertain, once, controllers, state, lost })
+        let waits_for = later.waits_for(object).to_vec();
+        let holders = if waits_for.is_empty() { later.holders(object) } else { &[] };
+        let held_by = own.map_or(holders, |own| &own.blockers).to_vec();
+        let is_certain = !uncertain && held_by.is_empty() && waits_for.is_empty();
+        let lost = Losses::of(self.case, &mut self.wanted, [object]).told(self.case, is_certain);
+        Some(Later { uncertain, once, controllers, state, held_by, waits_for, lost })
     }
 
-    /// Its owners, the owners of those, and so on.
-    fn above(&self, object: ObjectId) -> FxHashSet<ObjectId> {
+    /// The objects whose deletion leads to that of this one, and what those wait for.
+    fn behind(&self, later: &Projection, object: ObjectId) -> FxHashSet<ObjectId> {
         let snapshot = self.case.snapshot();
-        let mut above: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut behind: FxHashSet<ObjectId> = FxHashSet::default();
         let mut open = vec![object];
         while let Some(id) = open.pop() {
-            let owners = snapshot.object(id).owners.iter().filter_map(|owner| snapshot.by_uid(owner.uid));
-            open.extend(owners.filter(|owner| above.insert(*owner)));
+            let mut found: Vec<ObjectId> = Vec::new();
+            if snapshot.object(id).terminating() {
+                // Its own owners don't matter any more.
+                found.extend(self.case.projection.waits_for(id));
+            } else {
+                let changes = later.log.iter().filter(|change| change.object == id);
+                let leaves = changes.filter(|change| matches!(change.effect, Effect::Removed | Effect::Deleting));
+                for change in leaves {
+                    match change.cause {
+                        Cause::Collector(_) => {
+                            let owners = snapshot.object(id).owners.iter();
+                            found.extend(owners.filter_map(|owner| snapshot.by_uid(owner.uid)));
+                        }
+                        _ => found.extend(change.cause.above()),
+                    }
+                }
+            }
+            open.extend(found.into_iter().filter(|found| behind.insert(*found)));
         }
-        above
+        behind
     }
 
     /// An owner may stop waiting before the collector examines a dependent that it would delete for that owner: then

@@ -187,7 +187,7 @@ fn message(
         ReferenceStatus::InvalidScope => {
             "a namespaced kind cannot own a cluster-scoped object: the collector gives up on the object".to_owned()
         }
-        ReferenceStatus::Unread => match served_under(snapshot, reference) {
+        ReferenceStatus::Unread => match served_under(snapshot, holder, reference) {
             Some(known) => format!("it exists as {known}; whether this version is served could not be read"),
             None => "it could not be read".to_owned(),
         },

@@ -151,7 +151,7 @@ fn finding(
             let its = if objects.len() == 1 { "its" } else { "their" };
             let what = fires.describe(&objects);
             let again = to_install(case, &holds, " Then install or repair {}:");
-            let lost = fires.losses.told(case);
+            let lost = fires.losses.told(case, true);
             format!(
                 "If {its} controller restarts, {what}.{lost} Decide about that before you restart it.{waiting}{again}"
             )

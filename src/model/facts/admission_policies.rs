@@ -24,9 +24,9 @@ pub struct AdmissionPolicyFacts {
     /// `spec.paramKind`: apiVersion and kind of its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Box<(String, String)>>,
-    /// What its first validation asks for: its message, or else its expression, as far as that is short.
+    /// What it says where it refuses: a clause, with the first of its messages or expressions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asks: Option<Box<str>>,
+    pub says: Option<Box<str>>,
 }
 
 /// A ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.

@@ -476,16 +476,27 @@ fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
             .text(&["spec", "paramKind", "apiVersion"])
             .zip(object.text(&["spec", "paramKind", "kind"]))
             .map(Box::new),
-        asks: list(at(object.0, &["spec", "validations"])).next().and_then(asked),
+        says: says(list(at(object.0, &["spec", "validations"]))),
     }
 }
 
-/// What a validation asks for.
-fn asked(validation: &Value) -> Option<Box<str>> {
-    const SHORT: usize = 160;
+/// What the first validation says where it refuses, and how many more there are.
+fn says<'a>(mut validations: impl Iterator<Item = &'a Value>) -> Option<Box<str>> {
+    const LONGEST: usize = 160;
+    let validation = validations.next()?;
     let text = |key| validation.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let words: Vec<&str> = text("message").or_else(|| text("expression"))?.split_whitespace().collect();
-    Some(words.join(" ").chars().take(SHORT).collect::<String>().into())
+    let words = words.join(" ");
+    let said = match words.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    };
+    let says = match validations.count() {
+        0 => format!("\"{said}\""),
+        1 => format!("\"{said}\", and has 1 more rule"),
+        more => format!("\"{said}\", and has {more} more rules"),
+    };
+    Some(says.into())
 }
 
 /// What `matchConditions` come to.

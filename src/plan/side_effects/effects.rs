@@ -211,7 +211,7 @@ fn listed(snapshot: &Snapshot, inventory: &Inventory) -> String {
     let away = inventory.objects.iter().filter(is_away).filter(|_| is_looked_for);
     let away: Vec<String> = away.map(|named| format!("{}/{}", named.kind, named.name)).collect();
     let away: Vec<&str> = away.iter().map(String::as_str).collect();
-    let away = if away.is_empty() { String::new() } else { format!(", not in the dump: {}", some_of(&away, NAMED)) };
+    let away = if away.is_empty() { String::new() } else { format!("; not in the dump: {}", some_of(&away, NAMED)) };
     format!(": {number}{elsewhere}{away}")
 }
 

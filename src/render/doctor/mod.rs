@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use crate::{
     command_line::{Kubectl, ShellCommand},
-    doctor::{Code, Diagnosis, Finding, Probed},
-    model::{Object, ObjectId, ResourceId, Snapshot, effects::Severity},
+    doctor::{Code, Diagnosis, Finding, Limit, Probed},
+    model::{ObjectId, ResourceId, Snapshot, effects::Severity},
     render::{
         go_quote::visible,
         output::{Format, Output, TextOptions},
@@ -136,13 +136,14 @@ pub fn looked_at(snapshot: &Snapshot, namespace: Option<&str>) -> String {
 
 /// The number of objects in a namespace, itself included, or in all, and their kinds.
 fn examined(snapshot: &Snapshot, namespace: Option<&str>) -> (usize, BTreeSet<ResourceId>) {
-    let is_of_it = |(id, object): &(ObjectId, &Object)| match namespace {
-        None => true,
-        Some(name) if snapshot.is_namespace(*id) => snapshot.text(object.name) == name,
-        Some(name) => snapshot.text(object.namespace) == name,
+    let limit = match namespace.map(|name| snapshot.strings.find(name)) {
+        None => Limit::Everything,
+        Some(Some(name)) => Limit::namespace(name),
+        Some(None) => return Default::default(),
     };
     let mut kinds = BTreeSet::new();
-    let objects = snapshot.objects().filter(is_of_it).map(|(_, object)| kinds.insert(object.resource)).count();
+    let in_scope = snapshot.objects().filter(|(id, _)| limit.asks_about(snapshot, *id));
+    let objects = in_scope.map(|(_, object)| kinds.insert(object.resource)).count();
     (objects, kinds)
 }
 

@@ -389,7 +389,7 @@ fn reason(idle: NoAction) -> &'static str {
 impl<'a> ThenJson<'a> {
     fn of(snapshot: &'a Snapshot, later: &'a Later) -> Self {
         ThenJson {
-            outcome: if later.outcome == ProjectedOutcome::Goes { "Deleted" } else { "Changes" },
+            outcome: if later.stays() { "Terminating" } else { "Deleted" },
             certain: !later.uncertain,
             data_lost: !later.lost.is_empty(),
             once: OnceJson::of_all(snapshot, &later.controllers, &later.once),

@@ -85,7 +85,7 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             removal => {
                 if let Some(later) = explanation.later.as_ref().filter(|later| later.state != State::Stuck) {
                     let word = if later.state == State::Waiting { "WAITS" } else { DEPENDS };
-                    return (word, Tone::Warning, in_the_end(view, later, &name));
+                    return (word, Tone::Warning, in_the_end(view, explanation.object, later));
                 }
                 let now = if removal.is_some() || explanation.later.is_some() { " now" } else { "" };
                 let kept = format!("{} {name}{now}{}.", nothing(view, explanation), why_it_stays(explanation));
@@ -95,14 +95,25 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     }
 }
 
-/// What follows for an object once others have done their part for its owners.
-fn in_the_end(view: &ExplainView<'_>, later: &Later, name: &str) -> String {
+/// What follows for an object once others have done their part.
+fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later) -> String {
+    let name = view.names(&[object], NAMED);
     let owners: Vec<ObjectId> = later.once.iter().map(|finished| finished.object).collect();
     let blocked = later.once.iter().map(|finished| (finished.object, finished.blockers.as_slice()));
     let until = until_who_is_done(view.snapshot, &later.controllers, blocked);
     let once = until.unwrap_or_else(|| "that is gone".to_owned());
-    let goes = if later.uncertain { "may go" } else { "goes" };
-    format!("{name} {goes} with {} once {once}.{}", view.names(&owners, NAMED), later.lost)
+    let (goes, then) = match (later.stays(), later.uncertain) {
+        (false, false) => ("goes", String::new()),
+        (false, true) => ("may go", String::new()),
+        (true, uncertain) => {
+            let held_by = std::iter::once((object, later.held_by.as_slice()));
+            let until = until_who_is_done(view.snapshot, &later.controllers, held_by);
+            let until = until.unwrap_or_else(|| deleted(view, &later.waits_for));
+            let goes = if uncertain { "may be deleted" } else { "will be deleted" };
+            (goes, format!(". Then it stays Terminating until {until}"))
+        }
+    };
+    format!("{name} {goes} with {} once {once}{then}.{}", view.names(&owners, NAMED), later.lost)
 }
 
 /// Whether a finding says that the collector doesn't do its work on the object.
@@ -229,14 +240,19 @@ fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     // The remarks on each obstacle say who removes it.
     until_who_is_done(view.snapshot, &Controllers::default(), held_by).unwrap_or_else(|| {
         let objects: Vec<ObjectId> = last.iter().map(|line| line.object).collect();
-        let finished = objects.iter().all(|id| view.snapshot.facts.has_finished(*id));
-        match objects.len() {
-            0 => "what it waits for is deleted".to_owned(),
-            1 if finished => format!("{}, which has finished, is deleted", view.names(&objects, NAMED)),
-            1 => format!("{} is deleted", view.names(&objects, NAMED)),
-            _ => format!("{} are deleted", view.names(&objects, NAMED)),
-        }
+        deleted(view, &objects)
     })
+}
+
+/// That these are deleted: a clause.
+fn deleted(view: &ExplainView<'_>, objects: &[ObjectId]) -> String {
+    let finished = objects.iter().all(|id| view.snapshot.facts.has_finished(*id));
+    match objects.len() {
+        0 => "what it waits for is deleted".to_owned(),
+        1 if finished => format!("{}, which has finished, is deleted", view.names(objects, NAMED)),
+        1 => format!("{} is deleted", view.names(objects, NAMED)),
+        _ => format!("{} are deleted", view.names(objects, NAMED)),
+    }
 }
 
 /// Whether something is wrong although a working collector and working controllers would finish the object.

@@ -3,7 +3,7 @@
 //! Objects are deleted one after the other while the collector works, so the outcome of those that stay may depend on
 //! the order. [`ContentOrder`] defines the order and the speed of the collector.
 
-use std::{cmp::Reverse, collections::VecDeque};
+use std::{cmp::Reverse, collections::VecDeque, sync::Arc};
 
 use crate::{
     model::{ObjectId, ResourceId, Symbol, facts::Condition},
@@ -12,7 +12,7 @@ use crate::{
         blockers::State,
         cause::Cause,
         obstacles::{Operation, reach},
-        world::{Needs, SimContext, World},
+        world::{SimContext, World},
     },
 };
 
@@ -251,18 +251,14 @@ impl World<'_, '_> {
     pub(crate) fn doubt_conversion(&mut self, definition: ObjectId, rests: &[ObjectId]) {
         let Some(facts) = self.context.snapshot.facts.definition(definition).filter(|_| self.heeds) else { return };
         let Some(backend) = &facts.conversion else { return };
-        let reach = self.converters.remove(&definition).unwrap_or_else(|| {
-            let mut needs = Needs::default();
-            let reach = reach(self.context, Some(backend), &mut needs);
-            self.obstacle_needs.add(&needs);
-            reach
-        });
+        let (needs, context) = (&mut self.obstacle_needs, self.context);
+        let reach = self.converters.entry(definition).or_insert_with(|| Arc::new(reach(context, Some(backend), needs)));
+        let reach = Arc::clone(reach);
         if self.is_unreachable(&reach) {
             let kind = facts.kind.clone();
             self.assumptions.insert(Assumption::NothingConverted { kind });
             self.rests_on_others.extend(rests);
         }
-        self.converters.insert(definition, reach);
     }
 
     /// Deletes one batch of a pass ([`ContentOrder`]). Returns whether the pass continues.

@@ -113,7 +113,7 @@ impl World<'_, '_> {
         let Some(resource) = snapshot.resources.by_group_kind(&listed.group, &listed.kind) else {
             // Of a cluster, all kinds that are served were read.
             let gap = snapshot.may_be_part().then(|| Gap {
-                resource: format!("{}.{}", listed.kind, listed.group),
+                resource: format!("{}.{}", listed.kind, listed.group).trim_end_matches('.').to_owned(),
                 namespace: Some(listed.namespace.clone()).filter(|namespace| !namespace.is_empty()),
                 reason: NOT_IN_THE_DUMP.into(),
             });

@@ -65,7 +65,7 @@ pub enum Assumption {
     Mutation { by: String },
     /// The namespace controller reads this aggregated API before it loses its backend.
     ApiLasts { api: String },
-    /// All instances of a CRD whose conversion webhook can't be reached are stored in its storage version (S9).
+    /// No instance of a CRD whose conversion webhook can't be reached has to be converted (S9).
     NothingConverted { kind: String },
     /// The objects of a dump satisfy the schema of their CRD (R1.36).
     SchemaAccepts { kind: String },
@@ -130,8 +130,8 @@ impl std::fmt::Display for Assumption {
             }
             Assumption::NothingConverted { kind } => write!(
                 f,
-                "every {kind} is stored in the version that its CRD stores now: its conversion webhook cannot be \
-                 reached, and others could not be deleted"
+                "no {kind} is stored in another version than is asked for: its conversion webhook cannot be reached, \
+                 and such an object could be neither changed nor deleted"
             ),
             Assumption::SchemaAccepts { kind } => {
                 write!(f, "the schema of {kind} accepts the objects as they are (a dump is not checked against it)")

@@ -37,7 +37,6 @@ impl World<'_, '_> {
         let resource = context.snapshot.object(object).resource;
         // A cluster has listed what it could convert; a dump may come from elsewhere.
         if context.snapshot.is_dump()
-            && matches!(operation, Operation::Delete | Operation::DeleteCollection)
             && let Some(definition) = context.definition_of(resource)
         {
             self.doubt_conversion(definition, &[object]);
@@ -102,7 +101,7 @@ impl World<'_, '_> {
             (Some(answer), _) => return answer.as_ref().map(|_| definition),
             (None, None) => self.obstacle_needs.evidence.insert(definition),
             (None, Some(facts)) if snapshot.is_dump() => {
-                self.assumptions.insert(Assumption::SchemaAccepts { kind: facts.kind.clone() })
+                facts.revised && self.assumptions.insert(Assumption::SchemaAccepts { kind: facts.kind.clone() })
             }
             (None, Some(facts)) => facts.revised && self.obstacle_needs.patches.insert(object),
         };
