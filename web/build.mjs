@@ -1,7 +1,7 @@
 // Writes the template of `kubectl gc -o html`: one file with script, style and a policy that forbids everything else.
 // `node build.mjs --check` writes nothing, and fails if the file differs from what its sources make.
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -9,33 +9,29 @@ import { build } from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const out = join(here, '../src/render/html/page.html');
 
-/** The licences of the packages in the page, each text once. They go round with it. */
-function licences(metafile) {
-  const packages = new Map();
-  for (const input of Object.keys(metafile.inputs)) {
-    const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
-    if (name === undefined || packages.has(name)) continue;
-    packages.set(name, readFileSync(join(here, 'node_modules', name, 'LICENSE'), 'utf8').trim());
-  }
-  const texts = new Map();
-  for (const [name, text] of [...packages].sort()) texts.set(text, [...(texts.get(text) ?? []), name]);
-  return [...texts].map(([text, names]) => `${names.join(', ')}:\n${text}`).join('\n\n');
-}
-
 async function bundle(entry, options) {
   const result = await build({
-    absWorkingDir: here, entryPoints: [entry], bundle: true, minify: true, write: false, metafile: true,
+    absWorkingDir: here, entryPoints: [entry], bundle: true, minify: true, write: false,
     target: ['chrome100', 'firefox100', 'safari15.4'], legalComments: 'none', logLevel: 'warning', ...options,
   });
-  return { text: result.outputFiles[0].text.trim(), metafile: result.metafile };
+  return result.outputFiles[0].text.trim();
 }
 
 const sha256 = (text) => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
+/** The hash of all that the page is made of: each name in a line, then what it contains. */
+function sources() {
+  const hash = createHash('sha256');
+  for (const name of ['build.mjs', 'package-lock.json', ...readdirSync(join(here, 'src')).sort().map((name) => `src/${name}`)]) {
+    hash.update(`${name}\n`).update(readFileSync(join(here, name)));
+  }
+  return hash.digest('hex');
+}
+
 async function page() {
-  const { text, metafile } = await bundle('src/main.ts', { format: 'iife' });
-  const script = `/*\n${licences(metafile)}\n*/\n${text}\n`;
-  const style = (await bundle('src/page.css', {})).text;
+  // A test compares it with the sources, without Node.
+  const script = `/* Sources: SHA-256 ${sources()} */\n${await bundle('src/main.ts', { format: 'iife' })}\n`;
+  const style = await bundle('src/page.css', {});
   const policy = [
     "default-src 'none'", `script-src '${sha256(script)}'`, `style-src '${sha256(style)}'`,
     "base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",

@@ -31,7 +31,8 @@ pub(super) const TREE: &[Offered] = &[
     HTML,
     SVG,
     MERMAID,
-    (Format::Dot, "The collector's debug graph, for Graphviz"),
+    DOT,
+    (Format::CollectorDot, "The collector's debug graph, for Graphviz"),
     WIDE,
 ];
 /// Formats of `plan`, `delete` and `sweep`.

@@ -68,7 +68,13 @@ pub fn run() -> Exit {
         Err(error) => return usage(&error),
     };
     let opens = cli.command.opens();
-    let done = opens.and_then(|opens| Ok(if opens { open::show(dispatch(&cli)?) } else { dispatch(&cli)? }));
+    let done = opens.and_then(|opens| {
+        let report = dispatch(&cli)?;
+        Ok(match opens {
+            Some(file) => open::show(report, file.as_deref()),
+            None => report,
+        })
+    });
     match done {
         Ok(report) => warned(&cli.global, report.print()),
         Err(error) => {

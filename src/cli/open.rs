@@ -1,12 +1,12 @@
 //! `--open`: shows a page in the browser.
 
 use std::{
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::{operations::OperationError, render::output::Format};
 
@@ -16,71 +16,81 @@ use super::{commands::Command, exit::Exit, report::Report};
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The flag of every command that draws.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub struct OpenArgs {
-    /// Show the picture in the browser: writes -o html to a temporary file
-    #[arg(long, help_heading = "Output", hide_short_help = true)]
-    pub open: bool,
+    /// Show the picture in the browser: writes -o html to FILE, or to a temporary file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, value_hint = ValueHint::FilePath,
+        help_heading = "Output", hide_short_help = true)]
+    pub open: Option<Option<PathBuf>>,
 }
 
-/// What a command draws: the format, whether it is opened, and whether it is printed again and again.
+/// What a command draws: the format, whether and where it is opened, and whether it is printed again and again.
 struct Drawing<'a> {
     output: &'a mut Option<Format>,
-    open: bool,
+    open: &'a OpenArgs,
     watch: bool,
 }
 
 impl Command {
     fn drawing(&mut self) -> Option<Drawing<'_>> {
         let (output, open, watch) = match self {
-            Command::Tree(args) => (&mut args.output, args.open, args.watch),
-            Command::Plan(args) => (&mut args.output, args.open, false),
-            Command::Delete(args) => (&mut args.output, args.open, false),
-            Command::Sweep(args) => (&mut args.output, args.open, args.watching.watch),
-            Command::Doctor(args) => (&mut args.output, args.open, args.watch),
-            Command::Explain(args) => (&mut args.output, args.open, false),
+            Command::Tree(args) => (&mut args.output, &args.open, args.watch),
+            Command::Plan(args) => (&mut args.output, &args.open, false),
+            Command::Delete(args) => (&mut args.output, &args.open, false),
+            Command::Sweep(args) => (&mut args.output, &args.open, args.watching.watch),
+            Command::Doctor(args) => (&mut args.output, &args.open, args.watch),
+            Command::Explain(args) => (&mut args.output, &args.open, false),
             _ => return None,
         };
-        Some(Drawing { output, open: open.open, watch })
+        Some(Drawing { output, open, watch })
     }
 
-    /// Whether the page is to be opened. Then its format is chosen, too.
+    /// Whether the page is to be opened, and which file it is written to. Then its format is chosen, too.
     ///
     /// # Errors
-    /// Another format was chosen, or pictures that would follow each other in one stream.
-    pub(super) fn opens(&mut self) -> Result<bool, OperationError> {
-        // The collector's debug graph may follow itself.
-        let is_tree = matches!(self, Command::Tree(_));
-        let Some(Drawing { output, open, watch }) = self.drawing() else { return Ok(false) };
+    /// Another format was chosen, pictures that would follow each other in one stream, or a page for a terminal.
+    pub(super) fn opens(&mut self) -> Result<Option<Option<PathBuf>>, OperationError> {
+        let Some(Drawing { output, open, watch }) = self.drawing() else { return Ok(None) };
         let format = output.unwrap_or_default();
+        let opens = open.open.is_some();
         let wrong = |why: String| Err(OperationError::Usage(why));
         match format {
-            Format::Text if open => *output = Some(Format::Html),
+            Format::Text if opens => *output = Some(Format::Html),
+            Format::Html if !opens && io::stdout().is_terminal() => {
+                return wrong(
+                    "-o html writes a page for a browser: -o html > FILE keeps it, --open shows it".to_owned(),
+                );
+            }
             Format::Html => {}
-            other if open => return wrong(format!("--open shows -o html: it cannot be used with -o {}", other.name())),
+            other if opens => {
+                return wrong(format!("--open shows -o html: it cannot be used with -o {}", other.name()));
+            }
             _ => {}
         }
         let format = output.unwrap_or_default();
-        if watch && format.draws() && !(is_tree && format == Format::Dot) {
+        if watch && format.draws() {
             return wrong(format!("--watch cannot be used with -o {}: a picture is of one moment", format.name()));
         }
-        Ok(open)
+        Ok(open.open.clone())
     }
 }
 
 /// Writes a report's page to a file that only the user may read, and shows it. The path is a note.
-pub(super) fn show(mut report: Report) -> Report {
+pub(super) fn show(mut report: Report, file: Option<&Path>) -> Report {
     let page = std::mem::take(&mut report.data);
     if page.is_empty() {
         return report;
     }
-    let said = match written(&page) {
+    let temporary = std::env::temp_dir();
+    let said = match written(&page, file) {
+        Ok(path) if !has_display() => Ok(format!("The picture is in {}", path.display())),
         Ok(path) => opened(&path).map_err(|error| {
             format!("error: no browser could be opened: {error}. The picture is in {}", path.display())
         }),
-        Err(error) => {
-            Err(format!("error: the picture could not be written to {}: {error}", std::env::temp_dir().display()))
-        }
+        Err(error) => Err(format!(
+            "error: the picture could not be written to {}: {error}",
+            file.unwrap_or(temporary.as_path()).display()
+        )),
     };
     match said {
         Ok(note) => report.notes.push(note),
@@ -92,11 +102,33 @@ pub(super) fn show(mut report: Report) -> Report {
     report
 }
 
-fn written(page: &[u8]) -> io::Result<PathBuf> {
+/// Whether a browser could show anything: on a server, a program for terminals might be opened.
+fn has_display() -> bool {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(target_os = "linux") || ["DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"].iter().any(is_set)
+}
+
+/// Writes all of it, or nothing.
+fn written(page: &[u8], file: Option<&Path>) -> io::Result<PathBuf> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("kubectl-gc-").suffix(".html");
     // Only its owner may read it.
-    let mut file = tempfile::Builder::new().prefix("kubectl-gc-").suffix(".html").tempfile()?;
-    file.write_all(page)?;
-    Ok(file.keep()?.1)
+    let mut written = match file {
+        Some(file) => builder.tempfile_in(folder_of(file))?,
+        None => builder.tempfile()?,
+    };
+    written.write_all(page)?;
+    match file {
+        Some(file) => {
+            written.persist(file)?;
+            Ok(file.to_owned())
+        }
+        None => Ok(written.keep()?.1),
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn opened(path: &Path) -> io::Result<String> {

@@ -74,8 +74,9 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
 }
 
 /// The objects whose facts decide whether the cluster removes this one by itself, apart from the number of all Pods:
-/// it; of a ReplicaSet, a revision or a Job also its controller, and the others of that; of a volume its claim. Empty
-/// for the other kinds: the collector removes them, or their finalizers hold them. For Secrets, see [`forecast`].
+/// it; of a ReplicaSet, a revision or a Job also its controller, and the others of that; of a volume its claim, or
+/// those that may be bound to it before their end. Empty for the other kinds: the collector removes them, or their
+/// finalizers hold them. For Secrets, see [`forecast`].
 pub fn deciding(snapshot: &Snapshot, graph: &OwnerGraph, object: ObjectId) -> Vec<ObjectId> {
     let found = snapshot.object(object);
     let resource = snapshot.resources.get(found.resource);
@@ -86,7 +87,10 @@ pub fn deciding(snapshot: &Snapshot, graph: &OwnerGraph, object: ObjectId) -> Ve
             let kin = dependents.copied().filter(|id| snapshot.object(*id).resource == found.resource && *id != object);
             [object].into_iter().chain(controller).chain(kin).collect()
         }
-        ("", "PersistentVolume") => [object].into_iter().chain(claim_of(snapshot, object)).collect(),
+        ("", "PersistentVolume") => {
+            let claims = claim_of(snapshot, object).into_iter().chain(volumes::claims_at_their_end(snapshot, object));
+            [object].into_iter().chain(claims).collect()
+        }
         ("", "Pod") | ("certificates.k8s.io", "CertificateSigningRequest") => vec![object],
         ("coordination.k8s.io", "Lease") if snapshot.text(found.namespace) == "kube-system" => vec![object],
         _ => Vec::new(),

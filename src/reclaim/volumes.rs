@@ -1,7 +1,7 @@
 //! PersistentVolumes without their claim (R12.10), and those that protection holds (R12.11).
 
 use crate::model::{
-    ObjectId, Presence, Rule,
+    Object, ObjectId, Presence, Rule, Snapshot,
     facts::{ReclaimFacts, VolumeDeleter, VolumeFacts, VolumeUse},
 };
 
@@ -57,9 +57,23 @@ fn end(scene: &Scene<'_>, id: ObjectId, volume: &VolumeFacts, of: &VolumeUse) ->
     scene.object(claim).terminating().then(|| End { why, when: When::after(scene, vec![claim]), doubt: None })
 }
 
+/// Whether a volume is deleted once it is bound to a claim and loses it.
+fn may_be_bound_and_go(volume: &VolumeFacts) -> bool {
+    volume.claim.is_none() && volume.reclaim_policy.as_deref() == Some(VolumeFacts::DELETE)
+}
+
+/// The claims that are deleted, and may still be bound to this volume; none if that changes nothing for it.
+pub(super) fn claims_at_their_end(snapshot: &Snapshot, volume: ObjectId) -> Vec<ObjectId> {
+    let matters = snapshot.facts.volume(volume).is_some_and(may_be_bound_and_go);
+    let claims = snapshot.resources.by_group_kind("", "PersistentVolumeClaim").filter(|_| matters);
+    let is_one = |object: &Object| Some(object.resource) == claims && object.terminating();
+    let all = claims.into_iter().flat_map(|_| snapshot.objects());
+    all.filter(|(_, object)| is_one(object)).map(|(id, _)| id).collect()
+}
+
 /// A claim that is deleted and not bound may still be bound to a volume, which loses it then.
 fn bound_before_its_end(scene: &Scene<'_>, volume: &VolumeFacts, of: &VolumeUse) -> Option<End> {
-    if volume.claim.is_some() || volume.reclaim_policy.as_deref() != Some(VolumeFacts::DELETE) {
+    if !may_be_bound_and_go(volume) {
         return None;
     }
     let may_be_bound = |id: &&ObjectId| {

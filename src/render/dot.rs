@@ -1,4 +1,4 @@
-//! `-o dot`: the output of the collector's debug endpoint, byte for byte except where that is random.
+//! `-o collector-dot`: the output of the collector's debug endpoint, byte for byte except where that is random.
 
 use crate::tree::debug_graph::{DebugGraph, Vertex};
 

@@ -23,8 +23,10 @@ pub enum Format {
     Yaml,
     /// `kind.group/name`, one per line.
     Name,
-    /// For Graphviz: of a tree the collector's debug graph, else a picture.
+    /// A picture for Graphviz.
     Dot,
+    /// The collector's own debug graph, for Graphviz.
+    CollectorDot,
     /// A picture in one file, for a browser.
     Html,
     /// A picture without scripts.
@@ -41,7 +43,7 @@ pub enum Format {
 
 impl Format {
     /// Every format that has a name, but for templates.
-    pub const NAMED: [Self; 10] = [
+    pub const NAMED: [Self; 11] = [
         Self::Json,
         Self::Yaml,
         Self::Name,
@@ -49,6 +51,7 @@ impl Format {
         Self::Svg,
         Self::Mermaid,
         Self::Dot,
+        Self::CollectorDot,
         Self::Wide,
         Self::Remedies,
         Self::Oneline,
@@ -63,6 +66,7 @@ impl Format {
             Self::Yaml => "yaml",
             Self::Name => "name",
             Self::Dot => "dot",
+            Self::CollectorDot => "collector-dot",
             Self::Html => "html",
             Self::Svg => "svg",
             Self::Mermaid => "mermaid",
@@ -169,9 +173,14 @@ pub fn print(
             let fold = options.fold && other.folds();
             let drawn = output.picture(&PictureOptions { fold, now: options.now, commands });
             let picture = drawn.filter(|_| other.draws()).ok_or_else(missing)?;
-            let source = String::from_utf8_lossy(&heading()).split_whitespace().collect::<Vec<_>>().join(" ");
+            let mut text = heading();
+            let source = String::from_utf8_lossy(&text).split_whitespace().collect::<Vec<_>>().join(" ");
             let picture = Picture { source, ..picture }.made_visible();
-            Ok(picture::written(&picture, other).into_bytes())
+            if other == Format::Html {
+                let plain = Style::default();
+                output.write(&TextOptions { width: None, style: &plain, ..*options }, &mut text)?;
+            }
+            Ok(picture::written(&picture, other, &String::from_utf8_lossy(&text)).into_bytes())
         }
     }
 }
@@ -213,7 +222,7 @@ mod tests {
         assert!(tree_in(Format::Text).unwrap().starts_with("heading\nNode/n1\n"));
         assert!(tree_in(Format::Wide).unwrap().starts_with("heading\nOBJECT "));
         assert!(tree_in(Format::Name).unwrap().starts_with("node/n1\n"));
-        assert!(tree_in(Format::Dot).unwrap().starts_with("strict digraph full {\n"));
+        assert!(tree_in(Format::CollectorDot).unwrap().starts_with("strict digraph full {\n"));
     }
 
     #[test]

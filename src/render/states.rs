@@ -1,44 +1,111 @@
-//! The states of objects: each has one symbol, one word and one tone, the same in all texts.
+//! The states of objects and findings: each has one symbol, one word, one tone and colours, the same in all texts and
+//! pictures.
+
+use serde::Serialize;
 
 use super::style::Tone;
 
-/// What will happen to an object, in a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Word {
+/// What becomes of an object, or how grave a finding is: what needs attention most comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// It stays Terminating, and no controller is known to finish it.
     Stuck,
+    /// A finding.
+    Error,
     /// Terminating; it is unknown whether its controller runs.
-    Unclear,
+    Depends,
     /// Terminating; a controller will finish the deletion.
     Waits,
+    /// Nothing happens to it in the simulations, but something could; or it depends on what could not be read.
+    Unsure,
+    /// A finding.
+    Warning,
     /// Deleted once others have done their part.
     Later,
-    Gone,
-    Stays,
-    /// Nothing happens to it in the simulations, but something could.
-    Unsure,
+    Deleted,
+    /// No object has this uid.
+    Missing,
+    /// It loses owner references, or no longer blocks its owner.
+    Kept,
+    /// A finding.
+    Note,
+    /// Nothing is said to become of it.
+    Untouched,
 }
 
-impl Word {
-    /// The symbol, the printed word, and its tone.
-    const fn look(self) -> (char, &'static str, Tone) {
-        match self {
-            Word::Stuck => ('■', "STUCK", Tone::Error),
-            Word::Unclear => ('◊', "DEPENDS", Tone::Warning),
-            Word::Waits => ('○', "waits", Tone::Warning),
-            Word::Later => ('»', "later", Tone::Plain),
-            Word::Gone => ('×', "deleted", Tone::Plain),
-            Word::Stays => ('●', "kept", Tone::Good),
-            Word::Unsure => ('?', "unsure", Tone::Warning),
-        }
+/// How a fate looks, in texts and in pictures.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    pub symbol: char,
+    pub word: &'static str,
+    /// What a legend says.
+    pub meaning: &'static str,
+    pub tone: Tone,
+    /// The colours of its words, and of what is behind them. On dark, the page's style sheet has others.
+    pub colours: [&'static str; 2],
+}
+
+impl Fate {
+    pub(super) const ALL: [Self; 12] = [
+        Self::Stuck,
+        Self::Error,
+        Self::Depends,
+        Self::Waits,
+        Self::Unsure,
+        Self::Warning,
+        Self::Later,
+        Self::Deleted,
+        Self::Missing,
+        Self::Kept,
+        Self::Note,
+        Self::Untouched,
+    ];
+
+    pub(super) const fn look(self) -> Look {
+        const RED: [&str; 2] = ["#b3261e", "#fdecea"];
+        const YELLOW: [&str; 2] = ["#7a4b00", "#fff3d9"];
+        const VIOLET: [&str; 2] = ["#5a3d99", "#efeafa"];
+        const GREEN: [&str; 2] = ["#17683a", "#e4f4ea"];
+        const GREY: [&str; 2] = ["#3c4147", "#eceff2"];
+        const DIM: [&str; 2] = ["#5b6169", "#ffffff"];
+        let (symbol, word, tone, colours, meaning) = match self {
+            Self::Stuck => ('■', "STUCK", Tone::Error, RED, "Terminating, and no controller is known to finish it"),
+            Self::Error => ('▲', "ERROR", Tone::Error, RED, "an error, as its line says"),
+            Self::Depends => {
+                ('◊', "DEPENDS", Tone::Warning, YELLOW, "Terminating; nobody knows whether its controller runs")
+            }
+            Self::Waits => ('○', "waits", Tone::Warning, YELLOW, "Terminating until something else is done"),
+            Self::Unsure => ('?', "unsure", Tone::Warning, YELLOW, "not certain"),
+            Self::Warning => ('▲', "WARNING", Tone::Warning, YELLOW, "a warning, as its line says"),
+            Self::Later => ('»', "later", Tone::Plain, VIOLET, "deleted once others have done their part"),
+            Self::Deleted => ('×', "deleted", Tone::Plain, GREY, "deleted"),
+            Self::Missing => ('□', "missing", Tone::Quiet, DIM, "no object has this uid"),
+            Self::Kept => ('●', "kept", Tone::Good, GREEN, "kept, with changed owner references"),
+            Self::Note => ('▲', "NOTE", Tone::Quiet, DIM, "a note, as its line says"),
+            Self::Untouched => ('·', "untouched", Tone::Quiet, DIM, "nothing is said to happen to it"),
+        };
+        Look { symbol, word, meaning, tone, colours }
+    }
+
+    /// What a legend says of it: `■ STUCK: Terminating, …`.
+    pub(super) fn legend(self) -> String {
+        let Look { symbol, word, meaning, .. } = self.look();
+        if meaning.starts_with(word) { format!("{symbol} {meaning}") } else { format!("{symbol} {word}: {meaning}") }
+    }
+
+    /// Its name in style sheets.
+    pub(super) fn class(self) -> String {
+        self.text().to_ascii_lowercase()
     }
 
     /// The printed word.
     pub(super) fn text(self) -> &'static str {
-        self.look().1
+        self.look().word
     }
 
     pub(super) fn tone(self) -> Tone {
-        self.look().2
+        self.look().tone
     }
 
     /// A column with the symbol and the word, as wide as words of this width.
@@ -46,9 +113,32 @@ impl Word {
         self.column_of(self.text(), width)
     }
 
-    /// The same with another word for this state.
+    /// The same with another word for this fate.
     pub(super) fn column_of(self, word: &str, width: usize) -> (Tone, String) {
-        (self.tone(), format!("{} {word:<width$}", self.look().0))
+        (self.tone(), format!("{} {word:<width$}", self.look().symbol))
+    }
+
+    /// The fate that a word of the text stands for; its tone decides if the word is none of a fate.
+    pub(super) fn of_word(word: &str, tone: Tone) -> Self {
+        match word.to_ascii_lowercase().as_str() {
+            "stuck" => Self::Stuck,
+            "depends" | "depends on controller" => Self::Depends,
+            "waits" | "terminating" | "also terminating" => Self::Waits,
+            "unsure" | "not read" => Self::Unsure,
+            "later" => Self::Later,
+            "deleted" | "also deleted" | "deletes" | "will be deleted" => Self::Deleted,
+            "kept" | "changes" | "stops blocking" => Self::Kept,
+            "absent" | "missing" | "invalid" => Self::Missing,
+            _ => Self::of_tone(tone),
+        }
+    }
+
+    fn of_tone(tone: Tone) -> Self {
+        match tone {
+            Tone::Error => Self::Error,
+            Tone::Warning => Self::Warning,
+            Tone::Plain | Tone::Quiet | Tone::Strong | Tone::Good => Self::Untouched,
+        }
     }
 }
 
@@ -100,15 +190,16 @@ pub fn in_ascii(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const ALL: [Word; 7] =
-        [Word::Stuck, Word::Unclear, Word::Waits, Word::Later, Word::Gone, Word::Stays, Word::Unsure];
+    /// Those of an object in a text.
+    const OF_OBJECTS: [Fate; 7] =
+        [Fate::Stuck, Fate::Depends, Fate::Waits, Fate::Later, Fate::Deleted, Fate::Kept, Fate::Unsure];
 
     const MARKS: [&str; 6] = [LOSS, OUTSIDE, BACK, DOUBT, MISSING, FINDING];
 
     #[test]
     fn each_state_has_a_symbol_of_its_own_also_in_ascii() {
-        let columns = ALL.map(|word| word.column(7).1);
-        for (word, column) in ALL.iter().zip(&columns) {
+        let columns = OF_OBJECTS.map(|fate| fate.column(7).1);
+        for (word, column) in OF_OBJECTS.iter().zip(&columns) {
             assert_eq!(word_in(column), word.text());
             assert!(in_ascii(column).is_ascii(), "{column}");
         }
@@ -118,17 +209,26 @@ mod tests {
             all.dedup();
             all.len()
         };
-        assert_eq!([symbols(&|column| column.clone()), symbols(&|column| in_ascii(column))], [ALL.len(); 2]);
+        assert_eq!([symbols(&|column| column.clone()), symbols(&|column| in_ascii(column))], [OF_OBJECTS.len(); 2]);
         assert_eq!(in_ascii("├─ └─ │  → …"), "|- `- |  > .");
         assert_eq!(word_in("will be deleted"), "will be deleted");
+    }
+
+    /// The page's style sheet has the same colours.
+    #[test]
+    fn the_page_has_the_colours() {
+        let page = include_str!("html/page.html");
+        for look in Fate::ALL.map(Fate::look) {
+            assert!(page.contains(look.colours[0]), "{look:?}");
+        }
     }
 
     /// The page about the words has the same symbols.
     #[test]
     fn the_page_has_the_symbols() {
         let page = include_str!("../../docs/commands/plan.md");
-        for word in ALL {
-            let column = word.column(0).1;
+        for fate in OF_OBJECTS {
+            let column = fate.column(0).1;
             assert!(page.contains(&format!("| {column}")), "{column}");
         }
         for mark in MARKS {

@@ -50,7 +50,7 @@ pub(super) fn picture(view: &TreeView<'_>, options: &PictureOptions<'_>) -> Pict
         sections.extend(section("Total", vec![no_objects(view.snapshot).to_owned()]));
     }
     let (objects, links) = objects.finish();
-    let views = vec![View { name: String::new(), verdict: None, rows: drawn, sections }];
+    let views = vec![View { name: String::new(), verdict: None, rows: drawn, waits: Vec::new(), sections }];
     Picture { kind: "Tree", title: title(view), source: String::new(), objects, links, views, shown: 0 }
 }
 
@@ -97,7 +97,7 @@ fn fate(view: &TreeView<'_>, row: TreeRow, line: &Line) -> Fate {
         let standing = entry.via.zip(entry.reference(snapshot)).map(|((holder, _), reference)| {
             ResolvedReference::of(snapshot, graph, snapshot.object(holder), reference).standing
         });
-        return if standing == Some(ReferenceStatus::Unread) { Fate::Unsure } else { Fate::Absent };
+        return if standing == Some(ReferenceStatus::Unread) { Fate::Unsure } else { Fate::Missing };
     };
     let tones = || line.columns.iter().chain(&line.remarks).filter(|(_, text)| !text.trim().is_empty());
     let says = |wanted: Tone| tones().any(|(tone, _)| *tone == wanted);
@@ -105,6 +105,6 @@ fn fate(view: &TreeView<'_>, row: TreeRow, line: &Line) -> Fate {
         () if entry.showing.here() && snapshot.object(id).terminating() => Fate::Waits,
         () if says(Tone::Error) => Fate::Error,
         () if says(Tone::Warning) => Fate::Warning,
-        () => Fate::Stays,
+        () => Fate::Untouched,
     }
 }

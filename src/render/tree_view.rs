@@ -43,7 +43,7 @@ impl<'a> TreeView<'a> {
         let is_folded = fold && (format.is_text() || format.folds());
         let shown = |entry: &&Entry| !(is_folded && self.tree.is_lone(self.snapshot, self.graph, entry));
         match format {
-            Format::Name | Format::Dot => Vec::new(),
+            Format::Name | Format::CollectorDot => Vec::new(),
             _ => self.tree.nodes().filter(shown).filter_map(|entry| self.graph.object(entry.node)).collect(),
         }
     }
@@ -67,7 +67,7 @@ impl Output for TreeView<'_> {
     fn other(&self, format: Format) -> Option<String> {
         match format {
             Format::Name => Some(tree::names(self.snapshot, self.graph, self.tree)),
-            Format::Dot => Some(dot::text(&DebugGraph::of(self.snapshot, self.graph, self.tree))),
+            Format::CollectorDot => Some(dot::text(&DebugGraph::of(self.snapshot, self.graph, self.tree))),
             _ => None,
         }
     }

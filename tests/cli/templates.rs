@@ -71,7 +71,7 @@ fn what_cannot_be_written_is_refused() {
         ("custom-columns=NAME", "unexpected custom-columns spec: NAME, expected <header>:<json-path-expr>"),
         ("go-template={{.kind}}", "Go templates are not supported: use jsonpath=…, custom-columns=…, or json with jq"),
         ("go-template-file=x", "Go templates are not supported"),
-        ("xml", "[possible values: json, yaml, name, html, svg, mermaid, dot, wide, jsonpath=, "),
+        ("xml", "[possible values: json, yaml, name, html, svg, mermaid, dot, collector-dot, wide, jsonpath=, "),
         ("jsonpath={.nodes[999999]}", "error executing jsonpath: array index out of bounds: index 999999"),
     ] {
         let ran = gc(&["tree", "-o", output, "--from", SHOP]);

@@ -24,7 +24,7 @@ fn tree() {
     assert_snapshot!("tree-owners", shown("tree pod/web-6d5f8c7b94-x2lqp cm/shop-settings -n shop --owners"));
     assert_snapshot!("tree-selector", shown("tree deploy,sts -l app -n shop"));
     assert_snapshot!("tree-name", shown("tree -n shop -o name"));
-    assert_snapshot!("tree-dot", shown("tree deploy/web -n shop -o dot"));
+    assert_snapshot!("tree-dot", shown("tree deploy/web -n shop -o collector-dot"));
     // Secrets could not be read: some may be there, and depend on what is shown.
     assert_snapshot!("tree-forbidden", shown_on("tests/cli/dumps/forbidden.json", "tree"));
     assert_snapshot!("tree-forbidden-nothing", shown_on("tests/cli/dumps/forbidden.json", "tree -n other"));

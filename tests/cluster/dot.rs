@@ -1,4 +1,4 @@
-//! Compares `tree -o dot` with the graph that the real collector shows.
+//! Compares `tree -o collector-dot` with the graph that the real collector shows.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn the_graph_of_a_namespace_is_the_collectors() {
     cluster.settled();
     let objects = cluster.objects_of(&cluster.listed());
     let own: Vec<&str> = objects.iter().filter(|object| trial.is_own(object)).map(uid).collect();
-    let ours = cluster.gc(&["tree", "-o", "dot", "-n", &trial.namespace]);
+    let ours = cluster.gc(&["tree", "-o", "collector-dot", "-n", &trial.namespace]);
     let (ours, theirs) = (statements(ours.expect(0)), statements(&cluster.collector_graph(&own)));
     let only = |these: &[String], those: &[String]| -> String {
         let only: Vec<&str> = these.iter().filter(|one| !those.contains(one)).map(String::as_str).collect();

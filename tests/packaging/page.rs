@@ -1,10 +1,10 @@
 //! The template of `-o html` runs its own script and style, and nothing else. `npm test` in the folder `web` compares
 //! it with its sources, and tries it in a browser.
 
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use ring::digest::{SHA256, digest};
+use ring::digest::{Context, SHA256, digest};
 
 fn template() -> String {
     fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/src/render/html/page.html")).unwrap()
@@ -35,11 +35,12 @@ fn its_policy_allows_its_own_script_and_style_only() {
 }
 
 #[test]
-fn it_has_one_place_for_the_title_and_one_for_the_picture() {
+fn it_has_one_place_for_the_title_the_text_and_the_picture() {
     let page = template();
     assert_eq!(inside(&page, "<title>", "</title>"), "{{TITLE}}");
-    assert_eq!(inside(&page, "<script type=\"application/json\" id=\"picture\">", "</script>"), "{{PICTURE}}");
-    assert_eq!(page.matches("{{").count(), 2);
+    assert_eq!(inside(&page, "<script type=\"{{TYPE}}\" id=\"picture\">", "</script>"), "{{PICTURE}}");
+    assert_eq!(inside(&page, "<pre id=\"text\">", "</pre>"), "{{TEXT}}");
+    assert_eq!(page.matches("{{").count(), 4);
 }
 
 #[test]
@@ -54,13 +55,22 @@ fn it_names_no_other_place_and_makes_no_markup_of_text() {
     }
 }
 
+/// Who changes its sources makes it again.
 #[test]
-fn it_carries_the_licences_of_its_parts() {
-    let page = template();
-    let licences = inside(&page, "<script>/*\n", "\n*/");
-    for part in ["d3-hierarchy", "d3-zoom", "Permission to use, copy, modify", "Redistributions in binary form"] {
-        assert!(licences.contains(part), "{part}");
+fn it_is_made_of_its_sources() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+    let sources = fs::read_dir(folder.join("src")).unwrap();
+    let mut sources: Vec<String> =
+        sources.map(|file| format!("src/{}", file.unwrap().file_name().to_str().unwrap())).collect();
+    sources.sort();
+    let mut hash = Context::new(&SHA256);
+    for name in ["build.mjs", "package-lock.json"].into_iter().chain(sources.iter().map(String::as_str)) {
+        hash.update(format!("{name}\n").as_bytes());
+        hash.update(&fs::read(folder.join(name)).unwrap());
     }
+    let hash: String = hash.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let said = format!("<script>/* Sources: SHA-256 {hash} */\n");
+    assert!(template().contains(&said), "the page is not what its sources make: npm run build in the folder web");
 }
 
 /// Its types, that it is what its sources make, and every feature in a browser.

@@ -2,7 +2,7 @@
 import { difference, type Difference } from './difference.ts';
 import { isActive, Searcher } from './filter.ts';
 import { Forest, type Shown } from './forest.ts';
-import type { KubeObject, Picture, View } from './picture.ts';
+import type { Fate, KubeObject, Picture, View } from './picture.ts';
 import { Relations } from './relations.ts';
 import { read, START, write, type State } from './state.ts';
 
@@ -13,8 +13,16 @@ export interface Selected {
   node: number;
 }
 
-/** The uids of API servers; others, from a dump, might not come through a link as they are. */
-const PLAIN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Names of API servers; others, from a dump, might not come through a link as they are. */
+const PLAIN = /^[a-z0-9]{1,63}(\/[a-z0-9.:-]{0,253}){2}$/;
+
+/** How a link names an object: so it fits tomorrow's page, too. */
+function placeOf(object: KubeObject): string {
+  return `${object.kind.toLowerCase()}/${object.namespace ?? ''}/${object.name}`;
+}
+
+/** What needs attention most. */
+const WORST: ReadonlySet<Fate> = new Set(['stuck', 'error']);
 
 /** Shows a part of the state. */
 export type Part = (app: App, before: State | undefined) => void;
@@ -34,7 +42,7 @@ export class App {
   revision = 0;
   readonly #forests = new Map<View, Forest>();
   readonly #searcher: Searcher;
-  readonly #byUid = new Map<string, number>();
+  readonly #byPlace = new Map<string, number>();
   readonly #parts: Part[] = [];
   #live: HTMLElement | undefined;
 
@@ -43,7 +51,8 @@ export class App {
     this.relations = new Relations(picture);
     this.#searcher = new Searcher(picture);
     picture.objects.forEach((object, index) => {
-      if (object.uid !== '' && !this.#byUid.has(object.uid)) this.#byUid.set(object.uid, index);
+      const place = placeOf(object);
+      if (PLAIN.test(place) && !this.#byPlace.has(place)) this.#byPlace.set(place, index);
     });
     this.view = picture.views[picture.shown] ?? picture.views[0]!;
     this.forest = this.forestOf(this.view);
@@ -92,11 +101,24 @@ export class App {
     this.go({ at: this.idOf(node, object) });
   }
 
+  /** Selects the next line, in the order of the tree, that needs attention most. */
+  selectWorst(): void {
+    const { forest, shown } = this;
+    const from = this.selected && this.selected.node >= 0 ? forest.place[this.selected.node]! : -1;
+    for (let step = 1; step <= forest.size; step++) {
+      const node = forest.order[(from + step) % forest.size]!;
+      if (forest.isFold(node) || !WORST.has(forest.fate(node)) || (shown && !(shown.keep[node]! & 1))) continue;
+      this.select(node, forest.objectIndex(node));
+      return;
+    }
+    this.say('Nothing is stuck.');
+  }
+
   /** How a link names an object or a line. */
   idOf(node: number, object: number | undefined): string {
     if (object === undefined) return node < 0 ? '' : `row-${node}`;
-    const uid = this.picture.objects[object]!.uid;
-    return this.#byUid.get(uid) === object && PLAIN.test(uid) ? uid : `object-${object}`;
+    const place = placeOf(this.picture.objects[object]!);
+    return this.#byPlace.get(place) === object ? place : `object-${object}`;
   }
 
   object(index: number | undefined): KubeObject | undefined {
@@ -149,8 +171,8 @@ export class App {
     if (at === '') return undefined;
     const row = /^row-(\d+)$/.exec(at)?.[1];
     if (row !== undefined && this.view.rows[Number(row)]) return { object: undefined, node: Number(row) };
-    const byPlace = /^object-(\d+)$/.exec(at)?.[1];
-    const object = this.#byUid.get(at) ?? (byPlace === undefined ? undefined : Number(byPlace));
+    const byNumber = /^object-(\d+)$/.exec(at)?.[1];
+    const object = this.#byPlace.get(at) ?? (byNumber === undefined ? undefined : Number(byNumber));
     if (object === undefined || !this.picture.objects[object]) return undefined;
     return { object, node: this.forest.rowOf(object) };
   }

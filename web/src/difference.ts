@@ -1,6 +1,6 @@
 // What another propagation policy changes.
 import type { Forest } from './forest.ts';
-import { FATE_WORDS, OUTSIDE } from './picture.ts';
+import { look, OUTSIDE } from './picture.ts';
 
 export interface Difference {
   /** The policy before. */
@@ -14,7 +14,7 @@ export interface Difference {
 /** The word of a node, or what says the same where there is none. */
 function ending(forest: Forest, object: number): string {
   const row = forest.rowOf(object);
-  return row < 0 ? OUTSIDE : forest.word(row) || FATE_WORDS[forest.fate(row)];
+  return row < 0 ? OUTSIDE : forest.word(row) || look(forest.fate(row)).word;
 }
 
 /** The objects that end differently in two views. */

@@ -4,23 +4,11 @@ import { visible } from './visible.ts';
 type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-const SVG = 'http://www.w3.org/2000/svg';
-
 /** An HTML element. Texts are escaped; an attribute that is false, null or undefined is left out. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   name: K, attributes: Attributes = {}, ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(name);
-  setAttributes(element, attributes);
-  add(element, children);
-  return element;
-}
-
-/** An SVG element. */
-export function s<K extends keyof SVGElementTagNameMap>(
-  name: K, attributes: Attributes = {}, ...children: Child[]
-): SVGElementTagNameMap[K] {
-  const element = document.createElementNS(SVG, name);
   setAttributes(element, attributes);
   add(element, children);
   return element;

@@ -51,7 +51,7 @@ export class Searcher {
   #text(row: Row): string {
     const object = row.object === undefined ? undefined : this.#picture.objects[row.object];
     const about = object
-      ? [object.kind, object.name, object.namespace ?? '', object.apiVersion, object.uid, ...(object.finalizers ?? [])]
+      ? [object.kind, object.name, object.namespace ?? '', object.apiVersion, ...(object.finalizers ?? [])]
       : [];
     return [row.title, row.word ?? '', row.detail ?? '', ...about].join('\n').toLowerCase();
   }

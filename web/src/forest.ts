@@ -12,9 +12,8 @@ const OPEN_AT_FIRST = 400;
 /** Up to this many lines it is shown whole. */
 const WHOLE = 1500;
 
-const RANK = new Map<Fate, number>(FATES.map((fate, rank) => [fate, rank]));
 /** The fates before this one are told of what is below a closed line. */
-const CALM = RANK.get('note') as number;
+const CALM = 'later';
 
 export interface Fold {
   fate: Fate;
@@ -176,7 +175,7 @@ export class Forest {
       if (owner < 0) continue;
       this.span[owner] = this.span[owner]! + span;
       this.below[owner] = this.below[owner]! + this.below[node]! + (this.isFold(node) ? 0 : 1);
-      const rank = Math.min(this.worst[node]!, RANK.get(this.fate(node)) ?? 255);
+      const rank = Math.min(this.worst[node]!, FATES.indexOf(this.fate(node)) >>> 0);
       if (rank < this.worst[owner]!) this.worst[owner] = rank;
     }
   }
@@ -247,7 +246,7 @@ export class Forest {
   /** The fate to warn of if a node is closed. */
   trouble(node: number): Fate | undefined {
     const rank = this.worst[node]!;
-    return rank < CALM ? FATES[rank] : undefined;
+    return rank < FATES.indexOf(CALM) ? FATES[rank] : undefined;
   }
 
   hasChildren(node: number, shown?: Shown): boolean {

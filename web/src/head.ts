@@ -1,8 +1,8 @@
 // What was asked, what comes of it, and the policies to compare.
 import type { App } from './app.ts';
 import { fill, h } from './dom.ts';
-import { shape } from './shapes.ts';
 import type { State } from './state.ts';
+import { symbol } from './symbol.ts';
 import { count, grouped } from './visible.ts';
 
 export class Head {
@@ -40,10 +40,10 @@ export class Head {
     if (before && before.view === this.#app.state.view) return;
     const { verdict } = view;
     this.#verdict.hidden = !verdict;
-    this.#verdict.className = `verdict fate-${verdict?.fate ?? 'stays'}`;
+    this.#verdict.className = `verdict fate-${verdict?.fate ?? 'untouched'}`;
     // The live region tells the sentence when the policy changes.
     fill(this.#verdict, ...(verdict ? [
-      shape(verdict.fate), h('p', {}, h('strong', {}, verdict.word), verdict.word ? ' ' : '', verdict.sentence),
+      symbol(verdict.fate), h('p', {}, h('strong', {}, verdict.word), verdict.word ? ' ' : '', verdict.sentence),
     ] : []));
     const changed = difference?.was.size ?? 0;
     fill(this.#changes, difference

@@ -165,7 +165,8 @@ export class List {
     if (event.target !== this.element || event.ctrlKey || event.metaKey || event.altKey || this.#count === 0) return;
     const page = Math.max(1, Math.floor((this.element.clientHeight - this.#rows.offsetTop) / this.#height) - 1);
     const moves: Record<string, number> = {
-      ArrowDown: this.#active + 1, ArrowUp: this.#active - 1, Home: 0, End: this.#count - 1,
+      ArrowDown: this.#active + 1, j: this.#active + 1, ArrowUp: this.#active - 1, k: this.#active - 1,
+      Home: 0, End: this.#count - 1,
       PageDown: this.#active + page, PageUp: this.#active - page,
     };
     const to = moves[event.key];

@@ -1,7 +1,6 @@
 // The page: reads the picture that stands in it, and shows it.
 import { App } from './app.ts';
 import { fill, h } from './dom.ts';
-import { Drawing } from './drawing.ts';
 import { Head } from './head.ts';
 import { readPicture } from './picture.ts';
 import { sheet } from './print.ts';
@@ -16,12 +15,11 @@ function start(page: HTMLElement, text: string): void {
   const toolbar = new Toolbar(app);
   const tree = new Tree(app);
   const table = new Table(app);
-  const drawing = new Drawing(app);
   const live = h('p', { class: 'unseen', role: 'status' });
   const panel = h('div', { id: 'panel', role: 'tabpanel' });
   const nothing = h('p', { class: 'nothing' });
   const aside = h('aside', { class: 'story', 'aria-labelledby': 'story-title' });
-  panel.append(tree.list.element, drawing.element, table.list.element, nothing);
+  panel.append(tree.list.element, table.list.element, nothing);
   page.append(
     head.element,
     h('main', {}, toolbar.element, toolbar.tabs, h('div', { class: 'split' }, panel, aside)),
@@ -31,15 +29,12 @@ function start(page: HTMLElement, text: string): void {
   /** Back to the panel, where the reader came from. */
   const close = (): void => {
     app.go({ at: '' });
-    const { tab } = app.state;
-    (tab === 'tree' ? tree.list.element : tab === 'table' ? table.list.element
-      : drawing.element.querySelector<HTMLElement>('.stage'))?.focus();
+    (app.state.tab === 'tree' ? tree : table).list.element.focus();
   };
 
   const shell = (): void => {
     const { state, selected, shown, view } = app;
     tree.list.element.hidden = state.tab !== 'tree';
-    drawing.element.hidden = state.tab !== 'drawing';
     table.list.element.hidden = state.tab !== 'table' && !state.beside;
     panel.classList.toggle('beside', state.beside && state.tab !== 'table');
     panel.classList.toggle('wordless', !app.forest.hasWords);
@@ -64,7 +59,6 @@ function start(page: HTMLElement, text: string): void {
     shell,
     (_, before) => tree.show(before),
     (_, before) => table.show(before),
-    (_, before) => drawing.show(before),
     tell,
   ], live);
 
@@ -72,10 +66,19 @@ function start(page: HTMLElement, text: string): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as Element;
     const isField = target.matches('input[type=search], select, textarea');
-    if (event.key === '/' && !isField) {
-      event.preventDefault();
-      toolbar.focusSearch();
-    } else if (event.key === 'Escape' && app.selected && !isField) close();
+    if (isField) return;
+    const views = app.picture.views;
+    const keys: Record<string, () => void> = {
+      '/': () => toolbar.focusSearch(),
+      n: () => app.selectWorst(),
+      t: () => app.go({ tab: app.state.tab === 'tree' ? 'table' : 'tree' }),
+      p: () => app.go({ view: views[(views.indexOf(app.view) + 1) % views.length]!.name }),
+      Escape: () => (app.selected ? close() : undefined),
+    };
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
   });
 
   addEventListener('beforeprint', () => {
@@ -92,14 +95,32 @@ function start(page: HTMLElement, text: string): void {
 
 const page = document.getElementById('page');
 const picture = document.getElementById('picture');
-if (page && picture) {
+/** Shows the picture. What the text says in its place goes. */
+function show(page: HTMLElement, text: string): void {
   try {
     // A browser may have saved the page with what it showed.
     page.replaceChildren();
-    start(page, picture.textContent ?? '');
+    start(page, text);
+    document.getElementById('text')?.remove();
   } catch (error) {
-    fill(page, h('p', { class: 'message' }, `This page can't show its picture: ${String(error)}. The text output of ` +
-      'kubectl gc says the same; please report this.'));
+    fail(page, error);
     throw error;
   }
+}
+
+function fail(page: HTMLElement, error: unknown): void {
+  fill(page, h('p', { class: 'message' }, `This page can't show its picture: ${String(error)}. The text below says ` +
+    'the same; please report this.'));
+}
+
+/** A large picture is packed. */
+async function unpacked(text: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+}
+
+if (page && picture) {
+  const text = picture.textContent ?? '';
+  if (picture.getAttribute('type') !== 'application/gzip') show(page, text);
+  else unpacked(text).then((text) => show(page, text), (error: unknown) => fail(page, error));
 }

@@ -8,14 +8,25 @@ export interface Picture {
   links: Link[];
   views: View[];
   shown: number;
+  states: StateLook[];
 }
+
+/** How a fate looks: src/render/states.rs has the table, what needs attention most first. */
+export interface StateLook {
+  name: Fate;
+  symbol: string;
+  word: string;
+  meaning: string;
+}
+
+/** The name of a state. */
+export type Fate = string;
 
 export interface KubeObject {
   apiVersion: string;
   kind: string;
   namespace?: string;
   name: string;
-  uid: string;
   created?: string;
   terminating?: boolean;
   finalizers?: string[];
@@ -58,25 +69,21 @@ export interface Section {
   lines: string[];
 }
 
-/** From what needs attention most to what needs it least. */
-export const FATES = [
-  'error', 'stuck', 'warning', 'unsure', 'waits', 'note', 'deleted', 'kept', 'absent', 'stays',
-] as const;
-export type Fate = (typeof FATES)[number];
+/** The names of the states, from what needs attention most to what needs it least. */
+export const FATES: Fate[] = [];
+const LOOKS = new Map<Fate, StateLook>();
 
-/** What a fate is called where the picture has no word of its own. */
-export const FATE_WORDS: Record<Fate, string> = {
-  error: 'error', stuck: 'stuck', warning: 'warning', unsure: 'not certain', waits: 'waits', note: 'note',
-  deleted: 'deleted', kept: 'kept', absent: 'absent', stays: 'no remark',
-};
+/** How a fate looks. What no table knows has a look of its own. */
+export function look(fate: Fate): StateLook {
+  return LOOKS.get(fate) ?? { name: fate, symbol: '·', word: fate, meaning: fate };
+}
 
-/** What a legend says of a fate: the words of the other formats that draw. */
-export const FATE_MEANINGS: Record<Fate, string> = {
-  error: 'error', stuck: 'Terminating, and no controller is known to finish it', warning: 'warning',
-  unsure: 'not certain', waits: 'Terminating until something else is done', note: 'note', deleted: 'deleted',
-  kept: 'kept, with changed owner references', absent: 'no object has this uid',
-  stays: 'nothing is said to happen to it',
-};
+/** Takes the states of a page. */
+export function useStates(states: readonly StateLook[]): void {
+  FATES.splice(0, FATES.length, ...states.map((state) => state.name));
+  LOOKS.clear();
+  for (const state of states) LOOKS.set(state.name, state);
+}
 
 /** What is said of an object that stands in no line of a view. */
 export const OUTSIDE = 'outside';
@@ -84,6 +91,7 @@ export const OUTSIDE = 'outside';
 /** Reads the picture of the page. */
 export function readPicture(text: string): Picture {
   const picture = JSON.parse(text) as Picture;
+  useStates(picture.states);
   if (picture.views.length === 0) picture.views.push({ name: '', rows: [] });
   return picture;
 }

@@ -3,8 +3,8 @@ import type { App } from './app.ts';
 import { h } from './dom.ts';
 import { isActive } from './filter.ts';
 import type { Row } from './picture.ts';
-import { shape } from './shapes.ts';
 import { sections } from './story.ts';
+import { symbol } from './symbol.ts';
 import { cell, moment } from './table.ts';
 import { count, grouped } from './visible.ts';
 
@@ -44,7 +44,7 @@ export function sheet(app: App): HTMLElement {
         // Members of a fold stand a level deeper than on paper, which folds nothing.
         title.style.setProperty('--depth', String(Math.min(depthOf(app, node), 8)));
         const line = h('tr', {},
-          h('td', { class: `state fate-${row.fate}` }, shape(row.fate), cell(entry, 'state')),
+          h('td', { class: `state fate-${row.fate}` }, symbol(row.fate), cell(entry, 'state')),
           title,
           h('td', {}, h('bdi', {}, object?.namespace ?? '')),
           h('td', {}, h('bdi', {}, row.detail ?? '')),

@@ -1,7 +1,7 @@
 // What a link keeps: it stands behind the # of the address, so that it works for a file, too.
 import { FATES, type Fate } from './picture.ts';
 
-export const TABS = ['tree', 'drawing', 'table'] as const;
+export const TABS = ['tree', 'table'] as const;
 export type Tab = (typeof TABS)[number];
 
 export const COLUMNS = ['state', 'kind', 'name', 'namespace', 'detail', 'created'] as const;
@@ -11,9 +11,9 @@ export interface State {
   /** The name of the policy; empty for the view that was asked for. */
   view: string;
   tab: Tab;
-  /** The table stands beside the tree or the drawing. */
+  /** The table stands beside the tree. */
   beside: boolean;
-  /** The uid of an object, or `row-N` for a line without one. */
+  /** An object as `kind/namespace/name`, or `row-N` for a line without one. */
   at: string;
   search: string;
   fates: ReadonlySet<Fate>;

@@ -2,8 +2,8 @@
 import type { App } from './app.ts';
 import { copy, select } from './copy.ts';
 import { button, h } from './dom.ts';
-import { FATE_WORDS, OUTSIDE, type Link, type Section } from './picture.ts';
-import { shape } from './shapes.ts';
+import { look, OUTSIDE, type Link, type Section } from './picture.ts';
+import { symbol } from './symbol.ts';
 import { moment } from './table.ts';
 import { grouped } from './visible.ts';
 
@@ -17,7 +17,7 @@ export function story(app: App, close: () => void): HTMLElement[] {
   const { node, object: index } = selected;
   const object = app.object(index);
   const row = forest.row(node);
-  const fate = row?.fate ?? (object?.virtual ? 'absent' : 'stays');
+  const fate = row?.fate ?? (object?.virtual ? 'missing' : 'untouched');
   const title = object ? `${object.kind}/${object.name}` : row?.title ?? '';
   const rows = index === undefined ? (row ? [row] : []) : app.view.rows.filter((row) => row.object === index && !row.more);
   const told = rows.flatMap((row) => row.story ?? []);
@@ -25,10 +25,10 @@ export function story(app: App, close: () => void): HTMLElement[] {
   const all = new Set([...rows.flatMap((row) => row.commands ?? []), ...(object?.commands ?? [])]);
   return [
     h('header', {},
-      h('h2', { id: 'story-title', tabindex: -1 }, shape(fate), h('bdi', {}, title)),
+      h('h2', { id: 'story-title', tabindex: -1 }, symbol(fate), h('bdi', {}, title)),
       button('×', { class: 'close', 'aria-label': 'Close the story', title: 'Close (Escape)' }, close)),
     h('p', { class: `ending fate-${fate}` },
-      h('strong', {}, row ? row.word || (row.fate === 'stays' ? '' : FATE_WORDS[row.fate]) : object?.virtual ? 'absent' : OUTSIDE),
+      h('strong', {}, row ? row.word || (row.fate === 'untouched' ? '' : look(row.fate).word) : object?.virtual ? 'missing' : OUTSIDE),
       row?.detail ? h('span', {}, ` ${row.detail}`) : null,
       row || object?.virtual ? null : h('span', {}, ': it stands in no line here')),
     ...others(app, index),
@@ -50,7 +50,8 @@ function overview(app: App): HTMLElement[] {
     ...(empty ? [h('p', { class: 'quiet' }, 'No objects.')] : []),
     ...sections(view.sections ?? []),
     ...(view.rows.length === 0 ? [] : [
-      h('p', { class: 'quiet hint' }, 'Select an object for its story and its commands.'),
+      h('p', { class: 'quiet hint' }, 'Select an object for its story and its commands. Keys: ↑ ↓ or j k walk, → ← open ' +
+        'and close, Enter selects, / searches, n finds what is stuck, t shows the table, p another policy, Esc goes back.'),
     ]),
   ];
 }
@@ -96,8 +97,8 @@ function others(app: App, index: number | undefined): HTMLElement[] {
     const isNow = view === app.view;
     return h(
       'li', { class: isNow ? 'now' : undefined, 'aria-current': isNow ? 'true' : undefined },
-      h('span', { class: 'policy' }, view.name), shape(row?.fate ?? 'stays'),
-      h('span', {}, row ? [row.word || FATE_WORDS[row.fate], row.detail ?? ''].join(' ').trim() : OUTSIDE),
+      h('span', { class: 'policy' }, view.name), symbol(row?.fate ?? 'untouched'),
+      h('span', {}, row ? [row.word || look(row.fate).word, row.detail ?? ''].join(' ').trim() : OUTSIDE),
     );
   });
   return [h('section', {}, h('h3', {}, 'Under each policy'), h('ul', { class: 'policies' }, ...items))];
@@ -150,7 +151,7 @@ function goTo(app: App, index: number): HTMLElement {
   const row = app.forest.row(node);
   const namespace = object.namespace ? ` -n ${object.namespace}` : '';
   return button(
-    h('span', {}, shape(row?.fate ?? (object.virtual ? 'absent' : 'stays')),
+    h('span', {}, symbol(row?.fate ?? (object.virtual ? 'missing' : 'untouched')),
       h('bdi', {}, `${object.kind}/${object.name}${namespace}`)),
     { class: 'link' },
     () => app.select(node, index),
@@ -183,7 +184,6 @@ function metadata(app: App, index: number | undefined): HTMLElement[] {
       ...entry('Kind', `${object.apiVersion} ${object.kind}`.trim()),
       ...entry('Name', object.name),
       ...entry('Namespace', object.namespace ?? ''),
-      ...entry('UID', object.uid),
       ...entry('Created', object.created ? `${moment(object.created)} UTC` : ''),
       ...entry('Terminating', object.terminating ? 'yes' : ''),
       ...entry('Finalizers', finalizers.join(', '))),

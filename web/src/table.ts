@@ -3,8 +3,8 @@ import type { App } from './app.ts';
 import { button, h } from './dom.ts';
 import { List } from './list.ts';
 import { FATES, type KubeObject, type Row } from './picture.ts';
-import { shape } from './shapes.ts';
 import { COLUMNS, type Column, type State } from './state.ts';
+import { symbol } from './symbol.ts';
 
 /** A line: an object with its first row, or a row without an object. */
 export interface Entry {
@@ -138,7 +138,7 @@ export class Table {
       },
       ...COLUMNS.map((column) => h(
         'div', { role: 'gridcell', class: column, title: cell(entry, column) || undefined },
-        column === 'state' ? shape(entry.row.fate) : null,
+        column === 'state' ? symbol(entry.row.fate) : null,
         h('bdi', {}, cell(entry, column)),
         column === 'state' && was !== undefined ? h('span', { class: 'tag changed' }, `was: ${was}`) : null,
       )),

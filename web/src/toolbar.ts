@@ -1,13 +1,13 @@
-// Search, filters, and what is shown: the tree, the drawing or the table.
+// Search, filters, and what is shown: the tree or the table.
 import type { App } from './app.ts';
 import { button, fill, h } from './dom.ts';
 import { isActive } from './filter.ts';
-import { FATE_MEANINGS, FATE_WORDS, FATES, type Fate } from './picture.ts';
-import { shape } from './shapes.ts';
+import { FATES, look, type Fate } from './picture.ts';
 import { TABS, type State, type Tab } from './state.ts';
+import { symbol } from './symbol.ts';
 import { count, grouped } from './visible.ts';
 
-const TAB_NAMES: Record<Tab, string> = { tree: 'Tree', drawing: 'Drawing', table: 'Table' };
+const TAB_NAMES: Record<Tab, string> = { tree: 'Tree', table: 'Table' };
 const PLURALS: Partial<Record<Fate, string>> = { error: 'errors', warning: 'warnings', note: 'notes' };
 /** A search begins when nothing was typed for so many milliseconds. */
 const TYPING = 80;
@@ -127,8 +127,8 @@ export class Toolbar {
       const used = FATES.filter((fate) => numbers.has(fate) || state.fates.has(fate));
       const focused = document.activeElement?.getAttribute('data-fate');
       fill(this.#fates, ...used.map((fate) => button(
-        h('span', {}, shape(fate), count(numbers.get(fate) ?? 0, FATE_WORDS[fate], PLURALS[fate] ?? FATE_WORDS[fate])),
-        { class: `chip fate-${fate}`, 'data-fate': fate, title: FATE_MEANINGS[fate] },
+        h('span', {}, symbol(fate), count(numbers.get(fate) ?? 0, look(fate).word.toLowerCase(), PLURALS[fate] ?? look(fate).word.toLowerCase())),
+        { class: `chip fate-${fate}`, 'data-fate': fate, title: look(fate).meaning },
         () => {
           const fates = new Set(this.#app.state.fates);
           if (!fates.delete(fate)) fates.add(fate);

@@ -2,25 +2,21 @@
 import type { App } from './app.ts';
 import { h } from './dom.ts';
 import { List } from './list.ts';
-import { FATE_WORDS } from './picture.ts';
-import { shape } from './shapes.ts';
+import { look } from './picture.ts';
 import type { State } from './state.ts';
+import { symbol } from './symbol.ts';
 import { grouped } from './visible.ts';
 
 /** Deeper lines are indented no further; they name their depth. */
 const DEEPEST = 10;
 /** The room of the name of a depth, in steps. */
 const NAMED = 4;
-/** Letters typed within this many milliseconds belong together. */
-const TYPED_TOGETHER = 800;
 
 export class Tree {
   readonly list: List;
   readonly #app: App;
   /** The lines that are shown. */
   #lines: Int32Array = new Int32Array(0);
-  #typed = '';
-  #typedAt = 0;
 
   constructor(app: App) {
     this.#app = app;
@@ -93,25 +89,8 @@ export class Tree {
         this.#app.redraw();
         return true;
       default:
-        return event.key.length === 1 && event.key !== '/' && this.#find(index, event);
+        return false;
     }
-  }
-
-  /** Letters go to the next line whose title or name begins with them. */
-  #find(index: number, event: KeyboardEvent): boolean {
-    const isNew = event.timeStamp - this.#typedAt > TYPED_TOGETHER;
-    this.#typed = (isNew ? '' : this.#typed) + event.key.toLowerCase();
-    this.#typedAt = event.timeStamp;
-    const { forest } = this.#app;
-    for (let step = isNew ? 1 : 0; step <= this.#lines.length; step++) {
-      const at = (index + step) % this.#lines.length;
-      const node = this.#lines[at]!;
-      const names = [forest.title(node), forest.object(node)?.name ?? ''];
-      if (!names.some((name) => name.toLowerCase().startsWith(this.#typed))) continue;
-      this.list.activate(at);
-      break;
-    }
-    return true;
   }
 
   #line(node: number): HTMLElement {
@@ -146,11 +125,11 @@ export class Tree {
         indent,
         depth > DEEPEST ? h('span', { class: 'depth' }, `level ${grouped(depth + 1)}`) : null,
         h('span', { class: 'twisty', 'aria-hidden': 'true' }, hasChildren ? (isOpen ? '▾' : '▸') : ''),
-        shape(forest.fate(node)),
+        symbol(forest.fate(node)),
         h('bdi', { class: 'title', title: forest.title(node) }, forest.title(node)),
         object?.virtual && word === '' ? h('span', { class: 'tag' }, 'does not exist') : null,
         hasChildren && !isOpen && !fold ? h('span', { class: 'tag' }, `+${grouped(forest.below[node]!)}`) : null,
-        trouble ? h('span', { class: 'tag below' }, shape(trouble), `${FATE_WORDS[trouble]} below`) : null,
+        trouble ? h('span', { class: 'tag below' }, symbol(trouble), `${look(trouble).word} below`) : null,
         was === undefined ? null : h('span', { class: 'tag changed' }, `was: ${was}`),
       ),
       h('div', { role: 'gridcell', class: 'word' }, word),

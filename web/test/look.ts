@@ -15,24 +15,18 @@ const shots = [
   ['shop', shop(), {}, ''],
   ['shop-story', shop(), {}, pod],
   ['shop-dark', shop(), dark, pod],
-  ['shop-drawing', shop(), {}, '#show=drawing'],
-  ['shop-drawing-dark', shop(), dark, '#show=drawing&view=foreground'],
+  ['shop-orphan', shop(), dark, '#view=foreground'],
   ['shop-table', shop(), {}, '#show=table&sort=-state'],
   ['shop-beside', shop(), {}, '#beside=table'],
   ['shop-phone', shop(), narrow, ''],
   ['shop-phone-story', shop(), { ...narrow, ...dark }, pod],
   ['shop-phone-table', shop(), narrow, '#show=table'],
-  ['shop-phone-drawing', shop(), narrow, '#show=drawing'],
   ['shop-search', shop(), {}, '#search=web-6d'],
   ['findings', findings(), {}, '#at=row-0'],
-  ['findings-drawing', findings(), {}, '#show=drawing'],
   ['many', many(5000), {}, ''],
-  ['many-drawing', many(5000), {}, '#show=drawing'],
-  ['cycle', cycle(), {}, '#show=drawing'],
+  ['cycle', cycle(), {}, ''],
   ['hostile', hostile(), {}, ''],
-  ['hostile-drawing', hostile(), {}, '#show=drawing'],
   ['siblings', siblings(5000), {}, ''],
-  ['siblings-drawing', siblings(5000), {}, '#show=drawing'],
   ['chain', chain(1000), {}, ''],
   ['empty', empty(), {}, ''],
 ] as const;
@@ -40,7 +34,7 @@ const files = process.argv.slice(4).map((file) => [basename(file, '.html'), read
 for (const [name, picture, options, hash] of [...shots, ...files]) {
   if (wanted && !name.includes(wanted) && !files.some(([file]) => file === name)) continue;
   const { page, complaints, close } = await open(browser, picture, options, hash);
-  if (name === 'shop-drawing-dark') await page.click('text=orphan');
+  if (name === 'shop-orphan') await page.click('text=orphan');
   await page.screenshot({ path: join(folder, `${name}.png`) });
   if (name === 'shop' || name === 'many') await page.pdf({ path: join(folder, `${name}.pdf`), format: 'A4' });
   if (complaints.length > 0) console.log(name, complaints.slice(0, 5));

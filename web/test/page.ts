@@ -8,6 +8,9 @@ import type { Picture } from '../src/picture.ts';
 
 const TEMPLATE = readFileSync('../src/render/html/page.html', 'utf8');
 
+/** What the page says where no script runs. */
+export const TEXT = 'STUCK: the text of the command.';
+
 /** Where distributions have it. */
 const BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -17,7 +20,8 @@ export function html(picture: Picture): string {
     { length: c.length }, (_, at) => `\\u${c.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''));
   const title = picture.title.replace(/[&<>]/g, (c) => `&#${c.charCodeAt(0)};`);
   // In one pass: a title may itself say {{PICTURE}}.
-  return TEMPLATE.replace(/\{\{(TITLE|PICTURE)\}\}/g, (_, part) => (part === 'TITLE' ? title : json));
+  const parts: Record<string, string> = { TITLE: title, TEXT, TYPE: 'application/json', PICTURE: json };
+  return TEMPLATE.replace(/\{\{(TITLE|TEXT|TYPE|PICTURE)\}\}/g, (_, part: string) => parts[part]!);
 }
 
 export function launch(): Promise<Browser> {

@@ -1,17 +1,25 @@
 // Pictures to try the page with. Each is what `kubectl gc -o html` could write.
-import type { Fate, KubeObject, Link, Picture, Row, Section, View } from '../src/picture.ts';
+import {
+  useStates, type Fate, type KubeObject, type Link, type Picture, type Row, type Section, type StateLook, type View,
+} from '../src/picture.ts';
 
-const uid = (number: number): string => `10000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
 const CREATED = '2026-11-02T09:00:00Z';
+
+/** As src/render/states.rs has them: only their order and their names matter here. */
+const STATES: StateLook[] = [
+  'stuck', 'error', 'depends', 'waits', 'unsure', 'warning', 'later', 'deleted', 'missing', 'kept', 'note', 'untouched',
+].map((name, at) => ({ name, symbol: '■▲◊○?▲»×□●▲·'[at]!, word: name, meaning: `is ${name}` }));
+useStates(STATES);
 
 export function picture(part: Partial<Picture>): Picture {
   return {
-    kind: 'Plan', title: 'Plan: delete', source: 'Dump test.yaml.', objects: [], links: [], views: [], shown: 0, ...part,
+    kind: 'Plan', title: 'Plan: delete', source: 'Dump test.yaml.', objects: [], links: [], views: [], shown: 0,
+    states: STATES, ...part,
   };
 }
 
-export function object(number: number, kind: string, name: string, more: Partial<KubeObject> = {}): KubeObject {
-  return { apiVersion: 'v1', kind, namespace: 'shop', name, uid: uid(number), created: CREATED, ...more };
+export function object(kind: string, name: string, more: Partial<KubeObject> = {}): KubeObject {
+  return { apiVersion: 'v1', kind, namespace: 'shop', name, created: CREATED, ...more };
 }
 
 type Ending = [fate: Fate, word: string, detail?: string];
@@ -19,17 +27,17 @@ type Ending = [fate: Fate, word: string, detail?: string];
 /** The example shop: what a delete of its Deployment web does, with each policy. */
 export function shop(): Picture {
   const objects: KubeObject[] = [
-    object(1, 'Deployment', 'web', { apiVersion: 'apps/v1', created: '2026-10-01T08:15:00Z' }),
-    object(2, 'ConfigMap', 'web-dashboard', { namespace: 'elsewhere' }),
-    object(3, 'ConfigMap', 'shop-settings'),
-    object(4, 'ReplicaSet', 'web-5b9c6fd4c8', { apiVersion: 'apps/v1', created: '2026-10-01T08:15:01Z' }),
-    object(5, 'ReplicaSet', 'web-6d5f8c7b94', { apiVersion: 'apps/v1', created: '2026-11-20T17:30:00Z' }),
-    object(6, 'Pod', 'web-6d5f8c7b94-x2lqp', { finalizers: ['acme.io/drain'], created: '2026-11-20T17:30:04Z' }),
-    object(7, 'Pod', 'web-6d5f8c7b94-8kqzn', { created: '2026-11-20T17:30:02Z' }),
-    object(8, 'Pod', 'web-6d5f8c7b94-tm4vd', { created: '2026-11-20T17:30:03Z' }),
-    object(9, 'ReplicaSet', 'web-7f4d9b8c6d', { apiVersion: 'apps/v1' }),
-    object(10, 'Deployment', 'api', { apiVersion: 'apps/v1' }),
-    object(11, 'Shop', 'main', { apiVersion: 'acme.io/v1', created: '2026-09-12T10:00:00Z' }),
+    object('Deployment', 'web', { apiVersion: 'apps/v1', created: '2026-10-01T08:15:00Z' }),
+    object('ConfigMap', 'web-dashboard', { namespace: 'elsewhere' }),
+    object('ConfigMap', 'shop-settings'),
+    object('ReplicaSet', 'web-5b9c6fd4c8', { apiVersion: 'apps/v1', created: '2026-10-01T08:15:01Z' }),
+    object('ReplicaSet', 'web-6d5f8c7b94', { apiVersion: 'apps/v1', created: '2026-11-20T17:30:00Z' }),
+    object('Pod', 'web-6d5f8c7b94-x2lqp', { finalizers: ['acme.io/drain'], created: '2026-11-20T17:30:04Z' }),
+    object('Pod', 'web-6d5f8c7b94-8kqzn', { created: '2026-11-20T17:30:02Z' }),
+    object('Pod', 'web-6d5f8c7b94-tm4vd', { created: '2026-11-20T17:30:03Z' }),
+    object('ReplicaSet', 'web-7f4d9b8c6d', { apiVersion: 'apps/v1' }),
+    object('Deployment', 'api', { apiVersion: 'apps/v1' }),
+    object('Shop', 'main', { apiVersion: 'acme.io/v1', created: '2026-09-12T10:00:00Z' }),
   ];
   const controls = { controller: true, blocks: true };
   const links: Link[] = [
@@ -112,7 +120,7 @@ export function many(size: number): Picture {
   const put = (kind: string, name: string, parent: number | undefined, more: Partial<KubeObject> = {}): number => {
     const at = objects.length;
     const seconds = String(at % 60).padStart(2, '0');
-    objects.push(object(at, kind, name, {
+    objects.push(object(kind, name, {
       namespace: `team-${Math.floor(at / 200) % 25}`, created: `2026-11-${String(1 + (at % 28)).padStart(2, '0')}T10:00:${seconds}Z`,
       ...more,
     }));
@@ -151,24 +159,24 @@ export function many(size: number): Picture {
 
 /** Each object owns the next one. */
 export function chain(size: number): Picture {
-  const objects = Array.from({ length: size }, (_, at) => object(at, 'ConfigMap', `link-${at}`));
+  const objects = Array.from({ length: size }, (_, at) => object('ConfigMap', `link-${at}`));
   return picture({
     title: `Tree: ${size} owners in a chain`, kind: 'Tree', objects,
     links: objects.slice(1).map((_, at) => ({ dependent: at + 1, owner: at })),
     views: [{ name: '', rows: objects.map((object, at) => ({
-      object: at, title: `ConfigMap/${object.name}`, fate: 'stays' as const, ...(at > 0 ? { parent: at - 1 } : {}),
+      object: at, title: `ConfigMap/${object.name}`, fate: 'untouched', ...(at > 0 ? { parent: at - 1 } : {}),
     })) }],
   });
 }
 
 /** One owner with very many similar dependents. */
 export function siblings(size: number): Picture {
-  const objects = [object(0, 'Job', 'import'), ...Array.from({ length: size }, (_, at) => object(at + 1, 'Pod', `import-${at}`))];
+  const objects = [object('Job', 'import'), ...Array.from({ length: size }, (_, at) => object('Pod', `import-${at}`))];
   return picture({
     title: `Plan: ${size} siblings`, objects,
     links: objects.slice(1).map((_, at) => ({ dependent: at + 1, owner: 0, controller: true })),
     views: [{ name: '', rows: objects.map((object, at) => ({
-      object: at, title: `${object.kind}/${object.name}`, fate: at === size ? 'stuck' as const : 'deleted' as const,
+      object: at, title: `${object.kind}/${object.name}`, fate: at === size ? 'stuck' : 'deleted',
       word: at === size ? 'STUCK' : 'deleted', ...(at > 0 ? { parent: 0 } : {}),
     })) }],
   });
@@ -176,7 +184,7 @@ export function siblings(size: number): Picture {
 
 /** Owners that own each other, and one that owns itself. */
 export function cycle(): Picture {
-  const objects = [object(1, 'Secret', 'key'), object(2, 'Secret', 'certificate'), object(3, 'ConfigMap', 'self')];
+  const objects = [object('Secret', 'key'), object('Secret', 'certificate'), object('ConfigMap', 'self')];
   return picture({
     title: 'Tree: a cycle', kind: 'Tree', objects,
     links: [
@@ -184,10 +192,10 @@ export function cycle(): Picture {
       { dependent: 2, owner: 2, closesCycle: true },
     ],
     views: [{ name: '', rows: [
-      { object: 0, title: 'Secret/key', fate: 'stays' },
-      { object: 1, title: 'Secret/certificate', fate: 'stays', parent: 0 },
-      { object: 0, title: 'Secret/key', fate: 'stays', parent: 1, detail: 'closes a cycle, see above', points: true },
-      { object: 2, title: 'ConfigMap/self', fate: 'stays', detail: 'owns itself' },
+      { object: 0, title: 'Secret/key', fate: 'untouched' },
+      { object: 1, title: 'Secret/certificate', fate: 'untouched', parent: 0 },
+      { object: 0, title: 'Secret/key', fate: 'untouched', parent: 1, detail: 'closes a cycle, see above', points: true },
+      { object: 2, title: 'ConfigMap/self', fate: 'untouched', detail: 'owns itself' },
     ] }],
   });
 }
@@ -201,17 +209,17 @@ export const HOSTILE = [
 
 /** Names that would do harm if they were taken for anything but text. */
 export function hostile(): Picture {
-  const objects = HOSTILE.map((name, at) => object(at, name, name, {
-    apiVersion: name, namespace: name, uid: name, created: name, finalizers: [name, name],
+  const objects = HOSTILE.map((name) => object(name, name, {
+    apiVersion: name, namespace: name, created: name, finalizers: [name, name],
   }));
   const sections = [{ label: HOSTILE[0]!, lines: HOSTILE }];
   return picture({
     kind: HOSTILE[0]!, title: HOSTILE.join(' '), source: HOSTILE.slice(0, 8).join(' '), objects,
     links: objects.map((_, at) => ({ dependent: at, owner: (at + 1) % objects.length, invalid: HOSTILE[at]!, blocks: true })),
     views: HOSTILE.slice(0, 3).map((name) => ({
-      name, sections, verdict: { fate: 'unsure' as const, word: name, sentence: HOSTILE.join(' ') },
+      name, sections, verdict: { fate: 'unsure', word: name, sentence: HOSTILE.join(' ') },
       rows: objects.map((object, at) => ({
-        object: at, title: `${object.kind}/${object.name}`, fate: 'unsure' as const, word: object.name,
+        object: at, title: `${object.kind}/${object.name}`, fate: 'unsure', word: object.name,
         detail: object.name, story: sections, commands: HOSTILE, ...(at % 3 > 0 ? { parent: at - 1 } : {}),
       })),
     })),
@@ -220,14 +228,14 @@ export function hostile(): Picture {
 
 /** An object with two owners: its row stands deep, and a line higher up points to it. */
 export function shared(): Picture {
-  const objects = ['a', 'b', 'c', 'shared', 'below'].map((name, at) => object(at, 'ConfigMap', name));
+  const objects = ['a', 'b', 'c', 'shared', 'below'].map((name) => object('ConfigMap', name));
   const rows: Row[] = [
-    { object: 0, title: 'ConfigMap/a', fate: 'stays' },
-    { object: 1, title: 'ConfigMap/b', fate: 'stays', parent: 0 },
-    { object: 3, title: 'ConfigMap/shared', fate: 'stays', parent: 1 },
-    { object: 4, title: 'ConfigMap/below', fate: 'stays', parent: 2 },
-    { object: 2, title: 'ConfigMap/c', fate: 'stays' },
-    { object: 3, title: 'ConfigMap/shared', fate: 'stays', parent: 4, detail: 'see above', points: true },
+    { object: 0, title: 'ConfigMap/a', fate: 'untouched' },
+    { object: 1, title: 'ConfigMap/b', fate: 'untouched', parent: 0 },
+    { object: 3, title: 'ConfigMap/shared', fate: 'untouched', parent: 1 },
+    { object: 4, title: 'ConfigMap/below', fate: 'untouched', parent: 2 },
+    { object: 2, title: 'ConfigMap/c', fate: 'untouched' },
+    { object: 3, title: 'ConfigMap/shared', fate: 'untouched', parent: 4, detail: 'see above', points: true },
   ];
   return picture({
     title: 'Tree: two owners', kind: 'Tree', objects, views: [{ name: '', rows }],
@@ -240,11 +248,11 @@ export function shared(): Picture {
 /** Findings of the doctor: lines that are no objects, with objects below them. */
 export function findings(): Picture {
   const objects = [
-    object(1, 'ConfigMap', 'api-dashboard', { namespace: 'elsewhere' }),
-    object(2, 'ReplicaSet', 'web-6d5f8c7b94', { apiVersion: 'apps/v1' }),
-    object(3, 'Deployment', 'web', { apiVersion: 'apps/v1', virtual: true }),
-    object(4, 'CronJob', 'backup', { apiVersion: 'batch/v1', terminating: true, finalizers: ['foregroundDeletion'] }),
-    object(5, 'Deployment', 'api', { apiVersion: 'apps/v1' }),
+    object('ConfigMap', 'api-dashboard', { namespace: 'elsewhere' }),
+    object('ReplicaSet', 'web-6d5f8c7b94', { apiVersion: 'apps/v1' }),
+    object('Deployment', 'web', { apiVersion: 'apps/v1', virtual: true }),
+    object('CronJob', 'backup', { apiVersion: 'batch/v1', terminating: true, finalizers: ['foregroundDeletion'] }),
+    object('Deployment', 'api', { apiVersion: 'apps/v1' }),
   ];
   return picture({
     kind: 'Diagnosis', title: 'Doctor', source: 'Dump examples/leftovers.yaml, all namespaces. Read: 21 objects of 10 kinds.',
@@ -269,7 +277,7 @@ export function findings(): Picture {
         { title: 'owner-absent', fate: 'warning', word: 'WARNING',
           detail: 'The owner apps/v1 Deployment/web no longer exists in namespace shop.' },
         { object: 1, title: 'ReplicaSet/web-6d5f8c7b94', fate: 'deleted', word: '', parent: 2 },
-        { object: 2, title: 'Deployment/web', fate: 'absent', word: 'does not exist', parent: 2 },
+        { object: 2, title: 'Deployment/web', fate: 'missing', word: 'does not exist', parent: 2 },
         { title: 'deletion-in-progress', fate: 'note', word: 'NOTE', detail: 'Terminating for 0s. It waits for a Job.' },
         { object: 3, title: 'CronJob/backup', fate: 'waits', word: '', parent: 5 },
       ],

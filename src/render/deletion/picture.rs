@@ -83,7 +83,7 @@ fn now(view: &DeletionView<'_>, uid: &str, row: &mut Row) {
         Some(OutcomeKind::Deleted) => (Fate::Deleted, "deleted"),
         Some(OutcomeKind::Terminating) => (Fate::Waits, "Terminating"),
         Some(OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked) => (Fate::Kept, "kept"),
-        Some(OutcomeKind::Unchanged) => (Fate::Stays, "unchanged"),
+        Some(OutcomeKind::Unchanged) => (Fate::Untouched, "unchanged"),
         None => (Fate::Unsure, "not followed"),
     };
     if row.word != word {

@@ -16,7 +16,7 @@ use crate::{
         lines::{self, Line},
         output::TextOptions,
         sections::INDENT,
-        states::Word,
+        states::Fate,
         style::Tone,
     },
     simulate::State,
@@ -266,9 +266,9 @@ fn in_words(kind: OutcomeKind) -> &'static str {
 
 fn blocker_line(view: &DeletionView<'_>, blocker: &Blocker) -> Line {
     let word = match blocker.state {
-        State::Stuck => Word::Stuck,
-        State::Unknown => Word::Unclear,
-        State::Waiting => Word::Waits,
+        State::Stuck => Fate::Stuck,
+        State::Unknown => Fate::Depends,
+        State::Waiting => Fate::Waits,
     };
     let (tone, word) = word.column(0);
     line(view, &blocker.object, &word, tone, vec![why(blocker, view.namespace)])

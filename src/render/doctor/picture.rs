@@ -45,7 +45,7 @@ pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Pi
         if let Some(first) = finding.objects.get(named.len()) {
             add(first, fate, "", view.kinds(&finding.objects[named.len()..]), finding.objects.len() - named.len());
         }
-        related.iter().for_each(|id| add(id, Fate::Stays, "related", String::new(), 0));
+        related.iter().for_each(|id| add(id, Fate::Untouched, "related", String::new(), 0));
     }
     let of = match (view.targets, view.namespace) {
         (Some(targets), _) => count(targets, "target", "targets"),
@@ -53,7 +53,8 @@ pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Pi
         (None, None) => "all objects".to_owned(),
     };
     let (objects, links) = objects.finish();
-    let views = vec![View { name: String::new(), verdict: Some(verdict(view)), rows, sections: if_deleted(view) }];
+    let (verdict, sections) = (Some(verdict(view)), if_deleted(view));
+    let views = vec![View { name: String::new(), verdict, rows, waits: Vec::new(), sections }];
     Picture {
         kind: "Diagnosis",
         title: format!("Diagnosis: {of}"),
@@ -75,7 +76,7 @@ fn verdict(view: &DoctorView<'_>) -> Verdict {
         }
         None => {
             let unknown = view.snapshot.is_empty();
-            let fate = if unknown { Fate::Unsure } else { Fate::Stays };
+            let fate = if unknown { Fate::Unsure } else { Fate::Untouched };
             let said = view.nothing_found();
             let said = said.strip_prefix("UNKNOWN: ").unwrap_or(&said).to_owned();
             Verdict { fate, word: if unknown { "UNKNOWN" } else { "OK" }.to_owned(), sentence: said }

@@ -76,7 +76,7 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
         source: String::new(),
         objects,
         links,
-        views: vec![View { name: String::new(), verdict, rows, sections: all_sections }],
+        views: vec![View { name: String::new(), verdict, rows, waits: Vec::new(), sections: all_sections }],
         shown: 0,
     }
 }
@@ -86,7 +86,7 @@ fn heading_of(heading: &str, parent: usize) -> Row {
         object: None,
         title: heading.to_owned(),
         parent: Some(parent),
-        fate: Fate::Stays,
+        fate: Fate::Untouched,
         word: String::new(),
         detail: String::new(),
         points: false,

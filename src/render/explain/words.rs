@@ -11,7 +11,7 @@ use crate::{
     render::{
         plan::because,
         reclaim::{when, why},
-        states::Word,
+        states::Fate,
         style::Tone,
     },
     server::Propagation,
@@ -288,14 +288,14 @@ pub(super) fn is_user(snapshot: &Snapshot, line: &Waiting) -> bool {
 }
 
 /// The outcome of a blocker, and the word for it here.
-pub(super) fn waiting(snapshot: &Snapshot, line: &Waiting) -> (Word, &'static str) {
+pub(super) fn waiting(snapshot: &Snapshot, line: &Waiting) -> (Fate, &'static str) {
     let word = match line.state {
-        _ if line.goes => return (Word::Gone, "will be deleted"),
-        _ if line.lets_go => return (Word::Stays, "stops blocking"),
-        State::Stuck => Word::Stuck,
-        State::Unknown => Word::Unclear,
-        State::Waiting if is_user(snapshot, line) => Word::Stays,
-        State::Waiting => Word::Waits,
+        _ if line.goes => return (Fate::Deleted, "will be deleted"),
+        _ if line.lets_go => return (Fate::Kept, "stops blocking"),
+        State::Stuck => Fate::Stuck,
+        State::Unknown => Fate::Depends,
+        State::Waiting if is_user(snapshot, line) => Fate::Kept,
+        State::Waiting => Fate::Waits,
     };
     (word, word.text())
 }

@@ -4,11 +4,13 @@ use crate::render::go_quote::quoted;
 
 use super::{
     Fate, Picture, Row, Section, View,
+    fold::fitting,
     graph::{Edge, Graph},
-    legend::{look, occurring},
     lines::{broken, cut},
 };
 
+/// A larger picture can't be read: it is folded.
+const MOST_ROWS: usize = 200;
 /// The width of labels, in columns.
 const WIDTH: usize = 44;
 /// Longer texts are cut: Graphviz reads labels of up to 16,384 bytes.
@@ -16,6 +18,7 @@ const LONGEST: usize = 600;
 
 /// The picture in the DOT language.
 pub(super) fn write(picture: &Picture, view: &View) -> String {
+    let view = &fitting(picture, view, MOST_ROWS).next().unwrap_or_default();
     let graph = Graph::of(picture, view);
     let mut out = String::from("digraph {\n");
     out += &format!("  label={};\n", label(&heading(picture, view)));
@@ -28,20 +31,11 @@ pub(super) fn write(picture: &Picture, view: &View) -> String {
     for edge in &graph.edges {
         out += &format!("  n{} -> n{}{};\n", edge.from, edge.to, attributes_of_edge(edge));
     }
-    let fates = occurring(view);
-    if !fates.is_empty() {
-        out += "  subgraph cluster_legend {\n    label=\"Legend\"; color=\"#6e7781\";\n";
-        for fate in fates {
-            let look = look(fate);
-            out += &format!(
-                "    legend_{} [label={} {}];\n",
-                look.class,
-                label(&[look.meaning.to_owned()]),
-                attributes(fate)
-            );
-        }
-        out += "  }\n";
+    out += "  subgraph cluster_legend {\n    label=\"Legend\"; color=\"#6e7781\";\n";
+    for fate in view.fates() {
+        out += &format!("    legend_{} [label={} {}];\n", fate.class(), label(&[fate.legend()]), attributes(fate));
     }
+    out += "  }\n";
     out + "}\n"
 }
 
@@ -56,9 +50,10 @@ fn heading(picture: &Picture, view: &View) -> Vec<String> {
 }
 
 fn lines_of(row: &Row) -> Vec<String> {
-    let mut lines = broken(&row.title, WIDTH);
-    let rest = [row.word.as_str(), row.detail.as_str()].into_iter().filter(|text| !text.is_empty());
-    lines.extend(broken(&cut(&rest.collect::<Vec<_>>().join(": "), LONGEST), WIDTH));
+    let state = [row.fate.look().symbol.to_string(), row.word.clone(), row.title.clone()];
+    let state: Vec<&str> = state.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+    let mut lines = broken(&state.join(" "), WIDTH);
+    lines.extend(broken(&cut(&row.detail, LONGEST), WIDTH));
     lines
 }
 
@@ -70,28 +65,26 @@ fn label(lines: &[String]) -> String {
 }
 
 fn attributes(fate: Fate) -> String {
-    let (shape, style) = match fate {
-        Fate::Stays => ("box", "filled"),
-        Fate::Deleted => ("box", "filled,diagonals"),
-        Fate::Kept => ("box", "filled,rounded"),
-        Fate::Waits => ("hexagon", "filled"),
-        Fate::Stuck => ("doubleoctagon", "filled"),
-        Fate::Unsure => ("parallelogram", "filled"),
-        Fate::Absent => ("box", "dashed"),
-        Fate::Error => ("octagon", "filled"),
-        Fate::Warning => ("house", "filled"),
-        Fate::Note => ("note", "filled"),
+    let style = match fate {
+        Fate::Stuck | Fate::Error => "filled,bold",
+        Fate::Later => "filled,dashed",
+        Fate::Missing | Fate::Note | Fate::Untouched => "filled,dotted",
+        Fate::Kept => "filled,rounded",
+        Fate::Depends | Fate::Waits | Fate::Unsure | Fate::Warning | Fate::Deleted => "filled",
     };
-    let look = look(fate);
-    format!("shape={shape} style={style:?} color={:?} fillcolor={:?}", look.light, look.fill)
+    let [colour, behind] = fate.look().colours;
+    format!("shape=box style={style:?} color={colour:?} fillcolor={behind:?}")
 }
 
 fn attributes_of_edge(edge: &Edge<'_>) -> String {
     let mut attributes: Vec<String> = Vec::new();
+    let red = Fate::Error.look().colours[0];
     match edge.link {
+        None if edge.waits => {
+            attributes.push(format!("style=dashed color={red:?} fontcolor={red:?} label=\"waits for\""));
+        }
         None => attributes.push("style=dotted".to_owned()),
         Some(link) if !link.invalid.is_empty() => {
-            let red = look(Fate::Error).light;
             attributes.push(format!("style=dashed color={red:?} fontcolor={red:?}"));
             attributes.push(format!("label={}", label(&broken(&cut(&link.invalid, LONGEST), WIDTH))));
         }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::wording::thousands;
+use crate::wording::{count, thousands};
 
 use super::{Fate, Picture, Row, View};
 
@@ -21,11 +21,37 @@ impl Folds {
     pub(in crate::render) const NONE: Folds = Folds { samples: usize::MAX, depth: usize::MAX, rows: usize::MAX };
 
     /// From not at all to very hard.
-    pub(super) fn harder() -> impl Iterator<Item = Folds> {
+    fn harder(most: usize) -> impl Iterator<Item = Folds> {
         let alike = [3, 1].map(|samples| Folds { samples, ..Folds::NONE });
         let shallow = [6, 3, 2].map(|depth| Folds { samples: 1, depth, ..Folds::NONE });
-        let few = [300, 200, 120, 60, 20, 5, 0].map(|rows| Folds { samples: 1, depth: 2, rows });
-        std::iter::once(Folds::NONE).chain(alike).chain(shallow).chain(few)
+        let few = [1, 2, 4, 8, 16].map(|part| Folds { samples: 1, depth: 2, rows: most / part });
+        let none = Folds { rows: 0, ..Folds::NONE };
+        std::iter::once(Folds::NONE).chain(alike).chain(shallow).chain(few).chain([none])
+    }
+}
+
+/// The view, folded harder and harder, wherever it has at most so many rows. The last row says how many are left out.
+pub(super) fn fitting(picture: &Picture, view: &View, most: usize) -> impl Iterator<Item = View> {
+    Folds::harder(most - 1).filter_map(move |folds| {
+        let (mut folded, left_out) = folded(picture, view, folds);
+        folded.rows.extend((left_out > 0).then(|| rest(left_out)));
+        (folded.rows.len() <= most).then_some(folded)
+    })
+}
+
+/// The row that stands for all that are left out.
+fn rest(left_out: usize) -> Row {
+    Row {
+        object: None,
+        title: format!("… and {}: -o html shows them", count(left_out, "more object", "more objects")),
+        parent: None,
+        fate: Fate::Untouched,
+        word: String::new(),
+        detail: String::new(),
+        points: false,
+        more: left_out,
+        story: Vec::new(),
+        commands: Vec::new(),
     }
 }
 
@@ -37,7 +63,7 @@ enum Alike<'a> {
     Below(Option<usize>),
 }
 
-/// The view with fewer rows, and how many of its rows don't stand for themselves any more.
+/// The view with fewer rows, and for how many objects no row stands any more.
 pub(in crate::render) fn folded(picture: &Picture, view: &View, folds: Folds) -> (View, usize) {
     let rows = &view.rows;
     let mut has_below = vec![false; rows.len()];
@@ -68,21 +94,23 @@ pub(in crate::render) fn folded(picture: &Picture, view: &View, folds: Folds) ->
             shown.push(Row { parent: above, ..row.clone() });
             continue;
         }
-        left_out += row.more.max(1);
         place[index] = above;
+        let stands_for = row.more.max(1);
         let line = if too_deep { Alike::Below(above) } else { alike() };
         if let Some(line) = lines.get(&line) {
             let line = &mut shown[*line];
-            line.more += row.more.max(1);
-            if severity(row.fate) > severity(line.fate) {
+            line.more += stands_for;
+            if row.fate < line.fate {
                 (line.fate, line.word) = (row.fate, row.word.clone());
             }
         } else if shown.len() < folds.rows && (too_deep || folds_away()) {
             lines.insert(line, shown.len());
             let title = if too_deep { "below" } else { kind }.to_owned();
             let story = Vec::new();
-            let (detail, more) = (String::new(), row.more.max(1));
+            let (detail, more) = (String::new(), stands_for);
             shown.push(Row { parent: above, title, detail, more, story, commands: Vec::new(), ..row.clone() });
+        } else {
+            left_out += stands_for;
         }
     }
     for line in lines.into_values() {
@@ -91,20 +119,4 @@ pub(in crate::render) fn folded(picture: &Picture, view: &View, folds: Folds) ->
         line.title = format!("… {} more {of}", thousands(line.more));
     }
     (View { rows: shown, ..view.clone() }, left_out)
-}
-
-/// Which of several fates a line that stands for all of them shows.
-fn severity(fate: Fate) -> u8 {
-    match fate {
-        Fate::Stays => 0,
-        Fate::Note => 1,
-        Fate::Kept => 2,
-        Fate::Absent => 3,
-        Fate::Deleted => 4,
-        Fate::Warning => 5,
-        Fate::Unsure => 6,
-        Fate::Waits => 7,
-        Fate::Error => 8,
-        Fate::Stuck => 9,
-    }
 }

@@ -21,8 +21,8 @@ pub(super) struct Edge<'a> {
     pub link: Option<&'a Link>,
     /// Whether the row stands below the other one.
     pub places: bool,
-    /// A row that is no node says so: it points to another one.
-    pub repeats: bool,
+    /// One waits for the other ([`View::waits`]).
+    pub waits: bool,
 }
 
 impl<'a> Graph<'a> {
@@ -63,19 +63,19 @@ impl<'a> Graph<'a> {
             let upwards =
                 link.is_some_and(|link| Some(link.owner) == row.object && row.object != view.rows[parent].object);
             let (from, to) = if upwards { (index, parent) } else { (parent, index) };
-            edges.push(Edge {
-                from: node_of(from),
-                to: node_of(to),
-                link,
-                places: is_node(row),
-                repeats: !is_node(row),
-            });
+            edges.push(Edge { from: node_of(from), to: node_of(to), link, places: is_node(row), waits: false });
         }
         for link in &picture.links {
             if let (Some(from), Some(to)) = (row_of.get(&link.owner), row_of.get(&link.dependent))
                 && drawn.insert((link.owner, link.dependent))
             {
-                edges.push(Edge { from: *from, to: *to, link: Some(link), places: false, repeats: false });
+                let link = Some(link);
+                edges.push(Edge { from: *from, to: *to, link, places: false, waits: false });
+            }
+        }
+        for [from, to] in &view.waits {
+            if let (Some(from), Some(to)) = (row_of.get(from), row_of.get(to)) {
+                edges.push(Edge { from: *from, to: *to, link: None, places: false, waits: true });
             }
         }
         let nodes = view.rows.iter().enumerate().filter(|(_, row)| is_node(row)).collect();

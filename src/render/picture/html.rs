@@ -1,25 +1,65 @@
 //! `-o html`: one file that a browser shows without a network. The page is built from the folder `web`; here it gets
 //! its picture.
 
+use std::io::Write as _;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use flate2::{Compression, write::GzEncoder};
+use serde::Serialize;
+
 use crate::render::document::json_line;
 
-use super::{Picture, markup::escaped};
+use super::{Fate, Picture, markup::escaped};
 
-/// The page, without a title and a picture.
+/// The page, without a title, a text and a picture.
 const PAGE: &str = include_str!("../html/page.html");
 /// Where the title goes: into the element `title`.
 const TITLE: &str = "{{TITLE}}";
-/// Where the picture goes: into a script that is data.
+/// Where the text goes that says the same: it stays where no script runs.
+const TEXT: &str = "{{TEXT}}";
+/// Where the picture goes: into a script that is data, of this type.
+const TYPE: &str = "{{TYPE}}";
 const PICTURE: &str = "{{PICTURE}}";
+/// A larger picture is packed.
+const LARGE: usize = 256 * 1024;
 
-/// The page that shows a picture.
-pub(super) fn write(picture: &Picture) -> String {
-    let title = escaped(&picture.title);
-    let data = data(picture);
-    let mut page = String::with_capacity(PAGE.len() + title.len() + data.len());
+/// A picture, and the states that its rows name.
+#[derive(Serialize)]
+struct Data<'a> {
+    #[serde(flatten)]
+    picture: &'a Picture,
+    states: Vec<StateLook>,
+}
+
+/// How a state looks.
+#[derive(Serialize)]
+struct StateLook {
+    name: Fate,
+    symbol: char,
+    word: &'static str,
+    meaning: &'static str,
+}
+
+impl StateLook {
+    fn of(fate: Fate) -> Self {
+        let look = fate.look();
+        StateLook { name: fate, symbol: look.symbol, word: look.word, meaning: look.meaning }
+    }
+}
+
+/// The page that shows a picture, with the text that says the same.
+pub(super) fn write(picture: &Picture, text: &str) -> String {
+    let (title, text) = (escaped(&picture.title), escaped(text));
+    let json = json_line(&Data { picture, states: Fate::ALL.map(StateLook::of).into() });
+    let packed = Some(&json).filter(|json| json.len() > LARGE).and_then(|json| packed(json));
+    let (kind, data) = match packed {
+        Some(packed) => ("application/gzip".to_owned(), packed),
+        None => ("application/json".to_owned(), data(&json)),
+    };
+    let mut page = String::with_capacity(PAGE.len() + title.len() + text.len() + data.len());
     let mut rest = PAGE;
     // Only the page's own places are filled in, and none that a title or a picture contains.
-    while let Some((at, place, text)) = [(TITLE, &title), (PICTURE, &data)]
+    while let Some((at, place, text)) = [(TITLE, &title), (TEXT, &text), (TYPE, &kind), (PICTURE, &data)]
         .into_iter()
         .filter_map(|(place, text)| Some((rest.find(place)?, place, text)))
         .min_by_key(|(at, ..)| *at)
@@ -31,9 +71,15 @@ pub(super) fn write(picture: &Picture) -> String {
     page + rest
 }
 
-/// The picture as JSON that no browser reads as markup, whatever it contains.
-fn data(picture: &Picture) -> String {
-    let json = json_line(picture);
+/// JSON in gzip and base64. Memory takes all that is written.
+fn packed(json: &str) -> Option<String> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(json.as_bytes()).ok()?;
+    Some(BASE64_STANDARD.encode(packed.finish().ok()?))
+}
+
+/// JSON that no browser reads as markup, whatever it contains.
+fn data(json: &str) -> String {
     let mut data = String::with_capacity(json.len());
     for c in json.trim_end().chars() {
         match c {

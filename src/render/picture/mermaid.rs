@@ -1,34 +1,26 @@
 //! `-o mermaid`: a picture that GitHub and GitLab draw in a comment.
 
-use crate::wording::count;
-
 use super::{
     Fate, Picture, Row, View,
-    fold::{Folds, folded},
+    fold::fitting,
     graph::{Edge, Graph},
-    legend::{look, occurring},
     lines::cut,
 };
 
-/// Mermaid refuses a longer text (its `maxTextSize`, in UTF-16 units), and more edges (its `maxEdges`).
-const LONGEST: usize = 50_000;
+/// A larger picture can't be read, and takes seconds to draw. Mermaid refuses more edges (its `maxEdges`), and texts of
+/// 50,000 UTF-16 units (its `maxTextSize`).
+const MOST_ROWS: usize = 80;
+const LONGEST: usize = 20_000;
 const MOST_EDGES: usize = 500;
-/// More rows never fit.
-const MOST_ROWS: usize = 2_000;
-/// Without it, labels are broken after 200 pixels.
-const HEAD: &str = "---\nconfig:\n  flowchart:\n    wrappingWidth: 600\n---\nflowchart LR\n";
+const HEAD: &str = "---\nconfig:\n  flowchart:\n    wrappingWidth: 420\n    nodeSpacing: 14\n---\nflowchart LR\n";
 /// Longer texts on a node are cut.
 const WIDTH: usize = 120;
 
 /// The picture as a flowchart. One that is too large is folded further, and says so.
 pub(super) fn write(picture: &Picture, view: &View) -> String {
     let mut smallest = String::new();
-    for folds in Folds::harder() {
-        let (folded, left_out) = folded(picture, view, folds);
-        if folded.rows.len() > MOST_ROWS {
-            continue;
-        }
-        let (text, edges) = flowchart(picture, &folded, left_out);
+    for folded in fitting(picture, view, MOST_ROWS) {
+        let (text, edges) = flowchart(picture, &folded);
         if edges <= MOST_EDGES && text.encode_utf16().count() <= LONGEST {
             return text;
         }
@@ -38,7 +30,7 @@ pub(super) fn write(picture: &Picture, view: &View) -> String {
 }
 
 /// The flowchart, and how many edges it has.
-fn flowchart(picture: &Picture, view: &View, left_out: usize) -> (String, usize) {
+fn flowchart(picture: &Picture, view: &View) -> (String, usize) {
     let graph = Graph::of(picture, view);
     let mut out = String::from(HEAD);
     out += &format!("  accTitle: {}\n", plain(&picture.title));
@@ -48,67 +40,51 @@ fn flowchart(picture: &Picture, view: &View, left_out: usize) -> (String, usize)
     if let Some(verdict) = &view.verdict {
         heading.push(format!("<b>{}</b> {}", escaped(&verdict.word), escaped(&cut(&verdict.sentence, 4 * WIDTH))));
     }
-    for section in &view.sections {
-        heading.push(escaped(&cut(&format!("{}: {}", section.label, section.lines.join("; ")), 2 * WIDTH)));
-    }
-    if left_out > 0 {
-        let lines = count(left_out, "line is", "lines are");
-        heading.push(format!("{} left out or folded, to fit: see {}", escaped(&lines), escaped("-o html")));
-    }
     out += &format!("  about[\"{}\"]:::about\n", heading.join("<br>"));
     for (index, row) in &graph.nodes {
-        out += &format!("  n{index}{}\n", node(row.fate, &label(row)));
+        out += &format!("  o{index}{}\n", node(row));
     }
     for edge in &graph.edges {
-        out += &format!("  n{} {} n{}\n", edge.from, arrow(edge), edge.to);
+        out += &format!("  o{} {} o{}\n", edge.from, arrow(edge), edge.to);
     }
-    let fates = occurring(view);
-    if !fates.is_empty() {
-        out += "  subgraph Legend\n";
-        for fate in &fates {
-            let look = look(*fate);
-            out += &format!("    legend_{}{}\n", look.class, node(*fate, look.meaning));
-        }
-        out += "  end\n";
-    }
-    for fate in &fates {
-        let look = look(*fate);
-        let dashes = if *fate == Fate::Absent { ",stroke-dasharray:4 3" } else { "" };
-        out += &format!("  classDef {} fill:{},stroke:{},color:#1f2328{dashes}\n", look.class, look.fill, look.light);
+    for fate in view.fates() {
+        let [colour, behind] = fate.look().colours;
+        out += &format!("  classDef {} fill:{behind},stroke:{colour},color:#1f2328{}\n", fate.class(), border(fate));
     }
     out += "  classDef about fill:none,stroke:none,text-align:left\n";
     (out, graph.edges.len())
 }
 
-fn label(row: &Row) -> String {
-    let mut label = escaped(&row.title);
-    let rest = [row.word.as_str(), row.detail.as_str()].into_iter().filter(|text| !text.is_empty());
-    let rest = rest.collect::<Vec<_>>().join(": ");
-    if !rest.is_empty() {
-        label += &format!("<br>{}", escaped(&cut(&rest, WIDTH)));
+/// A node with its label: a state shows by its symbol, its word and its shape.
+fn node(row: &Row) -> String {
+    let state = [row.fate.look().symbol.to_string(), row.word.clone()];
+    let state: Vec<&str> = state.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+    let mut label = format!("<b>{}</b> {}", escaped(&state.join(" ")), escaped(&row.title));
+    if !row.detail.is_empty() {
+        label += &format!("<br>{}", escaped(&cut(&row.detail, WIDTH)));
     }
-    label
+    let (begin, end) = match row.fate {
+        Fate::Stuck | Fate::Error => ("[[", "]]"),
+        Fate::Depends | Fate::Unsure | Fate::Warning => ("{{", "}}"),
+        Fate::Waits => ("([", "])"),
+        Fate::Kept => ("(", ")"),
+        Fate::Later | Fate::Deleted | Fate::Missing | Fate::Note | Fate::Untouched => ("[", "]"),
+    };
+    format!("{begin}\"{label}\"{end}:::{}", row.fate.class())
 }
 
-/// A node's shape around its label.
-fn node(fate: Fate, label: &str) -> String {
-    let (begin, end) = match fate {
-        Fate::Stays => ("[", "]"),
-        Fate::Deleted => (">", "]"),
-        Fate::Kept => ("(", ")"),
-        Fate::Waits => ("{{", "}}"),
-        Fate::Stuck => ("[[", "]]"),
-        Fate::Unsure => ("[/", "/]"),
-        Fate::Absent => ("([", "])"),
-        Fate::Error => ("[/", "\\]"),
-        Fate::Warning => ("[\\", "/]"),
-        Fate::Note => ("[(", ")]"),
-    };
-    format!("{begin}\"{label}\"{end}:::{}", look(fate).class)
+fn border(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Stuck | Fate::Error => ",stroke-width:3px",
+        Fate::Later => ",stroke-dasharray:6 3",
+        Fate::Missing | Fate::Note | Fate::Untouched => ",stroke-dasharray:2 2",
+        Fate::Depends | Fate::Waits | Fate::Unsure | Fate::Warning | Fate::Deleted | Fate::Kept => "",
+    }
 }
 
 fn arrow(edge: &Edge<'_>) -> String {
     match edge.link {
+        None if edge.waits => "-. waits for .->".to_owned(),
         None => "-.-".to_owned(),
         Some(link) if !link.invalid.is_empty() => format!("-.->|\"{}\"|", escaped(&cut(&link.invalid, WIDTH))),
         Some(link) if link.closes_cycle => "==>|\"cycle\"|".to_owned(),

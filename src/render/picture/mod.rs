@@ -4,29 +4,28 @@
 mod build;
 mod commands;
 mod dot;
-mod fate;
 mod fold;
 mod graph;
 mod html;
-mod legend;
 mod lines;
 mod markup;
 mod mermaid;
 mod objects;
 mod svg;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::Serialize;
 
 use crate::render::{go_quote::visible, output::Format};
 
+pub use self::commands::ObjectCommands;
 pub(in crate::render) use self::{
     build::{Levels, remarks_of, row_of, section},
     fold::{Folds, folded},
     objects::{Objects, of_identity},
 };
-pub use self::{commands::ObjectCommands, fate::Fate};
+pub use super::states::Fate;
 
 /// How to draw.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +68,8 @@ pub struct Object {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     pub name: String,
+    /// Not written: what a page links to is also there tomorrow.
+    #[serde(skip)]
     pub uid: String,
     /// `metadata.creationTimestamp`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,6 +116,9 @@ pub struct View {
     pub verdict: Option<Verdict>,
     /// In the order of the text's lines: each comes after the row that it stands below.
     pub rows: Vec<Row>,
+    /// Objects, each with one that it waits for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<[usize; 2]>,
     /// What the text says below the objects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<Section>,
@@ -168,11 +172,11 @@ pub struct Section {
     pub lines: Vec<String>,
 }
 
-/// A picture in a format that draws; empty in any other.
-pub fn written(picture: &Picture, format: Format) -> String {
+/// A picture in a format that draws; empty in any other. `text` says the same.
+pub fn written(picture: &Picture, format: Format, text: &str) -> String {
     let view = picture.views.get(picture.shown);
     match (format, view) {
-        (Format::Html, _) => html::write(picture),
+        (Format::Html, _) => html::write(picture, text),
         (Format::Svg, Some(view)) => svg::write(picture, view),
         (Format::Mermaid, Some(view)) => mermaid::write(picture, view),
         (Format::Dot, Some(view)) => dot::write(picture, view),
@@ -205,6 +209,13 @@ impl Picture {
             }
         }
         self
+    }
+}
+
+impl View {
+    /// The fates that occur, for a legend.
+    fn fates(&self) -> BTreeSet<Fate> {
+        self.rows.iter().map(|row| row.fate).collect()
     }
 }
 

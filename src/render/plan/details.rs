@@ -1,4 +1,4 @@
-//! One outcome: a word and a remark.
+//! One outcome: a fate and a remark.
 
 use rustc_hash::FxHashSet;
 
@@ -18,7 +18,7 @@ use super::{
     side_effects,
 };
 use crate::{
-    render::states::{DOUBT, Word},
+    render::states::{DOUBT, Fate},
     wording::and_more,
 };
 
@@ -36,23 +36,23 @@ pub(super) fn without_grace(detail: String) -> String {
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
 
-/// The word for an outcome.
-pub(super) fn word(outcome: &Outcome) -> Word {
+/// The fate that is an outcome.
+pub(super) fn fate(outcome: &Outcome) -> Fate {
     match (outcome.kind, outcome.state) {
-        (OutcomeKind::Deleted, _) => Word::Gone,
-        (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Waiting)) => Word::Waits,
-        (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Unknown)) => Word::Unclear,
-        (OutcomeKind::Terminating, _) | (OutcomeKind::Unchanged, Some(State::Stuck)) => Word::Stuck,
+        (OutcomeKind::Deleted, _) => Fate::Deleted,
+        (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Waiting)) => Fate::Waits,
+        (OutcomeKind::Terminating | OutcomeKind::Unchanged, Some(State::Unknown)) => Fate::Depends,
+        (OutcomeKind::Terminating, _) | (OutcomeKind::Unchanged, Some(State::Stuck)) => Fate::Stuck,
         // It only loses a finalizer.
-        (OutcomeKind::Unchanged, None) if outcome.order.is_some() && outcome.uncertain.is_none() => Word::Stays,
-        (OutcomeKind::Unchanged, None) => Word::Unsure,
-        (OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked, _) => Word::Stays,
+        (OutcomeKind::Unchanged, None) if outcome.order.is_some() && outcome.uncertain.is_none() => Fate::Kept,
+        (OutcomeKind::Unchanged, None) => Fate::Unsure,
+        (OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked, _) => Fate::Kept,
     }
 }
 
-/// The word for what is shown of an object.
-pub(super) fn word_of(view: &PlanView<'_>, shown: &Outcome) -> Word {
-    if view.later(shown.object).is_some() { Word::Later } else { word(shown) }
+/// The fate that is shown of an object.
+pub(super) fn fate_of(view: &PlanView<'_>, shown: &Outcome) -> Fate {
+    if view.later(shown.object).is_some() { Fate::Later } else { fate(shown) }
 }
 
 /// The remark on an outcome; empty if the word says enough.

@@ -7,13 +7,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     model::{ObjectId, effects::EffectKind},
     plan::Outcome,
-    render::states::Word,
+    render::states::Fate,
     simulate::Cause,
 };
 
 use super::{
     PlanView,
-    details::{detail, detail_of_root, group_of_root, without_grace, word_of},
+    details::{detail, detail_of_root, fate_of, group_of_root, without_grace},
 };
 
 /// Siblings that are alike are folded if there are at least this many.
@@ -33,7 +33,7 @@ pub(super) struct Row<'a> {
     pub more: usize,
     /// Whether others like these have lines above.
     pub goes_on: bool,
-    pub word: Word,
+    pub fate: Fate,
     pub detail: String,
     /// The remark that objects folded into one line share.
     common: String,
@@ -110,17 +110,16 @@ fn below_another(view: &PlanView<'_>, object: ObjectId) -> bool {
 }
 
 /// How bad it is: lost data, stuck, and the other states that are no end.
-type Badness = (bool, Word);
+type Badness = (bool, Fate);
 
 /// Whether it is folded only where there are many.
-fn is_bad((loses_data, word): Badness) -> bool {
-    loses_data || matches!(word, Word::Stuck | Word::Unclear | Word::Waits | Word::Unsure)
+fn is_bad((loses_data, fate): Badness) -> bool {
+    loses_data || matches!(fate, Fate::Stuck | Fate::Depends | Fate::Waits | Fate::Unsure)
 }
 
 /// The worst first.
-fn rank((loses_data, word): Badness) -> (bool, Word) {
-    // What nobody knows may be as bad as what waits.
-    (!loses_data, if word == Word::Unsure { Word::Waits } else { word })
+fn rank((loses_data, fate): Badness) -> (bool, Fate) {
+    (!loses_data, fate)
 }
 
 /// The worst of each object that something bad happens to, and of all that it is listed below.
@@ -132,7 +131,7 @@ fn worst_inside(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId
     let mut worst: FxHashMap<ObjectId, Badness> = FxHashMap::default();
     for object in view.all_shown() {
         let Some(outcome) = view.shown(object) else { continue };
-        let badness = (losses.contains(&object), word_of(view, outcome));
+        let badness = (losses.contains(&object), fate_of(view, outcome));
         let mut next = Some(object).filter(|_| is_bad(badness));
         while let Some(object) =
             next.filter(|object| worst.get(object).is_none_or(|known| rank(badness) < rank(*known)))
@@ -164,21 +163,21 @@ fn siblings<'a>(
                 detail = without_grace(detail);
             }
             let common = if root { group_of_root(outcome, &detail) } else { detail.clone() };
-            let word = word_of(view, outcome);
-            Some(Row { depth, object: *object, outcome, more: 0, goes_on: false, word, detail, common })
+            let fate = fate_of(view, outcome);
+            Some(Row { depth, object: *object, outcome, more: 0, goes_on: false, fate, detail, common })
         })
         .collect();
     if depth > 0 || view.is_sweep() {
         rows.sort_by_cached_key(|row| {
             let object = view.snapshot.object(row.object);
-            let inside = worst.get(&row.object).copied().unwrap_or((false, Word::Gone));
+            let inside = worst.get(&row.object).copied().unwrap_or((false, Fate::Deleted));
             // Only roots are in several namespaces, except for dependents across namespaces.
             let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
             (
                 rank(inside),
                 namespace,
                 object.resource,
-                row.word,
+                row.fate,
                 row.common.clone(),
                 view.snapshot.text(object.name).to_owned(),
             )
@@ -200,7 +199,7 @@ fn folded<'a>(
         let [one, other] = [left, right].map(|row| view.snapshot.object(row.object));
         one.resource == other.resource
             && one.namespace == other.namespace
-            && left.word == right.word
+            && left.fate == right.fate
             && left.common == right.common
             && worst.get(&left.object) == worst.get(&right.object)
             && [left, right].iter().all(|row| !children.contains_key(&row.object) && !is_target(row))

@@ -10,7 +10,7 @@ use crate::{
         go_quote::visible,
         lines::{self, Line},
         output::TextOptions,
-        states::Word,
+        states::Fate,
         style::Tone,
         words::plural,
     },
@@ -45,10 +45,10 @@ pub(super) fn are_shown(view: &PlanView<'_>, options: &TextOptions<'_>) -> bool 
 /// Writes a line for each kind and what becomes of it.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut kinds = kinds(view);
-    let rank = |kind: &Kind<'_>| -> (bool, bool, bool, Word, ResourceId) {
+    let rank = |kind: &Kind<'_>| -> (bool, bool, bool, Fate, ResourceId) {
         let first = &kind.rows[0];
         let is_target = view.plan.request.targets.contains(&first.object);
-        (!is_target, !kind.loses_data, first.word != Word::Stuck, first.word, resource_of(view, first.object))
+        (!is_target, !kind.loses_data, first.fate != Fate::Stuck, first.fate, resource_of(view, first.object))
     };
     kinds.sort_by_key(rank);
     let shown: Vec<Line> = kinds.iter().map(|kind| line(view, kind)).collect();
@@ -61,24 +61,24 @@ fn resource_of(view: &PlanView<'_>, object: ObjectId) -> ResourceId {
     view.snapshot.object(object).resource
 }
 
-/// All objects by kind, word and remark, in the order of the plan.
+/// All objects by kind, fate and remark, in the order of the plan.
 fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
     let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
     let losses: FxHashSet<ObjectId> = losses.map(|effect| effect.object).collect();
     let mut kinds: Vec<Kind<'a>> = Vec::new();
-    let mut known: FxHashMap<(ResourceId, Word, String), usize> = FxHashMap::default();
+    let mut known: FxHashMap<(ResourceId, Fate, String), usize> = FxHashMap::default();
     let mut alone = 0;
     for mut row in rows(view, false) {
         let is_target = view.plan.request.targets.contains(&row.object);
         let loses_data = losses.contains(&row.object);
         row.detail = without_grace(row.detail);
         // Each has a reason of its own, until they are too many.
-        let tells = is_target || row.word == Word::Stuck;
+        let tells = is_target || row.fate == Fate::Stuck;
         alone += usize::from(tells);
         if tells && alone > MOST_ALONE {
             row.detail.clear();
         }
-        let key = (resource_of(view, row.object), row.word, row.detail.clone());
+        let key = (resource_of(view, row.object), row.fate, row.detail.clone());
         let place = *known.entry(key).or_insert_with(|| {
             kinds.push(Kind { rows: Vec::new(), loses_data });
             kinds.len() - 1
@@ -107,7 +107,7 @@ fn line(view: &PlanView<'_>, kind: &Kind<'_>) -> Line {
         guide: String::new(),
         tone: Tone::Plain,
         name: visible(&title).into_owned(),
-        columns: vec![first.word.column(WORD)],
+        columns: vec![first.fate.column(WORD)],
         remarks: if remark.is_empty() { Vec::new() } else { vec![(tone, visible(&remark).into_owned())] },
     }
 }

@@ -4,12 +4,9 @@ use crate::{
     graph::OwnerGraph,
     model::ObjectId,
     plan::{Outcome, Radius, VerdictResult},
-    render::{
-        picture::{
-            Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict,
-            View, row_of, section,
-        },
-        states::Word,
+    render::picture::{
+        Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View,
+        row_of, section,
     },
     simulate::{BlockedBy, State},
 };
@@ -64,7 +61,7 @@ pub(super) fn of_radius(radius: &BlastRadius<'_>, options: &PictureOptions<'_>) 
     };
     let rows = radius.rows.iter().map(draw).collect();
     let sections = section("More", radius.left_out().into_iter().collect()).into_iter().collect();
-    let views = vec![View { name: String::new(), verdict: None, rows, sections }];
+    let views = vec![View { name: String::new(), verdict: None, rows, waits: Vec::new(), sections }];
     let (objects, links) = objects.finish();
     Picture { kind: "BlastRadius", title: radius.title(), source: String::new(), objects, links, views, shown: 0 }
 }
@@ -80,18 +77,23 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
     let mut levels = Levels::default();
     let mut above: Vec<ObjectId> = Vec::new();
     let mut drawn = Vec::new();
+    let mut waits = Vec::new();
     for (index, row) in rows(view, fold).into_iter().enumerate() {
         above.truncate(row.depth as usize);
         let title = row_name(view, &row, above.last().copied());
         above.push(row.object);
         let parent = levels.parent(index, row.depth);
         let story = if row.more == 0 { story(view, row.outcome) } else { Vec::new() };
+        if row.more == 0 {
+            let others = row.outcome.waits_for.iter().take(MOST_NAMED).filter(|other| view.shown(**other).is_some());
+            waits.extend(others.map(|other| [objects.add(row.object), objects.add(*other)]));
+        }
         drawn.push(PictureRow {
             object: Some(objects.add(row.object)),
             title,
             parent,
-            fate: of_word(row.word),
-            word: row.word.text().to_owned(),
+            fate: row.fate,
+            word: row.fate.text().to_owned(),
             detail: row.detail,
             points: false,
             more: row.more,
@@ -100,17 +102,7 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
         });
     }
     let sections = obstructions(view).into_iter().chain(sections::of_picture(view, fold)).collect();
-    View { name, verdict: Some(of_verdict(&verdict)), rows: drawn, sections }
-}
-
-fn of_word(word: Word) -> Fate {
-    match word {
-        Word::Stuck => Fate::Stuck,
-        Word::Unclear | Word::Waits => Fate::Waits,
-        Word::Later | Word::Gone => Fate::Deleted,
-        Word::Stays => Fate::Kept,
-        Word::Unsure => Fate::Unsure,
-    }
+    View { name, verdict: Some(of_verdict(&verdict)), rows: drawn, waits, sections }
 }
 
 fn of_result(result: VerdictResult) -> Fate {
@@ -121,7 +113,7 @@ fn of_result(result: VerdictResult) -> Fate {
         VerdictResult::Unsure => Fate::Unsure,
         VerdictResult::External => Fate::Warning,
         VerdictResult::Deletes => Fate::Deleted,
-        VerdictResult::Nothing => Fate::Stays,
+        VerdictResult::Nothing => Fate::Untouched,
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let guides = Guides::of(rows.iter().map(|row| row.depth));
-    let word = rows.iter().map(|row| row.word.text().len()).max().unwrap_or(0).max(WORD);
+    let word = rows.iter().map(|row| row.fate.text().len()).max().unwrap_or(0).max(WORD);
     let mut above: Vec<ObjectId> = Vec::new();
     let mut lines: Vec<Line> = Vec::with_capacity(rows.len());
     for (row, guide) in rows.iter().zip(guides) {
@@ -71,7 +71,7 @@ pub(super) fn write_rows(
         let name = visible(&row_name(view, row, above.last().copied())).into_owned();
         above.push(row.object);
         let tone = if row.more > 0 { Tone::Quiet } else { Tone::Plain };
-        let columns = vec![row.word.column(word)];
+        let columns = vec![row.fate.column(word)];
         let remarks = remarks(view, row, options.wide).into_iter();
         let remarks = remarks.map(|(tone, remark)| (tone, visible(&remark).into_owned())).collect();
         lines.push(Line { guide, tone, name, columns, remarks });

@@ -137,7 +137,15 @@ fn explained_alike(cluster: &Alone, document: &Value, objects: &BTreeMap<String,
         .filter(|removal| lives(removal) && rules(removal).iter().all(|rule| RULES.contains(&rule.as_str())))
         .collect();
     let mut seen: BTreeSet<Vec<String>> = BTreeSet::new();
-    for removal in told.iter().step_by((told.len() / EXPLAINED).max(1)) {
+    // One for each reason first, whatever number it names.
+    let why = |removal: &Value| -> String {
+        let reasons = removal["reasons"].as_array().into_iter().flatten();
+        reasons.flat_map(|reason| text(&reason["why"]).chars()).filter(|c| !c.is_ascii_digit()).collect()
+    };
+    let mut whys: BTreeSet<String> = BTreeSet::new();
+    let (first, others): (Vec<&Value>, Vec<&Value>) = told.iter().partition(|removal| whys.insert(why(removal)));
+    let others = others.iter().step_by((others.len() / EXPLAINED).max(1)).take(EXPLAINED);
+    for removal in first.iter().take(EXPLAINED).chain(others) {
         let object = &removal["object"];
         let target = format!("{}/{}", text(&object["kind"]), text(&object["name"]));
         let place = object["namespace"].as_str().map_or(Vec::new(), |namespace| vec!["-n", namespace]);
