@@ -9,11 +9,12 @@ use super::run::{Ran, with_input};
 const EVIL: &str = "evil\u{1b}[31m\u{1b}]0;x\u{7}\r\nerror: forged\u{202e}\t";
 
 /// Every command that reads a dump, and every text that it writes.
-const LINES: [&[&str]; 36] = [
+const LINES: [&[&str]; 37] = [
     &["tree"],
     &["tree", "-o", "wide"],
     &["tree", "-o", "name"],
     &["tree", "-o", "dot"],
+    &["tree", "-o", "collector-dot"],
     &["tree", "pod/pod", "--owners"],
     &["plan"],
     &["plan", "-o", "name"],

@@ -133,9 +133,10 @@ fn one_table_is_asked_for_each_resource_that_is_shown() {
     assert_eq!(tables(&["deploy/web"]), shown);
     assert_eq!(tables(&["deploy/web", "--depth", "1"]), shown[1..]);
     assert_eq!(tables(&["cm/apart"]), [format!("/api/v1/namespaces/{namespace}/configmaps")]);
-    for nothing in [&["-o", "name"][..], &["-o", "dot"]] {
+    for nothing in [&["-o", "name"][..], &["-o", "collector-dot"]] {
         assert_eq!(tables(nothing), Vec::<String>::new(), "{nothing:?}");
     }
+    assert_eq!(tables(&["-o", "dot"]), shown, "a picture says what the text says");
     // Objects of several namespaces are in one list.
     let elsewhere = trial.another_namespace();
     trial.widget("here").create();
