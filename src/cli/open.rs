@@ -110,6 +110,10 @@ fn has_display() -> bool {
 
 /// Writes all of it, or nothing.
 fn written(page: &[u8], file: Option<&Path>) -> io::Result<PathBuf> {
+    // A link or a device would be replaced, not written to.
+    if file.and_then(|file| file.symlink_metadata().ok()).is_some_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it exists, and is no regular file"));
+    }
     let mut builder = tempfile::Builder::new();
     builder.prefix("kubectl-gc-").suffix(".html");
     // Only its owner may read it.

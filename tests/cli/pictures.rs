@@ -216,18 +216,18 @@ fn mermaid_draws_what_it_gets() {
     }
 }
 
-/// What is too large to be read is folded, and its last box says how much is missing.
+/// What is too large to be read is folded, and every object is counted.
 #[test]
 fn large_pictures_are_folded() {
-    for (format, most, boxes) in [("svg", 120, "<rect x="), ("dot", 200, "[label="), ("mermaid", 80, ":::")] {
+    for (format, most, boxes) in [("svg", 120, "<title>"), ("dot", 200, " [label="), ("mermaid", 80, ":::")] {
         for args in [&["tree", "--no-fold"][..], &["plan", "deployments", "--all", "-n", "shop"]] {
             let args = [args, &["--from", "-", "-o", format]].concat();
             let ran = with_input(&args, large(400, 10));
             let drawn = ran.out.matches(boxes).count();
-            // A folded row has a second box behind it; a legend and a title have boxes, too.
-            assert!((10..=2 * most).contains(&drawn), "{format}: {drawn}\n{}", ran.out);
-            let last = ran.out.lines().filter(|line| line.contains("more object")).count();
-            assert!(last > 0 && ran.out.len() < 120_000, "{format}: {} bytes\n{}", ran.out.len(), ran.out);
+            // The picture has a title, and a legend of at most three states.
+            assert!((10..=most + 4).contains(&drawn), "{format}: {drawn}\n{}", ran.out);
+            assert!(ran.out.contains("more of kind Deployment, and"), "{format}\n{}", ran.out);
+            assert!(ran.out.len() < 60_000, "{format}: {} bytes\n{}", ran.out.len(), ran.out);
         }
     }
 }
@@ -292,6 +292,10 @@ fn a_picture_is_opened() {
     let ran = run(&["tree", &format!("--open={}", away.display())]);
     let told = format!("error: the picture could not be written to {}: ", away.display());
     assert!(ran.code == 1 && ran.err.contains(&told), "{ran}");
+    let link = at("link.html");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let ran = run(&["tree", &format!("--open={}", link.display())]);
+    assert!(ran.code == 1 && ran.err.contains("it exists, and is no regular file"), "{ran}");
     // Without a screen, a program for terminals might be opened.
     let mut command = program();
     command.env("TMPDIR", folder.path()).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");

@@ -58,7 +58,7 @@ fn a_snapshot_tells_what_the_cluster_told() {
     let commands: [&[&str]; 9] = [
         &["tree"],
         &["tree", "-o", "json"],
-        &["tree", "-o", "dot"],
+        &["tree", "-o", "collector-dot"],
         &["tree", "--owners", "-o", "json", "configmap/below", "configmap/left"],
         &["plan", "-o", "json", "widget/owner"],
         &["plan", "-o", "json", "--propagation=foreground", "widget/owner"],

@@ -107,11 +107,12 @@ export class App {
     const from = this.selected && this.selected.node >= 0 ? forest.place[this.selected.node]! : -1;
     for (let step = 1; step <= forest.size; step++) {
       const node = forest.order[(from + step) % forest.size]!;
-      if (forest.isFold(node) || !WORST.has(forest.fate(node)) || (shown && !(shown.keep[node]! & 1))) continue;
+      const isBad = WORST.has(forest.fate(node)) || forest.row(node)?.loses;
+      if (forest.isFold(node) || !isBad || (shown && !(shown.keep[node]! & 1))) continue;
       this.select(node, forest.objectIndex(node));
       return;
     }
-    this.say('Nothing is stuck.');
+    this.say('Nothing is stuck or loses data.');
   }
 
   /** How a link names an object or a line. */

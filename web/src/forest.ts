@@ -108,7 +108,7 @@ export class Forest {
         const child = before.children[at]!;
         const row = this.rows[child]!;
         if (row.object === undefined || row.more) continue;
-        const key = `${this.#picture.objects[row.object]!.kind}/${row.fate}/${row.word ?? ''}`;
+        const key = `${this.#picture.objects[row.object]!.kind}/${row.fate}/${row.word ?? ''}/${row.loses ?? false}`;
         const group = alike.get(key);
         if (group) group.push(child);
         else alike.set(key, [child]);

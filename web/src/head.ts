@@ -9,6 +9,7 @@ export class Head {
   readonly element: HTMLElement;
   readonly #app: App;
   readonly #verdict = h('div', { class: 'verdict', role: 'status', 'aria-label': 'Verdict' });
+  readonly #otherwise = h('p', { class: 'quiet' });
   readonly #changes = h('p', { class: 'changes' });
   readonly #choices = new Map<string, HTMLInputElement>();
 
@@ -28,6 +29,7 @@ export class Head {
     this.element = h(
       'header', { class: 'head' },
       h('div', { class: 'asked' }, h('h1', {}, h('bdi', {}, title)), h('p', { class: 'quiet' }, h('bdi', {}, source))),
+      this.#otherwise,
       this.#verdict,
       policies && h('div', { class: 'policies-line' }, policies, this.#changes),
     );
@@ -39,6 +41,9 @@ export class Head {
     if (choice) choice.checked = true;
     if (before && before.view === this.#app.state.view) return;
     const { verdict } = view;
+    const { views, shown } = this.#app.picture;
+    this.#otherwise.hidden = view === (views[shown] ?? views[0]);
+    fill(this.#otherwise, `Shown: --propagation=${view.name}, which is not what the command asked for.`);
     this.#verdict.hidden = !verdict;
     this.#verdict.className = `verdict fate-${verdict?.fate ?? 'untouched'}`;
     // The live region tells the sentence when the policy changes.

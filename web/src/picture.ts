@@ -59,6 +59,8 @@ export interface Row {
   detail?: string;
   /** It only says where the row of its object is. */
   points?: boolean;
+  /** Its stored data is lost. */
+  loses?: boolean;
   more?: number;
   story?: Section[];
   commands?: string[];

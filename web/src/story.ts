@@ -51,7 +51,7 @@ function overview(app: App): HTMLElement[] {
     ...sections(view.sections ?? []),
     ...(view.rows.length === 0 ? [] : [
       h('p', { class: 'quiet hint' }, 'Select an object for its story and its commands. Keys: ↑ ↓ or j k walk, → ← open ' +
-        'and close, Enter selects, / searches, n finds what is stuck, t shows the table, p another policy, Esc goes back.'),
+        'and close, Enter selects, / searches, n finds what is stuck or loses data, t shows the table, p another policy, Esc goes back.'),
     ]),
   ];
 }

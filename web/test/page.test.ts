@@ -146,6 +146,7 @@ pageTest('another policy changes verdict, lines and marks', shop, async (page) =
   assert.match(await text(page, '.changes'), /8 objects end differently than with foreground; 3 of them are outside/);
   assert.equal((await lines(page)).length, 6);
   assert.equal(await hash(page), '#view=orphan');
+  assert.match(await text(page, '.head'), /Shown: --propagation=orphan, which is not what the command asked for\./);
   await page.goBack();
   assert.match(await text(page, '.verdict'), /5 of 8/);
 });

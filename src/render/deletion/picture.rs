@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     act::Answered,
     plan::OutcomeKind,
-    render::picture::{Fate, Folds, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
+    render::picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
     wording::count,
 };
 
@@ -52,11 +52,12 @@ pub(super) fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> 
     let verdict = Verdict { fate: Fate::of_word(word, tone), word: word.to_owned(), sentence };
     let next = view.followed.and_then(|followed| text::next(view, followed)).map(|command| command.to_string());
     let sections = [section("Then", view.unfinished.to_vec()), section("Next", next.into_iter().collect())];
-    let drawn = View { verdict: Some(verdict), rows, sections: sections.into_iter().flatten().collect(), ..planned };
+    // What waited when it was planned may be gone.
+    let (sections, waits) = (sections.into_iter().flatten().collect(), Vec::new());
+    let drawn = View { verdict: Some(verdict), rows, waits, sections, ..planned };
     picture.views = Vec::new();
     picture.shown = 0;
-    let folds = Folds { samples: SAMPLES, ..Folds::NONE };
-    let drawn = if options.fold { folded(&picture, &drawn, folds).0 } else { drawn };
+    let drawn = if options.fold { folded(&picture, drawn, SAMPLES) } else { drawn };
     picture.views.push(drawn);
     picture
 }

@@ -26,19 +26,7 @@ pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Pi
                 more => format!("… {} more", thousands(more)),
             };
             let (object, parent) = (Some(objects.add(*id)), Some(at));
-            let (story, commands) = (Vec::new(), Vec::new());
-            rows.push(Row {
-                object,
-                title,
-                parent,
-                fate,
-                word: word.to_owned(),
-                detail,
-                points: false,
-                more,
-                story,
-                commands,
-            });
+            rows.push(Row { object, parent, word: word.to_owned(), detail, more, ..Row::new(title, fate) });
         };
         let named = if finding.objects.len() > most { &finding.objects[..most] } else { &finding.objects };
         named.iter().for_each(|id| add(id, fate, "", String::new(), 0));
@@ -90,16 +78,11 @@ fn row_of_finding(view: &DoctorView<'_>, finding: &Finding) -> Row {
         subject => format!(": {subject}"),
     };
     Row {
-        object: None,
-        title: format!("{}{about}", finding.code.name()),
-        parent: None,
-        fate: of_severity(finding.severity),
         word: word(finding.severity).to_owned(),
         detail: finding.message.clone(),
-        points: false,
-        more: 0,
         story: story(finding),
         commands: finding.remedies.iter().flat_map(commands).collect(),
+        ..Row::new(format!("{}{about}", finding.code.name()), of_severity(finding.severity))
     }
 }
 

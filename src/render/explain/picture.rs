@@ -25,21 +25,17 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
         let sections: Vec<Section> = sections::of_picture(view, explanation, !options.fold);
         rows.push(Row {
             object: Some(objects.add(explanation.object)),
-            title: name.clone(),
-            parent: None,
-            fate,
             word: word.to_owned(),
             detail: sentence,
-            points: false,
-            more: 0,
             story: sections.clone(),
             commands: explanation.findings.iter().flat_map(|found| found.remedies.iter().flat_map(commands)).collect(),
+            ..Row::new(name.clone(), fate)
         });
         let of = |section: Section| Section { label: format!("{name}: {}", section.label), ..section };
         all_sections.extend(sections.into_iter().map(|section| if several { of(section) } else { section }));
         let mut tree = |heading: &str, lines: Vec<TreeLine>| {
             let top = rows.len();
-            rows.push(heading_of(heading, at));
+            rows.push(Row { parent: Some(at), ..Row::new(heading, Fate::Untouched) });
             let mut levels = Levels::default();
             for TreeLine { depth, subject, points, line } in lines {
                 let object = match subject {
@@ -78,20 +74,5 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
         links,
         views: vec![View { name: String::new(), verdict, rows, waits: Vec::new(), sections: all_sections }],
         shown: 0,
-    }
-}
-
-fn heading_of(heading: &str, parent: usize) -> Row {
-    Row {
-        object: None,
-        title: heading.to_owned(),
-        parent: Some(parent),
-        fate: Fate::Untouched,
-        word: String::new(),
-        detail: String::new(),
-        points: false,
-        more: 0,
-        story: Vec::new(),
-        commands: Vec::new(),
     }
 }

@@ -28,18 +28,8 @@ pub(in crate::render) fn row_of(line: &Line) -> Row {
     let columns = columns.collect::<Vec<_>>().join(" ");
     let details: Vec<String> =
         [columns, remarks_of(&line.remarks)].into_iter().filter(|text| !text.is_empty()).collect();
-    Row {
-        object: None,
-        title: line.name.clone(),
-        parent: None,
-        fate: Fate::of_word(&word, tone),
-        word,
-        detail: details.join("; "),
-        points: false,
-        more: 0,
-        story: Vec::new(),
-        commands: Vec::new(),
-    }
+    let fate = Fate::of_word(&word, tone);
+    Row { word, detail: details.join("; "), ..Row::new(line.name.clone(), fate) }
 }
 
 /// The remarks of a line, as one text.

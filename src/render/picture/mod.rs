@@ -22,7 +22,7 @@ use crate::render::{go_quote::visible, output::Format};
 pub use self::commands::ObjectCommands;
 pub(in crate::render) use self::{
     build::{Levels, remarks_of, row_of, section},
-    fold::{Folds, folded},
+    fold::folded,
     objects::{Objects, of_identity},
 };
 pub use super::states::Fate;
@@ -154,9 +154,15 @@ pub struct Row {
     /// It only says where the row of its object is: `see above`.
     #[serde(skip_serializing_if = "is_false")]
     pub points: bool,
+    /// Its stored data is lost.
+    #[serde(skip_serializing_if = "is_false")]
+    pub loses: bool,
     /// How many objects the row stands for; 0 if it shows one.
     #[serde(skip_serializing_if = "is_zero")]
     pub more: usize,
+    /// How many objects below it the row stands for, too.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub below: usize,
     /// What else is known of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub story: Vec<Section>,
@@ -212,7 +218,34 @@ impl Picture {
     }
 }
 
+impl Row {
+    /// A row of its own, with nothing but this.
+    pub(in crate::render) fn new(title: impl Into<String>, fate: Fate) -> Self {
+        Row {
+            object: None,
+            title: title.into(),
+            parent: None,
+            fate,
+            word: String::new(),
+            detail: String::new(),
+            points: false,
+            loses: false,
+            more: 0,
+            below: 0,
+            story: Vec::new(),
+            commands: Vec::new(),
+        }
+    }
+}
+
 impl View {
+    /// The same without rows.
+    fn clone_without_rows(&self) -> Self {
+        let View { name, verdict, rows: _, waits, sections } = self;
+        let (name, verdict, sections) = (name.clone(), verdict.clone(), sections.clone());
+        View { name, verdict, rows: Vec::new(), waits: waits.clone(), sections }
+    }
+
     /// The fates that occur, for a legend.
     fn fates(&self) -> BTreeSet<Fate> {
         self.rows.iter().map(|row| row.fate).collect()

@@ -118,7 +118,7 @@ impl Page {
                  stroke=\"{colour}\"{stroke}/>\n"
             );
         };
-        if row.more > 0 {
+        if row.more + row.below > 0 {
             draw(x + 3, top - 3);
         }
         draw(x, top);
@@ -169,7 +169,7 @@ impl Page {
         let indent = MARGIN + pixels(widest, MIDDLE).min(WIDTH / 4);
         for section in &view.sections {
             self.text((MARGIN, self.y + MIDDLE), MIDDLE, INK, " font-weight=\"bold\"", &section.label);
-            if pixels(section.label.width() + 1, MIDDLE) > indent {
+            if MARGIN + pixels(section.label.width() + 1, MIDDLE) > indent {
                 self.y += LINE;
             }
             section.lines.iter().for_each(|line| self.lines(indent, MIDDLE, INK, "", line));

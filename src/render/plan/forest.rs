@@ -89,13 +89,27 @@ fn arrange(view: &PlanView<'_>) -> (Vec<ObjectId>, FxHashMap<ObjectId, Vec<Objec
         }
         roots.push(root);
         let mut open = VecDeque::from([root]);
-        while let Some(above) = open.pop_front() {
-            let owned = view.graph.dependents(above.into()).iter().chain(contents.get(&above).into_iter().flatten());
-            let below: Vec<ObjectId> =
-                owned.copied().filter(|object| view.shown(*object).is_some() && placed.insert(*object)).collect();
-            open.extend(&below);
-            if !below.is_empty() {
-                children.insert(above, below);
+        // Contents stand below their owners, if these are shown, and directly below the object that contains them if
+        // no owner leads to them.
+        let mut containers = Vec::new();
+        let mut place = |above: ObjectId, object: &ObjectId| {
+            let is_new = view.shown(*object).is_some() && placed.insert(*object);
+            if is_new {
+                children.entry(above).or_default().push(*object);
+            }
+            is_new
+        };
+        loop {
+            if let Some(above) = open.pop_front() {
+                let inside = contents.get(&above).map(Vec::as_slice).unwrap_or_default();
+                let owned = view.graph.dependents(above.into()).iter();
+                let free = inside.iter().filter(|object| !below_another(view, **object));
+                open.extend(owned.chain(free).filter(|object| place(above, object)));
+                containers.extend((!inside.is_empty()).then_some(above));
+            } else if let Some(above) = containers.pop() {
+                open.extend(contents[&above].iter().filter(|object| place(above, object)));
+            } else {
+                break;
             }
         }
     }

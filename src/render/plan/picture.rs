@@ -2,7 +2,7 @@
 
 use crate::{
     graph::OwnerGraph,
-    model::ObjectId,
+    model::{ObjectId, effects::EffectKind},
     plan::{Outcome, Radius, VerdictResult},
     render::picture::{
         Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View,
@@ -36,7 +36,9 @@ pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Pict
         drawn(view, policy(view), verdict, options.fold, &mut objects)
     };
     let views: Vec<View> = views.map(draw).collect();
-    let title = format!("Plan: delete {}, {}", targets(view), policy(view));
+    // Several policies are in one page: it says which one it shows.
+    let of = if views.len() > 1 { String::new() } else { format!(", {}", policy(view)) };
+    let title = format!("Plan: delete {}{of}", targets(view));
     let (objects, links) = objects.finish();
     Picture { kind: "Plan", title, source: String::new(), objects, links, views, shown: 0 }
 }
@@ -90,15 +92,13 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
         }
         drawn.push(PictureRow {
             object: Some(objects.add(row.object)),
-            title,
             parent,
-            fate: row.fate,
             word: row.fate.text().to_owned(),
             detail: row.detail,
-            points: false,
+            loses: view.effects_of(row.object).any(|effect| effect.kind == EffectKind::DataDestroyed),
             more: row.more,
             story,
-            commands: Vec::new(),
+            ..PictureRow::new(title, row.fate)
         });
     }
     let sections = obstructions(view).into_iter().chain(sections::of_picture(view, fold)).collect();
@@ -109,7 +109,8 @@ fn of_result(result: VerdictResult) -> Fate {
     match result {
         VerdictResult::Refused | VerdictResult::TakesDown | VerdictResult::DataLoss => Fate::Error,
         VerdictResult::Stuck => Fate::Stuck,
-        VerdictResult::Depends | VerdictResult::Waits => Fate::Waits,
+        VerdictResult::Depends => Fate::Depends,
+        VerdictResult::Waits => Fate::Waits,
         VerdictResult::Unsure => Fate::Unsure,
         VerdictResult::External => Fate::Warning,
         VerdictResult::Deletes => Fate::Deleted,

@@ -16,7 +16,7 @@ fn a_closed_pipe_is_no_error() {
         trial.config_map(&format!("dependent-{number}")).owned_by(&owner).create();
     }
     for lines in [0, 1] {
-        for format in ["json", "dot"] {
+        for format in ["json", "collector-dot"] {
             let mut command = trial.cluster.gc_command(&trial.cluster.kubeconfig(ADMIN));
             command.args(["tree", "-n", &trial.namespace, "-o", format]);
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
