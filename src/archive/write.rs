@@ -13,6 +13,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
+use crate::dump::folder_of;
+
 use super::{
     Archive, ArchiveError, END, End, HEADER, Header, SEPARATOR, TITLE,
     order::{ArchiveEntry, creatable, rank},
@@ -303,10 +305,6 @@ fn ending(path: &Path) -> Option<bool> {
         .into_iter()
         .find(|(ending, _)| name.len() > ending.len() && name.ends_with(ending))
         .map(|(_, packed)| packed)
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Describes the existing file, for users who run the same command twice.

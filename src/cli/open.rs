@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, ValueHint};
 
-use crate::{operations::OperationError, render::output::Format};
+use crate::{dump::folder_of, operations::OperationError, render::output::Format};
 
 use super::{commands::Command, exit::Exit, report::Report};
 
@@ -129,10 +129,6 @@ fn written(page: &[u8], file: Option<&Path>) -> io::Result<PathBuf> {
         }
         None => Ok(written.keep()?.1),
     }
-}
-
-fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn opened(path: &Path) -> io::Result<String> {

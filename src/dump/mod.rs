@@ -33,7 +33,7 @@ pub use error::{DumpError, Place};
 pub(crate) use input::EXAMPLE;
 pub(crate) use kustomize::kustomized;
 pub use snapshot_file::write;
-pub(crate) use snapshot_file::write_to_path;
+pub(crate) use snapshot_file::{folder_of, write_to_path};
 
 use crate::{
     model::Snapshot,

@@ -46,6 +46,15 @@ pub(super) struct Look {
     pub colours: [&'static str; 2],
 }
 
+/// The border of a box: a state shows without colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Border {
+    Plain,
+    Thick,
+    Dashed,
+    Dotted,
+}
+
 impl Fate {
     pub(super) const ALL: [Self; 12] = [
         Self::Stuck,
@@ -86,6 +95,15 @@ impl Fate {
             Self::Untouched => ('·', "untouched", Tone::Quiet, DIM, "nothing is said to happen to it"),
         };
         Look { symbol, word, meaning, tone, colours }
+    }
+
+    pub(super) const fn border(self) -> Border {
+        match self {
+            Self::Stuck | Self::Error => Border::Thick,
+            Self::Later => Border::Dashed,
+            Self::Missing | Self::Note | Self::Untouched => Border::Dotted,
+            Self::Depends | Self::Waits | Self::Unsure | Self::Warning | Self::Deleted | Self::Kept => Border::Plain,
+        }
     }
 
     /// What a legend says of it: `■ STUCK: Terminating, …`.

@@ -18,7 +18,8 @@ use crate::{
     reclaim::{self, Removal},
     server::kinds::protected,
     simulate::{
-        BlockedBy, Blockers, Cause, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome, Projection, State,
+        BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome, Projection,
+        State,
     },
 };
 
@@ -130,12 +131,20 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     let later = is_held.then(|| Projection::once_others_finish(case.stage));
     let mut wanted = later.as_ref().map(|later| later.needs.clone()).unwrap_or_default();
     wanted.add(&case.projection.needs);
-    let mut teller = Explainer { case, now, later, wanted };
+    let mut later_causes: FxHashMap<ObjectId, Vec<Cause>> = FxHashMap::default();
+    for change in later.iter().flat_map(|later| &later.log).filter(|change| deletes(change)) {
+        later_causes.entry(change.object).or_default().push(change.cause.clone());
+    }
+    let mut teller = Explainer { case, now, later, later_causes, wanted };
     teller.wanted.add(&needs);
     let explanations: Vec<Explanation> = objects.iter().map(|object| teller.tell(*object, findings)).collect();
     let mut wanted = teller.wanted;
     needed::narrow(case, &mut wanted, explanations.iter().flat_map(Explanation::spoken_of));
     Explained { explanations, wanted }
+}
+
+fn deletes(change: &Change) -> bool {
+    matches!(change.effect, Effect::Removed | Effect::Deleting)
 }
 
 /// Adds to explanations what the cluster removes by itself, as of `now` in Unix seconds. Of a live cluster, only what a
@@ -160,6 +169,8 @@ struct Explainer<'c, 'a> {
     now: Blockers,
     /// What follows once all others have done their part; `None` if nothing waits for them.
     later: Option<Projection>,
+    /// What deletes each object then.
+    later_causes: FxHashMap<ObjectId, Vec<Cause>>,
     wanted: Needs,
 }
 
@@ -209,7 +220,7 @@ impl Explainer<'_, '_> {
         };
         // The cause of a deletion says more than what ends it.
         let changes = || projection.log.iter().filter(|change| change.object == object);
-        let leaving = changes().find(|change| matches!(change.effect, Effect::Removed | Effect::Deleting));
+        let leaving = changes().find(|change| deletes(change));
         FinalState {
             uncertain: self.uncertainty(object, next, &outcome),
             because: leaving
@@ -232,7 +243,7 @@ impl Explainer<'_, '_> {
         let uncertain = later.uncertain(object);
         let finished = &later.others.finished;
         let own = finished.iter().find(|finished| finished.object == object);
-        let behind = self.behind(later, object);
+        let behind = self.behind(object);
         let others = || finished.iter().filter(|finished| finished.object != object);
         let mut once: Vec<Finished> = others().filter(|finished| behind.contains(&finished.object)).cloned().collect();
         if once.is_empty() {
@@ -249,7 +260,7 @@ impl Explainer<'_, '_> {
     }
 
     /// The objects whose deletion leads to that of this one, and what those wait for.
-    fn behind(&self, later: &Projection, object: ObjectId) -> FxHashSet<ObjectId> {
+    fn behind(&self, object: ObjectId) -> FxHashSet<ObjectId> {
         let snapshot = self.case.snapshot();
         let mut behind: FxHashSet<ObjectId> = FxHashSet::default();
         let mut open = vec![object];
@@ -259,15 +270,14 @@ impl Explainer<'_, '_> {
                 // Its own owners don't matter any more.
                 found.extend(self.case.projection.waits_for(id));
             } else {
-                let changes = later.log.iter().filter(|change| change.object == id);
-                let leaves = changes.filter(|change| matches!(change.effect, Effect::Removed | Effect::Deleting));
-                for change in leaves {
-                    match change.cause {
+                let causes = self.later_causes.get(&id).into_iter().flatten();
+                for cause in causes {
+                    match cause {
                         Cause::Collector(_) => {
                             let owners = snapshot.object(id).owners.iter();
                             found.extend(owners.filter_map(|owner| snapshot.by_uid(owner.uid)));
                         }
-                        _ => found.extend(change.cause.above()),
+                        _ => found.extend(cause.above()),
                     }
                 }
             }

@@ -25,7 +25,7 @@ mod write;
 
 pub(super) use read::read;
 pub use write::write;
-pub(crate) use write::write_to_path;
+pub(crate) use write::{folder_of, write_to_path};
 
 /// The apiVersion of snapshot files.
 const API_VERSION: &str = "kubectl-gc/v1";

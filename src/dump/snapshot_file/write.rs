@@ -176,9 +176,8 @@ pub(crate) fn write_to_path(snapshot: &Snapshot, path: &Path) -> Result<(), Dump
         return write_named(snapshot, path, &mut file).map_err(unwritable);
     }
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Only the owner may read it (0600), as an archive.
-    let mut file = tempfile::Builder::new().prefix(".kubectl-gc-").tempfile_in(folder).map_err(unwritable)?;
+    let mut file = tempfile::Builder::new().prefix(".kubectl-gc-").tempfile_in(folder_of(path)).map_err(unwritable)?;
     write_named(snapshot, path, file.as_file_mut()).map_err(unwritable)?;
     file.as_file().sync_all().map_err(unwritable)?;
     file.persist(path).map_err(|error| unwritable(error.error))?;
@@ -195,4 +194,9 @@ fn write_named(snapshot: &Snapshot, path: &Path, file: &mut fs::File) -> io::Res
         write(snapshot, &mut to)?;
     }
     to.flush()
+}
+
+/// The folder of a file, also of one without a path.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

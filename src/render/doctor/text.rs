@@ -66,7 +66,7 @@ impl DoctorView<'_> {
         if unread > 0 {
             verdict.push_str(" as far as could be read");
         }
-        let looked_at = looked_at(self.snapshot, self.namespace.filter(|_| self.targets.is_none()));
+        let looked_at = looked_at(self.snapshot, self.namespace_alone());
         if !self.only.is_empty() {
             return format!("{verdict}: {looked_at} checked.{gaps}");
         }
@@ -83,9 +83,14 @@ impl DoctorView<'_> {
         format!("{verdict}{of}: {looked_at} checked ({about}).{gaps}")
     }
 
+    /// The namespace that was asked for, if no targets were.
+    fn namespace_alone(&self) -> Option<&str> {
+        self.namespace.filter(|_| self.targets.is_none())
+    }
+
     /// The kinds that were read, or the first of them.
     fn kinds_read(&self) -> String {
-        let (_, kinds) = examined(self.snapshot, self.namespace.filter(|_| self.targets.is_none()));
+        let (_, kinds) = examined(self.snapshot, self.namespace_alone());
         let named = kinds.iter().take(NAMED_KINDS).map(|id| self.snapshot.resources.get(*id).kind.as_str());
         let more = and_more(kinds.len().saturating_sub(NAMED_KINDS));
         format!("{}{more}", named.collect::<Vec<_>>().join(", "))

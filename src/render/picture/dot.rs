@@ -1,6 +1,6 @@
 //! `-o dot`: a picture for Graphviz.
 
-use crate::render::go_quote::quoted;
+use crate::render::{go_quote::quoted, states::Border};
 
 use super::{
     Fate, Picture, Row, Section, View,
@@ -50,9 +50,7 @@ fn heading(picture: &Picture, view: &View) -> Vec<String> {
 }
 
 fn lines_of(row: &Row) -> Vec<String> {
-    let state = [row.fate.look().symbol.to_string(), row.word.clone(), row.title.clone()];
-    let state: Vec<&str> = state.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-    let mut lines = broken(&state.join(" "), WIDTH);
+    let mut lines = broken(&format!("{} {}", row.state(), row.title), WIDTH);
     lines.extend(broken(&cut(&row.detail, LONGEST), WIDTH));
     lines
 }
@@ -65,12 +63,12 @@ fn label(lines: &[String]) -> String {
 }
 
 fn attributes(fate: Fate) -> String {
-    let style = match fate {
-        Fate::Stuck | Fate::Error => "filled,bold",
-        Fate::Later => "filled,dashed",
-        Fate::Missing | Fate::Note | Fate::Untouched => "filled,dotted",
-        Fate::Kept => "filled,rounded",
-        Fate::Depends | Fate::Waits | Fate::Unsure | Fate::Warning | Fate::Deleted => "filled",
+    let style = match fate.border() {
+        Border::Plain if fate == Fate::Kept => "filled,rounded",
+        Border::Plain => "filled",
+        Border::Thick => "filled,bold",
+        Border::Dashed => "filled,dashed",
+        Border::Dotted => "filled,dotted",
     };
     let [colour, behind] = fate.look().colours;
     format!("shape=box style={style:?} color={colour:?} fillcolor={behind:?}")

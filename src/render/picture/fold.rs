@@ -198,7 +198,8 @@ fn and_below(below: usize) -> String {
     if below == 0 { String::new() } else { format!(", and {} below", thousands(below)) }
 }
 
-fn depths(rows: &[Row]) -> Vec<usize> {
+/// How many rows each one stands below.
+pub(super) fn depths(rows: &[Row]) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::with_capacity(rows.len());
     for row in rows {
         depths.push(row.parent.map_or(0, |parent| depths[parent] + 1));

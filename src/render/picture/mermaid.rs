@@ -1,5 +1,7 @@
 //! `-o mermaid`: a picture that GitHub and GitLab draw in a comment.
 
+use crate::render::states::Border;
+
 use super::{
     Fate, Picture, Row, View,
     fold::fitting,
@@ -48,8 +50,8 @@ fn flowchart(picture: &Picture, view: &View) -> (String, usize) {
         out += &format!("  o{} {} o{}\n", edge.from, arrow(edge), edge.to);
     }
     for fate in view.fates() {
-        let [colour, behind] = fate.look().colours;
-        out += &format!("  classDef {} fill:{behind},stroke:{colour},color:#1f2328{}\n", fate.class(), border(fate));
+        let ([colour, behind], stroke) = (fate.look().colours, stroke(fate.border()));
+        out += &format!("  classDef {} fill:{behind},stroke:{colour},color:#1f2328{stroke}\n", fate.class());
     }
     out += "  classDef about fill:none,stroke:none,text-align:left\n";
     (out, graph.edges.len())
@@ -57,9 +59,7 @@ fn flowchart(picture: &Picture, view: &View) -> (String, usize) {
 
 /// A node with its label: a state shows by its symbol, its word and its shape.
 fn node(row: &Row) -> String {
-    let state = [row.fate.look().symbol.to_string(), row.word.clone()];
-    let state: Vec<&str> = state.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-    let mut label = format!("<b>{}</b> {}", escaped(&state.join(" ")), escaped(&row.title));
+    let mut label = format!("<b>{}</b> {}", escaped(&row.state()), escaped(&row.title));
     if !row.detail.is_empty() {
         label += &format!("<br>{}", escaped(&cut(&row.detail, WIDTH)));
     }
@@ -73,12 +73,12 @@ fn node(row: &Row) -> String {
     format!("{begin}\"{label}\"{end}:::{}", row.fate.class())
 }
 
-fn border(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Stuck | Fate::Error => ",stroke-width:3px",
-        Fate::Later => ",stroke-dasharray:6 3",
-        Fate::Missing | Fate::Note | Fate::Untouched => ",stroke-dasharray:2 2",
-        Fate::Depends | Fate::Waits | Fate::Unsure | Fate::Warning | Fate::Deleted | Fate::Kept => "",
+fn stroke(border: Border) -> &'static str {
+    match border {
+        Border::Plain => "",
+        Border::Thick => ",stroke-width:3px",
+        Border::Dashed => ",stroke-dasharray:6 3",
+        Border::Dotted => ",stroke-dasharray:2 2",
     }
 }
 

@@ -219,6 +219,11 @@ impl Picture {
 }
 
 impl Row {
+    /// `■ STUCK`: its symbol, and its word if it has one.
+    fn state(&self) -> String {
+        format!("{} {}", self.fate.look().symbol, self.word).trim_end().to_owned()
+    }
+
     /// A row of its own, with nothing but this.
     pub(in crate::render) fn new(title: impl Into<String>, fate: Fate) -> Self {
         Row {

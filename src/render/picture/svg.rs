@@ -3,7 +3,14 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Fate, Picture, Row, View, fold::fitting, lines::broken, markup::escaped};
+use crate::render::states::Border;
+
+use super::{
+    Picture, Row, View,
+    fold::{depths, fitting},
+    lines::broken,
+    markup::escaped,
+};
 
 /// As wide as a comment on GitHub, in pixels like all lengths here.
 const WIDTH: usize = 860;
@@ -82,9 +89,7 @@ impl Page {
     fn rows(&mut self, view: &View) {
         // Where the box of each row begins, and where it ends below.
         let mut places: Vec<(usize, usize)> = Vec::with_capacity(view.rows.len());
-        let mut depths: Vec<usize> = Vec::with_capacity(view.rows.len());
-        for row in &view.rows {
-            let depth = row.parent.map_or(0, |parent| depths[parent] + 1);
+        for (row, depth) in view.rows.iter().zip(depths(&view.rows)) {
             let x = MARGIN + INDENT * depth.min(MOST_INDENTED);
             let (top, middle) = (self.y + (ROW - BOX) / 2, self.y + ROW / 2);
             if let Some((from, bottom)) = row.parent.map(|parent| places[parent])
@@ -94,7 +99,6 @@ impl Page {
                 self.body +=
                     &format!("<path d=\"M{from}.5 {bottom}V{middle}.5H{x}\" fill=\"none\" stroke=\"{GUIDE}\"/>\n");
             }
-            depths.push(depth);
             places.push((x, top + BOX));
             self.row(row, x, top);
         }
@@ -103,15 +107,15 @@ impl Page {
 
     /// A box with the state and the name, and beside it or below what is said of it.
     fn row(&mut self, row: &Row, x: usize, top: usize) {
-        let (look, room) = (row.fate.look(), WIDTH - MARGIN - x);
-        let [colour, behind] = look.colours;
-        let state = if row.word.is_empty() { look.symbol.to_string() } else { format!("{} {}", look.symbol, row.word) };
+        let room = WIDTH - MARGIN - x;
+        let [colour, behind] = row.fate.look().colours;
+        let state = row.state();
         let needed = pixels(state.width() + 1 + row.title.width(), MIDDLE) + 2 * PADDING;
         let width = needed.min(room);
         let said = [row.title.as_str(), row.word.as_str(), row.detail.as_str()];
         let said: Vec<&str> = said.into_iter().filter(|text| !text.is_empty()).collect();
         self.body += &format!("<g><title>{}</title>\n", escaped(&said.join(": ")));
-        let stroke = stroke(row.fate);
+        let stroke = stroke(row.fate.border());
         let mut draw = |x: usize, y: usize| {
             self.body += &format!(
                 "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{BOX}\" rx=\"3\" fill=\"{behind}\" \
@@ -203,12 +207,11 @@ fn columns(pixels: usize, size: usize) -> usize {
     (pixels as f64 / (size as f64 * LETTER)) as usize
 }
 
-/// The border of a box: a state shows without colour.
-fn stroke(fate: Fate) -> &'static str {
-    match fate {
-        Fate::Stuck | Fate::Error => " stroke-width=\"2.5\"",
-        Fate::Later => " stroke-dasharray=\"5 3\"",
-        Fate::Untouched | Fate::Missing | Fate::Note => " stroke-dasharray=\"1.5 2\"",
-        Fate::Depends | Fate::Waits | Fate::Unsure | Fate::Warning | Fate::Deleted | Fate::Kept => "",
+fn stroke(border: Border) -> &'static str {
+    match border {
+        Border::Plain => "",
+        Border::Thick => " stroke-width=\"2.5\"",
+        Border::Dashed => " stroke-dasharray=\"5 3\"",
+        Border::Dotted => " stroke-dasharray=\"1.5 2\"",
     }
 }
