@@ -8,6 +8,11 @@ pub(crate) fn parts(url: &str) -> [&str; 3] {
     [scheme, host, rest]
 }
 
+/// Whether this is a URL that can be fetched, and no path of a file.
+pub(crate) fn is_fetched(path: &str) -> bool {
+    path.starts_with("http://") || path.starts_with("https://")
+}
+
 /// A URL without its name and password.
 pub(crate) fn without_password(url: &str) -> String {
     parts(url).concat()

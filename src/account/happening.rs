@@ -77,7 +77,7 @@ pub enum Change {
         why: Option<Reason>,
         /// How long it was Terminating, in milliseconds.
         after: Option<Millis>,
-        /// The finalizers that were removed last.
+        /// The finalizers that it had to the end.
         removed: Vec<String>,
     },
     /// Finalizers of a Terminating object were removed.

@@ -88,8 +88,9 @@ const DEFAULT_MAX_INPUT: &str = "4Gi";
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Source")]
 pub struct SourceArgs {
-    /// Read a dump, snapshot or archive, a folder of them, or - (standard input) instead of a cluster; may be repeated
-    #[arg(long, value_name = "FILE|FOLDER|-")]
+    /// Read a dump, snapshot or archive, a folder of them, a URL, or - (standard input) instead of a cluster; may be
+    /// repeated
+    #[arg(long, value_name = "FILE|FOLDER|URL|-")]
     pub from: Vec<String>,
     /// Read an example instead of a cluster: shop, a small one to try all on, leftovers, old or owners
     // Replaced by --from before clap reads it.
@@ -429,10 +430,11 @@ pub struct DeleteArgs {
     pub archive: Option<std::path::PathBuf>,
     /// Delete even if something that could not be read may change the outcome; TYPEs allow only these to be unread
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete)]
+        default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete,
+        hide_short_help = true)]
     pub allow_incomplete: AllowIncomplete,
     /// Ignore TARGETs that do not exist
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub ignore_not_found: bool,
     /// Follow the cascade to its end; --wait=false only sends the deletes
     #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true,
@@ -448,7 +450,7 @@ pub struct DeleteArgs {
     #[arg(long, value_name = "TIME", conflicts_with = "keep")]
     pub hold: Option<String>,
     /// With --hold: where to store cluster-scoped TARGETs; without it the current namespace
-    #[arg(long, value_name = "NAMESPACE", requires = "hold")]
+    #[arg(long, value_name = "NAMESPACE", requires = "hold", hide_short_help = true)]
     pub hold_namespace: Option<String>,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
@@ -883,7 +885,7 @@ pub struct GraceArgs {
         allow_hyphen_values = true)]
     pub grace_period: i64,
     /// A grace period of one second
-    #[arg(long, help_heading = "Deletion")]
+    #[arg(long, help_heading = "Deletion", hide_short_help = true)]
     pub now: bool,
     /// No grace period: remove pods at once
     #[arg(long, help_heading = "Deletion")]

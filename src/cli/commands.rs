@@ -15,7 +15,7 @@ use super::{
         ReclaimArgs, ResourcesArgs, RestoreArgs, Root, SnapshotArgs, SweepArgs, TreeArgs, TuiArgs, VersionArgs,
         WatchArgs,
     },
-    arguments, examples,
+    arguments, examples, formats,
 };
 
 /// The command line of a run: only its syntax is checked.
@@ -272,6 +272,8 @@ impl Entry {
         let command = (self.arguments)(clap::Command::new(self.name)).about(self.about);
         let template = [TEMPLATE, ",\n\"kubectl gc help ", self.name, "\" for all flags."].concat();
         let command = command.before_help(examples::of(self.name)).help_template(template);
+        let takes_format = |arg: &clap::Arg| arg.get_value_names().is_some_and(|names| names == ["FORMAT"]);
+        let command = command.mut_args(|arg| if takes_format(&arg) { arg.long_help(formats::ABOUT) } else { arg });
         command.long_about(format!("{}\n\n{}", self.about, self.more))
     }
 

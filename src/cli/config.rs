@@ -10,6 +10,7 @@ use crate::{
     operations::targets::{TargetQuery, TargetWords},
     operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig},
     render::picture::ObjectCommands,
+    url,
 };
 
 use super::{
@@ -57,7 +58,12 @@ impl GlobalArgs {
     pub(super) fn source(&self, source: &SourceArgs) -> Result<SourceConfig, OperationError> {
         let cluster = self.cluster()?;
         if source.from.iter().any(String::is_empty) {
-            return Err(OperationError::Usage("--from is empty: give a file, a folder or -".to_owned()));
+            return Err(OperationError::Usage("--from is empty: give a file, a folder, a URL or -".to_owned()));
+        }
+        // What is printed and written names the source.
+        if source.from.iter().any(|from| url::is_fetched(from) && url::without_password(from) != *from) {
+            let why = "--from takes no URL with a password: give what is there as standard input, with --from -";
+            return Err(OperationError::Usage(why.to_owned()));
         }
         Ok(match source.from.is_empty() {
             true => SourceConfig::Cluster(Box::new(cluster)),

@@ -70,6 +70,7 @@ fn known(snapshot: &Snapshot, explanations: &[Explanation]) -> BTreeSet<String> 
     let without_words = |explanation: &Explanation| {
         let mut story = Explanation { findings: Vec::new(), ..explanation.clone() };
         story.next.message.clear();
+        story.next.follows = None;
         story.finalizers.iter_mut().for_each(|finalizer| finalizer.message.clear());
         story.conditions.iter_mut().for_each(|condition| condition.message.clear());
         story.causes.iter_mut().for_each(|cause| cause.message.clear());
@@ -95,7 +96,7 @@ fn report(
     let printer = Printer::new(global, args.output).fold(args.output != Some(Format::Wide)).at(now);
     let printer = printer.with_commands(global.object_commands(&args.source));
     let out = printer.print(&view, || heading(snapshot, namespace, &args.source.from, ""))?;
-    let mut report = Report::of(out).with_gaps(&snapshot.gaps);
+    let mut report = Report::of(out).with_gaps(&view.gaps());
     let there = named.iter().filter(|_| !session.is_live()).filter_map(|named| named.find(snapshot));
     for command in there.filter_map(|id| archived::bring_back(&args.source.from, snapshot, id)) {
         report.notes.push(format!("note: this restores it from the archive: {command}"));

@@ -86,6 +86,10 @@ const TEMPLATES: [(&str, &str); 5] = [
     ("custom-columns-file=", "The same from a file"),
 ];
 
+/// What the full help says of `-o`.
+pub(super) const ABOUT: &str = "Output format, or as in kubectl a template, on the JSON document: jsonpath=…, \
+    jsonpath-file=…, jsonpath-as-json=…, custom-columns=… or custom-columns-file=…";
+
 /// Takes the formats that a command offers, in any letter case as kubectl does, and templates.
 pub(super) fn formats(offered: &'static [Offered]) -> impl TypedValueParser<Value = Format> {
     FormatParser(offered)
@@ -95,13 +99,14 @@ pub(super) fn formats(offered: &'static [Offered]) -> impl TypedValueParser<Valu
 struct FormatParser(&'static [Offered]);
 
 impl FormatParser {
-    fn values(&self) -> Vec<PossibleValue> {
-        let offered = self.0.iter().map(|(format, help)| (format.name(), *help));
+    fn values(&self) -> impl Iterator<Item = PossibleValue> {
         let value = |(name, help): (&'static str, &'static str)| {
             let value = PossibleValue::new(name);
             if help.is_empty() { value } else { value.help(help) }
         };
-        offered.chain(TEMPLATES).map(value).collect()
+        // The help names the templates in a sentence.
+        let templates = TEMPLATES.into_iter().map(move |template| value(template).hide(true));
+        self.0.iter().map(move |(format, help)| value((format.name(), *help))).chain(templates)
     }
 }
 
@@ -116,13 +121,14 @@ impl TypedValueParser for FormatParser {
         if value.to_str().is_some_and(is_template) {
             return StringValueParser::new().try_map(|text| template(&text)).parse_ref(command, arg, value);
         }
-        let name = PossibleValuesParser::new(self.values()).parse_ref(command, arg, value)?;
+        let names = self.values().map(|value| value.hide(false));
+        let name = PossibleValuesParser::new(names).parse_ref(command, arg, value)?;
         let is_it = |format: &Format| format.name().eq_ignore_ascii_case(&name);
         Ok(Format::NAMED.into_iter().find(is_it).unwrap_or_default())
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.values().into_iter()))
+        Some(Box::new(self.values()))
     }
 }
 

@@ -45,7 +45,8 @@ impl Report {
 
     /// Adds the gaps: what could not be read.
     pub fn with_gaps(mut self, gaps: &[Gap]) -> Self {
-        self.notes.extend(gaps::describe(gaps));
+        let width = terminal_width().filter(|_| io::stderr().is_terminal()).unwrap_or(usize::MAX);
+        self.notes.extend(gaps::describe(gaps).iter().flat_map(|note| wrapped(note.split(' '), width)));
         self
     }
 

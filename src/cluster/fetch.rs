@@ -1,5 +1,5 @@
-//! Manifests of `-f URL`, fetched as kubectl's resource builder does (cli-runtime's `readHttpWithRetries`), within
-//! limits.
+//! Manifests of `-f URL` and dumps of `--from URL`, fetched as kubectl's resource builder does (cli-runtime's
+//! `readHttpWithRetries`), within limits.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const REDIRECTS: usize = 10;
 /// How long the server may be silent, and how long one try may take.
 const SILENCE: Duration = Duration::from_secs(30);
 const LONGEST: Duration = Duration::from_mins(5);
-/// No manifest is larger.
+/// No manifest is larger, and no dump that isn't downloaded first.
 const LARGEST: usize = 64 << 20;
 
 /// The content behind a URL. Blocks.
@@ -91,7 +91,7 @@ async fn read(mut body: Body) -> Result<Vec<u8>, Error> {
             content.extend_from_slice(&data);
         }
         if content.len() > LARGEST {
-            return Err(Error::Final(format!("it is larger than {} MB", LARGEST >> 20)));
+            return Err(Error::Final(format!("it is larger than {} MB: download it first", LARGEST >> 20)));
         }
     }
 }

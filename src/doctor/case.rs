@@ -166,10 +166,22 @@ impl<'a> Case<'a> {
 
     /// The objects that are deleted along with these, without these.
     pub(super) fn goes_below(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
+        self.below(objects, self.projection)
+    }
+
+    /// The same once all others have done their part; nothing if none of these waits for others.
+    pub(super) fn goes_below_later(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
+        let is_held = |object: &ObjectId| {
+            matches!(self.projection.outcome_of(*object), ProjectedOutcome::Changes { terminating: true, .. })
+        };
+        if objects.iter().any(is_held) { self.below(objects, self.stage.later()) } else { Vec::new() }
+    }
+
+    fn below(&self, objects: &[ObjectId], end: &Projection) -> Vec<ObjectId> {
         let mut seen: FxHashSet<ObjectId> = objects.iter().copied().collect();
         let (mut found, mut open) = (Vec::new(), objects.to_vec());
         while let Some(object) = open.pop() {
-            let goes = |below: &ObjectId| *self.projection.outcome_of(*below) == ProjectedOutcome::Goes;
+            let goes = |below: &ObjectId| *end.outcome_of(*below) == ProjectedOutcome::Goes;
             let below = self.graph().dependents(object.into()).iter().copied().filter(goes);
             let new: Vec<ObjectId> = below.filter(|below| seen.insert(*below)).collect();
             found.extend(&new);

@@ -37,7 +37,7 @@ codes! {
     OwnerNotServed, "owner-not-served", Warning, "a reference's kind is not served in this version";
     OwnerMalformed, "owner-malformed", Warning, "a reference is incomplete or cannot be parsed";
     OwnerDuplicated, "owner-duplicated", Warning, "several references have the same uid";
-    OwnerUnread, "owner-unread", Info, "an owner could not be read: not verified";
+    OwnerUnread, "owner-unread", Note, "an owner could not be read: not verified";
     SharedUid, "shared-uid", Warning, "several objects have the same uid";
     // Cycles (§5.2, §5.3).
     OwnershipCycle, "ownership-cycle", Warning, "objects own each other in a cycle";
@@ -46,8 +46,8 @@ codes! {
     ForegroundDeadlock, "foreground-deadlock", Error, "foreground deletes wait for each other forever";
     // Stuck deletions (§5.4).
     StuckFinalizer, "stuck-finalizer", Error, "a finalizer blocks a deletion, and no controller is known to remove it";
-    SlowFinalizer, "slow-finalizer", Info, "a finalizer blocks a deletion, and its controller seems to be running";
-    DeletionInProgress, "deletion-in-progress", Info, "a deletion is not done yet";
+    SlowFinalizer, "slow-finalizer", Note, "a finalizer blocks a deletion, and its controller seems to be running";
+    DeletionInProgress, "deletion-in-progress", Note, "a deletion is not done yet";
     StuckOnNotServed, "stuck-on-not-served", Error,
         "a foreground delete waits for a dependent with a reference that cannot be looked up";
     StuckOnInvalidScope, "stuck-on-invalid-scope", Error,
@@ -80,7 +80,7 @@ codes! {
         controller must do";
     UndecodableObject, "undecodable-object", Error, "a stored object cannot be decoded";
     ListUnreadable, "list-unreadable", Warning, "a list fails";
-    OwnerNamespaceEvent, "owner-namespace-event", Info, "the collector reported an owner in another namespace";
+    OwnerNamespaceEvent, "owner-namespace-event", Note, "the collector reported an owner in another namespace";
 }
 
 impl Code {

@@ -66,7 +66,7 @@ impl Write {
     }
 }
 
-/// All writes that the collector could make now, without those that only follow from them.
+/// All writes that the collector could make now, or soon, without those that only follow from them.
 pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
     let (snapshot, graph) = (case.snapshot(), case.graph());
     let mut turns: FxHashSet<Turn> = FxHashSet::default();
@@ -89,15 +89,19 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
             }
         }
     }
-    let lasts = |turn: &Turn| {
-        let suffers = turn.waiting.unwrap_or(turn.object);
-        // In a dump, only a deletionTimestamp shows how long the write has been possible.
-        let old = case.live || case.terminating_for(suffers).is_some_and(|age| age >= OLD);
-        old && !case.fresh.contains(&suffers) && !case.fresh.contains(&turn.object)
+    let is_fresh = |turn: &Turn| {
+        [Some(turn.object), turn.waiting].into_iter().flatten().any(|object| case.fresh.contains(&object))
     };
-    let mut turns: Vec<Turn> = turns.into_iter().filter(lasts).collect();
+    let mut turns: Vec<Turn> = turns.into_iter().filter(|turn| !is_fresh(turn)).collect();
     turns.sort_unstable();
     turns
+}
+
+/// Those of these writes that a working collector has made by now.
+pub(super) fn overdue(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
+    // In a dump, only a deletionTimestamp shows how long the write has been possible.
+    let is_old = |turn: &Turn| case.terminating_for(turn.waiting.unwrap_or(turn.object)).is_some_and(|age| age >= OLD);
+    turns.iter().copied().filter(|turn| case.live || is_old(turn)).collect()
 }
 
 /// Whether an owner of an object is verifiably absent, and all owners could be looked up.

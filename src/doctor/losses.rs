@@ -36,7 +36,7 @@ impl Losses {
         }
         let (effects, needs) = effects_of(case.stage, &objects);
         wanted.add(&needs);
-        for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataDestroyed)) {
+        for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
             losses.objects.insert(effect.object);
             losses.volumes.extend(effect.related);
         }

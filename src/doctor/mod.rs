@@ -62,12 +62,13 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     // What the collector should write, and what prevents that; what nothing explains is a problem of the collector
     // itself.
     let turns = collector::turns(case);
-    identity::namespaces(case, &turns, &mut findings);
+    let overdue = collector::overdue(case, &turns);
+    identity::namespaces(case, &overdue, &mut findings);
     let calls = webhook_calls(case.stage, &mut findings.wanted);
     webhooks::gather(case, &calls, &turns, &mut findings);
     policies::gather(case, &turns, &mut findings);
     schema::gather(case, &turns, &mut findings);
-    collector::gather(case, &calls, &turns, &mut findings);
+    collector::gather(case, &calls, &overdue, &mut findings);
     events::gather(case, &mut findings);
     stuck::progress::gather(case, &mut findings);
     let FindingsBuilder { mut findings, mut wanted, made, .. } = findings;

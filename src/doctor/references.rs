@@ -304,8 +304,8 @@ fn and_more(case: &Case<'_>, code: Code, fault: &Fault) -> String {
 /// Deleting an object whose owner exists is worse than deleting one whose owner is gone.
 fn severity(code: Code, becomes: HolderOutcome) -> Severity {
     match (code, becomes) {
-        (Code::OwnerUnread, _) => Severity::Info,
-        (Code::OwnerDuplicated, HolderOutcome::Kept | HolderOutcome::Unsure) => Severity::Info,
+        (Code::OwnerUnread, _) => Severity::Note,
+        (Code::OwnerDuplicated, HolderOutcome::Kept | HolderOutcome::Unsure) => Severity::Note,
         (_, HolderOutcome::Gone) => code.severity(),
         _ => code.severity().max(Severity::Warning),
     }
@@ -375,12 +375,13 @@ fn unread_owners(case: &Case<'_>, faults: &[Fault]) -> Vec<String> {
     names.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// The version under which the object of a reference was read, where that says another one of the same kind.
+/// The version under which the object of a reference was read, where that says another one: it may have moved to
+/// another group, too.
 pub(super) fn served_under(snapshot: &Snapshot, holder: ObjectId, reference: &Reference) -> Option<String> {
     let found = snapshot.object(snapshot.by_uid(reference.uid)?);
     let known = snapshot.resources.get(found.resource);
     let said = snapshot.text(reference.api_version);
-    let is_same_kind = (group_of(said), snapshot.text(reference.kind)) == (known.group.as_str(), known.kind.as_str());
+    let is_same_kind = snapshot.text(reference.kind) == known.kind;
     let is_in_reach = !known.namespaced || found.namespace == snapshot.object(holder).namespace;
     let is_it = is_in_reach && is_same_kind && found.name == reference.name && known.api_version() != said;
     is_it.then(|| known.api_version())
@@ -474,8 +475,11 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderO
                 0 => String::new(),
                 number => format!(", and {} below", count(number, "object", "objects")),
             };
+            let mut later = case.goes_below_later(&objects);
+            later.retain(|id| !below.contains(id));
             let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case, true);
-            format!("The collector will delete {}{more}.{lost}", pick("it", "them all"))
+            let lost_later = Losses::of(case, wanted, later).told(case, false);
+            format!("The collector will delete {}{more}.{lost}{lost_later}", pick("it", "them all"))
         }
         (Code::OwnerDuplicated, HolderOutcome::Stripped) => {
             "The collector removes all references with that uid at once, also the correct one; an object \

@@ -37,9 +37,12 @@ pub enum DumpError {
     /// A path of `--from` doesn't exist.
     #[error("{path}: no such file or folder")]
     NotFound { path: String },
-    /// A path of `--from` is a URL.
-    #[error("{path}: URLs are not read: give what is there as standard input, with --from -")]
-    Url { path: String },
+    /// A path of `--from` is a URL, but none that is fetched.
+    #[error("{path}: only http:// and https:// are fetched: give what is there as standard input, with --from -")]
+    Scheme { path: String },
+    /// What is behind a URL of `--from` can't be fetched.
+    #[error("{url}: {why}")]
+    Url { url: String, why: String },
     /// The program brings no example of this name.
     #[error("there is no example {}: use {known}", name_of(name))]
     NoExample { name: String, known: String },

@@ -9,8 +9,8 @@ use std::{
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
 
-use super::error::DumpError;
-use crate::{bounded, progress};
+use super::{Fetch, error::DumpError};
+use crate::{bounded, progress, url};
 
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
@@ -38,7 +38,7 @@ fn example(path: &str) -> Result<Option<&'static [u8]>, DumpError> {
     }
 }
 
-/// A file to read, or standard input.
+/// A file to read, a URL, or standard input.
 #[derive(Debug)]
 pub(super) struct Input {
     /// Its name in messages; `-` for standard input.
@@ -53,18 +53,18 @@ impl Input {
     }
 }
 
-/// The files to read, in a stable order, each once. Folders are searched; `-` stays as it is.
+/// The files to read, in a stable order, each once. Folders are searched; URLs and `-` stay as they are.
 ///
 /// In folders, hidden files and files without a JSON or YAML extension are skipped.
 pub(super) fn files(paths: &[String]) -> Result<Vec<Input>, DumpError> {
     let mut files = Vec::new();
     for path in paths {
-        if path == "-" || example(path)?.is_some() {
+        if path == "-" || url::is_fetched(path) || example(path)?.is_some() {
             files.push(Input::of(Path::new(path)));
             continue;
         }
         let metadata = fs::metadata(path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound if path.contains("://") => DumpError::Url { path: path.clone() },
+            io::ErrorKind::NotFound if path.contains("://") => DumpError::Scheme { path: path.clone() },
             io::ErrorKind::NotFound => DumpError::NotFound { path: path.clone() },
             _ => DumpError::Unreadable { path: path.clone(), source },
         })?;
@@ -115,9 +115,12 @@ fn is_dump(path: &Path) -> bool {
 
 impl Input {
     /// Its bytes, decompressed; an error after so many.
-    pub(super) fn open(&self, limit: u64) -> Result<impl Read + use<>, DumpError> {
+    pub(super) fn open(&self, limit: u64, fetch: Fetch) -> Result<impl Read + use<>, DumpError> {
         let file: Box<dyn Read> = match (self.shown.as_str(), example(&self.shown)?) {
             ("-", _) => Box::new(io::stdin().lock()),
+            (url, _) if url::is_fetched(url) => {
+                Box::new(io::Cursor::new(fetch(url).map_err(|why| DumpError::Url { url: url.to_owned(), why })?))
+            }
             (_, Some(content)) => Box::new(content),
             _ => Box::new(File::open(&self.path).map_err(|error| self.failed(error))?),
         };

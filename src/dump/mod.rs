@@ -43,7 +43,10 @@ use crate::{
 /// The default limit for the size of all input together, decompressed, in bytes.
 pub const MAX_INPUT: u64 = 4 << 30;
 
-/// Reads everything in `--from`: files, folders, `-` for standard input.
+/// Fetches what is behind a URL; else says why not.
+pub type Fetch = fn(&str) -> Result<Vec<u8>, String>;
+
+/// Reads everything in `--from`: files, folders, `-` for standard input. URLs are errors.
 ///
 /// A file may contain JSON (one document or several), YAML documents, either of them gzipped, or a snapshot written by
 /// [`write()`], which must then be the only file. A plain dump proves absence only for kinds and namespaces it
@@ -52,37 +55,50 @@ pub const MAX_INPUT: u64 = 4 << 30;
 /// # Errors
 /// The first problem, with its file and place: [`DumpError`].
 pub fn read(paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
-    read_up_to(MAX_INPUT, paths, assume_complete)
+    let fetch: Fetch = |_| Err("URLs are not read here".to_owned());
+    read_up_to(MAX_INPUT, fetch, paths, assume_complete)
 }
 
-/// [`read`] with another limit than [`MAX_INPUT`].
+/// [`read`] with another limit than [`MAX_INPUT`], and with what fetches `http://` and `https://`.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_up_to(max_input: u64, paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
-    read_into(collect::Collector::default(), max_input, paths, assume_complete)
+pub fn read_up_to(
+    max_input: u64,
+    fetch: Fetch,
+    paths: &[String],
+    assume_complete: bool,
+) -> Result<Snapshot, DumpError> {
+    read_into(collect::Collector::default(), max_input, fetch, paths, assume_complete)
 }
 
 /// [`read_up_to`] with what decides when the cluster removes objects by itself ([`crate::reclaim`]).
 ///
 /// # Errors
 /// As [`read`].
-pub(crate) fn read_for_reclaim(max_input: u64, paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
-    read_into(collect::Collector::for_reclaim(), max_input, paths, assume_complete)
+pub(crate) fn read_for_reclaim(
+    max_input: u64,
+    fetch: Fetch,
+    paths: &[String],
+    assume_complete: bool,
+) -> Result<Snapshot, DumpError> {
+    read_into(collect::Collector::for_reclaim(), max_input, fetch, paths, assume_complete)
 }
 
 fn read_into(
     collector: collect::Collector,
     max_input: u64,
+    fetch: Fetch,
     paths: &[String],
     assume_complete: bool,
 ) -> Result<Snapshot, DumpError> {
-    progress::during(Work::Reading, || read_files(collector, max_input, paths, assume_complete))
+    progress::during(Work::Reading, || read_files(collector, max_input, fetch, paths, assume_complete))
 }
 
 fn read_files(
     mut collector: collect::Collector,
     max_input: u64,
+    fetch: Fetch,
     paths: &[String],
     assume_complete: bool,
 ) -> Result<Snapshot, DumpError> {
@@ -90,7 +106,7 @@ fn read_files(
     progress::expect_with(|| input::size(&files));
     let mut left = max_input;
     for file in &files {
-        let pieces = pieces::Pieces::of(file.open(left)?);
+        let pieces = pieces::Pieces::of(file.open(left, fetch)?);
         let (outcome, read) = text::collect(&file.shown, pieces, &mut collector, &|error| file.failed(error))?;
         left -= read;
         if let text::Outcome::Own(api_version, text) = outcome {

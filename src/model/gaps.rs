@@ -1,6 +1,6 @@
 //! Merges gaps of single objects: one gap for all objects with the same reason.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::{Coordinate, Gap, Snapshot};
 use crate::wording::{and_more, grouped};
@@ -64,7 +64,8 @@ impl Gaps {
     }
 }
 
-/// These gaps without those that repeat another: an object can't be read, and no list with it either.
+/// These gaps without those that repeat another: an object can't be read, and no list with it either; or what is
+/// missing in a namespace is missing everywhere.
 pub(crate) fn each_once(gaps: &[Gap]) -> Vec<Gap> {
     let is_told = |gap: &Gap, names: &str| {
         let tells = |list: &Gap| match list.reason.as_str().strip_prefix("forbidden") {
@@ -77,7 +78,12 @@ pub(crate) fn each_once(gaps: &[Gap]) -> Vec<Gap> {
         };
         gaps.iter().any(|list| list.resource == gap.resource && tells(list))
     };
-    let repeats = |gap: &&Gap| gap.forbidden_objects().is_some_and(|names| is_told(gap, names));
+    let everywhere = gaps.iter().filter(|gap| gap.namespace.is_none());
+    let everywhere: HashSet<_> = everywhere.map(|gap| (gap.resource.as_str(), gap.reason.as_str())).collect();
+    let repeats = |gap: &&Gap| match gap.forbidden_objects() {
+        Some(names) => is_told(gap, names),
+        None => gap.namespace.is_some() && everywhere.contains(&(gap.resource.as_str(), gap.reason.as_str())),
+    };
     gaps.iter().filter(|gap| !repeats(gap)).cloned().collect()
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    cluster::{Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
+    cluster::{self, Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
     dump,
     model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
 };
@@ -55,7 +55,7 @@ pub struct ClusterConfig {
 #[derive(Clone)]
 pub enum SourceConfig {
     Cluster(Box<ClusterConfig>),
-    /// Files, folders and `-`.
+    /// Files, folders, URLs and `-`.
     Dump {
         paths: Vec<String>,
         assume_complete: bool,
@@ -128,7 +128,7 @@ impl Opening {
         Ok(match source {
             SourceConfig::Cluster(cluster) => Opening::Cluster(Discovered::connect(cluster)?),
             SourceConfig::Dump { paths, assume_complete, max_input } => {
-                Opening::Dump(dump::read_up_to(*max_input, paths, *assume_complete)?)
+                Opening::Dump(dump::read_up_to(*max_input, cluster::fetch, paths, *assume_complete)?)
             }
         })
     }
@@ -143,7 +143,7 @@ impl Opening {
             SourceConfig::Dump { paths, assume_complete, max_input }
                 if matches!(scope, ReadScope::Reclaim | ReadScope::Explanation) =>
             {
-                Ok(Opening::Dump(dump::read_for_reclaim(*max_input, paths, *assume_complete)?))
+                Ok(Opening::Dump(dump::read_for_reclaim(*max_input, cluster::fetch, paths, *assume_complete)?))
             }
             SourceConfig::Dump { .. } => Opening::of(source),
         }

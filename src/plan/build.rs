@@ -95,11 +95,14 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
             outcomes.push(Outcome { order: Some(index as u32 + 1), ..outcome });
         }
         let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
-        let mut undecided: Vec<ObjectId> =
-            self.uncertain.union(&self.assumed.objects).copied().filter(|object| !known.contains(object)).collect();
+        // What the API server says of a target that is Terminating already comes before what we can't tell.
+        let context = self.world.context;
+        let says_why = |object: &ObjectId| targets.contains(object) && context.said_to_keep(*object).is_some();
+        let open = self.uncertain.union(&self.assumed.objects).copied().filter(|object| !says_why(object));
+        let mut undecided: Vec<ObjectId> = open.filter(|object| !known.contains(object)).collect();
         undecided.sort_unstable();
+        known.extend(&undecided);
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
-        known.extend(self.uncertain.union(&self.assumed.objects));
         let stays = self
             .unfinished
             .iter()
@@ -110,7 +113,6 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
         assumptions.extend(self.assumed.assumptions);
-        let context = self.world.context;
         let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
         let obstacles = self.world.obstacles(healthy);
         let mut controllers = self.blockers.controllers().clone();
@@ -318,5 +320,6 @@ pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
         stuck: outcomes.iter().filter(|outcome| outcome.state == Some(State::Stuck)).count(),
         recreated: outcomes.iter().filter(|outcome| outcome.recreated()).count(),
         later: 0,
+        stuck_later: 0,
     }
 }

@@ -82,7 +82,7 @@ fn reasons_by_effect(plan: &Plan) -> FxHashMap<ObjectId, ConfirmationReason> {
 
 fn is_severe(kind: EffectKind) -> bool {
     match kind {
-        EffectKind::DataDestroyed
+        EffectKind::DataLost
         | EffectKind::ExternalDeleted
         | EffectKind::ObjectsDeleted
         | EffectKind::LoadBalancerReleased

@@ -63,7 +63,7 @@ impl EffectClass {
 
     fn kinds(self) -> &'static [EffectKind] {
         match self {
-            EffectClass::DataLoss => &[EffectKind::DataDestroyed],
+            EffectClass::DataLoss => &[EffectKind::DataLost],
             EffectClass::External => {
                 &[EffectKind::ExternalDeleted, EffectKind::ObjectsDeleted, EffectKind::LoadBalancerReleased]
             }

@@ -246,7 +246,7 @@ impl KeepPlanner<'_, '_> {
                 kind,
                 EffectKind::PodsDeleted
                     | EffectKind::ObjectsDeleted
-                    | EffectKind::DataDestroyed
+                    | EffectKind::DataLost
                     | EffectKind::ExternalDeleted
             )
         };

@@ -200,6 +200,8 @@ pub struct Summary {
     pub recreated: usize,
     /// How many only the second end removes.
     pub later: usize,
+    /// How many get stuck only on the way to the second end.
+    pub stuck_later: usize,
 }
 
 /// What a delete would do.

@@ -40,7 +40,7 @@ pub struct RadiusObstacle {
 pub struct EffectCounts {
     pub error: usize,
     pub warning: usize,
-    pub info: usize,
+    pub note: usize,
     /// How many of the errors delete other objects of this cluster, or may.
     #[serde(skip)]
     pub objects: usize,
@@ -53,7 +53,7 @@ impl EffectCounts {
         EffectCounts {
             error: count(&|effect| effect.severity() == Severity::Error),
             warning: count(&|effect| effect.severity() == Severity::Warning),
-            info: count(&|effect| effect.severity() == Severity::Info),
+            note: count(&|effect| effect.severity() == Severity::Note),
             objects: count(&|effect| effect.kind == EffectKind::ObjectsDeleted),
         }
     }

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::{Controllers, Finished, Request, SimContext, Start},
+    simulate::{Controllers, Finished, Request, SimContext, Start, State},
 };
 
 use super::{
@@ -72,8 +72,7 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
         return;
     }
     if plan.request.start == Start::AtRest {
-        let is_held = |outcome: &&Outcome| plan.request.targets.contains(&outcome.object) && outcome.state.is_some();
-        let held: Vec<Outcome> = plan.anyway.iter().filter(is_held).cloned().collect();
+        let held = tell_what_goes_on(context, plan);
         plan.stays.extend(held);
     }
     if !leaves_already && !may_wait(plan) {
@@ -116,6 +115,40 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let once = second.finished;
     plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
     plan.summary.later = plan.later().count();
+    plan.summary.stuck_later = plan.once_later().filter(|finished| finished.state == State::Stuck).count();
+}
+
+/// Says of targets that are Terminating already what comes of them without this delete, which the API server ignores:
+/// one that goes by itself waits only for now. Returns these outcomes.
+fn tell_what_goes_on(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Outcome> {
+    let targets = &plan.request.targets;
+    let is_held = |outcome: &&mut Outcome| targets.contains(&outcome.object) && outcome.state.is_some();
+    let held: Vec<&mut Outcome> = plan.anyway.iter_mut().filter(is_held).collect();
+    if held.is_empty() {
+        return Vec::new();
+    }
+    let end = context.end();
+    let tell = |outcome: &mut Outcome| {
+        let object = outcome.object;
+        if end.goes(object) {
+            outcome.state = Some(State::Waiting);
+        } else {
+            outcome.state = Some(end.state(object));
+            outcome.waits_for = end.waits_for(object).to_vec();
+            outcome.held_by = end.holders(object).to_vec();
+            // What keeps these from being deleted keeps it.
+            for refused in outcome.waits_for.iter().filter_map(|other| end.refused(*other)) {
+                if !outcome.held_by.contains(&refused) {
+                    outcome.held_by.push(refused);
+                }
+            }
+        }
+        outcome.clone()
+    };
+    let told = held.into_iter().map(tell).collect();
+    plan.controllers.add(end.controllers());
+    plan.needs.add(&end.needs);
+    told
 }
 
 /// These effects without the known ones.

@@ -138,7 +138,7 @@ impl ReasonKind {
     /// The reason that an effect is; `None` if it deletes nothing.
     fn of_effect(effect: &OutsideEffect) -> Option<(Self, VerdictResult)> {
         Some(match effect.kind {
-            EffectKind::DataDestroyed => (ReasonKind::DataLoss, VerdictResult::DataLoss),
+            EffectKind::DataLost => (ReasonKind::DataLoss, VerdictResult::DataLoss),
             EffectKind::ExternalDeleted => (ReasonKind::ExternalDeleted, VerdictResult::External),
             EffectKind::ObjectsDeleted => (ReasonKind::ObjectsDeleted, VerdictResult::External),
             EffectKind::LoadBalancerReleased => (ReasonKind::LoadBalancer, VerdictResult::External),
@@ -180,6 +180,7 @@ impl VerdictReason {
 pub struct VerdictCounts {
     pub deleted: usize,
     pub terminating: usize,
+    /// In either end.
     pub stuck: usize,
     /// What is not Terminating in the first end, and is deleted once others have done their part: what the second end
     /// alone removes, and contents of a Namespace after its pods.
@@ -234,7 +235,7 @@ impl Verdict {
         let counts = VerdictCounts {
             deleted: plan.summary.deleted,
             terminating: plan.summary.terminating,
-            stuck: plan.summary.stuck,
+            stuck: plan.summary.stuck + plan.summary.stuck_later,
             later: {
                 let spared = unlisted_contents.iter().flat_map(|of| &of.spared).map(|(_, count)| *count).sum();
                 // What is spared is removed in the second end, unless something else keeps the pods.
@@ -361,7 +362,7 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = Verd
 /// What happens outside the owner graph, the objects of each kind of effect together.
 fn of_effects(plan: &Plan) -> Vec<VerdictReason> {
     let mut reasons: Vec<VerdictReason> = Vec::new();
-    let destroyed = || plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
+    let destroyed = || plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
     let told: FxHashSet<ObjectId> = destroyed().flat_map(|effect| effect.related.iter().copied()).collect();
     for effect in plan.all_effects() {
         let Some((kind, result)) = ReasonKind::of_effect(effect) else { continue };

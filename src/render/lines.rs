@@ -8,8 +8,9 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     go_quote::visible,
     output::TextOptions,
+    states::Fate,
     style::{Style, Tone},
-    words,
+    table, words,
 };
 
 /// The column after the names starts here at the latest, however long a name is.
@@ -28,7 +29,9 @@ pub(super) struct Line {
     pub guide: String,
     pub tone: Tone,
     pub name: String,
-    /// The columns after the name, each equally wide in all lines.
+    /// What becomes of the object, if the line says that.
+    pub fate: Fate,
+    /// The columns after the name.
     pub columns: Vec<(Tone, String)>,
     pub remarks: Vec<(Tone, String)>,
 }
@@ -53,6 +56,29 @@ impl Line {
     }
 }
 
+/// Makes each column of the lines as wide as its widest text, and as its title if there is one.
+pub(super) fn pad(titles: &mut [String], lines: &mut [Line]) {
+    let columns = lines.iter().map(|line| line.columns.len()).max().unwrap_or(0).max(titles.len());
+    for at in 0..columns {
+        let cells = lines.iter().filter_map(|line| Some(line.columns.get(at)?.1.as_str()));
+        let padded = table::column(titles.get(at).map(String::as_str).into_iter().chain(cells));
+        let cells = lines.iter_mut().filter_map(|line| Some(&mut line.columns.get_mut(at)?.1));
+        titles.get_mut(at).into_iter().chain(cells).zip(padded).for_each(|(text, padded)| *text = padded);
+    }
+}
+
+/// Writes the lines, indented by a margin, with their columns side by side.
+pub(super) fn write_padded(
+    mut lines: Vec<Line>,
+    margin: usize,
+    options: &TextOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    pad(&mut [], &mut lines);
+    let at = aligned(&lines, options.width.map(|width| width.saturating_sub(margin)));
+    write(&lines, at, margin, options.width, options.style, out)
+}
+
 /// Where the text after the names starts, in columns from the left.
 pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
     let beside = || lines.iter().filter(|line| !line.is_bare());
@@ -67,7 +93,7 @@ pub(super) fn aligned(lines: &[Line], width: Option<usize>) -> usize {
     longest.min(width.map_or(usize::MAX, room))
 }
 
-/// Writes the lines, indented by a margin. `at` is the result of [`aligned`].
+/// Writes the lines, indented by a margin. `at` is the result of [`aligned`]; their columns are padded.
 pub(super) fn write(
     lines: &[Line],
     at: usize,
@@ -266,6 +292,7 @@ mod tests {
             guide: guide.to_owned(),
             tone: Tone::Plain,
             name: name.to_owned(),
+            fate: Fate::Untouched,
             columns: column.map(|text| (Tone::Plain, text.to_owned())).into_iter().collect(),
             remarks: remarks.iter().map(|text| (Tone::Plain, (*text).to_owned())).collect(),
         }

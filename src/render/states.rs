@@ -87,7 +87,7 @@ impl Fate {
             Self::Waits => ('○', "waits", Tone::Warning, YELLOW, "Terminating until something else is done"),
             Self::Unsure => ('?', "unsure", Tone::Warning, YELLOW, "not certain"),
             Self::Warning => ('▲', "WARNING", Tone::Warning, YELLOW, "a warning, as its line says"),
-            Self::Later => ('»', "later", Tone::Plain, VIOLET, "deleted once others have done their part"),
+            Self::Later => ('»', "later", Tone::Later, VIOLET, "deleted once others have done their part"),
             Self::Deleted => ('×', "deleted", Tone::Plain, GREY, "deleted"),
             Self::Missing => ('□', "missing", Tone::Quiet, DIM, "no object has this uid"),
             Self::Kept => ('●', "kept", Tone::Good, GREEN, "kept, with changed owner references"),
@@ -126,36 +126,28 @@ impl Fate {
         self.look().tone
     }
 
-    /// A column with the symbol and the word, as wide as words of this width.
-    pub(super) fn column(self, width: usize) -> (Tone, String) {
-        self.column_of(self.text(), width)
+    /// A column with the symbol and the word.
+    pub(super) fn column(self) -> (Tone, String) {
+        self.column_of(self.text())
     }
 
     /// The same with another word for this fate.
-    pub(super) fn column_of(self, word: &str, width: usize) -> (Tone, String) {
-        (self.tone(), format!("{} {word:<width$}", self.look().symbol))
+    pub(super) fn column_of(self, word: &str) -> (Tone, String) {
+        (self.tone(), format!("{} {word}", self.look().symbol))
     }
 
-    /// The fate that a word of the text stands for; its tone decides if the word is none of a fate.
-    pub(super) fn of_word(word: &str, tone: Tone) -> Self {
-        match word.to_ascii_lowercase().as_str() {
-            "stuck" => Self::Stuck,
-            "depends" | "depends on controller" => Self::Depends,
-            "waits" | "terminating" | "also terminating" => Self::Waits,
-            "unsure" | "not read" => Self::Unsure,
-            "later" => Self::Later,
-            "deleted" | "also deleted" | "deletes" | "will be deleted" => Self::Deleted,
-            "kept" | "changes" | "stops blocking" => Self::Kept,
-            "absent" | "missing" | "invalid" => Self::Missing,
-            _ => Self::of_tone(tone),
-        }
-    }
-
-    fn of_tone(tone: Tone) -> Self {
-        match tone {
-            Tone::Error => Self::Error,
-            Tone::Warning => Self::Warning,
-            Tone::Plain | Tone::Quiet | Tone::Strong | Tone::Good => Self::Untouched,
+    /// The fate that the word of a verdict stands for; its tone decides if it is none of a fate.
+    pub(super) fn of_verdict(word: &str, tone: Tone) -> Self {
+        match (word, tone) {
+            ("STUCK", _) => Self::Stuck,
+            ("DEPENDS ON CONTROLLER", _) => Self::Depends,
+            ("WAITS", _) => Self::Waits,
+            ("UNSURE", _) => Self::Unsure,
+            ("DELETES" | "WILL BE DELETED", _) => Self::Deleted,
+            ("CHANGES", _) => Self::Kept,
+            (_, Tone::Error) => Self::Error,
+            (_, Tone::Warning) => Self::Warning,
+            (_, Tone::Plain | Tone::Quiet | Tone::Strong | Tone::Good | Tone::Later) => Self::Untouched,
         }
     }
 }
@@ -216,7 +208,7 @@ mod tests {
 
     #[test]
     fn each_state_has_a_symbol_of_its_own_also_in_ascii() {
-        let columns = OF_OBJECTS.map(|fate| fate.column(7).1);
+        let columns = OF_OBJECTS.map(|fate| fate.column().1);
         for (word, column) in OF_OBJECTS.iter().zip(&columns) {
             assert_eq!(word_in(column), word.text());
             assert!(in_ascii(column).is_ascii(), "{column}");
@@ -246,7 +238,7 @@ mod tests {
     fn the_page_has_the_symbols() {
         let page = include_str!("../../docs/commands/plan.md");
         for fate in OF_OBJECTS {
-            let column = fate.column(0).1;
+            let column = fate.column().1;
             assert!(page.contains(&format!("| {column}")), "{column}");
         }
         for mark in MARKS {

@@ -14,6 +14,8 @@ pub enum Tone {
     Strong,
     /// As it should be.
     Good,
+    /// What follows later.
+    Later,
     Warning,
     Error,
 }
@@ -57,6 +59,7 @@ impl Style {
             Tone::Quiet => style.dimmed(),
             Tone::Strong => style.bold(),
             Tone::Good => style.green(),
+            Tone::Later => style.magenta(),
             Tone::Warning => style.yellow(),
             Tone::Error => style.red().bold(),
         };
@@ -70,11 +73,19 @@ mod tests {
 
     #[test]
     fn paints_only_when_told_to() {
-        let tones = [Tone::Plain, Tone::Quiet, Tone::Strong, Tone::Good, Tone::Warning, Tone::Error];
+        let tones = [Tone::Plain, Tone::Quiet, Tone::Strong, Tone::Good, Tone::Later, Tone::Warning, Tone::Error];
         let painted = tones.map(|tone| Style::new(true).paint(tone, "x"));
         assert_eq!(
             painted,
-            ["x", "\x1b[2mx\x1b[0m", "\x1b[1mx\x1b[0m", "\x1b[32mx\x1b[0m", "\x1b[33mx\x1b[0m", "\x1b[31;1mx\x1b[0m"]
+            [
+                "x",
+                "\x1b[2mx\x1b[0m",
+                "\x1b[1mx\x1b[0m",
+                "\x1b[32mx\x1b[0m",
+                "\x1b[35mx\x1b[0m",
+                "\x1b[33mx\x1b[0m",
+                "\x1b[31;1mx\x1b[0m"
+            ]
         );
         for tone in tones {
             assert_eq!(Style::default().paint(tone, "x"), "x");

@@ -10,7 +10,7 @@ use crate::{
     graph::OwnerGraph,
     model::{Object, ObjectId, Snapshot, Symbol},
     tree::{
-        Direction, Entry, Health, Mark, State, StatusOf, Tree,
+        Direction, Entry, Health, Mark, ReferenceStatus, ResolvedReference, State, StatusOf, Tree,
         fold::{self, Row},
         marks,
     },
@@ -22,7 +22,7 @@ use super::{
     lines::{self, Line},
     output::TextOptions,
     sections::INDENT,
-    states::MISSING,
+    states::{Fate, MISSING},
     style::Tone,
     tree_columns,
     tree_view::TreeView,
@@ -57,6 +57,9 @@ impl TreeLines {
         let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
         let mut lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(view, *row, guide)).collect();
         let titles = tree_columns::add(view, &rows, options, &mut lines);
+        for (row, line) in rows.iter().zip(&mut lines) {
+            line.fate = fate(view, *row, line);
+        }
         let lone = lone.iter().filter_map(|row| graph.object(tree.entries[row.entry()].node)).collect();
         TreeLines { rows, lines, titles, lone }
     }
@@ -124,7 +127,7 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
     match row {
         Row::Entry(_) | Row::Lone(_) => {
             let name = visible(&name(snapshot, graph, tree, entry)).into_owned();
-            Line { guide, tone: Tone::Plain, name, columns: Vec::new(), remarks: notes }
+            Line { guide, tone: Tone::Plain, name, fate: Fate::Untouched, columns: Vec::new(), remarks: notes }
         }
         Row::More { count, below, .. } => {
             if below > 0 {
@@ -140,8 +143,28 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
                 None => "owners".to_owned(),
             };
             let name = visible(&format!("… {count} more {kind}")).into_owned();
-            Line { guide, tone: Tone::Quiet, name, columns: Vec::new(), remarks: notes }
+            Line { guide, tone: Tone::Quiet, name, fate: Fate::Untouched, columns: Vec::new(), remarks: notes }
         }
+    }
+}
+
+/// An object that is Terminating waits; a tree doesn't say for whom. Otherwise the worst remark decides.
+fn fate(view: &TreeView<'_>, row: Row, line: &Line) -> Fate {
+    let TreeView { snapshot, graph, tree, .. } = *view;
+    let entry = &tree.entries[row.entry()];
+    let Some(id) = graph.object(entry.node) else {
+        let standing = entry.via.zip(entry.reference(snapshot)).map(|((holder, _), reference)| {
+            ResolvedReference::of(snapshot, graph, snapshot.object(holder), reference).standing
+        });
+        return if standing == Some(ReferenceStatus::Unread) { Fate::Unsure } else { Fate::Missing };
+    };
+    let tones = || line.columns.iter().chain(&line.remarks).filter(|(_, text)| !text.trim().is_empty());
+    let says = |wanted: Tone| tones().any(|(tone, _)| *tone == wanted);
+    match () {
+        () if entry.showing.here() && snapshot.object(id).terminating() => Fate::Waits,
+        () if says(Tone::Error) => Fate::Error,
+        () if says(Tone::Warning) => Fate::Warning,
+        () => Fate::Untouched,
     }
 }
 

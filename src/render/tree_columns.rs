@@ -9,7 +9,11 @@ use crate::{
 };
 
 use super::{
-    go_quote::visible, lines::Line, output::TextOptions, style::Tone, table::column, tree_labels::LabelColumns,
+    go_quote::visible,
+    lines::{self, Line},
+    output::TextOptions,
+    style::Tone,
+    tree_labels::LabelColumns,
     tree_view::TreeView,
 };
 
@@ -43,12 +47,8 @@ pub(super) fn add(view: &TreeView<'_>, rows: &[Row], options: &TextOptions<'_>, 
         let titles = labels.titles();
         add(&titles.iter().map(String::as_str).collect::<Vec<_>>(), &|row| label_cells(view, labels, row));
     }
-    for (at, title) in titles.iter_mut().enumerate() {
-        let column = column(std::iter::once(title.as_str()).chain(cells.iter().map(|cells| cells[at].1.as_str())));
-        let texts = std::iter::once(title).chain(cells.iter_mut().map(|cells| &mut cells[at].1));
-        texts.zip(column).for_each(|(text, padded)| *text = padded);
-    }
     lines.iter_mut().zip(cells).for_each(|(line, cells)| line.columns = cells);
+    lines::pad(&mut titles, lines);
     titles
 }
 

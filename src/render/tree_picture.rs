@@ -2,16 +2,16 @@
 
 use crate::{
     model::ObjectId,
-    tree::{Direction, ReferenceStatus, ResolvedReference, fold::Row as TreeRow},
+    tree::{Direction, fold::Row as TreeRow},
     wording::count,
 };
 
 use super::{
     lines::Line,
     output::TextOptions,
-    picture::{Fate, Levels, Objects, Picture, PictureOptions, Row, View, remarks_of, row_of, section},
+    picture::{Levels, Objects, Picture, PictureOptions, Row, View, remarks_of, row_of, section},
     plan::located,
-    style::{Style, Tone},
+    style::Style,
     template::TemplateOptions,
     tree::{TreeLines, no_objects, totals},
     tree_view::TreeView,
@@ -42,7 +42,7 @@ pub(super) fn picture(view: &TreeView<'_>, options: &PictureOptions<'_>) -> Pict
         let more = if let TreeRow::More { count, .. } = row { *count } else { 0 };
         let parent = levels.parent(index, entry.depth);
         let points = !entry.showing.here();
-        drawn.push(Row { object, parent, fate: fate(view, *row, line), word, detail, points, more, ..row_of(line) });
+        drawn.push(Row { object, parent, word, detail, points, more, ..row_of(line) });
     }
     let totals = totals(view, &lone).into_iter().filter_map(|(label, words)| section(label, vec![words.join(" ")]));
     let mut sections: Vec<_> = totals.collect();
@@ -87,24 +87,4 @@ fn columns(titles: &[String], line: &Line) -> (String, String) {
     let details: Vec<String> =
         Some(rest.join("  ")).filter(|rest| !rest.is_empty()).into_iter().chain(remarks).collect();
     (status, details.join("; "))
-}
-
-/// An object that is Terminating waits; a tree doesn't say for whom. Otherwise the worst remark decides.
-fn fate(view: &TreeView<'_>, row: TreeRow, line: &Line) -> Fate {
-    let TreeView { snapshot, graph, tree, .. } = *view;
-    let entry = &tree.entries[row.entry()];
-    let Some(id) = graph.object(entry.node) else {
-        let standing = entry.via.zip(entry.reference(snapshot)).map(|((holder, _), reference)| {
-            ResolvedReference::of(snapshot, graph, snapshot.object(holder), reference).standing
-        });
-        return if standing == Some(ReferenceStatus::Unread) { Fate::Unsure } else { Fate::Missing };
-    };
-    let tones = || line.columns.iter().chain(&line.remarks).filter(|(_, text)| !text.trim().is_empty());
-    let says = |wanted: Tone| tones().any(|(tone, _)| *tone == wanted);
-    match () {
-        () if entry.showing.here() && snapshot.object(id).terminating() => Fate::Waits,
-        () if says(Tone::Error) => Fate::Error,
-        () if says(Tone::Warning) => Fate::Warning,
-        () => Fate::Untouched,
-    }
 }

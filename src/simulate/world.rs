@@ -22,6 +22,7 @@ use super::{
     index::FactIndex,
     managed_apis::ManagedApis,
     obstacles::{Obstacles, Operation, Reach, RefusedWrite},
+    projection::Projection,
     request::{Cut, WriteScope},
 };
 
@@ -70,6 +71,9 @@ pub struct SimContext<'a> {
     pub(crate) controllers: ControllerIndex,
     pub(super) adopters: OnceLock<AdopterIndex>,
     pub(crate) managed_apis: ManagedApis,
+    /// What comes of everything if nothing is deleted, and once all others have done their part, too.
+    end: OnceLock<Projection>,
+    later: OnceLock<Projection>,
 }
 
 impl<'a> SimContext<'a> {
@@ -95,6 +99,8 @@ impl<'a> SimContext<'a> {
             controllers: ControllerIndex::default(),
             adopters: OnceLock::new(),
             managed_apis: ManagedApis::default(),
+            end: OnceLock::new(),
+            later: OnceLock::new(),
         }
     }
 
@@ -104,6 +110,16 @@ impl<'a> SimContext<'a> {
     pub fn with_obstacles(mut self, now: Option<i64>) -> Self {
         self.obstacles = Some(Obstacles::of(&self, now));
         self
+    }
+
+    /// What comes of everything in this cluster if nothing is deleted: simulated once.
+    pub(crate) fn end(&self) -> &Projection {
+        self.end.get_or_init(|| Projection::of(self))
+    }
+
+    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37).
+    pub(crate) fn later(&self) -> &Projection {
+        self.later.get_or_init(|| Projection::once_others_finish(self))
     }
 
     /// The same for simulations that heed what prevents writes, whether a controller manager runs or not: a sweep does

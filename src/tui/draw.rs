@@ -106,6 +106,7 @@ impl Page<'_> {
             Tone::Quiet => style.add_modifier(Modifier::DIM),
             Tone::Strong => style.add_modifier(Modifier::BOLD),
             Tone::Good => style.fg(Color::Green),
+            Tone::Later => style.fg(Color::Magenta),
             Tone::Warning => style.fg(Color::Yellow),
             Tone::Error => style.fg(Color::Red).add_modifier(Modifier::BOLD),
         }

@@ -311,7 +311,7 @@ fn findings() {
         commands: vec!["kubectl one".to_owned(), "kubectl two".to_owned()],
         object: Some(target.clone()),
     };
-    let found = vec![finding(Severity::Error, "ERROR stuck"), finding(Severity::Info, "NOTE quiet")];
+    let found = vec![finding(Severity::Error, "ERROR stuck"), finding(Severity::Note, "NOTE quiet")];
     state.news(News::Diagnosed(Ok(found)));
     insta::assert_snapshot!("findings", picture(&mut state));
     state.key(Key::Enter);

@@ -37,6 +37,7 @@ fn painted_as(code: &str) -> Tone {
         "1" => Tone::Strong,
         "32" => Tone::Good,
         "33" => Tone::Warning,
+        "35" => Tone::Later,
         "31;1" => Tone::Error,
         _ => Tone::Plain,
     }
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn tones_are_read_back() {
         let style = Style::new(true);
-        for tone in [Tone::Plain, Tone::Quiet, Tone::Strong, Tone::Good, Tone::Warning, Tone::Error] {
+        for tone in [Tone::Plain, Tone::Quiet, Tone::Strong, Tone::Good, Tone::Later, Tone::Warning, Tone::Error] {
             let painted = format!("a {} b", style.paint(tone, "x"));
             let expected = [(Tone::Plain, "a "), (tone, "x"), (Tone::Plain, " b")];
             let read = line(&painted);

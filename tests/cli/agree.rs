@@ -5,40 +5,40 @@ use serde_json::{Value, json};
 use super::run::{OLD, Ran, finish, gc, program, words, write};
 
 /// Runs a command line on these objects, which are the whole cluster.
-fn on(objects: &[Value], line: &str) -> Ran {
+pub(super) fn on(objects: &[Value], line: &str) -> Ran {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
     finish(program().args(words(line)).args(["--assume-complete", "--from", "-"]).write_stdin(list))
 }
 
-fn document(objects: &[Value], line: &str) -> Value {
+pub(super) fn document(objects: &[Value], line: &str) -> Value {
     serde_json::from_str(&on(objects, &format!("{line} -o json")).done()).unwrap()
 }
 
 #[track_caller]
-fn says(ran: &Ran, texts: &[&str]) {
+pub(super) fn says(ran: &Ran, texts: &[&str]) {
     for text in texts {
         assert!(ran.out.contains(text), "{text:?} is not in {ran}");
     }
 }
 
 #[track_caller]
-fn says_not(ran: &Ran, texts: &[&str]) {
+pub(super) fn says_not(ran: &Ran, texts: &[&str]) {
     for text in texts {
         assert!(!ran.out.contains(text), "{text:?} is in {ran}");
     }
 }
 
-const DELETED: &str = "2026-03-01T10:00:00Z";
+pub(super) const DELETED: &str = "2026-03-01T10:00:00Z";
 
 /// An object in the namespace `vault`; its uid is its name. `more` has further fields of its metadata.
-fn object(kind: (&str, &str), name: &str, more: Value) -> Value {
+pub(super) fn object(kind: (&str, &str), name: &str, more: Value) -> Value {
     let mut metadata = json!({"name": name, "namespace": "vault", "uid": name,
         "creationTimestamp": "2026-01-01T00:00:00Z"});
     metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     json!({"apiVersion": kind.0, "kind": kind.1, "metadata": metadata})
 }
 
-fn owners(kind: (&str, &str), names: &[&str]) -> Value {
+pub(super) fn owners(kind: (&str, &str), names: &[&str]) -> Value {
     let of = |name: &&str| {
         let (api_version, kind) = kind;
         json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": name, "blockOwnerDeletion": true})
@@ -46,10 +46,10 @@ fn owners(kind: (&str, &str), names: &[&str]) -> Value {
     names.iter().map(of).collect()
 }
 
-const LOCKER: (&str, &str) = ("bank.dev/v1", "Locker");
+pub(super) const LOCKER: (&str, &str) = ("bank.dev/v1", "Locker");
 
 /// A claim that a Locker owns, and its volume, whose data goes with it.
-fn claim(owner: &str) -> [Value; 2] {
+pub(super) fn claim(owner: &str) -> [Value; 2] {
     let mut claim =
         object(("v1", "PersistentVolumeClaim"), "gold", json!({"ownerReferences": owners(LOCKER, &[owner])}));
     claim["spec"] = json!({"volumeName": "pv1"});
@@ -268,7 +268,7 @@ fn an_idle_controller_that_goes_leaves_its_finalizers() {
             "Locker/held: stays, and cannot be deleted any more",
             "start Deployment/locker-controller first:",
             "kubectl scale deployments.apps/locker-controller -n vault --replicas=1",
-            "kubectl gc delete locker.bank.dev/held -n vault",
+            "kubectl gc delete locker.bank.dev/held --archive=held.yaml -n vault",
         ],
     );
 }
@@ -347,7 +347,7 @@ fn an_armed_deletion_keeps_its_data_first() {
 }
 
 /// A Deployment of this name with ready pods.
-fn running(name: &str) -> Value {
+pub(super) fn running(name: &str) -> Value {
     let mut workload = object(("apps/v1", "Deployment"), name, json!({}));
     workload["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": name}}});
     workload["status"] = json!({"replicas": 1, "readyReplicas": 1, "availableReplicas": 1});
@@ -355,7 +355,7 @@ fn running(name: &str) -> Value {
 }
 
 /// `metadata` of an object whose finalizer a program of this name has added.
-fn held(finalizer: &str, program: &str, more: Value) -> Value {
+pub(super) fn held(finalizer: &str, program: &str, more: Value) -> Value {
     let key = format!("v:\"{finalizer}\"");
     let fields = json!({"f:metadata": {"f:finalizers": {key: {}}}});
     let mut metadata = json!({"finalizers": [finalizer], "managedFields": [{"manager": program, "operation": "Update",

@@ -58,7 +58,7 @@ fn what_a_dump_lacks_is_unknown() {
     let path = write(folder.path(), "secret.yaml", text);
     let ran = on_shop(&["plan", "--apply", "-f", &path]);
     let lines: Vec<&str> = ran.out.lines().filter(|line| line.contains(" -n shop")).collect();
-    assert!(lines.iter().all(|line| line.contains("unknown")), "{ran}");
+    assert!(lines.iter().all(|line| line.contains("? unsure")), "{ran}");
     assert_eq!(ran.code, 0);
     assert_eq!(on_shop(&["plan", "--apply", "-f", &path, "--fail-on=unsure"]).code, 2);
     let fix = on_shop(&["plan", "--apply", "-f", &path, "--fix"]);

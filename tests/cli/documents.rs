@@ -403,7 +403,7 @@ fn diagnoses() {
     for dump in dumps() {
         for line in ["doctor", "doctor --assume-complete", "doctor -A"] {
             let diagnosis = schemas.check("Diagnosis", &[&words(line)[..], &["--from", &dump]].concat());
-            let mut counts = BTreeMap::from([("Error", 0), ("Warning", 0), ("Info", 0)]);
+            let mut counts = BTreeMap::from([("Error", 0), ("Warning", 0), ("Note", 0)]);
             for finding in diagnosis["findings"].as_array().unwrap() {
                 let severity = finding["severity"].as_str().unwrap();
                 *counts.get_mut(severity).unwrap() += 1;
@@ -420,7 +420,7 @@ fn diagnoses() {
             );
         }
     }
-    for value in ["Error", "Warning", "Info", "reference"] {
+    for value in ["Error", "Warning", "Note", "reference"] {
         assert!(seen.get(value).is_some_and(|seen| *seen > 0), "no finding has {value}");
     }
 }

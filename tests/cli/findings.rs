@@ -109,7 +109,7 @@ fn examples_are_what_is_printed() {
         }
         let example = section.example.strip_prefix("▲ ").unwrap_or_else(|| panic!("{} has no example", section.code));
         let (word, rest) = example.split_once(' ').unwrap();
-        let severities = [("ERROR", "Error"), ("WARNING", "Warning"), ("NOTE", "Info")];
+        let severities = [("ERROR", "Error"), ("WARNING", "Warning"), ("NOTE", "Note")];
         let rank =
             |severity: &str| severities.iter().position(|(word, name)| [*word, *name].contains(&severity)).unwrap();
         assert!(rank(word) >= rank(&listed.severity), "{}: an example is no worse than its code", section.code);

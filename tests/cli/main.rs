@@ -1,6 +1,7 @@
 //! Runs the built program as a shell does: checks what it prints, to which stream, and its exit code.
 
 mod agree;
+mod agree_on_ends;
 mod apply;
 mod archive;
 mod chromium;

@@ -207,7 +207,9 @@ fn flag(arg: &Arg) -> String {
         Some(short) if arg.get_long().is_some() => format!("-{short}, {arg}"),
         _ => arg.to_string(),
     };
-    let mut says = cell(&arg.get_long_help().or_else(|| arg.get_help()).map(ToString::to_string).unwrap_or_default());
+    // Formats have a table of their own.
+    let long = arg.get_long_help().filter(|_| arg.get_id() != "output");
+    let mut says = cell(&long.or_else(|| arg.get_help()).map(ToString::to_string).unwrap_or_default());
     let values: Vec<PossibleValue> = if arg.is_hide_possible_values_set() || arg.get_id() == "output" {
         Vec::new()
     } else {

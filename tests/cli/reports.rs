@@ -188,7 +188,7 @@ fn an_owner_that_goes_takes_its_dependents_unless_it_is_deleted_again() {
         &ran,
         &[
             "until Rook removes its finalizer",
-            "none blocks it, because it is not deleted in the foreground",
+            "none blocks it: it is not deleted in the foreground",
             "kubectl delete cephclusters.ceph.rook.io/ceph -n storage --cascade=orphan",
         ],
     );

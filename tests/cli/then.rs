@@ -20,7 +20,7 @@ fn what_an_operator_lets_go_is_told() {
         "Then        8 objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
          PgCluster)",
         "└─ StatefulSet/orders                      » later",
-        "later    ! DATA LOSS",
+        "later  ! DATA LOSS",
         "Deployment/pg-operator runs",
     ] {
         assert!(ran.out.contains(told), "{told:?} is not in {ran}");
@@ -47,7 +47,7 @@ fn the_document_has_both_ends() {
     assert_eq!((once["by"].as_str(), once["seen"].as_str()), (Some("Deployment/pg-operator"), Some("running")));
     assert_eq!(once["finalizers"], serde_json::json!(["pg.acme.io/finalizer"]));
     let effects = plan["then"]["effects"].as_array().unwrap();
-    assert_eq!(effects.iter().filter(|effect| effect["kind"] == "data-destroyed").count(), 2, "{effects:?}");
+    assert_eq!(effects.iter().filter(|effect| effect["kind"] == "data-loss").count(), 2, "{effects:?}");
     let counts = &plan["verdict"]["counts"];
     assert_eq!([&counts["terminating"], &counts["deletedLater"], &counts["dataLost"]], [1, 7, 2]);
     // Nothing waits: there is one end.
@@ -122,7 +122,7 @@ fn what_is_stuck_on_the_way_is_told() {
     let ran = plan("nobody.other.io/f", "");
     assert_eq!(ran.code, 2, "{ran}");
     for told in [
-        "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 9 go; not certain.",
+        "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 1 stuck; not certain.",
         "Then        Replica/orders stays Terminating until nobody.other.io/f is removed; then 9 objects",
         "check that the controller that removes nobody.other.io/f is running (Replica/orders has this finalizer)",
     ] {
@@ -151,7 +151,7 @@ fn what_may_never_be_deleted_any_more_is_told() {
     }
     // Both go: which goes first is not known, and one order works.
     let ran = planned("ns/ops ns/db --assume-complete", OPERATOR);
-    assert!(ran.out.contains("kubectl gc delete pgcluster.acme.io/orders -n db"), "{ran}");
+    assert!(ran.out.contains("kubectl gc delete pgcluster.acme.io/orders --archive=orders.yaml -n db"), "{ran}");
 }
 
 /// Somebody's entry in `spec.finalizers` is removed, too, in the second end.
@@ -196,7 +196,7 @@ fn what_an_operator_must_finish_goes_before_the_operator() {
     let next = ran.out.split("\nNext").nth(1).unwrap_or_default();
     for told in [
         "delete first, while Deployment/kafka-entity-operator runs to remove the finalizers:",
-        "kubectl gc delete kafkatopic.kafka.strimzi.io/kafka-orders -n tenant-a",
+        "kubectl gc delete kafkatopic.kafka.strimzi.io/kafka-orders --archive=kafka-orders.yaml -n tenant-a",
         "then plan again",
     ] {
         assert!(next.contains(told), "{told:?} is not in {ran}");

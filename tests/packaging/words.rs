@@ -6,7 +6,7 @@ use std::{fs, path::Path};
 use walkdir::WalkDir;
 
 /// Words that stood for something that has another name now.
-const OLD: [&str; 19] = [
+const OLD: [&str; 24] = [
     "exists, and it has no owner.",
     "survives with changed",
     "survive with changed",
@@ -26,6 +26,11 @@ const OLD: [&str; 19] = [
     "(\"Later\"",
     "(\"Outside\"",
     "KEPT:",
+    "been Terminating for {",
+    "removed last",
+    "the collector does nothing",
+    "data may be lost",
+    "Data is destroyed",
 ];
 
 /// Pages that say what was once, or what other programs print.

@@ -242,10 +242,11 @@ fn value_name(arg: &Arg) -> &str {
 }
 
 fn value_of(arg: &Arg) -> Word {
-    let possible =
-        arg.get_possible_values().into_iter().filter(|value| !value.is_hide_set()).map(|value| {
-            Candidate::new(value.get_name(), value.get_help().map(ToString::to_string).unwrap_or_default())
-        });
+    // Values that the help hides, too: templates.
+    let possible = arg
+        .get_possible_values()
+        .into_iter()
+        .map(|value| Candidate::new(value.get_name(), value.get_help().map(ToString::to_string).unwrap_or_default()));
     // --as takes a user of the cluster, which no kubeconfig knows.
     let name = if arg.get_long() == Some("as") { "" } else { value_name(arg) };
     Word::Value { name: name.to_owned(), possible: possible.collect() }
@@ -265,7 +266,7 @@ pub(super) fn answer(asked: &Asked, ask: &impl Ask) -> Answer {
             "USER" => (plain(ask.values("--user")), Directive::NoFiles),
             "TYPE" | "TYPE,…" => listed(&asked.current, ask),
             "TYPE/NAME|TYPE|LABELS" => target(&[], &asked.current, ask),
-            "FILE" | "FOLDER" | "FILE|FOLDER|-" | "MANIFEST,…" | "ARCHIVE" => (Vec::new(), Directive::Files),
+            "FILE" | "FOLDER" | "FILE|FOLDER|URL|-" | "MANIFEST,…" | "ARCHIVE" => (Vec::new(), Directive::Files),
             _ => (Vec::new(), Directive::NoFiles),
         },
         Word::Target(before) => target(before, &asked.current, ask),
@@ -410,7 +411,9 @@ mod tests {
             command.get_subcommands().any(|one| one.get_arguments().any(|argument| value_name(argument) == name))
         };
         let rest = ["TYPE", "TYPE,…", "TYPE/NAME|TYPE|LABELS", "MANIFEST,…", "ARCHIVE", "TARGET", "BOOL"];
-        for name in ["NAMESPACE", "CONTEXT", "CLUSTER", "USER", "FILE", "FOLDER", "FILE|FOLDER|-"].iter().chain(&rest) {
+        for name in
+            ["NAMESPACE", "CONTEXT", "CLUSTER", "USER", "FILE", "FOLDER", "FILE|FOLDER|URL|-"].iter().chain(&rest)
+        {
             assert!(named(name), "{name}");
         }
     }

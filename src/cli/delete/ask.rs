@@ -52,7 +52,7 @@ fn or_stop(key: &str) -> String {
     if key.is_empty() { "anything else: stop".to_owned() } else { format!("{key}, anything else: stop") }
 }
 
-/// `Deletes Namespace/shop with everything in it, 5 PersistentVolumeClaims (data may be lost).`: the most severe
+/// `Deletes Namespace/shop with everything in it, 5 PersistentVolumeClaims (perhaps DATA LOSS).`: the most severe
 /// first, objects of one kind and reason together.
 fn at_stake(snapshot: &Snapshot, severe: &[(ConfirmationReason, ObjectId)]) -> String {
     let mut groups: BTreeMap<(ConfirmationReason, ResourceId), Vec<ObjectId>> = BTreeMap::new();
@@ -76,9 +76,9 @@ fn heavy(reason: ConfirmationReason, one: bool) -> &'static str {
         (ConfirmationReason::Namespace, false) => " with everything in them",
         (ConfirmationReason::Definition, true) => " with every object of its kind",
         (ConfirmationReason::Definition, false) => " with every object of their kinds",
-        (ConfirmationReason::Volume | ConfirmationReason::Claim, _) => " (data may be lost)",
+        (ConfirmationReason::Volume | ConfirmationReason::Claim, _) => " (perhaps DATA LOSS)",
         (ConfirmationReason::Outside(kind), _) => match (kind, one) {
-            (EffectKind::DataDestroyed, _) => " (data is lost)",
+            (EffectKind::DataLost, _) => " (DATA LOSS)",
             (EffectKind::ExternalDeleted, true) => " (its resource outside the cluster is deleted)",
             (EffectKind::ExternalDeleted, false) => " (their resources outside the cluster are deleted)",
             (EffectKind::ObjectsDeleted, true) => " (also deletes objects that have no owner reference to it)",
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(
             asked(&["PersistentVolumeClaim/web-uploads"], 9, true),
             format!(
-                "{place} Deletes PersistentVolumeClaim/web-uploads (data may be lost). Delete 1 object? \
+                "{place} Deletes PersistentVolumeClaim/web-uploads (perhaps DATA LOSS). Delete 1 object? \
                  To confirm, type web-uploads (anything else: stop)"
             )
         );
@@ -141,7 +141,7 @@ mod tests {
         let asked_later = asked_of("tests/cli/dumps/operator.yaml", &["PgCluster/orders"], 9, true);
         assert!(
             asked_later.contains(
-                "Deletes 2 PersistentVolumeClaims (data may be lost), PgCluster/orders (the effect of its \
+                "Deletes 2 PersistentVolumeClaims (perhaps DATA LOSS), PgCluster/orders (the effect of its \
                  finalizers is not known). Delete 8 objects?"
             ),
             "{asked_later}"
@@ -149,8 +149,8 @@ mod tests {
         assert_eq!(
             asked(&["StatefulSet/db", "Namespace/elsewhere"], 9, false),
             format!(
-                "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (data \
-                 may be lost). Delete 11 objects? To confirm, type elsewhere \
+                "{place} Deletes Namespace/elsewhere with everything in it, 2 PersistentVolumeClaims (perhaps \
+                 DATA LOSS). Delete 11 objects? To confirm, type elsewhere \
                  (a: archive first, anything else: stop)"
             )
         );

@@ -378,13 +378,20 @@ impl Explainer<'_, '_> {
         {
             return None;
         }
-        let then = self.then_after(object, &Request::delete(vec![object], Propagation::Orphan))?;
-        let message =
-            "it is deleted again with --cascade=orphan, it goes, and dependents that are not Terminating yet \
-                       are kept"
-                .to_owned();
+        let describe = plan(case.stage, &Request::delete(vec![object], Propagation::Orphan));
+        self.wanted.add(&describe.needs);
+        describe.outcome(object).filter(|_| describe.refused.is_empty())?;
+        let then = then_of_plan(&describe, object);
+        let goes = match then {
+            ConditionOutcome::Goes => "it goes, and ",
+            ConditionOutcome::Terminating(_) => "",
+            _ => return None,
+        };
+        let message = format!(
+            "it is deleted again with --cascade=orphan, {goes}dependents that are not Terminating yet are kept"
+        );
         let what = Trigger::Deleted(vec![object], Propagation::Orphan);
-        (then == ConditionOutcome::Goes).then_some(Condition { what, then, message })
+        Some(Condition { what, then, message })
     }
 
     /// The outcome of an object after a delete; `None` if the API server refuses the delete.

@@ -28,7 +28,7 @@ use super::{case::Case, finding::Finding, limit::Limit, losses::Losses, needed};
 pub use conditions::{Condition, ConditionOutcome, Trigger};
 pub use dependents::Dependents;
 pub use finalizers::{FinalizerStory, Remover};
-pub use next::{Attention, NextStory};
+pub use next::{Attention, Follows, NextStory};
 pub use references::{Blocks, OwnerState, ReferenceStory};
 pub use waits::{RootCause, Waiting};
 
@@ -128,8 +128,8 @@ impl Explanation {
 pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> Explained {
     let (now, needs) = Blockers::now(case.stage);
     let is_held = !case.projection.left().is_empty();
-    let later = is_held.then(|| Projection::once_others_finish(case.stage));
-    let mut wanted = later.as_ref().map(|later| later.needs.clone()).unwrap_or_default();
+    let later = is_held.then(|| case.stage.later());
+    let mut wanted = later.map(|later| later.needs.clone()).unwrap_or_default();
     wanted.add(&case.projection.needs);
     let mut later_causes: FxHashMap<ObjectId, Vec<Cause>> = FxHashMap::default();
     for change in later.iter().flat_map(|later| &later.log).filter(|change| deletes(change)) {
@@ -168,7 +168,7 @@ struct Explainer<'c, 'a> {
     /// Who waits for whom now.
     now: Blockers,
     /// What follows once all others have done their part; `None` if nothing waits for them.
-    later: Option<Projection>,
+    later: Option<&'a Projection>,
     /// What deletes each object then.
     later_causes: FxHashMap<ObjectId, Vec<Cause>>,
     wanted: Needs,
@@ -235,7 +235,7 @@ impl Explainer<'_, '_> {
 
     /// What follows for an object that stays.
     fn later(&mut self, object: ObjectId, end: &FinalState) -> Option<Later> {
-        let later = self.later.as_ref()?;
+        let later = self.later?;
         let stays = end.outcome == ProjectedOutcome::Stays && end.uncertain.is_none() && end.state.is_none();
         if !stays || !later.outcome_of(object).leaves() {
             return None;

@@ -4,6 +4,7 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     collector::{Collector, Reason},
+    command_line::ShellCommand,
     model::{ObjectId, Reference, Rule, Symbol, gaps::each_once},
     server::{OwnDelete, Propagation, kinds::protected},
     simulate::{Next, NoAction, may_lag_after_restart},
@@ -21,10 +22,19 @@ pub struct NextStory {
     /// The rule behind it.
     pub rule: Rule,
     pub message: String,
+    /// What becomes of its dependents once it is gone.
+    pub follows: Option<Follows>,
     pub attention: Attention,
-    /// Whether the collector is about to let it go, on a live cluster, and dependents may be among what could not be
-    /// read.
+    /// Whether the collector is about to let it go, and dependents may be among what could not be read.
     pub may_wait: bool,
+}
+
+/// Which dependents go with an object that is Terminating, and how they are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follows {
+    pub message: String,
+    /// What the command does that keeps them, and the command.
+    pub keep: Option<(String, ShellCommand)>,
 }
 
 impl NextStory {
@@ -94,14 +104,20 @@ impl Explainer<'_, '_> {
         }
         let attention = attention(self.case, object, &next);
         let (rule, mut message) = describe(self.case, object, &next);
+        let leaves = next == Next::Nothing(NoAction::OnItsWayOut);
+        let follows = leaves.then(|| follows(self.case, object)).flatten();
+        if let Some(Follows { message: what, keep }) = &follows {
+            let keep = keep.as_ref().map(|(keep, command)| format!(" {keep} {command}")).unwrap_or_default();
+            message.push_str(&format!(" {what}{keep}"));
+        }
         let refused = self.case.projection.why_refused(self.case.snapshot(), object);
         if let Some(refused) = refused.filter(|_| next.writes()) {
             message.push_str(&format!(" The API server refuses that: {refused}."));
         }
         let lets_go = matches!(next, Next::TakeFinalizer(_) | Next::FreeDependents(_));
         let snapshot = self.case.snapshot();
-        let may_wait = lets_go && !snapshot.is_dump() && !snapshot.may_hide(&[object]).is_empty();
-        NextStory { next, rule, message, attention, may_wait }
+        let may_wait = lets_go && !snapshot.may_hide(&[object]).is_empty();
+        NextStory { next, rule, message, follows, attention, may_wait }
     }
 }
 
@@ -148,7 +164,7 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
         Next::FreeDependents(dependents) => {
             let them = count(dependents.len(), "dependent", "dependents");
             let others = match hidden(case, object) {
-                Some(hidden) if case.live => format!(" Others may be among what could not be read: {hidden}."),
+                Some(hidden) => format!(" Others may be among what could not be read: {hidden}."),
                 _ => String::new(),
             };
             (
@@ -185,8 +201,7 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
         }
         Next::Nothing(NoAction::OnItsWayOut) => (
             Rule::R8_3,
-            "Nothing: it is Terminating, and the collector processes its dependents only once it is gone.".to_owned()
-                + &then_its_dependents(case, object),
+            "Nothing: it is Terminating, and the collector processes its dependents only once it is gone.".to_owned(),
         ),
         Next::Nothing(NoAction::NotWatched) => {
             let why = snapshot.resources.not_watched(found.resource).map(ToString::to_string);
@@ -222,8 +237,8 @@ fn describe(case: &Case<'_>, object: ObjectId, next: &Next) -> (Rule, String) {
     }
 }
 
-/// What becomes of the dependents of a Terminating owner, and how to keep them; empty without any.
-fn then_its_dependents(case: &Case<'_>, object: ObjectId) -> String {
+/// What becomes of the dependents of a Terminating owner, and how to keep them; `None` without any.
+fn follows(case: &Case<'_>, object: ObjectId) -> Option<Follows> {
     let snapshot = case.snapshot();
     let rules = case.stage.rules(object);
     let is_kept = |dependent: &ObjectId| {
@@ -234,18 +249,19 @@ fn then_its_dependents(case: &Case<'_>, object: ObjectId) -> String {
     let goes = |id: &ObjectId| !snapshot.object(*id).terminating() && !is_kept(id);
     let dependents: Vec<ObjectId> = case.graph().dependents(object.into()).iter().copied().filter(goes).collect();
     if dependents.is_empty() || rules.own_delete != OwnDelete::Generic {
-        return String::new();
+        return None;
     }
-    let go = match dependents.as_slice() {
-        [one] => format!(" {} is deleted, too: it has no other owner.", case.name(*one, Some(object))),
-        many => format!(" Those without another owner are deleted, too ({}).", case.names(many, Some(object))),
+    let message = match dependents.as_slice() {
+        [one] => format!("{} is deleted, too: it has no other owner.", case.name(*one, Some(object))),
+        many => format!("Dependents without another owner are deleted, too ({}).", case.names(many, Some(object))),
     };
     // The API server ignores a second delete of a pod in its grace period (R1.17).
     let again = if rules.graceful { Vec::new() } else { case.commands().delete(&[object], "orphan", &[]) };
     let them = if dependents.len() == 1 { "that" } else { "them" };
     let it = snapshot.short_name(object);
-    let keep = again.first().map(|command| format!(" To keep {them}, delete {it} again before that: {command}"));
-    go + &keep.unwrap_or_default()
+    let keep = again.into_iter().next();
+    let keep = keep.map(|command| (format!("To keep {them}, delete {it} again before that:"), command));
+    Some(Follows { message, keep })
 }
 
 fn deletes(case: &Case<'_>, object: ObjectId, policy: Propagation, reason: &Reason) -> (Rule, String) {

@@ -62,10 +62,10 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
     for effect in effects {
         let Some(pods) = used.get(&effect.object) else { continue };
         let finished = pods.iter().all(stays);
-        if !finished && !effect.may_be(EffectKind::DataDestroyed) {
+        if !finished && !effect.may_be(EffectKind::DataLost) {
             continue;
         }
-        let lost = effect.may_be(EffectKind::DataDestroyed);
+        let lost = effect.may_be(EffectKind::DataLost);
         let group = groups.entry((finished, lost, effect.message.into_owned())).or_default();
         group.claims.push(effect.object);
         group.pods.extend(pods);

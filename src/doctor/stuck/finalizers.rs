@@ -220,7 +220,13 @@ fn stays(objects: &[ObjectId]) -> &'static str {
 /// That controllers without a workload that a remedy could start are to be installed: a sentence, with their names in
 /// place of `{}`.
 fn to_install(case: &Case<'_>, holds: &[Hold], sentence: &str) -> String {
-    let gone = holds.iter().filter(|(_, controller)| controller.is_away() && controller.idle.is_none());
+    let is_gone = |controller: &FinalizerController| match controller.liveness {
+        Liveness::Away(_) => controller.idle.is_none(),
+        // A program has added it, and nothing is called like that. Kubernetes' own programs need no workload.
+        Liveness::Nobody(_) => controller.manager.as_ref().is_some_and(|manager| !manager.starts_with("kube")),
+        _ => false,
+    };
+    let gone = holds.iter().filter(|(_, controller)| is_gone(controller));
     let gone: BTreeSet<String> = gone.filter_map(|(_, controller)| controller.told(case.snapshot())).collect();
     match gone.len() {
         0 => String::new(),
@@ -312,6 +318,7 @@ fn remedies(
         remedies.push(Remedy::new("check the object's status and its controller", look));
     }
     remedies.extend(controllers_say(case, holds));
+    remedies.extend(why_not_ready(case, holds));
     let waiting = waiting_in_the_foreground(case, related);
     if !waiting.is_empty() {
         let (parents, which, no_longer) = if waiting.len() == 1 {
@@ -388,6 +395,18 @@ fn controllers_say(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
     let logs = asked.iter().filter_map(|id| case.commands().logs(*id));
     let says = if asked.len() == 1 { "says" } else { "say" };
     (!asked.is_empty()).then(|| Remedy::new(format!("see what {} {says}", case.names(&asked, None)), logs))
+}
+
+/// Shows why workloads of controllers have no ready pod.
+fn why_not_ready(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
+    let mut failing: Vec<ObjectId> = holds.iter().flat_map(|(_, controller)| controller.failing.clone()).collect();
+    failing.sort_unstable();
+    failing.dedup();
+    failing.truncate(NAMED);
+    let have = if failing.len() == 1 { "has" } else { "have" };
+    let look = failing.iter().filter_map(|id| case.commands().about("describe", *id));
+    (!failing.is_empty())
+        .then(|| Remedy::new(format!("see why {} {have} no ready pod", case.names(&failing, None)), look))
 }
 
 /// The commands that remove these objects' references to blocked objects, if they have any.

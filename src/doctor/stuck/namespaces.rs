@@ -158,7 +158,9 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         })
         .collect();
     let remains = said.iter().any(|condition| !condition.fails());
-    let left = if content.is_empty() && remains {
+    // A dump may lack what is in it.
+    let is_hidden = !case.live && !snapshot.may_hide(&[id]).is_empty();
+    let left = if content.is_empty() && (remains || is_hidden) {
         "what is left in it was not read".to_owned()
     } else if content.is_empty() {
         "nothing visible is left in it".to_owned()
@@ -176,6 +178,10 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         "It stays until what the API server says is mended.".to_owned()
     } else if let Some(refused) = refused(case, id) {
         format!("It stays as long as the API server refuses to delete {refused}.")
+    } else if said.iter().any(|condition| condition.kind == "NamespaceFinalizersRemaining") {
+        "It stays until the finalizers of what is in it are removed.".to_owned()
+    } else if remains {
+        "It stays until what is left in it is deleted.".to_owned()
     } else if unreadable.is_empty() {
         "It stays until the namespace controller, a part of kube-controller-manager, makes progress.".to_owned()
     } else {
@@ -196,8 +202,11 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
         remedies.push(Remedy::new("see which webhooks are asked", [case.kubectl.verb("get").arg(webhooks)]));
     }
-    // Beside a condition that says that it isn't empty, this leaves objects behind.
-    if said.is_empty() {
+    if said.is_empty() && is_hidden {
+        remedies.push(Remedy::new("see what its conditions say keeps it", case.commands().get(id)));
+    }
+    // Beside a condition that says that it isn't empty, and where that is not known, this leaves objects behind.
+    if said.is_empty() && !is_hidden {
         remedies.push(
             Remedy::new(
                 "force-finalize the namespace: objects that are still in it stay in etcd forever, invisible",

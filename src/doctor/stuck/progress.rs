@@ -10,7 +10,7 @@ use crate::{
         case::{Case, FindingsBuilder},
     },
     model::{ObjectId, ResourceId, Symbol},
-    simulate::{BlockedBy, Blockers, Controllers, Needs, State},
+    simulate::{BlockedBy, Blockers, Controllers, Needs, Projection, SimContext, State},
 };
 
 use super::{it, since};
@@ -42,9 +42,14 @@ pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &
     }
     let (now, needs) = Blockers::now(case.stage);
     wanted.add(&needs);
+    // What the API server refuses to the collector keeps these, too.
+    let stage = SimContext::new(snapshot, case.graph(), case.stage.assume).at(case.now).with_refused_writes();
+    let end = Projection::of(&stage);
+    wanted.add(&end.needs);
+    let course = Course { now: &now, end: &end };
     let mut groups: BTreeMap<Group, Vec<ObjectId>> = BTreeMap::new();
     for id in untold {
-        let progress = Progress::of(case, &now, id);
+        let progress = course.of(id);
         let names = progress.holders.iter().map(|holder| holder.name(snapshot).to_owned());
         let group = (
             snapshot.object(id).resource,
@@ -57,7 +62,7 @@ pub(in crate::doctor) fn untold(case: &Case<'_>, findings: &[Finding], wanted: &
     let finding = |((resource, state, names, alone), objects): (Group, Vec<ObjectId>)| {
         let cause =
             format!("{} {} {} {alone}", snapshot.resources.get(resource).full_name(), state.name(), names.join(" "));
-        finding(case, &now, cause, state, objects)
+        finding(case, &course, cause, state, objects)
     };
     groups.into_iter().map(finding).collect()
 }
@@ -70,23 +75,29 @@ struct Progress<'p> {
     controllers: &'p Controllers,
 }
 
-impl<'p> Progress<'p> {
-    fn of(case: &Case<'p>, now: &'p Blockers, id: ObjectId) -> Self {
-        let projection = case.projection;
+/// What blocks objects now, and in the end.
+struct Course<'p> {
+    now: &'p Blockers,
+    end: &'p Projection,
+}
+
+impl<'p> Course<'p> {
+    fn of(&self, id: ObjectId) -> Progress<'p> {
+        let Course { now, end } = *self;
         // What goes by itself waits for something only now.
-        let (waits_for, holders, controllers, state) = if projection.goes(id) {
+        let (waits_for, holders, controllers, state) = if end.goes(id) {
             (now.waits_for(id), now.holders(id), now.controllers(), State::Waiting)
         } else {
-            (projection.waits_for(id), projection.holders(id), projection.controllers(), projection.state(id))
+            (end.waits_for(id), end.holders(id), end.controllers(), end.state(id))
         };
         Progress { state, waits_for, holders: holders.to_vec(), controllers }
     }
 }
 
-fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects: Vec<ObjectId>) -> Finding {
+fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, objects: Vec<ObjectId>) -> Finding {
     let snapshot = case.snapshot();
     let first = objects[0];
-    let progress = Progress::of(case, now, first);
+    let progress = course.of(first);
     let mut reasons: Vec<String> = progress
         .holders
         .iter()
@@ -97,8 +108,7 @@ fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects
             _ => holder.describe(snapshot, first, progress.state, progress.controllers),
         })
         .collect();
-    let mut related: Vec<ObjectId> =
-        objects.iter().flat_map(|id| Progress::of(case, now, *id).waits_for.iter().copied()).collect();
+    let mut related: Vec<ObjectId> = objects.iter().flat_map(|id| course.of(*id).waits_for.iter().copied()).collect();
     related.sort_unstable();
     related.dedup();
     related.retain(|id| objects.binary_search(id).is_err());
@@ -112,6 +122,10 @@ fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects
     reasons.extend(said.iter().map(|condition| format!("the API server says {}", condition.in_words())));
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
+    let waits =
+        |id: &ObjectId| snapshot.object(*id).finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
+    let waiting: Vec<ObjectId> = objects.iter().copied().filter(waits).collect();
+    let waits_for_hidden = !snapshot.may_hide(&waiting).is_empty();
     Finding {
         code: Code::DeletionInProgress,
         severity: Code::DeletionInProgress.severity(),
@@ -122,7 +136,10 @@ fn finding(case: &Case<'_>, now: &Blockers, cause: String, state: State, objects
             sentence(&reasons.join("; "), whose.is_empty())
         ),
         consequence: match state {
-            State::Waiting if said.is_empty() && !objects.iter().any(|id| case.projection.uncertain(*id)) => {
+            State::Waiting if waits_for_hidden => {
+                format!("{goes} once that is done. Dependents that could not be read may keep {}.", it(&objects))
+            }
+            State::Waiting if said.is_empty() && !objects.iter().any(|id| course.end.uncertain(*id)) => {
                 format!("{goes} once that is done. Nothing else keeps {}.", it(&objects))
             }
             State::Waiting => format!("{goes} once that is done."),

@@ -98,7 +98,7 @@ const fn acts(
     }
 }
 
-use EffectKind::{CleanedUp, DataDestroyed, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
+use EffectKind::{CleanedUp, DataLost, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
 
 /// All known finalizers, except the collector's own and the one of CustomResourceDefinitions (R1.26).
 pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
@@ -390,7 +390,7 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "cephcluster.ceph.rook.io",
         &[("ceph.rook.io", "CephCluster")],
         "Rook",
-        (DataDestroyed, "the Ceph cluster is destroyed, and its disks are wiped", Some(Policy::Rook)),
+        (DataLost, "the Ceph cluster is destroyed, and its disks are wiped", Some(Policy::Rook)),
         "https://rook.io/docs/rook/latest/Getting-Started/ceph-teardown",
     ),
     acts(
@@ -425,7 +425,7 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "strimzi.io/topic-operator",
         &[("kafka.strimzi.io", "KafkaTopic")],
         "Strimzi's topic operator",
-        (DataDestroyed, "the topic is deleted in Kafka, with all its messages", Some(Policy::Strimzi)),
+        (DataLost, "the topic is deleted in Kafka, with all its messages", Some(Policy::Strimzi)),
         "strimzi/strimzi-kafka-operator \
             topic-operator/src/main/java/io/strimzi/operator/topic/BatchingTopicController.java",
     ),

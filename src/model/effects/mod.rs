@@ -25,7 +25,7 @@ pub enum Severity {
     /// Something else is or may be deleted.
     Warning,
     /// Something is kept or only cleaned up.
-    Info,
+    Note,
 }
 
 impl Severity {
@@ -34,7 +34,7 @@ impl Severity {
         match self {
             Severity::Error => "Error",
             Severity::Warning => "Warning",
-            Severity::Info => "Info",
+            Severity::Note => "Note",
         }
     }
 }
@@ -43,7 +43,7 @@ impl Severity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EffectKind {
     /// Data is lost.
-    DataDestroyed,
+    DataLost,
     /// The external resource that the object represents is deleted.
     ExternalDeleted,
     /// Other objects, in this or another cluster, are deleted without an owner reference.
@@ -68,7 +68,7 @@ impl EffectKind {
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            EffectKind::DataDestroyed => "data-destroyed",
+            EffectKind::DataLost => "data-loss",
             EffectKind::ExternalDeleted => "external-deleted",
             EffectKind::ObjectsDeleted => "objects-deleted",
             EffectKind::PodsDeleted => "pods-deleted",
@@ -84,10 +84,10 @@ impl EffectKind {
     /// How severe such an effect is.
     pub fn severity(self) -> Severity {
         match self {
-            EffectKind::DataDestroyed | EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted => Severity::Error,
+            EffectKind::DataLost | EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted => Severity::Error,
             EffectKind::PodsDeleted | EffectKind::LoadBalancerReleased | EffectKind::Unknown => Severity::Warning,
             EffectKind::CleanedUp | EffectKind::DataKept | EffectKind::ExternalKept | EffectKind::ObjectsKept => {
-                Severity::Info
+                Severity::Note
             }
         }
     }
@@ -95,7 +95,7 @@ impl EffectKind {
     /// The effect if a policy prevents this one.
     pub fn kept(self) -> Self {
         match self {
-            EffectKind::DataDestroyed => EffectKind::DataKept,
+            EffectKind::DataLost => EffectKind::DataKept,
             EffectKind::ObjectsDeleted => EffectKind::ObjectsKept,
             _ => EffectKind::ExternalKept,
         }

@@ -201,12 +201,13 @@ impl Snapshot {
     }
 
     /// What an object says that it has, or what is about it without an owner reference: the claims of a StatefulSet, or
-    /// of a pod's ephemeral volumes; the volume of a claim; the pods of a Node; the token Secrets of a ServiceAccount.
-    fn named_by(&self, id: ObjectId) -> Option<(ResourceId, Symbol)> {
+    /// of a pod's ephemeral volumes; the volume of a claim, and the pods that may use it; the claim of a volume; the
+    /// pods of a Node; the token Secrets of a ServiceAccount.
+    fn named_by(&self, id: ObjectId) -> Vec<(ResourceId, Symbol)> {
         let object = self.object(id);
         let resource = self.resources.get(object.resource);
         let core = |kind: &str, namespace: Symbol| Some((self.resources.by_group_kind("", kind)?, namespace));
-        match (self.facts.get(id), resource.kind.as_str()) {
+        let one = match (self.facts.get(id), resource.kind.as_str()) {
             (Some(Fact::Workload(facts)), _)
                 if facts.claims.as_ref().is_some_and(|claims| !claims.names.is_empty()) =>
             {
@@ -218,12 +219,21 @@ impl Snapshot {
                 claims.then(|| core("PersistentVolumeClaim", object.namespace)).flatten()
             }
             (Some(Fact::Claim(facts)), _) => {
-                facts.volume.as_ref().and_then(|_| core("PersistentVolume", Symbol::EMPTY))
+                let volume = facts.volume.as_ref().and_then(|_| core("PersistentVolume", Symbol::EMPTY));
+                return volume.into_iter().chain(core("Pod", object.namespace)).collect();
+            }
+            (Some(Fact::Volume(facts)), _) => {
+                let claim = facts.claim.as_ref().filter(|_| facts.may_be_bound());
+                let namespace = claim.and_then(|claim| claim.split('/').next());
+                // Of a namespace that nothing here is in, nothing was read.
+                let namespace = namespace.map(|namespace| self.strings.find(namespace).unwrap_or(Symbol::EMPTY));
+                namespace.and_then(|namespace| core("PersistentVolumeClaim", namespace))
             }
             (_, "Node") if resource.group.is_empty() => core("Pod", Symbol::EMPTY),
             (_, "ServiceAccount") if resource.group.is_empty() => core("Secret", object.namespace),
             _ => None,
-        }
+        };
+        one.into_iter().collect()
     }
 
     /// What ready workloads must own, and do not in this dump, although it has objects of that kind: it was selected

@@ -80,7 +80,7 @@ pub(in crate::operations) fn each_text(
     let mut stdin_read = false;
     for path in paths {
         let mut any = false;
-        if path.starts_with("http://") || path.starts_with("https://") {
+        if url::is_fetched(path) {
             let shown = url::without_password(path);
             let fetched = cluster::fetch(path).map_err(|why| TargetError::Url { url: shown.clone(), why })?;
             any |= take(&shown, text(&shown, fetched)?)?;

@@ -26,7 +26,7 @@ enum Referenced {
 impl SideEffects<'_, '_> {
     /// The volume of a deleted claim is reclaimed.
     pub(super) fn claim(&mut self, claim: ObjectId) {
-        let lost = EffectKind::DataDestroyed;
+        let lost = EffectKind::DataLost;
         let volume = match self.volume_of(claim) {
             Referenced::Object(volume) => volume,
             Referenced::Nothing => return,
@@ -49,7 +49,7 @@ impl SideEffects<'_, '_> {
             Some(VolumeFacts::DELETE) => {
                 self.add_about(
                     claim,
-                    EffectKind::DataDestroyed,
+                    EffectKind::DataLost,
                     "its volume is deleted with all data on it (reclaim policy Delete)",
                     volume,
                 );
@@ -65,7 +65,7 @@ impl SideEffects<'_, '_> {
             Some("Recycle") => {
                 self.add_about(
                     claim,
-                    EffectKind::DataDestroyed,
+                    EffectKind::DataLost,
                     "its volume is wiped for the next claim (reclaim policy Recycle)",
                     volume,
                 );
@@ -123,7 +123,7 @@ impl SideEffects<'_, '_> {
         let Some(facts) = snapshot.facts.volume(volume) else {
             self.needs.facts.insert(volume);
             let unread = "its reclaim policy could not be read: its data may be destroyed";
-            self.add_unread(volume, EffectKind::DataDestroyed, unread, None);
+            self.add_unread(volume, EffectKind::DataLost, unread, None);
             return;
         };
         let deletes_data = snapshot
@@ -136,12 +136,12 @@ impl SideEffects<'_, '_> {
             Some(VolumeFacts::DELETE) if deletes_data && bound => {
                 self.add(
                     volume,
-                    EffectKind::DataDestroyed,
+                    EffectKind::DataLost,
                     "its data is destroyed once its claim is deleted (reclaim policy Delete)",
                 );
             }
             Some(VolumeFacts::DELETE) if deletes_data => {
-                self.add(volume, EffectKind::DataDestroyed, "its data is destroyed (reclaim policy Delete)")
+                self.add(volume, EffectKind::DataLost, "its data is destroyed (reclaim policy Delete)")
             }
             Some(VolumeFacts::DELETE) => self.add(
                 volume,
@@ -154,7 +154,7 @@ impl SideEffects<'_, '_> {
             }
             None => self.add_unread(
                 volume,
-                EffectKind::DataDestroyed,
+                EffectKind::DataLost,
                 "its reclaim policy could not be read: its data may be destroyed",
                 None,
             ),
@@ -165,7 +165,7 @@ impl SideEffects<'_, '_> {
     pub(super) fn volume_snapshot(&mut self, object: ObjectId) {
         let snapshot = self.context.snapshot;
         let unread = "its volume could not be read: the data may be destroyed";
-        let lost = EffectKind::DataDestroyed;
+        let lost = EffectKind::DataLost;
         let Some(facts) = snapshot.facts.volume_snapshot(object) else {
             self.needs.facts.insert(object);
             return self.add_unread(object, lost, unread, None);
@@ -183,7 +183,7 @@ impl SideEffects<'_, '_> {
             Some(Some(DELETE)) => {
                 self.add_about(
                     object,
-                    EffectKind::DataDestroyed,
+                    EffectKind::DataLost,
                     "the snapshot's data is destroyed (deletionPolicy Delete)",
                     content,
                 );
@@ -209,11 +209,7 @@ impl SideEffects<'_, '_> {
         match self.context.snapshot.facts.volume_snapshot_content(content).map(|facts| facts.deletion_policy.as_deref())
         {
             Some(Some(DELETE)) => {
-                self.add(
-                    content,
-                    EffectKind::DataDestroyed,
-                    "the snapshot's data is destroyed (deletionPolicy Delete)",
-                );
+                self.add(content, EffectKind::DataLost, "the snapshot's data is destroyed (deletionPolicy Delete)");
             }
             Some(Some(RETAIN)) => {
                 self.add(content, EffectKind::DataKept, "the snapshot's data stays (deletionPolicy Retain)")
@@ -224,7 +220,7 @@ impl SideEffects<'_, '_> {
                 }
                 self.add_unread(
                     content,
-                    EffectKind::DataDestroyed,
+                    EffectKind::DataLost,
                     "its deletionPolicy could not be read: its data may be destroyed",
                     None,
                 );

@@ -150,7 +150,7 @@ fn rows() -> Vec<(What, &'static str)> {
         (of("Pod", Change::Gone { why: None, after: Some(300), removed: Vec::new() }), "Pod/x gone after 0.3s"),
         (
             of("Pod", Change::Gone { why: None, after: Some(61_000), removed: vec![text("acme.io/x")] }),
-            "Pod/x gone after 61s; finalizer acme.io/x removed last",
+            "Pod/x gone after 61s",
         ),
         (
             requested("Pod", DeletionPolicy::Background, Holds { grace: Some(30), ..Holds::default() }),

@@ -96,10 +96,8 @@ impl Words<'_> {
             }
             Change::PolicyChanged { .. } => "was deleted again, in the foreground".to_owned(),
             Change::Gone { why: Some(why), .. } => self.reason(why, "collected", "deleted"),
-            Change::Gone { why: None, after, removed } => {
-                let after = after.map(|after| format!(" after {}", seconds(after)));
-                let removed = if removed.is_empty() { String::new() } else { removed_last(removed) };
-                format!("gone{}{removed}", after.unwrap_or_default())
+            Change::Gone { why: None, after, .. } => {
+                format!("gone{}", after.map(|after| format!(" after {}", seconds(after))).unwrap_or_default())
             }
             Change::FinalizersRemoved { removed, left } => {
                 let left =
@@ -187,10 +185,6 @@ fn seconds(time: Millis) -> String {
 fn finalizers(names: &[String]) -> String {
     let word = if names.len() == 1 { "finalizer" } else { "finalizers" };
     format!("{word} {}", names.join(", "))
-}
-
-fn removed_last(names: &[String]) -> String {
-    format!("; {} removed last", finalizers(names))
 }
 
 fn by(manager: Option<&str>) -> String {

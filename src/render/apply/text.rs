@@ -8,7 +8,7 @@ use crate::{
         doctor::set,
         output::TextOptions,
         plan::{PlanView, because, kept_outside, located, lost},
-        sections::{self, Said},
+        sections::{self, Labelled, Said},
         style::Tone,
         table::{Column, lines},
     },
@@ -34,12 +34,12 @@ pub(super) fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut d
         writeln!(out, "{}", style.paint(tone, &line))?;
     }
     writeln!(out)?;
-    let mut columns = vec![Column::name("OBJECT"), Column::text("FATE")];
+    let mut columns = vec![Column::name("OBJECT"), Column::text("STATE")];
     columns.extend(options.wide.then_some([Column::text("APPLY"), Column::text("IN")]).into_iter().flatten());
     columns.push(Column::prose("WHY"));
     let rows: Vec<Vec<String>> = (0..view.objects.len()).map(|index| row(view, index, options.wide)).collect();
     for (number, line) in lines(&columns, rows, options.width).iter().enumerate() {
-        let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(view.fate(index)).1);
+        let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(view.fate(index)).0);
         writeln!(out, "{}", style.paint(tone, line))?;
     }
     sections(view, options, out)
@@ -47,7 +47,7 @@ pub(super) fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut d
 
 fn row(view: &ApplyView<'_>, index: usize, wide: bool) -> Vec<String> {
     let why = why(view, index);
-    let mut cells = vec![view.name(index), word(view.fate(index)).0.to_owned()];
+    let mut cells = vec![view.name(index), word(view.fate(index)).1];
     if wide {
         cells.push(view.apply.objects[index].placed.arrival.name().to_lowercase());
         cells.push(view.objects[index].place.to_string());
@@ -63,7 +63,6 @@ fn row(view: &ApplyView<'_>, index: usize, wide: bool) -> Vec<String> {
 fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let apply = view.apply;
     let snapshot = &apply.scene.snapshot;
-    writeln!(out)?;
     let mut others: Vec<String> = Vec::new();
     for outcome in apply.others() {
         let what = match outcome.kind {
@@ -85,20 +84,23 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write
     let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
     let mut assumes: Vec<String> = apply.plan.assumptions.iter().map(ToString::to_string).collect();
     assumes.insert(0, "kubectl apply sends the objects in the order of the file".to_owned());
-    section("Then", &others, options, out)?;
-    section("Lost", &lost(&plan, options.fold), options, out)?;
-    section("Note", &kept_outside(&plan, options.fold), options, out)?;
-    section("Assumes", &assumes, options, out)?;
-    let unknown = "what the API server says of fields other than metadata, what webhooks and policies do, and what \
-        controllers adopt or create";
-    section("Unknown", &[unknown.to_owned()], options, out)?;
-    if view.mends_anything() {
-        sections::write(&[("Next", vec![Said::command(view.fix)])], options, out)?;
+    if options.wide {
+        let unknown = "not judged: what the API server says of fields other than metadata, what webhooks and policies \
+            do, and what controllers adopt or create";
+        assumes.push(unknown.to_owned());
+    } else {
+        assumes.clear();
     }
-    Ok(())
-}
-
-/// Writes a label and the lines beside it.
-fn section(label: &'static str, texts: &[String], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    sections::write(&[(label, texts.iter().cloned().map(Said::from).collect())], options, out)
+    let said = |texts: Vec<String>| texts.into_iter().map(Said::from).collect();
+    let sections: [Labelled; 5] = [
+        ("Then", said(others)),
+        ("Lost", said(lost(&plan, options.fold))),
+        ("Note", said(kept_outside(&plan, options.fold))),
+        ("Assumes", said(assumes)),
+        ("Next", view.mends_anything().then(|| Said::command(view.fix)).into_iter().collect()),
+    ];
+    if sections.iter().any(|(_, said)| !said.is_empty()) {
+        writeln!(out)?;
+    }
+    sections::write(&sections, options, out)
 }

@@ -5,7 +5,7 @@ use crate::{
     collector::Reason,
     model::Rule,
     plan::{Outcome, OutcomeKind},
-    render::{plan::because, style::Tone, words::plural},
+    render::{plan::because, states::Fate as Shown, style::Tone, words::plural},
     server::Propagation,
     simulate::Cause,
     wording::{count, thousands},
@@ -22,17 +22,18 @@ pub(super) struct Why {
     pub rule: Option<Rule>,
 }
 
-/// The word for a fate, and how it looks.
-pub(super) fn word(fate: Fate) -> (&'static str, Tone) {
-    match fate {
-        Fate::Collected => ("COLLECTED", Tone::Error),
-        Fate::Terminating => ("TERMINATING", Tone::Error),
-        Fate::GoesLater => ("GOES LATER", Tone::Error),
-        Fate::Refused => ("REFUSED", Tone::Error),
-        Fate::Unknown => ("unknown", Tone::Warning),
-        Fate::Stripped => ("kept", Tone::Warning),
-        Fate::Kept => ("kept", Tone::Plain),
-    }
+/// The symbol and the word of a fate, and how its line looks.
+pub(super) fn word(fate: Fate) -> (Tone, String) {
+    let (tone, (_, word)) = match fate {
+        Fate::Collected => (Tone::Error, Shown::Deleted.column_of("collected")),
+        Fate::Terminating => (Tone::Error, Shown::Waits.column_of("Terminating")),
+        Fate::GoesLater => (Tone::Error, Shown::Later.column()),
+        Fate::Refused => (Tone::Error, Shown::Error.column_of("refused")),
+        Fate::Unknown => (Tone::Warning, Shown::Unsure.column()),
+        Fate::Stripped => (Tone::Warning, Shown::Kept.column()),
+        Fate::Kept => (Tone::Plain, Shown::Kept.column()),
+    };
+    (tone, word)
 }
 
 /// The verdict in one sentence.

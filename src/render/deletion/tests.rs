@@ -154,8 +154,8 @@ fn what_came_otherwise_is_told_one_by_one() {
     assert_eq!(
         text,
         "UNEXPECTED: 1 object ended differently than planned, after 1.2s: 6 objects are\ndeleted, 1 kept.\n\
-         \n  ConfigMap/kept -n other  exists  planned: deleted\n\
-         \n  Pod/late  also deleted  created after the plan, owned by Deployment/web\n"
+         \n  ConfigMap/kept -n other  ● exists  planned: deleted\n\
+         \n  Pod/late  × also deleted  created after the plan, owned by Deployment/web\n"
     );
     assert_eq!(code, 2);
 }
@@ -218,7 +218,7 @@ fn what_was_not_deleted_is_never_called_done() {
     let (text, code) = describe(&[sent("web", refused()), sent("api", Answered::NotSent)], None);
     assert_eq!(
         text,
-        "NOT DONE: nothing was deleted.\n\n  Deployment/web  REFUSED    denied by policy\n  Deployment/api  not \
+        "NOT DONE: nothing was deleted.\n\n  Deployment/web  ▲ refused    denied by policy\n  Deployment/api  · not \
          tried  an earlier target failed\n"
     );
     assert_eq!(code, 1);

@@ -28,6 +28,8 @@ use super::{DeletionView, surprises, went_all_the_same};
 /// At most this many objects of a kind are named, unless the output is wide.
 const NAMED: usize = 10;
 const MARGIN: usize = 2;
+/// What can't be changed.
+const FAILED: (Fate, &str) = (Fate::Error, "failed");
 
 /// Writes the whole text.
 pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -35,7 +37,7 @@ pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mu
     lines::write_sentence(word, tone, &sentence, options, out)?;
     for Group { lines, all } in groups(view, if options.wide { usize::MAX } else { NAMED }) {
         let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
-        write_lines(&lines, all, options, out)?;
+        write_lines(lines, all, options, out)?;
     }
     if let Some(command) = view.followed.and_then(|followed| next(view, followed)) {
         writeln!(out)?;
@@ -56,7 +58,7 @@ pub(super) fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>>
     let not_done: Vec<_> = view.sent.iter().filter_map(|sent| Some((&sent.target, not_done(view, sent)?))).collect();
     let failing = view.sweep.unwrap_or_default();
     let failed =
-        |(object, why): &'a (Identity, String)| (object, line(view, object, "FAILED", Tone::Error, vec![why.clone()]));
+        |(object, why): &'a (Identity, String)| (object, line(view, object, FAILED, Tone::Error, vec![why.clone()]));
     let failed: Vec<_> = failing.iter().take(most).map(failed).collect();
     let mut groups = vec![Group { all: not_done.len(), lines: not_done }, Group { all: failing.len(), lines: failed }];
     let Some(followed) = view.followed else { return groups };
@@ -217,30 +219,31 @@ fn what_came(followed: &Followed) -> String {
 
 /// A target that was not deleted.
 fn not_done(view: &DeletionView<'_>, sent: &Sent) -> Option<Line> {
-    let (word, tone, why) = match &sent.answered {
+    let (state, tone, why) = match &sent.answered {
         Answered::Removed | Answered::Accepted => return None,
-        Answered::GoneBefore => ("absent", Tone::Plain, "it was already deleted".to_owned()),
+        Answered::GoneBefore => ((Fate::Missing, "absent"), Tone::Plain, "it was already deleted".to_owned()),
         Answered::Replaced => (
-            "left",
+            (Fate::Kept, "left"),
             Tone::Warning,
             "it was already deleted; a new object with the same name was not touched".to_owned(),
         ),
-        Answered::Refused { reason } => ("REFUSED", Tone::Error, reason.clone()),
+        Answered::Refused { reason } => ((Fate::Error, "refused"), Tone::Error, reason.clone()),
         Answered::Unsure { reason } => {
-            ("UNSURE", Tone::Error, format!("it is not known whether the API server deleted it: {reason}"))
+            let why = format!("it is not known whether the API server deleted it: {reason}");
+            ((Fate::Unsure, "unsure"), Tone::Error, why)
         }
-        Answered::Failed { reason } => ("FAILED", Tone::Error, reason.clone()),
-        Answered::NotSent => ("not tried", Tone::Warning, "an earlier target failed".to_owned()),
+        Answered::Failed { reason } => (FAILED, Tone::Error, reason.clone()),
+        Answered::NotSent => ((Fate::Untouched, "not tried"), Tone::Warning, "an earlier target failed".to_owned()),
     };
-    Some(line(view, &sent.target, word, tone, vec![why]))
+    Some(line(view, &sent.target, state, tone, vec![why]))
 }
 
 fn otherwise_line(view: &DeletionView<'_>, otherwise: &UnexpectedOutcome) -> Line {
     let predicted: Vec<&str> = otherwise.predicted.iter().map(|kind| in_words(*kind)).collect();
     let came = match otherwise.actual {
-        OutcomeKind::Deleted => "deleted",
-        OutcomeKind::Terminating => "Terminating",
-        _ => "exists",
+        OutcomeKind::Deleted => (Fate::Deleted, "deleted"),
+        OutcomeKind::Terminating => (Fate::Waits, "Terminating"),
+        _ => (Fate::Kept, "exists"),
     };
     let mut remarks = vec![format!("planned: {}", predicted.join(", or "))];
     if !otherwise.finalizers.is_empty() {
@@ -265,13 +268,12 @@ fn in_words(kind: OutcomeKind) -> &'static str {
 }
 
 fn blocker_line(view: &DeletionView<'_>, blocker: &Blocker) -> Line {
-    let word = match blocker.state {
+    let fate = match blocker.state {
         State::Stuck => Fate::Stuck,
         State::Unknown => Fate::Depends,
         State::Waiting => Fate::Waits,
     };
-    let (tone, word) = word.column(0);
-    line(view, &blocker.object, &word, tone, vec![why(blocker, view.namespace)])
+    line(view, &blocker.object, (fate, fate.text()), fate.tone(), vec![why(blocker, view.namespace)])
 }
 
 /// What a blocker waits for, in a few words.
@@ -289,10 +291,10 @@ pub fn why(blocker: &Blocker, namespace: Option<&str>) -> String {
 }
 
 fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
-    let word = match (outside.gone, outside.terminating) {
-        (true, _) => "also deleted",
-        (false, true) => "also Terminating",
-        (false, false) => "new",
+    let state = match (outside.gone, outside.terminating) {
+        (true, _) => (Fate::Deleted, "also deleted"),
+        (false, true) => (Fate::Waits, "also Terminating"),
+        (false, false) => (Fate::Kept, "new"),
     };
     let since = if outside.new { "created after the plan" } else { "not in the plan" };
     let because = match &outside.because {
@@ -300,7 +302,7 @@ fn outside_line(view: &DeletionView<'_>, outside: &UnplannedObject) -> Line {
         Relation::Namespace => "its namespace is deleted".to_owned(),
         Relation::Definition => "its CRD is deleted".to_owned(),
     };
-    line(view, &outside.object, word, Tone::Warning, vec![format!("{since}, {because}")])
+    line(view, &outside.object, state, Tone::Warning, vec![format!("{since}, {because}")])
 }
 
 /// The command to run next if objects remain.
@@ -320,30 +322,28 @@ fn named(object: &Identity, namespace: Option<&str>) -> String {
     if elsewhere { format!("{} -n {}", object.short_name(), object.namespace) } else { object.short_name() }
 }
 
-fn line(view: &DeletionView<'_>, object: &Identity, word: &str, tone: Tone, remarks: Vec<String>) -> Line {
+/// `tone` says how bad it is here.
+fn line(
+    view: &DeletionView<'_>,
+    object: &Identity,
+    (fate, word): (Fate, &str),
+    tone: Tone,
+    remarks: Vec<String>,
+) -> Line {
     let remarks = remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect();
     let name = visible(&named(object, view.namespace)).into_owned();
-    Line { guide: String::new(), tone: Tone::Plain, name, columns: vec![(tone, word.to_owned())], remarks }
+    Line { guide: String::new(), tone: Tone::Plain, name, fate, columns: vec![(tone, fate.column_of(word).1)], remarks }
 }
 
 /// Writes an empty line, the lines, and how many more there are.
-fn write_lines(lines: &[Line], all: usize, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn write_lines(lines: Vec<Line>, all: usize, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
-    let widest = lines.iter().flat_map(|line| &line.columns).map(|(_, word)| word.chars().count()).max().unwrap_or(0);
-    let lines: Vec<Line> = lines
-        .iter()
-        .cloned()
-        .map(|mut line| {
-            line.columns.iter_mut().for_each(|(_, word)| *word = format!("{word:<widest$}"));
-            line
-        })
-        .collect();
-    let width = options.width.map(|width| width.saturating_sub(MARGIN));
-    lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
-    match all - lines.len() {
+    let more = all - lines.len();
+    lines::write_padded(lines, MARGIN, options, out)?;
+    match more {
         0 => Ok(()),
         more => writeln!(out, "{}… {} more (-o wide lists them)", " ".repeat(MARGIN), thousands(more)),
     }

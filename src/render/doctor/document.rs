@@ -66,7 +66,7 @@ struct RemedyJson<'a> {
 struct SummaryJson {
     error: usize,
     warning: usize,
-    info: usize,
+    note: usize,
 }
 
 impl<'a> DiagnosisDocument<'a> {
@@ -82,7 +82,7 @@ impl<'a> DiagnosisDocument<'a> {
             summary: SummaryJson {
                 error: count(Severity::Error),
                 warning: count(Severity::Warning),
-                info: count(Severity::Info),
+                note: count(Severity::Note),
             },
         }
     }

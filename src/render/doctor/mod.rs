@@ -117,7 +117,7 @@ impl DoctorView<'_> {
         let counts = [
             of(Severity::Error, "error", "errors"),
             of(Severity::Warning, "warning", "warnings"),
-            of(Severity::Info, "note", "notes"),
+            of(Severity::Note, "note", "notes"),
         ];
         counts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
@@ -152,6 +152,6 @@ pub(super) fn word(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "ERROR",
         Severity::Warning => "WARNING",
-        Severity::Info => "NOTE",
+        Severity::Note => "NOTE",
     }
 }

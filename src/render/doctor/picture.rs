@@ -112,6 +112,6 @@ fn of_severity(severity: Severity) -> Fate {
     match severity {
         Severity::Error => Fate::Error,
         Severity::Warning => Fate::Warning,
-        Severity::Info => Fate::Note,
+        Severity::Note => Fate::Note,
     }
 }

@@ -132,7 +132,7 @@ impl DoctorView<'_> {
         let tone = match finding.severity {
             Severity::Error => Tone::Error,
             Severity::Warning => Tone::Warning,
-            Severity::Info => Tone::Quiet,
+            Severity::Note => Tone::Quiet,
         };
         page.write(&format!("{FINDING} {}", self.title(finding)), tone, 0, MARGIN, out)?;
         if let Some(examples) = self.examples(&finding.objects).filter(|_| !wide) {

@@ -224,7 +224,7 @@ impl<'a> ExplanationDocument<'a> {
     /// All explanations.
     pub(super) fn of(view: &ExplainView<'a>) -> Self {
         ExplanationDocument {
-            head: Head::of("Explanation", &view.snapshot.gaps, view.snapshot),
+            head: Head::of("Explanation", &view.gaps(), view.snapshot),
             explanations: view
                 .explanations
                 .iter()

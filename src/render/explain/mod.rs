@@ -15,7 +15,7 @@ use crate::{
     command_line::ShellCommand,
     doctor::Explanation,
     graph::OwnerGraph,
-    model::{ObjectId, Reference, Snapshot},
+    model::{Gap, ObjectId, Reference, Snapshot},
     render::{
         lines::Line,
         output::{Output, TextOptions},
@@ -71,6 +71,13 @@ enum Subject {
 }
 
 impl ExplainView<'_> {
+    /// What could not be read, and may hide dependents of an object that the collector is about to let go.
+    pub fn gaps(&self) -> Vec<Gap> {
+        let let_go = self.explanations.iter().filter(|explanation| explanation.next.may_wait);
+        let let_go: Vec<ObjectId> = let_go.map(|explanation| explanation.object).collect();
+        self.snapshot.gaps_and(self.snapshot.may_hide(&let_go))
+    }
+
     /// `Kind/name`, with the namespace if it is not the one in view.
     fn name(&self, object: ObjectId) -> String {
         located(self.snapshot, object, self.namespace)

@@ -36,12 +36,11 @@ struct Row<'a> {
 pub(super) fn lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<TreeLine> {
     let rows = rows(view, explanation, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth));
-    let word = rows.iter().map(|row| words::standing(row.link.standing).0.len()).max().unwrap_or(0);
     let line = |(row, guide): (&Row<'_>, String)| TreeLine {
         depth: row.depth,
         subject: Subject::Owner(*row.reference),
         points: row.above,
-        line: line(view, explanation.object, row, guide, (word, wide)),
+        line: line(view, explanation.object, row, guide, wide),
     };
     rows.iter().zip(guides).map(line).collect()
 }
@@ -68,9 +67,9 @@ fn rows<'a>(view: &ExplainView<'a>, explanation: &'a Explanation, wide: bool) ->
     rows
 }
 
-fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, (width, wide): (usize, bool)) -> Line {
+fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, wide: bool) -> Line {
     let text = |symbol| view.snapshot.text(symbol);
-    let (word, tone) = words::standing(row.link.standing);
+    let (word, tone, fate) = words::standing(row.link.standing);
     let owner = row.link.found.filter(|_| row.link.standing.valid());
     let name = match owner {
         Some(owner) if view.snapshot.object(owner).namespace == view.snapshot.object(row.holder).namespace => {
@@ -99,7 +98,8 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
         guide,
         tone: Tone::Plain,
         name: visible(&name).into_owned(),
-        columns: vec![(tone, format!("{word:<width$}"))],
+        fate,
+        columns: vec![(tone, word.to_owned())],
         remarks: remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect(),
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
     let several = view.explanations.len() > 1;
     for explanation in view.explanations {
         let (word, tone, sentence) = words::verdict(view, explanation, options.now);
-        let fate = Fate::of_word(word, tone);
+        let fate = Fate::of_verdict(word, tone);
         let at = rows.len();
         let name = view.name(explanation.object);
         let sections: Vec<Section> = sections::of_picture(view, explanation, !options.fold);
@@ -57,7 +57,7 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
     let verdict = match view.explanations {
         [one] => {
             let (word, tone, sentence) = words::verdict(view, one, options.now);
-            Some(Verdict { fate: Fate::of_word(word, tone), word: word.to_owned(), sentence })
+            Some(Verdict { fate: Fate::of_verdict(word, tone), word: word.to_owned(), sentence })
         }
         _ => None,
     };

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     doctor::{
         Explanation, Finding, Remedy,
-        explain::{Attention, FinalizerStory, ReferenceStory, RootCause},
+        explain::{Attention, FinalizerStory, Follows, ReferenceStory, RootCause},
     },
     model::{ObjectId, ResourceId, Rule, Symbol, facts::Condition},
     plan::Uncertainty,
@@ -57,16 +57,18 @@ fn command(line: impl Display) -> Said {
 }
 
 fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Labelled> {
-    let then = next(explanation, wide).into_iter().chain(end(view, explanation));
-    let then = then.chain(removed_later(view, explanation));
+    let then = end(view, explanation).into_iter().chain(removed_later(view, explanation));
     let ifs = explanation.conditions.iter().map(|condition| format!("if {}.", condition.message));
+    let then = next(explanation, wide).into_iter().chain(then.chain(ifs).map(Said::from));
     let findings = explanation.findings.iter();
+    let why = [finalizers(view, explanation), causes(view, explanation), conditions(view, explanation)];
+    let why = why.into_iter().flatten();
+    let note = [content(view, explanation), dependents(view, explanation), waiting(view, explanation)];
+    let note = note.into_iter().flatten();
     let sections = [
-        ("Finalizers", finalizers(view, explanation)),
-        ("Content", content(view, explanation)),
-        ("Dependents", dependents(view, explanation).into_iter().chain(waiting(view, explanation)).collect()),
-        ("Why", causes(view, explanation).into_iter().chain(conditions(view, explanation)).collect()),
-        ("Then", then.chain(ifs).map(Said::from).collect()),
+        ("Why", why.collect()),
+        ("Note", note.collect()),
+        ("Then", then.collect()),
         ("Findings", findings.flat_map(|finding| finding_told(view, explanation, finding, wide)).collect()),
         ("Rules", if wide { rules(explanation) } else { Vec::new() }),
     ];
@@ -75,7 +77,8 @@ fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Ve
 
 fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let all = &explanation.finalizers;
-    let describe = |story: &FinalizerStory| format!("{}: {}", view.snapshot.text(story.finalizer), story.message);
+    let describe =
+        |story: &FinalizerStory| format!("finalizer {}: {}", view.snapshot.text(story.finalizer), story.message);
     let more = all.len().saturating_sub(FINALIZERS);
     let more = (more > 0).then(|| format!("and {} more; -o json has all", thousands(more)));
     all.iter().take(FINALIZERS).map(describe).chain(more).map(Into::into).collect()
@@ -89,8 +92,8 @@ fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let kinds = by_kind(view, explanation.content.iter().map(|(kind, number)| (*kind, *number)));
     let all = explanation.content.values().sum();
     vec![match all {
-        0 => "nothing that was read".to_owned().into(),
-        all => format!("{}: {kinds}", count(all, "object", "objects")).into(),
+        0 => "it contains nothing that was read".to_owned().into(),
+        all => format!("it contains {}: {kinds}", count(all, "object", "objects")).into(),
     }]
 }
 
@@ -115,17 +118,18 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
         _ if kinds.is_empty() => {}
         // It is not deleted in the foreground, and goes without them.
         _ if view.snapshot.object(explanation.object).terminating() && !dependents.waits => {
-            said.push(format!("{kinds}; none blocks it, because it is not deleted in the foreground").into());
+            said.push(format!("dependents: {kinds}; none blocks it: it is not deleted in the foreground").into());
         }
-        0 => said.push(format!("{kinds}; none blocks it").into()),
+        0 => said.push(format!("dependents: {kinds}; none blocks it").into()),
         1 if dependents.count() == 1 => {
-            said.push(format!("{blocking}, which {block} it{}", if dependents.waits { " now" } else { "" }).into())
+            let now = if dependents.waits { " now" } else { "" };
+            said.push(format!("dependent: {blocking}, which {block} it{now}").into())
         }
-        _ if dependents.waits => said.push(format!("{kinds}; blocked now by {blocking}").into()),
-        some => said.push(format!("{kinds}; {} {block} it: {blocking}", thousands(some)).into()),
+        _ if dependents.waits => said.push(format!("dependents: {kinds}; blocked now by {blocking}").into()),
+        some => said.push(format!("dependents: {kinds}; {} {block} it: {blocking}", thousands(some)).into()),
     }
     if !dependents.unseen.is_empty() {
-        let unseen = count(dependents.unseen.len(), "more is", "more are");
+        let unseen = count(dependents.unseen.len(), "dependent is", "dependents are");
         let explanation = format!(
             "{unseen} invisible to the collector, which does not watch their kind: {}",
             view.names(&dependents.unseen, NAMED)
@@ -189,21 +193,23 @@ fn collector_is_at_fault(cause: &RootCause) -> bool {
     cause.held_by.iter().any(|holder| matches!(holder, BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN)))
 }
 
-/// What the collector does next; `None` if it has nothing to do with an object that is being deleted, and without
-/// `wide` also if what stands above says it: the owners that exist, that there are none, or what the object waits for.
-fn next(explanation: &Explanation, wide: bool) -> Option<String> {
+/// What the collector does next, and of an object that is being deleted what becomes of its dependents. Without `wide`
+/// nothing if what stands above says it: the owners that exist, that there are none, or what the object waits for.
+fn next(explanation: &Explanation, wide: bool) -> Vec<Said> {
     let is_told = match explanation.next.next {
-        Next::Nothing(NoAction::OnItsWayOut) => explanation.dependents.count() == 0,
+        Next::Nothing(NoAction::OnItsWayOut) => {
+            let Some(Follows { message, keep }) = &explanation.next.follows else { return Vec::new() };
+            let keep = keep.iter().flat_map(|(keep, again)| [Said::from(keep.clone()), command(again)]);
+            return std::iter::once(Said::from(message.clone())).chain(keep).collect();
+        }
         Next::Nothing(NoAction::OwnersSolid | NoAction::NoOwners) | Next::WaitForDependents(_) => !wide,
         _ => false,
     };
     if is_told {
-        return None;
+        return Vec::new();
     }
-    let mut said = match explanation.next.message.strip_prefix("Nothing: ") {
-        Some(why) => format!("the collector does nothing: {why}"),
-        None => explanation.next.message.clone(),
-    };
+    let message = &explanation.next.message;
+    let mut said = message.strip_prefix("Nothing: ").unwrap_or(message).to_owned();
     // Objects that the collector never examines, that have no owners, or that only wait are already described in full.
     let waits = matches!(explanation.next.next, Next::WaitForDependents(_) | Next::Nothing(NoAction::NoOwners));
     let refused = explanation.next.next.writes()
@@ -213,7 +219,7 @@ fn next(explanation: &Explanation, wide: bool) -> Option<String> {
     if !tells_all {
         said = format!("{said} {}", explanation.next.attention.sentence());
     }
-    Some(said)
+    vec![said.into()]
 }
 
 /// The rules behind the reference statuses and the next step, each once: title and where to read it.

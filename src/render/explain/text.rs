@@ -16,6 +16,7 @@ use crate::{
         guides::Guides,
         lines::{self, Line},
         output::TextOptions,
+        states::Fate,
         style::Tone,
     },
     simulate::{Controllers, State},
@@ -76,10 +77,8 @@ pub(super) fn tells_waits(explanation: &Explanation) -> bool {
 }
 
 fn write_tree(heading: &str, lines: Vec<TreeLine>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let lines: Vec<Line> = lines.into_iter().map(|line| line.line).collect();
     writeln!(out, "{}", options.style.paint(Tone::Strong, heading))?;
-    let width = options.width.map(|width| width.saturating_sub(MARGIN));
-    lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
+    lines::write_padded(lines.into_iter().map(|line| line.line).collect(), MARGIN, options, out)?;
     writeln!(out)
 }
 
@@ -89,12 +88,12 @@ pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, w
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
     let rows = folded(&explanation.waits, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth()));
-    let width = explanation.waits.iter().map(|line| words::waiting(view.snapshot, line).1.len()).max().unwrap_or(0);
     let line = |(row, guide): (&Row<'_>, String)| match row {
         Row::More(_, more) => Line {
             guide,
             tone: Tone::Quiet,
             name: format!("… {} more", thousands(*more)),
+            fate: Fate::Untouched,
             columns: Vec::new(),
             remarks: Vec::new(),
         },
@@ -104,7 +103,8 @@ pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, w
                 guide,
                 tone: Tone::Plain,
                 name: visible(&view.name(waiting.object)).into_owned(),
-                columns: vec![state.column_of(word, width)],
+                fate: state,
+                columns: vec![state.column_of(word)],
                 remarks: remarks(view, explanation.object, &causes, waiting)
                     .iter()
                     .map(|remark| (Tone::Plain, visible(remark).into_owned()))

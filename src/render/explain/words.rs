@@ -171,7 +171,7 @@ fn why_it_stays(explanation: &Explanation) -> String {
 fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, now: Option<i64>) -> Verdict {
     let deleted = view.snapshot.object(explanation.object).deleted.get();
     let since = match now.zip(deleted).map(|(now, deleted)| now - deleted) {
-        Some(seconds) if seconds >= 0 => format!("has been Terminating for {}", age(seconds)),
+        Some(seconds) if seconds >= 0 => format!("is Terminating (for {})", age(seconds)),
         _ => "is Terminating".to_owned(),
     };
     let said = view.snapshot.facts.said_to_keep(explanation.object);
@@ -268,16 +268,18 @@ pub(super) fn because_of(view: &ExplainView<'_>, explanation: &Explanation) -> S
         .unwrap_or_default()
 }
 
-/// The status of a reference, in a word.
-pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone) {
+/// The status of a reference, in a word, and the state of its owner.
+pub(super) fn standing(standing: ReferenceStatus) -> (&'static str, Tone, Fate) {
     match standing {
-        ReferenceStatus::Solid => ("exists", Tone::Good),
-        ReferenceStatus::Waiting => ("waiting", Tone::Warning),
-        ReferenceStatus::NotServed => ("not served", Tone::Error),
-        ReferenceStatus::InvalidScope => ("invalid", Tone::Error),
-        ReferenceStatus::Unread => ("not read", Tone::Warning),
-        ReferenceStatus::Absent | ReferenceStatus::OtherUid | ReferenceStatus::ListKind => ("□ missing", Tone::Error),
-        _ => ("invalid", Tone::Error),
+        ReferenceStatus::Solid => ("exists", Tone::Good, Fate::Untouched),
+        ReferenceStatus::Waiting => ("waiting", Tone::Warning, Fate::Waits),
+        ReferenceStatus::NotServed => ("not served", Tone::Error, Fate::Error),
+        ReferenceStatus::InvalidScope => ("invalid", Tone::Error, Fate::Error),
+        ReferenceStatus::Unread => ("not read", Tone::Warning, Fate::Unsure),
+        ReferenceStatus::Absent | ReferenceStatus::OtherUid | ReferenceStatus::ListKind => {
+            ("□ missing", Tone::Error, Fate::Missing)
+        }
+        _ => ("invalid", Tone::Error, Fate::Error),
     }
 }
 

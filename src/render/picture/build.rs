@@ -2,7 +2,7 @@
 
 use crate::render::{lines::Line, states::word_in, style::Tone};
 
-use super::{Fate, Row, Section};
+use super::{Row, Section};
 
 /// Finds the rows that rows stand below, by how deep each is.
 #[derive(Debug, Default)]
@@ -20,16 +20,15 @@ impl Levels {
 
 /// The row that says the same as a line: its first column is the word, unless it has several.
 pub(in crate::render) fn row_of(line: &Line) -> Row {
-    let (word, tone, columns) = match line.columns.as_slice() {
-        [(tone, word)] => (word_in(word).to_owned(), *tone, &[][..]),
-        columns => (String::new(), Tone::Plain, columns),
+    let (word, columns) = match line.columns.as_slice() {
+        [(_, word)] => (word_in(word).to_owned(), &[][..]),
+        columns => (String::new(), columns),
     };
     let columns = columns.iter().map(|(_, text)| text.trim()).filter(|text| !text.is_empty());
     let columns = columns.collect::<Vec<_>>().join(" ");
     let details: Vec<String> =
         [columns, remarks_of(&line.remarks)].into_iter().filter(|text| !text.is_empty()).collect();
-    let fate = Fate::of_word(&word, tone);
-    Row { word, detail: details.join("; "), ..Row::new(line.name.clone(), fate) }
+    Row { word, detail: details.join("; "), ..Row::new(line.name.clone(), line.fate) }
 }
 
 /// The remarks of a line, as one text.

@@ -140,7 +140,7 @@ fn rank((loses_data, fate): Badness) -> (bool, Fate) {
 fn worst_inside(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId>>) -> FxHashMap<ObjectId, Badness> {
     let parents: FxHashMap<ObjectId, ObjectId> =
         children.iter().flat_map(|(above, below)| below.iter().map(|object| (*object, *above))).collect();
-    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
+    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
     let losses: FxHashSet<ObjectId> = losses.map(|effect| effect.object).collect();
     let mut worst: FxHashMap<ObjectId, Badness> = FxHashMap::default();
     for object in view.all_shown() {

@@ -23,7 +23,7 @@ use super::{
     forest::{Row, rows},
     names::name,
     sections,
-    text::{MARGIN, WORD},
+    text::MARGIN,
 };
 
 /// So many targets, losses and stuck objects have lines of their own.
@@ -51,9 +51,8 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
         (!is_target, !kind.loses_data, first.fate != Fate::Stuck, first.fate, resource_of(view, first.object))
     };
     kinds.sort_by_key(rank);
-    let shown: Vec<Line> = kinds.iter().map(|kind| line(view, kind)).collect();
-    let width = options.width.map(|width| width.saturating_sub(MARGIN));
-    lines::write(&shown, lines::aligned(&shown, width), MARGIN, options.width, options.style, out)?;
+    let lines = kinds.iter().map(|kind| line(view, kind)).collect();
+    lines::write_padded(lines, MARGIN, options, out)?;
     writeln!(out, "  {}", options.style.paint(Tone::Quiet, "(each object: -o wide)"))
 }
 
@@ -63,7 +62,7 @@ fn resource_of(view: &PlanView<'_>, object: ObjectId) -> ResourceId {
 
 /// All objects by kind, fate and remark, in the order of the plan.
 fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
-    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataDestroyed);
+    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
     let losses: FxHashSet<ObjectId> = losses.map(|effect| effect.object).collect();
     let mut kinds: Vec<Kind<'a>> = Vec::new();
     let mut known: FxHashMap<(ResourceId, Fate, String), usize> = FxHashMap::default();
@@ -107,7 +106,8 @@ fn line(view: &PlanView<'_>, kind: &Kind<'_>) -> Line {
         guide: String::new(),
         tone: Tone::Plain,
         name: visible(&title).into_owned(),
-        columns: vec![first.fate.column(WORD)],
+        fate: first.fate,
+        columns: vec![first.fate.column()],
         remarks: if remark.is_empty() { Vec::new() } else { vec![(tone, visible(&remark).into_owned())] },
     }
 }

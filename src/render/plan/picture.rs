@@ -55,12 +55,7 @@ pub(super) fn of_sweep(view: &PlanView<'_>, verdict: VerdictText, options: &Pict
 pub(super) fn of_radius(radius: &BlastRadius<'_>, options: &PictureOptions<'_>) -> Picture {
     let graph = OwnerGraph::new(radius.snapshot);
     let mut objects = Objects::new(radius.snapshot, &graph, options.commands);
-    let draw = |row: &Radius| PictureRow {
-        object: Some(objects.add(row.object)),
-        fate: of_result(row.verdict),
-        word: verdict::word(row.verdict).to_owned(),
-        ..row_of(&radius.line(row))
-    };
+    let draw = |row: &Radius| PictureRow { object: Some(objects.add(row.object)), ..row_of(&radius.line(row)) };
     let rows = radius.rows.iter().map(draw).collect();
     let sections = section("More", radius.left_out().into_iter().collect()).into_iter().collect();
     let views = vec![View { name: String::new(), verdict: None, rows, waits: Vec::new(), sections }];
@@ -95,7 +90,7 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
             parent,
             word: row.fate.text().to_owned(),
             detail: row.detail,
-            loses: view.effects_of(row.object).any(|effect| effect.kind == EffectKind::DataDestroyed),
+            loses: view.effects_of(row.object).any(|effect| effect.kind == EffectKind::DataLost),
             more: row.more,
             story,
             ..PictureRow::new(title, row.fate)
@@ -105,7 +100,7 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
     View { name, verdict: Some(of_verdict(&verdict)), rows: drawn, waits, sections }
 }
 
-fn of_result(result: VerdictResult) -> Fate {
+pub(super) fn of_result(result: VerdictResult) -> Fate {
     match result {
         VerdictResult::Refused | VerdictResult::TakesDown | VerdictResult::DataLoss => Fate::Error,
         VerdictResult::Stuck => Fate::Stuck,
@@ -120,7 +115,7 @@ fn of_result(result: VerdictResult) -> Fate {
 
 fn of_verdict(VerdictText { word, tone, sentence, .. }: &VerdictText) -> PictureVerdict {
     PictureVerdict {
-        fate: Fate::of_word(word, *tone),
+        fate: Fate::of_verdict(word, *tone),
         word: (*word).to_owned(),
         sentence: sentence.iter().map(|run| run.text.as_str()).collect(),
     }

@@ -11,6 +11,7 @@ use crate::{
         lines::{self, Line},
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
+        states::{Fate, LOSS, OUTSIDE},
         style::Tone,
         words::full_name,
     },
@@ -138,7 +139,20 @@ impl<'a> BlastRadius<'a> {
             remarks.push((Tone::Warning, "not certain".to_owned()));
         }
         let name = visible(&located(self.snapshot, row.object, self.namespace)).into_owned();
-        Line { guide: String::new(), tone: Tone::Plain, name, columns: Vec::new(), remarks }
+        let (fate, column) = (picture::of_result(row.verdict), vec![state(row.verdict)]);
+        Line { guide: String::new(), tone: Tone::Plain, name, fate, columns: column, remarks }
+    }
+}
+
+/// What the verdict on a root says, as a state.
+fn state(verdict: VerdictResult) -> (Tone, String) {
+    match verdict {
+        VerdictResult::DataLoss => (Tone::Error, format!("{LOSS} DATA LOSS")),
+        VerdictResult::External => (Tone::Warning, format!("{OUTSIDE} external")),
+        VerdictResult::Refused => Fate::Error.column_of("refused"),
+        VerdictResult::TakesDown => Fate::Error.column_of("takes down"),
+        VerdictResult::Nothing => Fate::Untouched.column_of("nothing"),
+        other => picture::of_result(other).column(),
     }
 }
 
@@ -176,9 +190,8 @@ impl Output for BlastRadius<'_> {
         }
         writeln!(out, "{}:", self.heading())?;
         writeln!(out)?;
-        let lines: Vec<Line> = self.rows.iter().map(|row| self.line(row)).collect();
-        let width = options.width.map(|width| width.saturating_sub(MARGIN));
-        lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)?;
+        let lines = self.rows.iter().map(|row| self.line(row)).collect();
+        lines::write_padded(lines, MARGIN, options, out)?;
         self.left_out().map_or(Ok(()), |more| writeln!(out, "  {more}"))
     }
 }

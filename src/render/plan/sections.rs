@@ -111,7 +111,7 @@ fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<Labelled> {
         already_waits(view),
         keep::describe(view),
         further_doubts(view),
-        set_claims::describe(view),
+        set_claims::describe(view, wide),
         side_effects::notes(view),
         assumes(view, |assumption| !is_usual(assumption)),
     ];
@@ -236,12 +236,13 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     }
     let mut said = delete_first(view);
     said.extend(causes(view));
+    let stuck = |summary: &Summary| summary.stuck + summary.stuck_later;
     let better = view.instead.iter().find(|(propagation, summary)| {
-        *propagation == Propagation::Background && summary.stuck < view.plan.summary.stuck
+        *propagation == Propagation::Background && stuck(summary) < stuck(&view.plan.summary)
     });
     let better = better.and_then(|(propagation, summary)| Some((summary, delete_command(view, *propagation)?)));
-    if let Some((Summary { stuck, .. }, command)) = better {
-        let rest = if *stuck == 0 { "nothing".to_owned() } else { format!("only {stuck}") };
+    if let Some((summary, command)) = better {
+        let rest = if stuck(summary) == 0 { "nothing".to_owned() } else { format!("only {}", stuck(summary)) };
         let begin = if said.is_empty() { "" } else { "or " };
         said.push(Said::from(format!("{begin}delete it in the background: {rest} is stuck then")));
         said.push(command);
@@ -343,9 +344,11 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
         }
         objects.dedup();
         let words = objects.iter().take(MOST_TARGETS).map(|object| kubectl_name(view, *object));
-        let command = words
-            .collect::<Option<Vec<String>>>()
-            .and_then(|words| view.kubectl.plugin("delete").args(words).in_namespace(view.snapshot.text(namespace)));
+        // What is lost with them, this plan doesn't know.
+        let first = objects.first().map(|first| archive_of(view, *first));
+        let command = words.collect::<Option<Vec<String>>>().and_then(|words| {
+            view.kubectl.plugin("delete").args(words).args(first).in_namespace(view.snapshot.text(namespace))
+        });
         let more = match objects.len().saturating_sub(MOST_TARGETS) {
             0 => String::new(),
             more => format!(" (and {more} more)"),
@@ -547,8 +550,7 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
     });
     let counts = view.verdict().counts;
     let saves = saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0;
-    let name_of = |target: &ObjectId| view.snapshot.text(view.snapshot.object(*target).name);
-    let archive = targets.first().filter(|_| saves).map(|first| format!("--archive={}.yaml", name_of(first)));
+    let archive = targets.first().filter(|_| saves).map(|first| archive_of(view, *first));
     let policy = format!("--propagation={}", propagation.name().to_lowercase());
     let policy = (!is_policy_ignored(view)).then_some(policy);
     let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).chain(archive).collect();
@@ -560,6 +562,11 @@ fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said>
         }
         None => return None,
     })
+}
+
+/// The flag that writes an archive, called after an object.
+fn archive_of(view: &PlanView<'_>, object: ObjectId) -> String {
+    format!("--archive={}.yaml", view.snapshot.text(view.snapshot.object(object).name))
 }
 
 /// A command of this plugin about objects, if one namespace has them all, and there are not too many.

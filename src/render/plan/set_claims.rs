@@ -45,10 +45,13 @@ fn policy(deletes: bool) -> &'static str {
     if deletes { "Delete" } else { "Retain" }
 }
 
-/// One line for each StatefulSet; many with the same result share a line.
-pub(super) fn describe(view: &PlanView<'_>) -> Vec<String> {
+/// One line for each StatefulSet; many with the same result share a line. Without `wide`, nothing of one all of whose
+/// claims are deleted, as it says: the lines above show that.
+pub(super) fn describe(view: &PlanView<'_>, wide: bool) -> Vec<String> {
     let reasons = |of| results(view, of).into_iter().map(|result| result.reason).collect::<Vec<String>>();
-    let groups = grouped(view.plan.claims.iter().map(|of| (reasons(of), of)));
+    let is_shown = |of: &&ClaimsOfSet| of.deletes == Some(true) && of.kept.is_empty() && of.unsure.is_empty();
+    let told = view.plan.claims.iter().filter(|of| wide || !is_shown(of));
+    let groups = grouped(told.map(|of| (reasons(of), of)));
     let lines = groups.iter().flat_map(|(reasons, sets)| match sets.len() {
         0..=NAMED => sets.iter().map(|of| line(view, of)).collect(),
         _ => vec![together(reasons, sets)],

@@ -1,7 +1,7 @@
 //! Effects beyond the graph, in words: outside the cluster, by controllers that keep running, and parts of the request
 //! without effect.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::{
@@ -27,7 +27,7 @@ const MOST_EFFECTS: usize = 8;
 /// What is lost with an object, in capitals, each with its mark: the start of its remarks.
 pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
     let losses = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
-        EffectKind::DataDestroyed => Some((LOSS, "DATA LOSS")),
+        EffectKind::DataLost => Some((LOSS, "DATA LOSS")),
         EffectKind::ExternalDeleted => Some((OUTSIDE, "EXTERNAL RESOURCE DELETED")),
         EffectKind::ObjectsDeleted => Some((OUTSIDE, "ALSO DELETES OTHER OBJECTS")),
         _ => None,
@@ -73,12 +73,12 @@ fn each_once(remarks: impl Iterator<Item = String>) -> Vec<String> {
 
 /// What is lost outside the graph, the worst first; objects with the same effect share a line.
 pub(in crate::render) fn lost(view: &PlanView<'_>, fold: bool) -> Vec<String> {
-    outside(view, fold, |severity| severity != Severity::Info)
+    outside(view, fold, |severity| severity != Severity::Note)
 }
 
 /// What is kept there, in the same words.
 pub(in crate::render) fn kept_outside(view: &PlanView<'_>, fold: bool) -> Vec<String> {
-    outside(view, fold, |severity| severity == Severity::Info)
+    outside(view, fold, |severity| severity == Severity::Note)
 }
 
 fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> Vec<String> {
@@ -163,9 +163,12 @@ fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
 pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     let mut groups: Vec<(Afterwards, usize)> = Vec::new();
     let mut known: FxHashMap<Afterwards, usize> = FxHashMap::default();
-    for after in view.plan.outcomes.iter().flat_map(|outcome| &outcome.afterwards) {
-        let group = *known.entry(*after).or_insert_with(|| {
-            groups.push((*after, 0));
+    let mut seen: FxHashSet<(ObjectId, Afterwards)> = FxHashSet::default();
+    let both = view.plan.both_ends();
+    let all = both.flat_map(|outcome| outcome.afterwards.iter().map(|after| (outcome.object, *after)));
+    for (_, after) in all.filter(|one| seen.insert(*one)) {
+        let group = *known.entry(after).or_insert_with(|| {
+            groups.push((after, 0));
             groups.len() - 1
         });
         groups[group].1 += 1;

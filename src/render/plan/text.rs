@@ -27,8 +27,6 @@ use super::{
 
 /// The indent of every line.
 pub(super) const MARGIN: usize = 2;
-/// The width of the second column; the rare longer word exceeds it.
-pub(super) const WORD: usize = "deleted".len();
 
 /// Writes the verdict, what forbids the delete, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -63,7 +61,6 @@ pub(super) fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let guides = Guides::of(rows.iter().map(|row| row.depth));
-    let word = rows.iter().map(|row| row.fate.text().len()).max().unwrap_or(0).max(WORD);
     let mut above: Vec<ObjectId> = Vec::new();
     let mut lines: Vec<Line> = Vec::with_capacity(rows.len());
     for (row, guide) in rows.iter().zip(guides) {
@@ -71,13 +68,12 @@ pub(super) fn write_rows(
         let name = visible(&row_name(view, row, above.last().copied())).into_owned();
         above.push(row.object);
         let tone = if row.more > 0 { Tone::Quiet } else { Tone::Plain };
-        let columns = vec![row.fate.column(word)];
+        let columns = vec![row.fate.column()];
         let remarks = remarks(view, row, options.wide).into_iter();
         let remarks = remarks.map(|(tone, remark)| (tone, visible(&remark).into_owned())).collect();
-        lines.push(Line { guide, tone, name, columns, remarks });
+        lines.push(Line { guide, tone, name, fate: row.fate, columns, remarks });
     }
-    let width = options.width.map(|width| width.saturating_sub(MARGIN));
-    lines::write(&lines, lines::aligned(&lines, width), MARGIN, options.width, options.style, out)
+    lines::write_padded(lines, MARGIN, options, out)
 }
 
 /// The remarks on a line; wide output adds the reason and the uid.

@@ -18,7 +18,7 @@ use crate::{
         output::TextOptions,
         style::Tone,
     },
-    simulate::{BlockedBy, Finished, Obstacle, ObstacleKind, State, until_who_is_done},
+    simulate::{BlockedBy, Finished, Obstacle, ObstacleKind, State, foreign_spec_finalizers, until_who_is_done},
     wording::{count, thousands},
 };
 
@@ -392,6 +392,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     if then.is_none() && spared > 0 {
         parts.push(Part::new(5, format!("{} more after the pods", thousands(spared))));
     }
+    parts.extend(stuck_later(view));
     parts.extend(then);
     let goes_later: FxHashSet<ObjectId> = second(view).into_iter().collect();
     let is_kept = |outcome: &&Outcome| {
@@ -405,6 +406,17 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     parts.extend(come_back(view));
     parts.extend(uncertain(verdict));
     parts
+}
+
+/// What gets stuck only once others have done their part, where nothing does before.
+fn stuck_later(view: &PlanView<'_>) -> Option<Part> {
+    let number = view.plan.summary.stuck_later;
+    if number == 0 || view.plan.summary.stuck > 0 {
+        return None;
+    }
+    let on = root_causes(view).replacen(" because of the finalizer ", " on ", 1).replacen(" because of ", " on ", 1);
+    let stuck = format!("{} stuck", thousands(number));
+    Some(Part::new(15, format!("{stuck}{on}")).or(4, stuck).joined("; then "))
 }
 
 /// What an obstacle keeps from being deleted or changed.
@@ -440,7 +452,7 @@ where
         let waits = count(waiting, "waits", "wait");
         let until = format!("{waits} until {}", until(view, outcomes()));
         let is_waiting = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
-        let holders = outcomes().filter(is_waiting).flat_map(|outcome| &outcome.held_by);
+        let holders = outcomes().filter(is_waiting).flat_map(|outcome| others_of(view, outcome));
         let holders: BTreeSet<&str> = holders.map(|holder| holder.name(view.snapshot)).collect();
         let part = Part::new(15, until);
         let part = match running(view, outcomes()) {
@@ -460,7 +472,7 @@ where
 /// The one controller that is known to run and has to act, if all that waits is held by its finalizers.
 fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<String> {
     let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
-    let holders = waiting.flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)));
+    let holders = waiting.flat_map(|outcome| others_of(view, outcome).map(|holder| (outcome.object, *holder)));
     let mut names: BTreeSet<String> = BTreeSet::new();
     for (object, holder) in holders {
         let controller = view.plan.controllers.get(object, holder).filter(|controller| controller.runs())?;
@@ -469,9 +481,21 @@ fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>)
     names.pop_first().filter(|_| names.is_empty())
 }
 
+/// What others than the garbage collector and the controllers of namespaces and CRDs must do for an object: those act
+/// by themselves once its dependents or contents are gone.
+fn others_of<'o>(view: &PlanView<'_>, outcome: &'o Outcome) -> impl Iterator<Item = &'o BlockedBy> {
+    let all_own = foreign_spec_finalizers(view.snapshot, outcome.object).is_empty();
+    outcome.held_by.iter().filter(move |holder| match holder {
+        BlockedBy::Finalizer(Symbol::DEFINITION | Symbol::FOREGROUND | Symbol::ORPHAN) => false,
+        BlockedBy::SpecFinalizers => !all_own,
+        _ => true,
+    })
+}
+
 /// How much of what goes is recreated.
 pub(super) fn come_back(view: &PlanView<'_>) -> Option<Part> {
-    let recreated = view.plan.summary.recreated;
+    let recreated = view.plan.both_ends().filter(|outcome| outcome.recreated()).map(|outcome| outcome.object);
+    let recreated = recreated.collect::<BTreeSet<ObjectId>>().len();
     (recreated > 0).then(|| Part::new(4, count(recreated, "comes back", "come back")))
 }
 
@@ -624,7 +648,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
         }
         ReasonKind::Stuck => format!("{objects} {stays} Terminating{}", root_causes(view)),
         ReasonKind::Depends | ReasonKind::Waits => {
-            format!("{objects} {stays} Terminating until {}", until(view, &view.plan.outcomes))
+            format!("{objects} {stays} Terminating until {}", until_both_ends(view))
         }
         ReasonKind::Order => format!("{outcomes} {depends} on the order of events"),
         ReasonKind::Gap => format!("{outcomes} {depends} on something that could not be read"),
@@ -657,6 +681,18 @@ pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = 
     })
 }
 
+/// The same of what waits in either end.
+fn until_both_ends(view: &PlanView<'_>) -> String {
+    let mut controllers = view.plan.controllers.clone();
+    view.plan.then.iter().for_each(|then| controllers.add(&then.controllers));
+    let waits = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
+    let first = view.plan.outcomes.iter().filter(waits).map(|outcome| (outcome.object, outcome.held_by.as_slice()));
+    let later = view.plan.once_later().filter(|finished| finished.state != State::Stuck);
+    let later = later.map(|finished| (finished.object, finished.blockers.as_slice()));
+    until_who_is_done(view.snapshot, &controllers, first.chain(later))
+        .unwrap_or_else(|| until(view, &view.plan.outcomes))
+}
+
 /// The root causes of all stuck objects: finalizers, kubelets, objects that are never deleted.
 pub(super) fn root_causes(view: &PlanView<'_>) -> String {
     let mut finalizers: Vec<&str> = Vec::new();
@@ -675,6 +711,12 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
                 finalizers.push(name);
             }
         }
+    }
+    if view.plan.summary.stuck == 0 {
+        let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
+        let later = later.flat_map(|finished| &finished.blockers).filter(|holder| holder.finalizer().is_some());
+        let new: BTreeSet<&str> = later.map(|holder| holder.name(view.snapshot)).collect();
+        finalizers.extend(new.into_iter().filter(|name| !finalizers.contains(name)).collect::<Vec<_>>());
     }
     match finalizers.as_slice() {
         [] => match finished.first() {

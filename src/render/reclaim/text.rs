@@ -43,8 +43,10 @@ pub(super) fn write(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut
             notes.push(format!("{} without a namespace: -A shows them.", count(beside, "object goes", "objects go")))
         }
     }
-    let assumed: Vec<&str> = view.forecast.assumptions.iter().map(|assumption| assumption.text.as_str()).collect();
-    notes.push(format!("Assumed: {}.", assumed.join("; ")));
+    if options.wide {
+        let assumed = view.forecast.assumptions.iter().map(|assumption| assumption.text.as_str());
+        notes.push(format!("Assumed: {}.", assumed.collect::<Vec<_>>().join("; ")));
+    }
     notes.push("Not counted: what the garbage collector deletes; kubectl gc sweep --dry-run shows it.".to_owned());
     writeln!(out)?;
     for note in notes {

@@ -58,9 +58,12 @@ impl RestoreView<'_> {
             &self.each(|_, item, restored| self.failed(item, restored)),
             out,
         )?;
-        page.list("Unfinished", &self.each(|_, item, restored| unfinished(item, restored)), out)?;
-        page.list("Unowned", &self.each(|_, item, restored| detached(item, restored)), out)?;
-        page.list("Still names", &self.each(|_, item, _| still_names(item)), out)?;
+        let notes = [
+            self.each(|_, item, restored| unfinished(item, restored)),
+            self.each(|_, item, restored| detached(item, restored)),
+            self.each(|_, item, _| still_names(item)),
+        ];
+        page.list("Note", &notes.concat(), out)?;
         self.write_left_out(&page, out)?;
         let lost: Vec<String> = self
             .lost()
@@ -182,7 +185,7 @@ fn still_names(item: &Item) -> Option<String> {
     }
     let each = by_namespace.iter().map(|(namespace, paths)| format!("namespace {namespace} in {}", paths.join(", ")));
     let each: Vec<String> = each.collect();
-    (!each.is_empty()).then(|| format!("{}: {}", item.archived.place, each.join("; ")))
+    (!each.is_empty()).then(|| format!("{}: still names {}", item.archived.place, each.join("; ")))
 }
 
 fn unfinished(item: &Item, restored: &Restored) -> Option<String> {

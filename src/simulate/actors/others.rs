@@ -4,7 +4,10 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
-    model::{Gap, ObjectId, Symbol, effects::When},
+    model::{
+        Gap, ObjectId, Symbol,
+        effects::{KnownFinalizer, When},
+    },
     server::DeleteOptions,
     simulate::{
         blockers::{BlockedBy, Blockers, State, unfinished_by_sweep},
@@ -82,8 +85,9 @@ impl World<'_, '_> {
         others.looked_at = Some(self.log.len());
         let blockers = Blockers::beneath(self, open);
         for object in blockers.objects() {
-            let held_by = blockers.holders(object).iter().copied();
-            let held_by: Vec<BlockedBy> = held_by.filter(|holder| self.is_for_others(object, *holder)).collect();
+            let (held_by, known) = (blockers.holders(object).iter().copied(), self.known_finalizers_of(object));
+            let held_by: Vec<BlockedBy> =
+                held_by.filter(|holder| self.is_for_others(object, *holder, &known)).collect();
             if held_by.is_empty() {
                 continue;
             }
@@ -109,15 +113,14 @@ impl World<'_, '_> {
         self.others = Some(others);
     }
 
-    /// Whether someone removes what blocks an object whom the simulation doesn't play.
-    fn is_for_others(&self, object: ObjectId, blocker: BlockedBy) -> bool {
+    /// Whether someone removes what blocks an object whom the simulation doesn't play. `known`: its known finalizers.
+    fn is_for_others(&self, object: ObjectId, blocker: BlockedBy, known: &[&KnownFinalizer]) -> bool {
         let snapshot = self.context.snapshot;
         match blocker {
             BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => false,
             BlockedBy::Finalizer(_) if self.context.assume == Assume::None => true,
             BlockedBy::Finalizer(finalizer) => {
                 let text = snapshot.text(finalizer);
-                let known = self.known_finalizers_of(object);
                 match known.iter().find(|known| known.finalizer == text).map(|known| known.when) {
                     Some(_) if self.manager_away() && is_removed_by_controller_manager(text) => false,
                     Some(When::JobDoneWithPod) => self.is_managed_elsewhere(object),

@@ -34,6 +34,8 @@ pub struct FinalizerController {
     pub liveness: Liveness,
     /// Its workload, if that is scaled to 0.
     pub idle: Option<ObjectId>,
+    /// Its workloads that should run, and have no ready pod.
+    pub failing: Vec<ObjectId>,
     /// The workloads whose pods show that it runs.
     pub running: Vec<ObjectId>,
     /// The workloads that are called as its controller would be, if nothing else points to one.
@@ -45,8 +47,8 @@ pub struct FinalizerController {
 impl FinalizerController {
     /// One without a known workload or manager.
     pub(crate) fn of(name: Option<&'static str>, liveness: Liveness) -> Self {
-        let (running, may_be) = (Vec::new(), Vec::new());
-        FinalizerController { name, manager: None, liveness, idle: None, running, may_be, goes: false }
+        let (failing, running, may_be) = (Vec::new(), Vec::new(), Vec::new());
+        FinalizerController { name, manager: None, liveness, idle: None, failing, running, may_be, goes: false }
     }
 
     /// Whether there is evidence that it is not running.
@@ -302,8 +304,26 @@ pub(super) struct Evidence {
     unread: Vec<String>,
     lease_ended: bool,
     idle: Option<ObjectId>,
+    failing: Vec<ObjectId>,
     running: Vec<ObjectId>,
     may_be: Vec<ObjectId>,
+}
+
+/// The program that has added this finalizer to other objects of the kind: somebody may have copied it by hand.
+fn adds_it_to_others<'a>(
+    context: &SimContext<'a>,
+    needs: &mut Needs,
+    object: ObjectId,
+    finalizer: Symbol,
+) -> Option<&'a str> {
+    let snapshot = context.snapshot;
+    let samples = context.controllers.by_finalizer(snapshot);
+    let samples = samples.get(&(snapshot.object(object).resource, finalizer)).into_iter().flatten();
+    let mut others = samples.copied().filter(|other| *other != object);
+    others.find_map(|other| match added_by(snapshot, needs, other, snapshot.text(finalizer)) {
+        AddedBy::Program(program) => Some(program),
+        _ => None,
+    })
 }
 
 fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalizer: Symbol) -> FinalizerController {
@@ -323,6 +343,16 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         program.filter(|program| add_on.is_none_or(|add_on| !add_on.has_names() || add_on.is_called(program)));
     gather_leases(context, needs, by_program, add_on, &mut evidence);
     gather_workloads(context, needs, by_program, add_on, &mut evidence);
+    if add_on.is_none()
+        && matches!(added_by, AddedBy::Anyone(_) | AddedBy::NotRecorded)
+        && let Some(program) = adds_it_to_others(context, needs, object, finalizer)
+    {
+        gather_leases(context, needs, Some(program), None, &mut evidence);
+        gather_workloads(context, needs, Some(program), None, &mut evidence);
+        for words in evidence.alive.first_mut().into_iter().chain(evidence.away.first_mut()) {
+            *words = format!("{program:?} adds it to others: {words}");
+        }
+    }
     let manager = match added_by {
         AddedBy::Program(name) => Some(name.to_owned()),
         AddedBy::Anyone(name) => add_on.is_some().then(|| name.to_owned()),
@@ -346,6 +376,7 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         manager,
         liveness,
         idle: evidence.idle.filter(|_| away),
+        failing: if away { evidence.failing } else { Vec::new() },
         running: evidence.running,
         may_be: evidence.may_be,
         goes: false,
@@ -402,7 +433,10 @@ fn gather_workloads(
                 evidence.idle = evidence.idle.or(Some(workload));
                 evidence.away.push(words);
             }
-            Readiness::Failing(words) => evidence.away.push(words),
+            Readiness::Failing(words) => {
+                evidence.failing.push(workload);
+                evidence.away.push(words);
+            }
             Readiness::Unread(words) => evidence.unread.push(words),
         }
     }

@@ -63,9 +63,14 @@ fn words_of(domain: &str) -> impl Iterator<Item = &str> {
     domain.rsplit('.').skip(1).filter(|word| !word.is_empty() && !COMMON.contains(word))
 }
 
-/// Whether a name is that of an operator of this domain, as most are called: `pg-operator` for `pg.acme.io`.
+/// Whether a name is that of an operator of this domain, as most are called: `pg-operator` for `pg.acme.io` and for
+/// `pg-operator.acme.io`.
 fn is_called_after(name: &str, domain: &str) -> bool {
-    words_of(domain).any(|word| name.strip_prefix(word).is_some_and(|role| ROLES.contains(&role)))
+    let is_its = |word: &str| match name.strip_prefix(word) {
+        Some("") => ROLES.iter().any(|role| word.ends_with(role)),
+        role => role.is_some_and(|role| ROLES.contains(&role)),
+    };
+    words_of(domain).any(is_its)
 }
 
 /// The kinds of workloads, if they are served.
@@ -222,8 +227,10 @@ pub(super) fn possible(
     let mut away = Vec::new();
     for part in parts.iter().take(LOOKED_AT) {
         let readiness = readiness(context, needs, *part);
-        if matches!(readiness, Readiness::Idle(_)) {
-            evidence.idle.get_or_insert(*part);
+        match readiness {
+            Readiness::Idle(_) => _ = evidence.idle.get_or_insert(*part),
+            Readiness::Failing(_) => evidence.failing.push(*part),
+            _ => {}
         }
         if let Readiness::Idle(words) | Readiness::Failing(words) = readiness {
             away.push(words);

@@ -230,7 +230,7 @@ impl State {
                 tone: match finding.severity {
                     Severity::Error => Tone::Error,
                     Severity::Warning => Tone::Warning,
-                    Severity::Info => Tone::Plain,
+                    Severity::Note => Tone::Plain,
                 },
                 text: finding.title.clone(),
                 object: finding.object.clone(),

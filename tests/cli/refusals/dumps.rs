@@ -62,15 +62,23 @@ fn nothing_to_look_at() {
         ".: no dump files in this folder (.json, .ndjson, .jsonl, .yaml, .yml, also with .gz)"
     );
     assert_eq!(describe(&tree("gone.yaml")), "gone.yaml: no such file or folder");
-    assert_eq!(
-        describe(&tree("https://acme.io/a b.yaml")),
-        "https://acme.io/a b.yaml: URLs are not read: give what is there as standard input, with --from -"
-    );
+    for (from, why) in [
+        ("s3://acme/a b.yaml", "s3://acme/a b.yaml: only http:// and https:// are fetched: "),
+        ("https://me:pw@acme.io/a.yaml", "--from takes no URL with a password: "),
+    ] {
+        assert_eq!(describe(&tree(from)), format!("{why}give what is there as standard input, with --from -"));
+    }
+    for (from, why) in [
+        ("https://acme io/a.yaml", "https://acme io/a.yaml: not a URL"),
+        ("http:///a.yaml", "http:///a.yaml: not a URL"),
+    ] {
+        assert_eq!(describe(&tree(from)), why);
+    }
     assert_eq!(
         describe(&finish(program().args(["tree", "--example=none"]))),
         "there is no example none: use --example=shop, --example=leftovers, --example=old, --example=owners"
     );
-    assert_eq!(describe(&tree("")), "--from is empty: give a file, a folder or -");
+    assert_eq!(describe(&tree("")), "--from is empty: give a file, a folder, a URL or -");
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn sweeps_that_make_no_sense() {
         ("-w --timeout=5m", "the argument '--watch' cannot be used with '--timeout <TIME>'"),
         ("--watch --assume=none", "the argument '--watch' cannot be used with '--assume <WHAT>'"),
         ("--watch -o json", "the argument '--watch' cannot be used with '--output <FORMAT>'"),
-        ("--watch --from examples", "the argument '--watch' cannot be used with '--from <FILE|FOLDER|->'"),
+        ("--watch --from examples", "the argument '--watch' cannot be used with '--from <FILE|FOLDER|URL|->'"),
         ("--dry-run --yes", "the argument '--dry-run' cannot be used with '--yes'"),
         ("--dry-run --qps=5", "the argument '--dry-run' cannot be used with '--qps <N>'"),
         ("--dry-run --workers=5", "the argument '--dry-run' cannot be used with '--workers <N>'"),

@@ -59,7 +59,7 @@ fn what_is_heavy_is_named() {
     for (answer, left) in [("y", 1), ("data", 0)] {
         let mut terminal = cluster.gc_on_terminal(&["delete", "pvc/data", "-n", &namespace]);
         terminal.shows(
-            "Deletes PersistentVolumeClaim/data (data may be lost). Delete 1 object? To confirm, type \
+            "Deletes PersistentVolumeClaim/data (perhaps DATA LOSS). Delete 1 object? To confirm, type \
              data (a: archive first",
         );
         terminal.types(answer);

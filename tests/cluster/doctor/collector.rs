@@ -316,7 +316,7 @@ fn complaints_of_owners_in_other_namespaces() {
     let args = ["-n", &elsewhere, "--only", "owner-namespace-event"];
     let found = examine(cluster, &args);
     let gone = found.findings().find(|finding| names(&finding["objects"]).is_empty()).expect("of what is gone");
-    assert_eq!(gone["severity"], "Info");
+    assert_eq!(gone["severity"], "Note");
     assert!(words(gone, "message").contains("and 1 more") && words(gone, "message").contains(uid(&owner)), "{gone:#}");
     assert!(words(gone, "consequence").starts_with("It no longer exists"), "{gone:#}");
     let still = found.one("owner-namespace-event", "detached");

@@ -159,7 +159,7 @@ pub fn a_controller_is_judged_by_its_workload() {
     cluster.delete(&cluster.path_of(&slow), Some("Background"), None);
     let found = examine(&cluster, &["-n", &apps]);
     let finding = found.one("deletion-in-progress", "slow");
-    assert_eq!((&finding["severity"], found.code), (&json!("Info"), Some(0)), "{finding:#}");
+    assert_eq!((&finding["severity"], found.code), (&json!("Note"), Some(0)), "{finding:#}");
     assert!(words(finding, "message").contains("Argo CD must remove finalizer"), "{finding:#}");
     let text = cluster.gc(&["doctor", "-n", &apps]);
     assert!(!text.stdout.contains("No problems found"), "{}", text.stdout);

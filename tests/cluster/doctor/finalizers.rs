@@ -158,9 +158,9 @@ pub fn a_finalizer_of_a_controller_that_is_there() {
     }
     let found = examine(cluster, &args);
     assert_eq!((found.findings().count(), found.code), (3, Some(0)), "{:#}", found.document);
-    assert_eq!(found.one("deletion-in-progress", "young")["severity"], "Info");
+    assert_eq!(found.one("deletion-in-progress", "young")["severity"], "Note");
     let finding = found.one("slow-finalizer", "slow");
-    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Info"), vec!["slow"]));
+    assert_eq!((&finding["severity"], names(&finding["objects"])), (&json!("Note"), vec!["slow"]));
     let message = format!(
         "Terminating for 60m, blocked by the finalizer {HOLD} (added by {runs:?}; Deployment/{runs} -n \
          {elsewhere} has ready pods)."
@@ -322,7 +322,10 @@ pub fn deletions_outside_the_cluster_are_armed() {
 pub fn a_finalizer_that_was_set_by_hand() {
     let trial = Trial::on(uncollected(), "by-hand", "Foreground");
     let (cluster, args) = (trial.cluster, ["-n", &trial.namespace]);
-    let object = created_by(cluster, "kubectl-create", &held_widget(&trial, "held"));
+    let mut widget = held_widget(&trial, "held");
+    // No program gives it to others.
+    widget["metadata"]["finalizers"] = json!(["acme.io/by-hand"]);
+    let object = created_by(cluster, "kubectl-create", &widget);
     let waiting = trial.widget("waiting").create();
     trial.add_owners(&object, &[blocking(&waiting)]);
     for one in [&object, &waiting] {

@@ -55,7 +55,7 @@ pub fn a_namespace_that_nobody_empties() {
     let args = [target.as_str()];
     let found = examine(cluster, &args);
     let finding = found.one("deletion-in-progress", &trial.namespace);
-    assert_eq!((&finding["severity"], found.findings().count()), (&json!("Info"), 1), "{:#}", found.document);
+    assert_eq!((&finding["severity"], found.findings().count()), (&json!("Note"), 1), "{:#}", found.document);
     aged(cluster, &namespace, 3600);
     let found = examine(cluster, &args);
     let finding = found.one("namespace-stuck", &trial.namespace);

@@ -211,7 +211,7 @@ fn references_of_one_uid() {
     let failing = trial.config_map("failing").owned_by(&owner).reference(outdated).create();
     let rows = [("owner-duplicated", "both", 0), ("owner-absent", "neither", 0), ("owner-not-served", "failing", 1)];
     let found = mends_all(trial.cluster, &["-n", &trial.namespace], &rows);
-    assert_eq!(says(&found, "owner-duplicated", "both")[0], "Info");
+    assert_eq!(says(&found, "owner-duplicated", "both")[0], "Note");
     assert_eq!(found.about("owner-duplicated", "neither"), [] as [&Value; 0]);
     assert_eq!(says(&found, "owner-not-served", "failing")[0], "Warning");
     for object in [&both, &failing] {
@@ -307,7 +307,7 @@ fn an_owner_that_may_not_be_read() {
     let [severity, message, consequence] = says(&found, "owner-unread", "racked");
     assert_eq!(
         (severity, message),
-        ("Info", format!("The owner gc.test/v1 Rack/{rack_name} could not be read.").as_str())
+        ("Note", format!("The owner gc.test/v1 Rack/{rack_name} could not be read.").as_str())
     );
     assert!(consequence.contains("it is not known whether this owner exists"), "{consequence}");
     let remedy = found.one("owner-unread", "racked")["remedy"].as_str().expect("a remedy").to_owned();

@@ -24,10 +24,10 @@ fn what_changes_is_told() {
 fn documents_come_one_after_the_other() {
     let trial = Trial::on(uncollected(), "watch-json", "Background");
     let watching = start(&trial, &["--only=owner-absent", "-o", "json"]);
-    let first = watching.until("\"info\": 0");
+    let first = watching.until("\"note\": 0");
     let gone = trial.gone("gone");
     trial.config_map("lost").owned_by(&gone).create();
-    let mut second = watching.until("\"info\": 0");
+    let mut second = watching.until("\"note\": 0");
     // The first document ends before the second begins.
     let end = second.iter().position(|line| line == "}").expect("the end of the first");
     let whole = [first, second.drain(..=end).collect()].concat().join("\n");

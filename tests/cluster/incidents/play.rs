@@ -111,7 +111,7 @@ impl Incident<'_> {
             let ran = self.examine(&["-o", "json"]);
             let found = Found::of(&ran);
             let findings: Vec<&Value> = found.findings().collect();
-            let first = findings.iter().find(|finding| finding["severity"] != "Info");
+            let first = findings.iter().find(|finding| finding["severity"] != "Note");
             first.map(|first| (*first).clone()).ok_or_else(|| Retry::Later(format!("no finding: {:#}", found.document)))
         };
         let text = self.examine(&[]);
@@ -160,7 +160,7 @@ impl Incident<'_> {
                 return;
             }
             let found = Found::of(&ran);
-            let Some(next) = found.findings().find(|finding| finding["severity"] != "Info") else { return };
+            let Some(next) = found.findings().find(|finding| finding["severity"] != "Note") else { return };
             follow(self.cluster, next, 0);
         }
         panic!("it is not healthy after {ROUNDS} more remedies:\n{}", self.examine(&[]).stdout);

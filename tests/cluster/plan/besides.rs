@@ -219,8 +219,7 @@ fn volumes_of_a_provisioner_are_waited_for() {
     assert_eq!(volume["outcome"], "Deleted", "{volume:#}");
     assert_eq!(volume["uncertainBecause"], "assumption", "{volume:#}");
     assert!(plan["assumes"].to_string().contains("disks.acme.io"), "{:#}", plan["assumes"]);
-    let destroyed =
-        plan["effects"].as_array().into_iter().flatten().filter(|effect| effect["kind"] == "data-destroyed");
+    let destroyed = plan["effects"].as_array().into_iter().flatten().filter(|effect| effect["kind"] == "data-loss");
     assert_eq!(destroyed.count(), 1, "the data is lost once: {:#}", plan["effects"]);
     let denied = trial.cluster.gc(&[&["delete", "--yes", "--deny=pv"], &args[..]].concat());
     assert!(denied.expect(2).contains("GATE: "), "{}", denied.stdout);

@@ -75,7 +75,7 @@ fn what_decides_outside_is_read_right_and_kept_in_snapshots() {
     let targets = ["pvc/lost", "pvc/kept", "service/front", "service/back", "widget/real", "widget/spared"];
     let expected = [
         "PersistentVolumeClaim/kept data-kept",
-        "PersistentVolumeClaim/lost data-destroyed",
+        "PersistentVolumeClaim/lost data-loss",
         "Service/front load-balancer-released",
         "Widget/real external-deleted",
         "Widget/spared external-kept",

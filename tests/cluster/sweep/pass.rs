@@ -251,7 +251,7 @@ fn what_is_refused_is_told() {
     let said = ran.expect(1);
     assert!(said.contains("NOT FINISHED: stopped after "), "it gives up by itself: {said}");
     for name in ["ConfigMap/lost-0", "ConfigMap/kept"] {
-        let line = said.lines().find(|line| line.contains(name) && line.contains("FAILED"));
+        let line = said.lines().find(|line| line.contains(name) && line.contains("▲ failed"));
         assert!(line.is_some(), "{name}: {said}\n{}", ran.stderr);
     }
     assert!(said.contains("not while it is watched") && said.contains("2 objects could not be changed"), "{said}");
@@ -358,7 +358,7 @@ fn no_answer_is_no_absence() {
         });
         let ran = trial.cluster.gc_with(proxy.kubeconfig(), &args(&trial, &["--yes"]));
         let said = ran.expect(1);
-        assert!(said.contains("ConfigMap/lost-0") && said.contains("FAILED"), "{describe}: {said}");
+        assert!(said.contains("ConfigMap/lost-0") && said.contains("▲ failed"), "{describe}: {said}");
         assert_eq!(trial.holds(), before, "{describe}");
         let writes: Vec<Request> = proxy.requests().into_iter().filter(|request| request.method != "GET").collect();
         assert!(writes.is_empty(), "{describe}: {writes:?}");

@@ -171,7 +171,7 @@ impl Comparison<'_> {
             items(&plan["outcomes"]).map(|outcome| text(&outcome["object"]["uid"])).collect();
         for (what, related) in effects.chain(removed) {
             let goes = match what {
-                "pods-deleted" | "data-destroyed" | "removes" => true,
+                "pods-deleted" | "data-loss" | "removes" => true,
                 // The data is kept even if the volume's object is deleted as well, which its outcome says.
                 "data-kept" if !with_outcome.contains(text(&related["uid"])) => false,
                 _ => continue,

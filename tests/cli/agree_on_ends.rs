@@ -1,0 +1,209 @@
+//! What `plan`, `explain` and `doctor` say of an end that another delete, a webhook or a controller decides.
+
+use serde_json::{Value, json};
+
+use super::{
+    agree::{DELETED, LOCKER, claim, document, held, object, on, owners, running, says, says_not},
+    run::{Ran, finish, program, words},
+};
+
+/// Runs a command line on these objects, beside which there may be others.
+fn on_a_part(objects: &[Value], line: &str) -> Ran {
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+    finish(program().args(words(line)).args(["--from", "-"]).write_stdin(list))
+}
+
+/// A namespace that is being deleted.
+fn going(name: &str) -> Value {
+    let mut namespace = object(("v1", "Namespace"), name, json!({"namespace": null, "deletionTimestamp": DELETED}));
+    namespace["spec"] = json!({"finalizers": ["kubernetes"]});
+    namespace["status"] = json!({"phase": "Terminating"});
+    namespace
+}
+
+/// A webhook that must be asked before objects of these resources are deleted, and whose Service doesn't exist.
+fn dead_webhook(group: &str, resource: &str) -> Value {
+    let mut webhook = object(
+        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+        "guard",
+        json!({"namespace": null}),
+    );
+    webhook["webhooks"] = json!([{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
+        "rules": [{"apiGroups": [group], "apiVersions": ["*"], "operations": ["DELETE"], "resources": [resource]}]}]);
+    webhook
+}
+
+/// The delete of a Terminating namespace is ignored: what goes on without it is told, and what keeps it.
+#[test]
+fn a_terminating_namespace_goes_on_as_it_does() {
+    let content = object(("v1", "ConfigMap"), "rates", json!({}));
+    let service = object(("v1", "Service"), "other", json!({}));
+    for more in [vec![], vec![content.clone()]] {
+        let objects = [vec![going("vault"), service.clone()], more].concat();
+        let ran = on(&objects, "plan ns/vault");
+        says(&ran, &["WAITS: Namespace/vault is already being deleted."]);
+        says_not(&ran, &["STUCK"]);
+        assert_eq!(ran.code, 0, "{ran}");
+        says(&on(&objects, "explain ns/vault"), &["WILL BE DELETED: "]);
+    }
+    let objects = [going("vault"), service, content, dead_webhook("", "configmaps")];
+    let ran = on(&objects, "plan ns/vault");
+    let told = ["STUCK: Namespace/vault is already being deleted.", "waits for ConfigMap/rates", "guard.bank.dev"];
+    says(&ran, &told);
+    assert_eq!(ran.code, 2, "{ran}");
+    says(&on(&objects, "explain ns/vault"), &["STUCK: ", "guard.bank.dev"]);
+}
+
+/// What the API server says of a CRD comes before what a dump of one object can't tell.
+#[test]
+fn the_conditions_of_a_lone_definition_are_believed() {
+    let mut definition = object(
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        "lockers.bank.dev",
+        json!({"namespace": null, "deletionTimestamp": DELETED,
+            "finalizers": ["customresourcecleanup.apiextensions.k8s.io"]}),
+    );
+    definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced",
+        "names": {"plural": "lockers", "singular": "locker", "kind": "Locker", "listKind": "LockerList"},
+        "versions": [{"name": "v1", "served": true, "storage": true}]});
+    definition["status"] = json!({"acceptedNames": {"plural": "lockers", "kind": "Locker"}, "conditions": [
+        {"type": "Established", "status": "True"}, {"type": "Terminating", "status": "True",
+            "reason": "InstanceDeletionFailed", "message": "could not list instances: no route"}]});
+    for line in ["plan crd/lockers.bank.dev", "explain crd/lockers.bank.dev"] {
+        let ran = on_a_part(&[definition.clone()], line);
+        says(&ran, &["STUCK: ", "could not list instances: no route"]);
+        says_not(&ran, &["UNSURE", "gc delete"]);
+    }
+}
+
+/// An owner that waits for dependents may wait for some that a dump lacks.
+#[test]
+fn an_owner_alone_may_have_to_wait() {
+    for finalizer in ["foregroundDeletion", "orphan"] {
+        let more = json!({"deletionTimestamp": DELETED, "finalizers": [finalizer]});
+        let objects = [object(("apps/v1", "Deployment"), "vault", more)];
+        let ran = on_a_part(&objects, "explain deployment/vault -n vault");
+        says(&ran, &["UNSURE: "]);
+        says_not(&ran, &["nothing blocks"]);
+        assert!(ran.err.contains("Not in the dump"), "{ran}");
+        let ran = on_a_part(&objects, "explain deployment/vault -n vault -o json");
+        let told: Value = serde_json::from_str(&ran.done()).unwrap();
+        let story = &told["explanations"][0];
+        assert_eq!(
+            (&story["next"]["action"], &story["end"]["certain"]),
+            (&json!("Nothing"), &json!(false)),
+            "{told:#}"
+        );
+        assert_eq!(told["complete"], false);
+        says(&on_a_part(&objects, "doctor"), &["Dependents that could not be read may keep it."]);
+        says(&on(&objects, "explain deployment/vault -n vault"), &["WILL BE DELETED"]);
+    }
+}
+
+/// Whoever removes a finalizer is looked for before that is removed by hand: a workload that fails, one that is called
+/// like the finalizer, one that gives it to other objects, or none at all.
+#[test]
+fn controllers_come_before_force() {
+    let stuck = |finalizer: &str, program: &str| {
+        object(LOCKER, "safe", held(finalizer, program, json!({"deletionTimestamp": DELETED})))
+    };
+    let later = object(("v1", "ConfigMap"), "later", json!({"creationTimestamp": "2026-03-01T14:00:00Z"}));
+    let doctor = |objects: &[Value]| on(&[objects, std::slice::from_ref(&later)].concat(), "doctor -n vault");
+    let ran = doctor(&[stuck("bank.dev/keys", "locksmith")]);
+    says(&ran, &["Install or repair locksmith first: removing the finalizer by hand is the last resort."]);
+    let mut failing = running("locksmith");
+    failing["status"] = json!({"replicas": 1, "unavailableReplicas": 1});
+    let ran = doctor(&[stuck("bank.dev/keys", "locksmith"), failing]);
+    says(&ran, &["Do:   see why Deployment/locksmith -n vault has no ready pod", "kubectl describe deployments"]);
+    let ran = doctor(&[stuck("vault-operator.bank.dev/keys", "kubectl-edit"), running("vault-operator")]);
+    says(
+        &ran,
+        &["Deployment/vault-operator -n vault may be its controller", "Do:   see what Deployment/vault-operator"],
+    );
+    let others = object(LOCKER, "other", held("bank.dev/keys", "locksmith", json!({})));
+    let ran = doctor(&[stuck("bank.dev/keys", "kubectl-edit"), others, running("locksmith")]);
+    says(&ran, &["\"locksmith\" adds it to others: Deployment/locksmith -n vault has ready pods"]);
+    says_not(&ran, &["unknown"]);
+}
+
+/// An owner whose operator runs, below it one whose operator runs, and below that a finalizer of nobody.
+#[test]
+fn what_gets_stuck_later_counts() {
+    const DRAWER: (&str, &str) = ("bank.dev/v1", "Drawer");
+    const BOX: (&str, &str) = ("bank.dev/v1", "Box");
+    let of = |finalizer: &str, program: &str, kind, owner: &str| {
+        held(finalizer, program, json!({"ownerReferences": owners(kind, &[owner])}))
+    };
+    let objects = [
+        object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({}))),
+        object(DRAWER, "top", of("bank.dev/rails", "joiner", LOCKER, "safe")),
+        object(BOX, "red", of("bank.dev/lid", "nobody", DRAWER, "top")),
+        running("locksmith"),
+        running("joiner"),
+    ];
+    let ran = on(&objects, "plan locker/safe -n vault");
+    says(&ran, &["STUCK: 1 waits for Deployment/locksmith, which runs; then 1 stuck on bank.dev/lid; then 3 go."]);
+    let plan = document(&objects, "plan locker/safe -n vault");
+    assert_eq!(plan["verdict"]["counts"]["stuck"], 1, "{:#}", plan["verdict"]);
+    let waits = plan["verdict"]["reasons"].as_array().unwrap().iter().find(|reason| reason["kind"] == "waits");
+    let message = waits.expect("it waits")["message"].as_str().unwrap();
+    assert!(message.contains("Deployment/locksmith") && message.contains("Deployment/joiner"), "{message}");
+    says_not(&on(&objects, "plan locker/safe -n vault --cascade=foreground"), &["nothing is stuck then"]);
+}
+
+/// A webhook that keeps the collector from deleting what an owner waits for is connected with that owner.
+#[test]
+fn a_webhook_keeps_an_owner_that_waits() {
+    let more = json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]});
+    let objects = [
+        object(LOCKER, "safe", more),
+        object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["safe"])})),
+        object(("v1", "Service"), "other", json!({})),
+        dead_webhook("", "configmaps"),
+    ];
+    says(&on(&objects, "explain locker/safe -n vault"), &["STUCK: ", "guard.bank.dev"]);
+    let ran = on(&objects, "doctor -n vault");
+    says(&ran, &["The collector's requests for Locker/safe and ConfigMap/rates -n vault are rejected"]);
+    says_not(&ran, &["Nothing else keeps it"]);
+}
+
+/// What an owner reference names in an old version, of another group, is the object with that uid.
+#[test]
+fn an_owner_that_has_moved_to_another_group() {
+    let owners = json!([{"apiVersion": "extensions/v1beta1", "kind": "Deployment", "name": "teller", "uid": "teller"}]);
+    let objects = [running("teller"), object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners}))];
+    says(&on_a_part(&objects, "doctor -n vault"), &["Deployment/teller (which exists as apps/v1)"]);
+}
+
+/// A pod that its controller creates again comes back also if it goes only later.
+#[test]
+fn what_goes_later_comes_back_later() {
+    let mut set = object(("apps/v1", "StatefulSet"), "db", json!({}));
+    set["spec"] = json!({"replicas": 1, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}},
+        "template": {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}});
+    set["status"] = json!({"replicas": 1, "readyReplicas": 1});
+    let controlled = json!([{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "db",
+        "controller": true, "blockOwnerDeletion": true}]);
+    let mut pod = object(
+        ("v1", "Pod"),
+        "db-0",
+        held("bank.dev/keys", "locksmith", json!({"ownerReferences": controlled, "labels": {"app": "db"}})),
+    );
+    pod["spec"] = json!({"containers": [{"name": "c", "image": "x"}]});
+    let ran = on(&[set, pod, running("locksmith")], "plan pod/db-0 -n vault");
+    says(&ran, &["1 comes back", "StatefulSet/db"]);
+}
+
+/// What an owner reference that leads nowhere costs is told by `doctor` as by `explain`: behind an operator, too.
+#[test]
+fn what_is_lost_behind_an_operator_is_told_of_a_reference() {
+    let more = json!({"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "gone"}]});
+    let objects = [
+        vec![object(LOCKER, "safe", held("bank.dev/keys", "locksmith", more)), running("locksmith")],
+        vec![object(("v1", "ConfigMap"), "other", json!({}))],
+        claim("safe").to_vec(),
+    ]
+    .concat();
+    says(&on(&objects, "doctor -n vault"), &["DATA LOSS: PersistentVolumeClaim/gold -n vault may lose its data."]);
+}
