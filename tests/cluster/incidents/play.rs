@@ -36,7 +36,7 @@ pub struct Incident<'c> {
     pub aged: Vec<Value>,
     /// What must be gone once the first remedy has worked.
     pub gone: Vec<Value>,
-    /// The workload of an operator that has no pods: once it is scaled up, it removes the finalizers of what must go.
+    /// The workload of an operator that has no ready pod: once it has, it removes the finalizers of what must go.
     pub operator: Option<Value>,
 }
 
@@ -71,7 +71,7 @@ impl Incident<'_> {
         let commands = follow(self.cluster, &finding, 0);
         if let Some(operator) = &self.operator {
             let started = self.cluster.get(&self.cluster.path_of(operator)).expect("the operator is there");
-            assert_eq!(started["spec"]["replicas"], 1, "{commands:?} did not start the operator");
+            assert_eq!(started["spec"]["replicas"], 1, "after {commands:?}, the operator is to run");
             for object in &self.gone {
                 self.cluster.patch(&self.cluster.path_of(object), &json!({"metadata": {"finalizers": null}}));
             }
