@@ -63,19 +63,38 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         // What is terminating already waits for more than that.
         let mut content = case.projection.refused_by(BlockedBy::Webhook(asked.configuration, asked.place as u32));
         content.retain(|id| !snapshot.object(*id).terminating());
-        let finding = finding(case, asked, &why, &concerned, &held, &content);
+        let is_held = |id: &ObjectId| {
+            let foreign = case.projection.holders(*id).iter().filter_map(|holder| holder.finalizer());
+            snapshot.object(*id).terminating()
+                && foreign.into_iter().any(|finalizer| !finalizer.is_collectors_finalizer())
+        };
+        let mut releases = case.projection.left();
+        releases.retain(|id| {
+            is_held(id)
+                && matches(resource_of(*id), Write::References)
+                && asked.called_for(case.stage, *id) == Called::Yes
+        });
+        let finding = finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases });
         findings.findings.push(finding);
     }
 }
 
-/// `held` is what the webhook keeps the collector from writing to, `content` what it keeps in terminating namespaces.
+/// What a webhook keeps from being written to.
+struct Kept<'k> {
+    /// By the collector.
+    held: &'k [&'k Turn],
+    /// By the namespace controller, in Terminating namespaces.
+    content: &'k [ObjectId],
+    /// By controllers that would remove their finalizers.
+    releases: Vec<ObjectId>,
+}
+
 fn finding(
     case: &Case<'_>,
     asked: &WebhookCall<'_>,
     why: &str,
     concerned: &[&Resource],
-    held: &[&Turn],
-    content: &[ObjectId],
+    Kept { held, content, releases }: Kept<'_>,
 ) -> Finding {
     let snapshot = case.snapshot();
     let object = snapshot.object(asked.configuration);
@@ -92,7 +111,7 @@ fn finding(
     let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
     let fires = related.iter().filter(live).count();
     let mut consequence = match (held.len(), fires) {
-        (0, _) if !content.is_empty() => String::new(),
+        (0, _) if !content.is_empty() || !releases.is_empty() => String::new(),
         (0, _) => "No client can delete or change them, including the collector: it cannot collect anything of \
             these kinds."
             .to_owned(),
@@ -114,7 +133,7 @@ fn finding(
         let namespaces =
             case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
         let emptied: Vec<ObjectId> = namespaces.iter().filter(is_emptied).copied().collect();
-        let beside = if held.is_empty() { "" } else { " " };
+        let beside = if consequence.is_empty() { "" } else { " " };
         consequence.push_str(&format!(
             "{beside}The namespace controller's requests for {} are rejected: {} {} Terminating until the webhook \
              answers or is removed.",
@@ -123,14 +142,25 @@ fn finding(
             if emptied.len() == 1 { "stays" } else { "stay" },
         ));
         related.extend(content.iter().chain(&emptied));
-        related.sort_unstable();
-        related.dedup();
     }
+    if !releases.is_empty() {
+        let beside = if consequence.is_empty() { "" } else { " " };
+        let stay = if releases.len() == 1 { "it stays" } else { "they stay" };
+        consequence.push_str(&format!(
+            "{beside}No controller can remove its finalizer from {}: {stay} Terminating until the webhook answers or is \
+             removed.",
+            case.names(&releases, None),
+        ));
+    }
+    related.extend(&releases);
+    related.sort_unstable();
+    related.dedup();
     let populated = concerned.iter().any(|resource| {
         let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
         id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
     });
-    let severe = !held.is_empty() || !content.is_empty() || (populated && !asked.webhook.selective);
+    let keeps = !held.is_empty() || !content.is_empty() || !releases.is_empty();
+    let severe = keeps || (populated && !asked.webhook.selective);
     let patch = vec![
         json!({"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name}),
         json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),

@@ -62,7 +62,8 @@ struct OutcomeBuilder<'w, 's, 'a> {
 impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
     fn new(world: &'w mut World<'s, 'a>, request: &Request) -> Self {
         let unfinished = if request.start == Start::Sweep { unfinished_by_sweep(world) } else { Vec::new() };
-        let blockers = Blockers::at_end_of(world, &unfinished);
+        let inspected: Vec<ObjectId> = unfinished.iter().chain(&world.going_on).copied().collect();
+        let blockers = Blockers::at_end_of(world, &inspected);
         // A sweep does the collector's work itself, and reports what others have to do.
         let (hidden, assumed) = match request.start {
             Start::AtRest => (Hidden::Valid, assumed_objects(world, &blockers)),
@@ -75,12 +76,14 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 
     fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
         let changes = changes_by_object(&self.world.log);
+        let context = self.world.context;
         let targets: FxHashSet<ObjectId> = request.targets.iter().copied().collect();
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
         let mut anyway: Vec<Outcome> = Vec::new();
         for object in self.world.touched() {
             let Some(of_object) = changes.get(&object) else { continue };
-            let caused_elsewhere = !targets.contains(&object) && self.would_happen_anyway(object);
+            let is_told = targets.contains(&object) || self.world.going_on.contains(&object);
+            let caused_elsewhere = !is_told && self.would_happen_anyway(object);
             if let Some(outcome) = self.outcome(object, of_object) {
                 if caused_elsewhere {
                     anyway.push(outcome);
@@ -96,19 +99,18 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         }
         let mut known: FxHashSet<ObjectId> = outcomes.iter().map(|outcome| outcome.object).collect();
         // What the API server says of a target that is Terminating already comes before what we can't tell.
-        let context = self.world.context;
         let says_why = |object: &ObjectId| targets.contains(object) && context.said_to_keep(*object).is_some();
         let open = self.uncertain.union(&self.assumed.objects).copied().filter(|object| !says_why(object));
         let mut undecided: Vec<ObjectId> = open.filter(|object| !known.contains(object)).collect();
         undecided.sort_unstable();
         known.extend(&undecided);
         outcomes.extend(undecided.into_iter().filter_map(|object| self.undecided(object)));
-        let stays = self
-            .unfinished
-            .iter()
-            .filter(|object| !known.contains(object))
-            .map(|object| unfinished_outcome(self.world.context, *object, &self.blockers))
-            .collect();
+        let is_waiting = |object: &ObjectId| self.world.stored(*object).is_some_and(|stored| stored.terminating);
+        let mut unchanged: Vec<ObjectId> = self.world.going_on.iter().copied().filter(is_waiting).collect();
+        unchanged.sort_unstable();
+        unchanged.extend(&self.unfinished);
+        unchanged.retain(|object| !known.contains(object));
+        let stays = unchanged.into_iter().map(|object| unfinished_outcome(context, object, &self.blockers)).collect();
         let summary = summarize(&outcomes);
         let mut assumptions = self.world.assumptions.clone();
         assumptions.extend(self.ignored_reactions(&outcomes));
@@ -116,14 +118,6 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
         let healthy = self.world.met_obstacles().then(|| healthy.get_or_init(|| without_obstacles(context, &request)));
         let obstacles = self.world.obstacles(healthy);
         let mut controllers = self.blockers.controllers().clone();
-        let is_waiting =
-            |id: &&ObjectId| !known.contains(*id) && self.world.stored(**id).is_some_and(|stored| stored.terminating);
-        let waiting: Vec<ObjectId> = request.targets.iter().filter(is_waiting).copied().collect();
-        if !waiting.is_empty() {
-            let blockers = Blockers::at_end_of(self.world, &waiting);
-            anyway.extend(waiting.iter().map(|object| unfinished_outcome(context, *object, &blockers)));
-            controllers.add(blockers.controllers());
-        }
         let mut needs = self.world.needs.clone();
         needs.add(&self.world.obstacle_needs);
         let others = self.world.others.take().unwrap_or_default();
@@ -257,11 +251,11 @@ fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> 
     world
 }
 
-/// Simulates, without this delete, everything that was terminating before, except the targets.
+/// Simulates, without this delete, everything that was terminating before, except the targets and what they wait for.
 fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Option<World<'s, 'a>> {
     let targets: FxHashSet<ObjectId> = request.targets.iter().copied().collect();
-    let was_terminating =
-        |object: &ObjectId| world.context.snapshot.object(*object).terminating() && !targets.contains(object);
+    let is_told = |object: &ObjectId| targets.contains(object) || world.going_on.contains(object);
+    let was_terminating = |object: &ObjectId| world.context.snapshot.object(*object).terminating() && !is_told(object);
     // Include the Namespaces and CRDs that were already terminating: their contents are deleted without this delete,
     // too.
     let above = world.log.iter().filter_map(|change| match change.cause {

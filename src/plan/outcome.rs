@@ -118,12 +118,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Whether it stays terminating until a controller removes a finalizer, which is not known to run.
-    pub(crate) fn depends_on_controller(&self) -> bool {
-        self.state == Some(State::Unknown)
-            && self.held_by.iter().any(|blocker| matches!(blocker, BlockedBy::Finalizer(_)))
-    }
-
     /// Whether nobody can say what becomes of it: nothing changes it in the simulation, and something may.
     pub(crate) fn is_open(&self) -> bool {
         self.kind == OutcomeKind::Unchanged && self.order.is_none() && self.uncertain.is_some()

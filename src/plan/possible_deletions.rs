@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use crate::{
     model::{ObjectId, Symbol},
-    server::{DeleteOptions, OwnDelete},
+    server::DeleteOptions,
 };
 
 use crate::simulate::{Cause, InitialListOrder, SimContext, World, begin};
@@ -38,14 +38,7 @@ fn with_terminating_descendants(world: &World<'_, '_>, known: &BTreeSet<ObjectId
     all.extend(world.touched().into_iter().filter(|object| is_going(*object)));
     let mut queue: VecDeque<ObjectId> = all.iter().copied().collect();
     while let Some(object) = queue.pop_front() {
-        let content = match context.rules(object).own_delete {
-            OwnDelete::Namespace => context.in_namespace(context.snapshot.object(object).name),
-            OwnDelete::Definition => {
-                context.instances(object).map_or(&[][..], |resource| context.of_resource(resource))
-            }
-            _ => &[],
-        };
-        for descendant in context.graph.dependents(object.into()).iter().chain(content) {
+        for descendant in context.graph.dependents(object.into()).iter().chain(context.contents(object)) {
             if is_going(*descendant) && all.insert(*descendant) {
                 queue.push_back(*descendant);
             }

@@ -5,11 +5,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::{Controllers, Finished, Request, SimContext, Start, State},
+    simulate::{Controllers, Finished, Request, SimContext, State},
 };
 
 use super::{
-    outcome::{After, Outcome, OutcomeKind, Plan},
+    outcome::{After, Outcome, Plan},
     reaction::OutsideEffect,
     side_effects::add_side_effects,
 };
@@ -66,16 +66,7 @@ impl Plan {
 /// Adds the second end to a plan, whose first is complete: `simulate` plays a request. Nothing is added where nothing
 /// waits for others.
 pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate: impl Fn(&Request) -> Plan) {
-    let is_leaving = |target: &ObjectId| context.snapshot.object(*target).terminating();
-    let leaves_already = plan.request.targets.iter().any(is_leaving);
-    if plan.request.others_finish {
-        return;
-    }
-    if plan.request.start == Start::AtRest {
-        let held = tell_what_goes_on(context, plan);
-        plan.stays.extend(held);
-    }
-    if !leaves_already && !may_wait(plan) {
+    if plan.request.others_finish || !may_wait(plan) {
         return;
     }
     let mut second = simulate(&Request { others_finish: true, ..plan.request.clone() });
@@ -100,10 +91,8 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let first: FxHashMap<ObjectId, &Outcome> =
         plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
     let differs = |outcome: &Outcome| first.get(&outcome.object).is_none_or(|known| !has_the_same_ends(known, outcome));
-    // What goes anyway is told of only if this delete changes it before, or if somebody has deleted a target already.
-    let is_told = |outcome: &Outcome| {
-        leaves_already && outcome.kind != OutcomeKind::Unchanged || first.contains_key(&outcome.object)
-    };
+    // What goes anyway is told of only if this delete changes it before.
+    let is_told = |outcome: &Outcome| first.contains_key(&outcome.object);
     let anyway = second.anyway.into_iter().filter(is_told);
     let outcomes: Vec<Outcome> = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
     if plan.outcomes.is_empty() && outcomes.is_empty() {
@@ -116,39 +105,6 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
     plan.summary.later = plan.later().count();
     plan.summary.stuck_later = plan.once_later().filter(|finished| finished.state == State::Stuck).count();
-}
-
-/// Says of targets that are Terminating already what comes of them without this delete, which the API server ignores:
-/// one that goes by itself waits only for now. Returns these outcomes.
-fn tell_what_goes_on(context: &SimContext<'_>, plan: &mut Plan) -> Vec<Outcome> {
-    let targets = &plan.request.targets;
-    let is_held = |outcome: &&mut Outcome| targets.contains(&outcome.object) && outcome.state.is_some();
-    let held: Vec<&mut Outcome> = plan.anyway.iter_mut().filter(is_held).collect();
-    if held.is_empty() {
-        return Vec::new();
-    }
-    let end = context.end();
-    let tell = |outcome: &mut Outcome| {
-        let object = outcome.object;
-        if end.goes(object) {
-            outcome.state = Some(State::Waiting);
-        } else {
-            outcome.state = Some(end.state(object));
-            outcome.waits_for = end.waits_for(object).to_vec();
-            outcome.held_by = end.holders(object).to_vec();
-            // What keeps these from being deleted keeps it.
-            for refused in outcome.waits_for.iter().filter_map(|other| end.refused(*other)) {
-                if !outcome.held_by.contains(&refused) {
-                    outcome.held_by.push(refused);
-                }
-            }
-        }
-        outcome.clone()
-    };
-    let told = held.into_iter().map(tell).collect();
-    plan.controllers.add(end.controllers());
-    plan.needs.add(&end.needs);
-    told
 }
 
 /// These effects without the known ones.

@@ -277,7 +277,8 @@ fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
     let mut reasons: Vec<VerdictReason> = Vec::new();
     for obstacle in &plan.obstacles {
         let kind = ReasonKind::of_obstacle(obstacle.kind);
-        let is_refused = |target: &ObjectId| obstacle.prevents.contains(target) && plan.outcome(*target).is_none();
+        let is_told = |target: &ObjectId| plan.outcomes.iter().chain(&plan.stays).any(|it| it.object == *target);
+        let is_refused = |target: &ObjectId| obstacle.prevents.contains(target) && !is_told(target);
         let result = match () {
             () if plan.request.targets.iter().any(is_refused) => VerdictResult::Refused,
             () if obstacle.taken_down => VerdictResult::TakesDown,
@@ -304,13 +305,11 @@ fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
             || outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck))
     };
     let all = || plan.outcomes.iter().chain(&plan.stays);
-    // Objects that only wait for others are in the state of those.
-    let depends = all().any(Outcome::depends_on_controller);
     let mut by_state: [Vec<ObjectId>; 3] = Default::default();
     for outcome in all() {
         let place = match outcome.state {
             _ if stays_stuck(outcome) => 0,
-            Some(State::Unknown) if depends => 1,
+            Some(State::Unknown) => 1,
             Some(_) => 2,
             None => continue,
         };

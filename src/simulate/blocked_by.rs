@@ -39,6 +39,11 @@ impl BlockedBy {
         }
     }
 
+    /// Whether it makes the API server refuse the write that is left to do.
+    pub(crate) fn refuses(self) -> bool {
+        matches!(self, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_))
+    }
+
     /// The finalizer, if it is one of `metadata.finalizers`.
     pub(crate) fn finalizer(self) -> Option<Symbol> {
         match self {

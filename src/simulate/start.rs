@@ -8,11 +8,12 @@ use crate::{
     collector::{Collector, Event, EventKind, Known},
     graph::NodeId,
     model::{ObjectId, ResourceId, Symbol},
-    server::{DeleteOptions, kinds::protected},
+    server::{DeleteOptions, Stored, kinds::protected},
 };
 
 use super::{
     actors::Others,
+    blockers::Blockers,
     request::{Refused, Request, Start},
     rng::Rng,
     world::{SimContext, World},
@@ -99,6 +100,9 @@ pub fn begin<'s, 'a>(
         world.only.clone_from(&request.only);
     }
     world.others = request.others_finish.then(|| Others::of(request.targets.clone()));
+    if request.start == Start::AtRest {
+        world.go_on(&request.targets);
+    }
     world.cuts.extend(request.cuts.iter().cloned());
     world.appear(&request.appearing);
     let mut refused = Vec::new();
@@ -127,6 +131,34 @@ impl<'s, 'a> World<'s, 'a> {
             Start::Sweep => Collector::sweeping(context.snapshot, context.graph),
         };
         World::with_collector(context, collector)
+    }
+
+    /// Lets the earlier delete of targets that are Terminating already go on, and of what they wait for. The API server
+    /// ignores another DELETE, or nearly so: what comes of these doesn't begin with it.
+    fn go_on(&mut self, targets: &[ObjectId]) {
+        let is_leaving = |object: &ObjectId| self.context.snapshot.object(*object).terminating();
+        let mut leaving: Vec<ObjectId> = targets.iter().copied().filter(is_leaving).collect();
+        if leaving.is_empty() {
+            return;
+        }
+        // A namespace waits for its pods first, and then for everything else.
+        let contents: Vec<ObjectId> =
+            leaving.iter().flat_map(|object| self.context.contents(*object)).copied().filter(is_leaving).collect();
+        leaving.extend(contents);
+        let beneath = Blockers::beneath(&mut World::at_rest(self.context), leaving).objects();
+        self.going_on = beneath.into_iter().filter(is_leaving).collect();
+        let mut going_on: Vec<ObjectId> = self.going_on.iter().copied().collect();
+        going_on.sort_unstable();
+        for object in going_on {
+            self.actors.notice(object);
+            let found = Stored::of(self.context.snapshot.object(object));
+            if found.waiting() {
+                self.collector.to_delete.add(object.into());
+            }
+            if found.orphaning() {
+                self.collector.to_orphan.add(object.into());
+            }
+        }
     }
 
     /// A world at rest, except for these queued nodes.

@@ -71,8 +71,7 @@ pub struct SimContext<'a> {
     pub(crate) controllers: ControllerIndex,
     pub(super) adopters: OnceLock<AdopterIndex>,
     pub(crate) managed_apis: ManagedApis,
-    /// What comes of everything if nothing is deleted, and once all others have done their part, too.
-    end: OnceLock<Projection>,
+    /// What comes of everything if nothing is deleted, once all others have done their part.
     later: OnceLock<Projection>,
 }
 
@@ -99,7 +98,6 @@ impl<'a> SimContext<'a> {
             controllers: ControllerIndex::default(),
             adopters: OnceLock::new(),
             managed_apis: ManagedApis::default(),
-            end: OnceLock::new(),
             later: OnceLock::new(),
         }
     }
@@ -112,12 +110,8 @@ impl<'a> SimContext<'a> {
         self
     }
 
-    /// What comes of everything in this cluster if nothing is deleted: simulated once.
-    pub(crate) fn end(&self) -> &Projection {
-        self.end.get_or_init(|| Projection::of(self))
-    }
-
-    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37).
+    /// What comes of everything in this cluster if nothing is deleted, once all others have done their part: finalizers
+    /// of operators, kubelets (R9.37). Simulated once.
     pub(crate) fn later(&self) -> &Projection {
         self.later.get_or_init(|| Projection::once_others_finish(self))
     }
@@ -354,6 +348,8 @@ pub struct World<'s, 'a> {
     /// Requests of the collector's workers.
     pub tasks: VecDeque<WorkerTask<'a>>,
     pub actors: Actors,
+    /// Targets that were Terminating before, and what these wait for: their earlier delete goes on.
+    pub(crate) going_on: FxHashSet<ObjectId>,
     /// What others finish; `None`: nothing.
     pub(crate) others: Option<Others>,
     pub log: Vec<Change>,
@@ -398,6 +394,7 @@ impl<'s, 'a> World<'s, 'a> {
             late: Vec::new(),
             tasks: VecDeque::new(),
             actors: Actors::default(),
+            going_on: FxHashSet::default(),
             others: None,
             log: Vec::new(),
             needs: Needs::default(),

@@ -38,21 +38,66 @@ fn dead_webhook(group: &str, resource: &str) -> Value {
 #[test]
 fn a_terminating_namespace_goes_on_as_it_does() {
     let content = object(("v1", "ConfigMap"), "rates", json!({}));
-    let service = object(("v1", "Service"), "other", json!({}));
-    for more in [vec![], vec![content.clone()]] {
-        let objects = [vec![going("vault"), service.clone()], more].concat();
+    for (more, go) in [(vec![], "1 object goes"), (vec![content.clone()], "2 objects go")] {
+        let objects = [vec![going("vault")], more].concat();
         let ran = on(&objects, "plan ns/vault");
-        says(&ran, &["WAITS: Namespace/vault is already being deleted."]);
-        says_not(&ran, &["STUCK"]);
+        says(
+            &ran,
+            &[&format!("DELETES: Namespace/vault is already being deleted; {go}."), "gc explain namespace/vault"],
+        );
         assert_eq!(ran.code, 0, "{ran}");
         says(&on(&objects, "explain ns/vault"), &["WILL BE DELETED: "]);
     }
-    let objects = [going("vault"), service, content, dead_webhook("", "configmaps")];
+    let objects = [going("vault"), content, dead_webhook("", "configmaps")];
     let ran = on(&objects, "plan ns/vault");
-    let told = ["STUCK: Namespace/vault is already being deleted.", "waits for ConfigMap/rates", "guard.bank.dev"];
+    let told = ["STUCK: already being deleted; ", "waits for ConfigMap/rates", "guard.bank.dev"];
     says(&ran, &told);
     assert_eq!(ran.code, 2, "{ran}");
     says(&on(&objects, "explain ns/vault"), &["STUCK: ", "guard.bank.dev"]);
+}
+
+/// What a Terminating namespace still takes with it counts, at once and behind a finalizer: data first. One object in
+/// it takes nothing more.
+#[test]
+fn a_terminating_namespace_loses_data() {
+    let more = json!({"deletionTimestamp": DELETED});
+    let owned = |more| object(LOCKER, "safe", held("bank.dev/keys", "locksmith", more));
+    let pod = |more: Value| {
+        let mut pod = object(("v1", "Pod"), "teller-0", more);
+        pod["spec"] = json!({"containers": [{"name": "c", "image": "x"}]});
+        pod
+    };
+    let rates = object(("v1", "ConfigMap"), "rates", json!({}));
+    let all = |more: Vec<Value>| [vec![going("vault"), rates.clone()], claim("safe").to_vec(), more].concat();
+    let safe = owned(more);
+    let held_pod = pod(held("bank.dev/keys", "locksmith", json!({"deletionTimestamp": DELETED})));
+    for (more, loss) in [
+        (vec![safe.clone()], "1 volume loses data, 3 objects go, 2 stuck on bank.dev/keys."),
+        (vec![safe.clone(), held_pod], "1 volume loses data later, 3 stuck on bank.dev/keys"),
+    ] {
+        let objects = all(more);
+        let ran = on(&objects, "plan ns/vault");
+        says(&ran, &["DATA LOSS: already being deleted; ", loss, "to keep the data, set", "■ STUCK"]);
+        let refused = on(&objects, "plan ns/vault --deny-effect=data-loss");
+        says(&refused, &["REFUSED: --deny-effect=data-loss forbids it"]);
+        assert_eq!((ran.code, refused.code), (2, 2), "{ran}");
+        assert!(on(&objects, "plan ns/vault -o name").done().contains("persistentvolumeclaim/gold"), "{ran}");
+    }
+    let ran = on(&all(vec![safe]), "plan cm/rates -n vault");
+    says(&ran, &["DELETES: 1 object goes."]);
+}
+
+/// What the API server says is left keeps a namespace, whoever removes that.
+#[test]
+fn what_is_said_to_be_left_is_waited_for() {
+    let mut namespace = going("vault");
+    namespace["status"]["conditions"] = json!([{"type": "NamespaceContentRemaining", "status": "True",
+        "reason": "SomeResourcesRemain", "message": "safes.bank.dev has 2 resource instances"}]);
+    for line in ["plan ns/vault", "explain ns/vault"] {
+        let ran = on(&[namespace.clone()], line);
+        says(&ran, &["DEPENDS ON CONTROLLER: ", "safes.bank.dev has 2 resource instances"]);
+        assert_eq!(ran.code, if line.starts_with("plan") { 2 } else { 0 }, "{ran}");
+    }
 }
 
 /// What the API server says of a CRD comes before what a dump of one object can't tell.
@@ -75,6 +120,27 @@ fn the_conditions_of_a_lone_definition_are_believed() {
         says(&ran, &["STUCK: ", "could not list instances: no route"]);
         says_not(&ran, &["UNSURE", "gc delete"]);
     }
+}
+
+/// A dead webhook that is called before updates keeps an operator from removing its finalizer, not the user from
+/// deleting: the object stays, and all say why.
+#[test]
+fn a_webhook_keeps_an_operator_from_finishing() {
+    let mut webhook = dead_webhook("bank.dev", "lockers");
+    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let safe = |more| object(LOCKER, "safe", held("bank.dev/keys", "locksmith", more));
+    let live = [safe(json!({})), running("locksmith"), webhook.clone()];
+    let ran = on(&live, "plan locker/safe -n vault");
+    says(&ran, &["STUCK: 1 stuck on bank.dev/keys, ", "webhook guard.bank.dev must allow it and does not answer"]);
+    says_not(&ran, &["REFUSED", "waits"]);
+    let going = [safe(json!({"deletionTimestamp": DELETED})), running("locksmith"), webhook];
+    says(&on(&going, "plan locker/safe -n vault"), &["STUCK: already being deleted; ", "guard.bank.dev"]);
+    let ran = on(&going, "explain locker/safe -n vault");
+    says(&ran, &["STUCK: ", "the webhook guard.bank.dev answers.", "ERROR webhook-unreachable"]);
+    says_not(&ran, &["if its finalizer"]);
+    let ran = on(&going, "doctor -n vault");
+    says(&ran, &["No controller can remove its finalizer from Locker/safe -n vault: it stays Terminating until the "]);
+    says_not(&ran, &["deletion-in-progress"]);
 }
 
 /// An owner that waits for dependents may wait for some that a dump lacks.
@@ -125,6 +191,44 @@ fn controllers_come_before_force() {
     let ran = doctor(&[stuck("bank.dev/keys", "kubectl-edit"), others, running("locksmith")]);
     says(&ran, &["\"locksmith\" adds it to others: Deployment/locksmith -n vault has ready pods"]);
     says_not(&ran, &["unknown"]);
+}
+
+/// Who applies manifests, and a person's browser, give finalizers to others' objects and remove none.
+#[test]
+fn who_applies_a_finalizer_is_not_its_controller() {
+    let later = object(("v1", "ConfigMap"), "later", json!({"creationTimestamp": "2026-03-01T14:00:00Z"}));
+    for program in
+        ["argocd-controller", "kustomize-controller", "Terraform", "HashiCorp", "pulumi-kubernetes", "Mozilla"]
+    {
+        let safe = object(LOCKER, "safe", held("bank.dev/keys", program, json!({"deletionTimestamp": DELETED})));
+        let ran = on(&[safe, running(program), later.clone()], "doctor -n vault");
+        says(&ran, &["stuck-finalizer: Locker/safe", &format!("{program:?}; owning controller unknown")]);
+        says_not(&ran, &["Install or repair", "has ready pods"]);
+    }
+}
+
+/// The data of a blocked claim goes with it, whoever removes the finalizer: it can be kept first.
+#[test]
+fn the_data_of_a_blocked_claim_can_be_kept() {
+    let later = object(("v1", "ConfigMap"), "later", json!({"creationTimestamp": "2026-03-01T14:00:00Z"}));
+    let [mut gold, volume] = claim("safe");
+    gold["metadata"] = object(
+        ("v1", "PersistentVolumeClaim"),
+        "gold",
+        held("bank.dev/keys", "locksmith", json!({"deletionTimestamp": DELETED})),
+    )["metadata"]
+        .clone();
+    let mut idle = running("locksmith");
+    (idle["spec"]["replicas"], idle["status"]) = (json!(0), json!({}));
+    for (controller, code) in [(vec![idle], "armed-deletion"), (vec![], "stuck-finalizer")] {
+        let objects = [vec![gold.clone(), volume.clone(), later.clone()], controller].concat();
+        let ran = on(&objects, "doctor -n vault");
+        says(
+            &ran,
+            &[code, "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.", "Do:   first keep the data"],
+        );
+        says_not(&ran, &["left behind", "the collector deletes"]);
+    }
 }
 
 /// An owner whose operator runs, below it one whose operator runs, and below that a finalizer of nobody.

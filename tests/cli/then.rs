@@ -183,7 +183,9 @@ fn what_is_being_deleted_already_says_what_it_waits_for() {
         let told = "STUCK: ";
         assert_eq!(ran.code, 2, "{ran}");
         assert!(
-            [told, " is already being deleted; then ", waits, next].iter().all(|told| ran.out.contains(told)),
+            [told, " is already being deleted; ", " stuck on example.com/x; then ", waits, next]
+                .iter()
+                .all(|told| ran.out.contains(told)),
             "{ran}"
         );
     }

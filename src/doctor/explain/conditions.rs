@@ -149,7 +149,7 @@ impl Explainer<'_, '_> {
         if with_them.iter().all(|condition| condition.then != ConditionOutcome::Goes) {
             return None;
         }
-        let then = self.then_after(object, &Request::delete(vec![*owner], Propagation::Orphan))?;
+        let (then, _) = self.then_after(object, &Request::delete(vec![*owner], Propagation::Orphan))?;
         let message =
             format!("{} is deleted with --cascade=orphan, {}", self.case.name(*owner, Some(object)), then.words());
         Some(Condition { what: Trigger::Deleted(vec![*owner], Propagation::Orphan), then, message })
@@ -302,6 +302,9 @@ impl Explainer<'_, '_> {
         let held = foreign_finalizers(case, first);
         let ends_terminating =
             matches!(case.projection.outcome_of(first), ProjectedOutcome::Changes { terminating: true, .. });
+        if cause.held_by.iter().any(|holder| holder.refuses()) {
+            return None;
+        }
         if (case.snapshot().object(first).terminating() || ends_terminating) && !held.is_empty() {
             let then = self.then_in(object, &Projection::released(case.stage, &held));
             let texts: Vec<&str> = held.iter().map(|(_, finalizer)| case.snapshot().text(*finalizer)).collect();
@@ -319,7 +322,7 @@ impl Explainer<'_, '_> {
         }
         if case.stage.rules(first).graceful && case.snapshot().object(first).terminating() {
             let request = Request { grace: Some(0), ..Request::delete(vec![first], Propagation::Background) };
-            let then = self.then_after(object, &request)?;
+            let (then, _) = self.then_after(object, &request)?;
             let it = if first == object { "it".to_owned() } else { case.name(first, Some(object)) };
             return Some(Condition {
                 what: Trigger::Forced(first),
@@ -359,7 +362,7 @@ impl Explainer<'_, '_> {
         if !case.snapshot().object(again).finalizers.contains(&Symbol::FOREGROUND) {
             return None;
         }
-        let then = self.then_after(object, &Request::delete(vec![again], Propagation::Background))?;
+        let (then, _) = self.then_after(object, &Request::delete(vec![again], Propagation::Background))?;
         if then != ConditionOutcome::Goes {
             return None;
         }
@@ -378,10 +381,9 @@ impl Explainer<'_, '_> {
         {
             return None;
         }
-        let describe = plan(case.stage, &Request::delete(vec![object], Propagation::Orphan));
-        self.wanted.add(&describe.needs);
-        describe.outcome(object).filter(|_| describe.refused.is_empty())?;
-        let then = then_of_plan(&describe, object);
+        let (then, _) = self
+            .then_after(object, &Request::delete(vec![object], Propagation::Orphan))
+            .filter(|(_, is_changed)| *is_changed)?;
         let goes = match then {
             ConditionOutcome::Goes => "it goes, and ",
             ConditionOutcome::Terminating(_) => "",
@@ -394,8 +396,8 @@ impl Explainer<'_, '_> {
         Some(Condition { what, then, message })
     }
 
-    /// The outcome of an object after a delete; `None` if the API server refuses the delete.
-    fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<ConditionOutcome> {
+    /// The outcome of an object after a delete, and whether that changes it; `None` if the API server refuses the delete.
+    fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<(ConditionOutcome, bool)> {
         let describe = plan(self.case.stage, request);
         self.wanted.add(&describe.needs);
         if !describe.refused.is_empty() {
@@ -403,8 +405,8 @@ impl Explainer<'_, '_> {
         }
         let before = self.case.snapshot().object(object).terminating();
         Some(match describe.outcome(object) {
-            None if before => ConditionOutcome::Terminating(self.case.projection.state(object)),
-            _ => then_of_plan(&describe, object),
+            None if before => (ConditionOutcome::Terminating(self.case.projection.state(object)), false),
+            changed => (then_of_plan(&describe, object), changed.is_some()),
         })
     }
 

@@ -19,9 +19,9 @@ use crate::{
         ObjectId, ResourceId, Symbol,
         effects::{Policy, PolicyEffect, Severity, When, known_finalizer},
     },
-    plan::effects_of,
+    plan::{OutsideEffect, effects_of},
     simulate::{
-        FinalizerController, Liveness, Projection, State,
+        Cause, FinalizerController, Liveness, Projection, State,
         actors::is_removed_by_controller_manager,
         controllers::{Question, finalizer_controller},
         liveness::of_controller_manager,
@@ -137,8 +137,8 @@ fn finding(
     let can_be_seen = case.live || holds.iter().any(|(_, controller)| points(controller));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let away = holds.iter().any(|(_, controller)| controller.is_away());
-    let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };
-    let code = match (all_expected, fires.is_nothing()) {
+    let fires = Fires::of(case, findings, &objects, if away { &finalizers } else { &[] });
+    let code = match (all_expected, !away || fires.is_nothing()) {
         (true, _) => Code::SlowFinalizer,
         (false, false) => Code::ArmedDeletion,
         (false, true) => Code::StuckFinalizer,
@@ -167,7 +167,8 @@ fn finding(
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
             let (stays, below, again) =
                 (stays(&objects), subtree(case, &objects), to_install(case, &holds, " Install or repair {} first:"));
-            format!("{stays} until {removed}.{waiting}{below}{again}")
+            let lost = fires.losses.told(case, true);
+            format!("{stays} until {removed}.{lost}{waiting}{below}{again}")
         }
     };
     let controllers: BTreeSet<String> = holds
@@ -254,31 +255,40 @@ struct Fires {
     outside: Vec<(String, usize)>,
     /// Objects that the collector then deletes, in addition to the blocked ones.
     inside: Vec<ObjectId>,
-    /// The data that goes with these.
+    /// The data that goes with these, and with blocked claims, whoever removes the finalizer.
     losses: Losses,
 }
 
 impl Fires {
+    /// Without `finalizers`, only the data.
     fn of(case: &Case<'_>, findings: &mut FindingsBuilder, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
+        let is_claim = |id: &ObjectId| Some(case.snapshot().object(*id).resource) == case.stage.built_in.claims;
+        let claims = || held.iter().copied().filter(is_claim);
+        if finalizers.is_empty() {
+            return Fires { losses: Losses::of(case, &mut findings.wanted, claims()), ..Fires::default() };
+        }
         let (effects, needs) = effects_of(case.stage, held);
         findings.wanted.add(&needs);
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
-        for effect in effects.into_iter().filter(|effect| effect.severity() == Severity::Error) {
+        let is_outside = |effect: &OutsideEffect| effect.severity() == Severity::Error && !is_claim(&effect.object);
+        for effect in effects.into_iter().filter(is_outside) {
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
         }
         let each = |id: &ObjectId| finalizers.iter().map(|finalizer| (*id, *finalizer)).collect::<Vec<_>>();
         let released: Vec<(ObjectId, Symbol)> = held.iter().flat_map(each).collect();
         let after = Projection::released(case.stage, &released);
         let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
-        let mut inside: Vec<ObjectId> =
-            after.all_removed().filter(|id| live(id) && !case.projection.goes(*id)).collect();
+        let with_claims = after.log.iter().filter(|change| matches!(change.cause, Cause::ClaimGone(_)));
+        let with_claims: FxHashSet<ObjectId> = with_claims.map(|change| change.object).collect();
+        let is_inside = |id: &ObjectId| live(id) && !case.projection.goes(*id) && !with_claims.contains(id);
+        let mut inside: Vec<ObjectId> = after.all_removed().filter(is_inside).collect();
         inside.sort_unstable();
-        let losses = Losses::of(case, &mut findings.wanted, inside.iter().copied());
+        let losses = Losses::of(case, &mut findings.wanted, inside.iter().copied().chain(claims()));
         Fires { losses, outside: outside.into_iter().map(|(words, objects)| (words, objects.len())).collect(), inside }
     }
 
     fn is_nothing(&self) -> bool {
-        self.outside.is_empty() && self.inside.is_empty()
+        self.outside.is_empty() && self.inside.is_empty() && self.losses.is_nothing()
     }
 
     fn describe(&self, held: &[ObjectId]) -> String {
@@ -290,6 +300,9 @@ impl Fires {
         if !self.inside.is_empty() {
             let inside = count(self.inside.len(), "existing object", "existing objects");
             describe.push(format!("the collector deletes {inside}"));
+        }
+        if describe.is_empty() {
+            return if held.len() == 1 { "it is deleted".to_owned() } else { "they are deleted".to_owned() };
         }
         describe.join(", and ")
     }
@@ -308,10 +321,12 @@ fn remedies(
     let start = holds.iter().filter_map(|(_, controller)| controller.idle);
     let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
     let mut remedies = Vec::new();
-    match code {
-        // What it does then has to be decided first.
-        Code::ArmedDeletion => remedies.extend(fires.losses.keep(case)),
-        _ => remedies.push(Remedy::new("start the controller", start.clone())),
+    if code != Code::SlowFinalizer {
+        remedies.extend(fires.losses.keep(case));
+    }
+    // What an armed controller does has to be decided first.
+    if code != Code::ArmedDeletion {
+        remedies.push(Remedy::new("start the controller", start.clone()));
     }
     if code == Code::SlowFinalizer {
         let look = objects.iter().take(1).filter_map(|id| commands.get(*id));
@@ -373,6 +388,7 @@ fn remedies(
                 if objects.len() == 1 { "the external resource is" } else { "the external resources are" }
             )
         }
+        (Code::ArmedDeletion, 0) => format!("{force}: the data is lost all the same"),
         (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),
         _ => force.to_owned(),
     };

@@ -5,6 +5,8 @@ use std::{
     io::{self, Write},
 };
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     doctor::{
         Explanation, Finding, Remedy,
@@ -76,12 +78,16 @@ fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Ve
 }
 
 fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
-    let all = &explanation.finalizers;
+    let own =
+        explanation.causes.iter().filter(|cause| cause.objects == [explanation.object] && !is_told(explanation, cause));
+    let of_causes: FxHashSet<Symbol> = own.flat_map(|cause| &cause.held_by).filter_map(|it| it.finalizer()).collect();
+    let all = explanation.finalizers.iter().filter(|story| !of_causes.contains(&story.finalizer));
+    let all: Vec<&FinalizerStory> = all.collect();
     let describe =
         |story: &FinalizerStory| format!("finalizer {}: {}", view.snapshot.text(story.finalizer), story.message);
     let more = all.len().saturating_sub(FINALIZERS);
     let more = (more > 0).then(|| format!("and {} more; -o json has all", thousands(more)));
-    all.iter().take(FINALIZERS).map(describe).chain(more).map(Into::into).collect()
+    all.into_iter().take(FINALIZERS).map(describe).chain(more).map(Into::into).collect()
 }
 
 /// What is in a Namespace.
@@ -157,18 +163,16 @@ fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     }
 }
 
+/// Whether a root cause is nothing but finalizers of the object itself, which are described already.
+fn is_told(explanation: &Explanation, cause: &RootCause) -> bool {
+    let is_said = cause.held_by.contains(&BlockedBy::Said);
+    let finalizers = is_said || cause.held_by.iter().all(|holder| matches!(holder, BlockedBy::Finalizer(_)));
+    cause.objects == [explanation.object] && finalizers && !cause.held_by.is_empty() && !collector_is_at_fault(cause)
+}
+
 fn causes(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
-    // The object's own finalizers are already described.
-    let is_told = |cause: &&RootCause| {
-        let is_said = cause.held_by.contains(&BlockedBy::Said);
-        let finalizers = is_said || cause.held_by.iter().all(|holder| matches!(holder, BlockedBy::Finalizer(_)));
-        cause.objects == [explanation.object]
-            && finalizers
-            && !cause.held_by.is_empty()
-            && !collector_is_at_fault(cause)
-    };
     let mut said: Vec<Said> = Vec::new();
-    for cause in explanation.causes.iter().filter(|cause| !is_told(cause)).take(TOLD) {
+    for cause in explanation.causes.iter().filter(|cause| !is_told(explanation, cause)).take(TOLD) {
         let of_itself = cause.objects.as_slice() == [explanation.object];
         let name = cause.objects.first().map(|object| view.name(*object)).unwrap_or_default();
         said.push(

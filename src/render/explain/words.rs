@@ -195,9 +195,10 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
             ("WAITS", Tone::Warning, format!("{name} {since} and would be deleted, but see the findings below."))
         }
-        (_, Some(State::Unknown)) | (ProjectedOutcome::Goes, _) if !said.is_empty() => {
+        (outcome, Some(State::Unknown)) | (outcome @ ProjectedOutcome::Goes, _) if !said.is_empty() => {
             let why: Vec<String> = said.iter().map(|condition| condition.in_words()).collect();
-            ("WAITS", Tone::Warning, format!("{name} {since}. The API server says why: {}.", why.join("; ")))
+            let word = if *outcome == ProjectedOutcome::Goes { "WAITS" } else { DEPENDS };
+            (word, Tone::Warning, format!("{name} {since}. The API server says why: {}.", why.join("; ")))
         }
         (ProjectedOutcome::Goes, _) => {
             ("WILL BE DELETED", Tone::Plain, format!("{name} {since}, and nothing blocks that."))

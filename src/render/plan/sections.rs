@@ -26,7 +26,7 @@ use super::{
     PlanView, keep,
     names::{finished_pods, name, stuck},
     obstacles, set_claims, side_effects, unlisted_contents,
-    verdict::{already_waits, further_doubts, then},
+    verdict::{further_doubts, then},
 };
 
 /// The width of a policy's name.
@@ -108,7 +108,6 @@ fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<Labelled> {
     // The lines above say what is deleted later, where others can do what it waits for.
     let spared = if view.plan.then.is_none() { unlisted_contents::spared(view) } else { Vec::new() };
     let note = [
-        already_waits(view),
         keep::describe(view),
         further_doubts(view),
         set_claims::describe(view, wide),
@@ -211,8 +210,8 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     if !obstacles.is_empty() {
         return obstacles;
     }
-    if view.plan.outcomes.is_empty() {
-        return explain_what_waits(view);
+    if view.plan.outcomes.is_empty() || is_ignored(view) {
+        return keep_data(view).into_iter().chain(explain_what_waits(view)).collect();
     }
     if !view.plan.stuck() {
         let first = delete_first(view);
@@ -281,6 +280,19 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
         said.extend(obstacles::commands(view.snapshot, view.kubectl, obstacle).iter().map(Said::command));
     }
     said
+}
+
+/// Whether the targets are being deleted already, and another DELETE changes nothing about that.
+fn is_ignored(view: &PlanView<'_>) -> bool {
+    let is_without_effect = |note: &&Note| {
+        matches!(
+            note.kind,
+            NoteKind::PodAlreadyEnding | NoteKind::NamespaceAlreadyEnding | NoteKind::AlreadyTerminating
+        )
+    };
+    let ignored: BTreeSet<ObjectId> =
+        view.plan.notes.iter().filter(is_without_effect).map(|note| note.object).collect();
+    view.plan.request.targets.iter().all(|target| ignored.contains(target))
 }
 
 /// How to find out what a target waits for that is being deleted already.

@@ -24,7 +24,6 @@ use crate::{
 
 use super::{
     PlanView,
-    details::held,
     gates::{describe as describe_gate, flag as gate_flag},
     names::{by_kind, by_some_kinds, finished_pods, name, stuck},
     obstacles::{describe as describe_obstacle, word as obstacle_word},
@@ -32,9 +31,6 @@ use super::{
 
 /// The longest verdict on a plan, in characters, its word included: one look is enough.
 const LONGEST: usize = 100;
-
-/// At most this many targets are said to be deleted already.
-const NAMED: usize = 3;
 
 /// A verdict as text shows it: a word, its tone, and a sentence.
 pub(super) struct VerdictText {
@@ -211,24 +207,32 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
     let (result, targets) = (verdict.result, &view.plan.request.targets);
     let mut parts = Vec::new();
     let refused = refusals(view, verdict);
-    if view.plan.outcomes.is_empty() && refused.is_empty() {
-        let terminating = targets.iter().all(|target| view.snapshot.object(*target).terminating());
-        let what = |named: &str| match (terminating, targets.len()) {
-            (false, _) => format!("this delete does not change {named}"),
-            (true, 1) => format!("{named} is already being deleted"),
-            (true, _) => format!("{named} are already being deleted"),
-        };
-        let it = if targets.len() == 1 { "the target" } else { "the targets" };
-        parts.push(Part::new(20, what(&listed(view, targets))).or(4, what(it)));
-        parts.splice(..0, losses_of(view, verdict));
+    let leaves_already =
+        !targets.is_empty() && targets.iter().all(|target| view.snapshot.object(*target).terminating());
+    let is_nothing = view.plan.outcomes.is_empty() && view.plan.stays.is_empty();
+    if leaves_already || is_nothing && refused.is_empty() {
+        let named = listed(view, targets);
+        parts.push(match (leaves_already, targets.len()) {
+            (false, 1) => {
+                Part::new(20, format!("this delete does not change {named}")).or(4, "the target stays as it is")
+            }
+            (false, _) => Part::new(20, format!("this delete does not change {named}")),
+            (true, 1) => Part::new(10, format!("{named} is already being deleted")).or(2, "already being deleted"),
+            (true, _) => Part::new(10, format!("{named} are already being deleted")).or(2, "already being deleted"),
+        });
+    }
+    let said = parts.len();
+    if is_nothing && refused.is_empty() {
         parts.extend(doubt(view, verdict));
-        parts.extend(more_later(view));
         parts.extend(uncertain(verdict));
     } else {
         parts.extend(taken_down(view));
         parts.extend(losses_of(view, verdict));
         parts.extend(doubt(view, verdict));
         parts.extend(course(view, verdict));
+    }
+    if let Some(next) = parts.get_mut(said).filter(|_| said > 0) {
+        next.joint = "; ";
     }
     if let Some(first) = parts.first_mut().filter(|_| !refused.is_empty() && !view.plan.outcomes.is_empty()) {
         first.joint = "; otherwise ";
@@ -346,15 +350,6 @@ pub(super) fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
     Some(Part::new(16, reason_in_words(view, first)).or(5, short).listed())
 }
 
-/// What a target waits for that is being deleted already.
-pub(super) fn already_waits(view: &PlanView<'_>) -> Vec<String> {
-    let targets = &view.plan.request.targets;
-    let has_row = |outcome: &&Outcome| view.shown(outcome.object).is_some();
-    let waits = view.plan.anyway.iter().filter(|outcome| targets.contains(&outcome.object) && !has_row(outcome));
-    let why = waits.map(|outcome| (outcome.object, held(view, outcome))).filter(|(_, why)| !why.is_empty());
-    why.take(NAMED).map(|(object, why)| format!("{}: {why}", name(view, object, None))).collect()
-}
-
 /// The reasons why something is not certain, the first of which an UNSURE verdict says.
 fn doubts(verdict: &Verdict) -> impl Iterator<Item = &VerdictReason> {
     verdict.reasons.iter().filter(|reason| reason.result == VerdictResult::Unsure)
@@ -377,7 +372,7 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         0 => parts.push(Part::new(3, "nothing goes at once").listed()),
         number => parts.push(Part::new(14, count(number, "object goes", "objects go")).listed()),
     }
-    parts.extend(holds(view, || view.plan.outcomes.iter()));
+    parts.extend(holds(view, || view.plan.outcomes.iter().chain(&view.plan.stays)));
     let is_stuck = |outcome: &Outcome| outcome.state == Some(State::Stuck);
     let perhaps = verdict.reasons_of(ReasonKind::Stuck).map(|reason| reason.objects.len()).sum::<usize>();
     if perhaps > 0

@@ -62,6 +62,15 @@ impl ContentOrder {
 }
 
 impl SimContext<'_> {
+    /// What goes with an object because of its kind: a Namespace's content, a CRD's instances.
+    pub(crate) fn contents(&self, object: ObjectId) -> &[ObjectId] {
+        match self.rules(object).own_delete {
+            OwnDelete::Namespace => self.in_namespace(self.snapshot.object(object).name),
+            OwnDelete::Definition => self.instances(object).map_or(&[], |resource| self.of_resource(resource)),
+            _ => &[],
+        }
+    }
+
     /// Whether nobody can read a CRD's instances: its conversion webhook fails, or one of them can't be decoded. Then
     /// the CRD finalizer controller can't read them either, and deletes nothing (S19).
     pub(crate) fn hides_instances(&self, definition: ObjectId) -> bool {

@@ -258,9 +258,30 @@ enum AddedBy<'a> {
     Unread,
 }
 
+/// Names of programs that apply manifests of others, or set them to what a repository says.
+fn is_applier(manager: &str) -> bool {
+    manager.starts_with("pulumi-")
+        || matches!(
+            manager,
+            "argocd-controller"
+                | "argocd-application-controller"
+                | "kustomize-controller"
+                | "helm-controller"
+                | "flux"
+                | "fleetagent"
+                | "kapp-server"
+                | "Terraform"
+                | "HashiCorp"
+                | "OpenAPI-Generator"
+                | "crossplane-kubernetes-provider"
+                | "helm"
+        )
+}
+
 /// Default manager names of programs and names of people's tools, which identify no controller.
 fn tells_nobody(manager: &str) -> bool {
     manager.starts_with("kubectl")
+        || is_applier(manager)
         || matches!(
             manager,
             "" | "manager"
@@ -271,7 +292,12 @@ fn tells_nobody(manager: &str) -> bool {
                 | "Go-http-client"
                 | "unknown"
                 | "curl"
-                | "helm"
+                | "Mozilla"
+                | "dashboard"
+                | "k9s"
+                | "node-fetch"
+                | "python-requests"
+                | "okhttp"
                 | "before-first-apply"
         )
 }
@@ -468,6 +494,9 @@ fn without_evidence(
         }
         (None, AddedBy::Unread) => Liveness::Unread("who added it could not be read".to_owned()),
         (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
+        (None, AddedBy::Anyone(manager)) if is_applier(manager) => {
+            Liveness::Nobody(format!("applied by {manager:?}; owning controller unknown"))
+        }
         (None, AddedBy::Anyone(manager)) => {
             Liveness::Nobody(format!("added by hand with {manager:?}; owning controller unknown"))
         }

@@ -25,15 +25,78 @@ pub(crate) enum RefusedBy {
     Schema(ObjectId),
 }
 
+/// What is foreseen of a write.
+#[derive(Default)]
+struct Judged {
+    /// Who refuses it.
+    refused: Option<RefusedBy>,
+    /// What is assumed of webhooks and policies that nothing judges.
+    assumptions: Vec<Assumption>,
+    /// Whether one of these may refuse it, or change what it writes.
+    may_be_refused: bool,
+    may_be_changed: bool,
+}
+
+impl Judged {
+    /// The first who refuses counts.
+    fn refuse(&mut self, by: RefusedBy) {
+        self.refused = self.refused.or(Some(by));
+    }
+
+    fn assume(&mut self, assumption: Assumption) {
+        self.may_be_refused = true;
+        self.assumptions.push(assumption);
+    }
+}
+
 impl World<'_, '_> {
     /// Whether the API server refuses a write now, because of a policy, or because it must call a webhook and can't.
     /// Records the write, and what the simulation assumes of webhooks and policies that it can't judge.
     pub(crate) fn refuses(&mut self, object: ObjectId, operation: Operation) -> bool {
-        let context = self.context;
-        let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return false };
-        if obstacles.of_content && !matches!(operation, Operation::DeleteCollection | Operation::Finalize) {
+        if !self.heeds_refusals_of(operation) {
             return false;
         }
+        let Judged { refused, assumptions, may_be_refused, may_be_changed } = self.judge(object, operation);
+        self.assumptions.extend(assumptions);
+        if may_be_refused {
+            match operation {
+                Operation::Delete | Operation::DeleteCollection => self.deletes_may_be_refused.insert(object),
+                Operation::Update | Operation::Finalize => self.updates_may_be_refused.insert(object),
+            };
+        }
+        if may_be_changed {
+            self.updates_may_be_changed.insert(object);
+        }
+        self.note_refused(object, operation, refused)
+    }
+
+    /// Whether the API server certainly refuses that a controller removes its finalizer. Records only that: the write
+    /// isn't simulated.
+    pub(crate) fn refuses_release(&mut self, object: ObjectId) -> bool {
+        let operation = Operation::Update;
+        if !self.heeds_refusals_of(operation) {
+            return false;
+        }
+        let refused = self.judge(object, operation).refused;
+        self.note_refused(object, operation, refused)
+    }
+
+    fn heeds_refusals_of(&self, operation: Operation) -> bool {
+        let Some(obstacles) = self.context.obstacles.as_ref().filter(|_| self.heeds) else { return false };
+        !obstacles.of_content || matches!(operation, Operation::DeleteCollection | Operation::Finalize)
+    }
+
+    fn note_refused(&mut self, object: ObjectId, operation: Operation, refused: Option<RefusedBy>) -> bool {
+        let Some(by) = refused else { return false };
+        self.refused.insert(object, RefusedWrite { operation, by });
+        true
+    }
+
+    /// What the API server would say to a write, as far as that can be foreseen.
+    fn judge(&mut self, object: ObjectId, operation: Operation) -> Judged {
+        let context = self.context;
+        let mut judged = Judged::default();
+        let Some(obstacles) = context.obstacles.as_ref() else { return judged };
         let resource = context.snapshot.object(object).resource;
         // A cluster has listed what it could convert; a dump may come from elsewhere.
         if context.snapshot.is_dump()
@@ -41,10 +104,9 @@ impl World<'_, '_> {
         {
             self.doubt_conversion(definition, &[object]);
         }
-        let mut refused = self.refused_by_schema(object, operation).map(RefusedBy::Schema);
+        judged.refused = self.refused_by_schema(object, operation).map(RefusedBy::Schema);
         if obstacles.admission.unread {
-            self.may_be_refused(operation, object);
-            self.assumptions.insert(Assumption::AdmissionUnread);
+            judged.assume(Assumption::AdmissionUnread);
         }
         for place in obstacles.admission.by_rules(context.snapshot, resource, operation) {
             let hook = &obstacles.admission.hooks[*place as usize];
@@ -55,40 +117,34 @@ impl World<'_, '_> {
             let (reach, needs) = hook.reach(context);
             self.obstacle_needs.add(needs);
             match (self.is_unreachable(reach), hook.call.webhook.required, called) {
-                (true, true, Called::Yes) => refused = refused.or(Some(RefusedBy::Hook(*place))),
+                (true, true, Called::Yes) => judged.refuse(RefusedBy::Hook(*place)),
                 (true, false, _) => {}
                 _ => {
                     // It may refuse, whatever its `failurePolicy` is.
-                    self.may_be_refused(operation, object);
                     let configuration = context.snapshot.short_name(hook.call.configuration);
                     let by = format!("the webhook {} of {configuration}", hook.call.webhook.name);
-                    self.assumptions.insert(Assumption::Admission { by });
+                    judged.assume(Assumption::Admission { by });
                 }
             }
         }
         for (policy, place) in obstacles.admission.policies.iter().zip(0..) {
             let lasts = self.exists(policy.policy) && self.exists(policy.binding);
             match policy.judges(context, object, operation) {
-                Called::Yes if lasts && policy.refuses(context, object) => {
-                    refused = refused.or(Some(RefusedBy::Policy(place)))
-                }
+                Called::Yes if lasts && policy.refuses(context, object) => judged.refuse(RefusedBy::Policy(place)),
                 Called::Yes | Called::Perhaps if lasts => {
                     let by = format!("the policy {}", context.snapshot.short_name(policy.policy));
                     if policy.mutates {
                         // It judges no DELETE.
-                        self.updates_may_be_changed.insert(object);
-                        self.assumptions.insert(Assumption::Mutation { by });
+                        judged.may_be_changed = true;
+                        judged.assumptions.push(Assumption::Mutation { by });
                     } else {
-                        self.may_be_refused(operation, object);
-                        self.assumptions.insert(Assumption::Admission { by });
+                        judged.assume(Assumption::Admission { by });
                     }
                 }
                 _ => {}
             }
         }
-        let Some(by) = refused else { return false };
-        self.refused.insert(object, RefusedWrite { operation, by });
-        true
+        judged
     }
 
     /// The CustomResourceDefinition whose schema a custom resource no longer satisfies, if this changes it (R1.36).
@@ -106,13 +162,6 @@ impl World<'_, '_> {
             (None, Some(facts)) => facts.revised && self.obstacle_needs.patches.insert(object),
         };
         None
-    }
-
-    fn may_be_refused(&mut self, operation: Operation, object: ObjectId) {
-        match operation {
-            Operation::Delete | Operation::DeleteCollection => self.deletes_may_be_refused.insert(object),
-            Operation::Update | Operation::Finalize => self.updates_may_be_refused.insert(object),
-        };
     }
 
     /// What prevented the last write to an object.
