@@ -147,8 +147,8 @@ fn finding(
         let beside = if consequence.is_empty() { "" } else { " " };
         let stay = if releases.len() == 1 { "it stays" } else { "they stay" };
         consequence.push_str(&format!(
-            "{beside}No controller can remove its finalizer from {}: {stay} Terminating until the webhook answers or is \
-             removed.",
+            "{beside}No controller can remove its finalizer from {}: {stay} Terminating until the webhook answers or \
+             is removed.",
             case.names(&releases, None),
         ));
     }

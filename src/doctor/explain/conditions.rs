@@ -396,7 +396,7 @@ impl Explainer<'_, '_> {
         Some(Condition { what, then, message })
     }
 
-    /// The outcome of an object after a delete, and whether that changes it; `None` if the API server refuses the delete.
+    /// The outcome of an object after a delete, and whether that changes it; `None` if the API server refuses that.
     fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<(ConditionOutcome, bool)> {
         let describe = plan(self.case.stage, request);
         self.wanted.add(&describe.needs);
