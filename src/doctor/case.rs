@@ -90,17 +90,12 @@ impl<'a> Case<'a> {
 
     /// A sentence for a live cluster if dependents of these may be among what could not be read; empty otherwise.
     pub(super) fn hidden_dependents(&self, waiting: &[ObjectId]) -> String {
-        let waits = |id: &ObjectId| {
-            let object = self.snapshot().object(*id);
-            object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer())
-        };
-        let waiting: Vec<ObjectId> = waiting.iter().copied().filter(|id| self.live && waits(id)).collect();
-        let hidden = each_once(&self.snapshot().may_hide(&waiting));
-        let Some((it, must)) =
-            hidden.first().map(|_| if waiting.len() == 1 { ("it", "it goes") } else { ("them", "they go") })
-        else {
+        let hidden = if self.live { each_once(&self.snapshot().may_hide_blockers(waiting)) } else { Vec::new() };
+        if hidden.is_empty() {
             return String::new();
-        };
+        }
+        let waiting = waiting.iter().filter(|id| self.snapshot().waits_for_dependents(**id)).count();
+        let (it, must) = if waiting == 1 { ("it", "it goes") } else { ("them", "they go") };
         let hidden: Vec<String> = hidden.iter().map(ToString::to_string).collect();
         format!(
             " Dependents may be among what could not be read: {}. Read that before you let {it} go by hand: what still \

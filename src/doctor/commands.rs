@@ -31,10 +31,7 @@ pub struct Commands<'a> {
 impl Commands<'_> {
     /// Whether an object waits for dependents, and some may be among what could not be read.
     fn may_wait_for_hidden(self, id: ObjectId) -> bool {
-        let object = self.snapshot.object(id);
-        let waits =
-            object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
-        self.guarded && waits && !self.snapshot.may_hide(&[id]).is_empty()
+        self.guarded && !self.snapshot.may_hide_blockers(&[id]).is_empty()
     }
 
     /// `kubectl VERB deployments.apps/web -n shop`

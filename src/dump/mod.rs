@@ -46,62 +46,43 @@ pub const MAX_INPUT: u64 = 4 << 30;
 /// Fetches what is behind a URL; else says why not.
 pub type Fetch = fn(&str) -> Result<Vec<u8>, String>;
 
+/// How input is read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadOptions {
+    /// The limit for the size of all input together, decompressed, in bytes.
+    pub max_input: u64,
+    /// Fetches `http://` and `https://`.
+    pub fetch: Fetch,
+    /// Whether a plain dump proves that what it doesn't contain doesn't exist. Without, it proves that only of the
+    /// kinds and namespaces that it contains. Snapshot files record what they cover.
+    pub assume_complete: bool,
+    /// Whether to keep what decides when the cluster removes objects by itself ([`crate::reclaim`]).
+    pub for_reclaim: bool,
+}
+
 /// Reads everything in `--from`: files, folders, `-` for standard input. URLs are errors.
 ///
 /// A file may contain JSON (one document or several), YAML documents, either of them gzipped, or a snapshot written by
-/// [`write()`], which must then be the only file. A plain dump proves absence only for kinds and namespaces it
-/// contains; `assume_complete` declares it complete. It has no effect on snapshot files, which record what they cover.
+/// [`write()`], which must then be the only file.
 ///
 /// # Errors
 /// The first problem, with its file and place: [`DumpError`].
 pub fn read(paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
     let fetch: Fetch = |_| Err("URLs are not read here".to_owned());
-    read_up_to(MAX_INPUT, fetch, paths, assume_complete)
+    read_with(paths, ReadOptions { max_input: MAX_INPUT, fetch, assume_complete, for_reclaim: false })
 }
 
-/// [`read`] with another limit than [`MAX_INPUT`], and with what fetches `http://` and `https://`.
+/// [`read`] with other options.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_up_to(
-    max_input: u64,
-    fetch: Fetch,
-    paths: &[String],
-    assume_complete: bool,
-) -> Result<Snapshot, DumpError> {
-    read_into(collect::Collector::default(), max_input, fetch, paths, assume_complete)
+pub fn read_with(paths: &[String], options: ReadOptions) -> Result<Snapshot, DumpError> {
+    progress::during(Work::Reading, || read_files(paths, options))
 }
 
-/// [`read_up_to`] with what decides when the cluster removes objects by itself ([`crate::reclaim`]).
-///
-/// # Errors
-/// As [`read`].
-pub(crate) fn read_for_reclaim(
-    max_input: u64,
-    fetch: Fetch,
-    paths: &[String],
-    assume_complete: bool,
-) -> Result<Snapshot, DumpError> {
-    read_into(collect::Collector::for_reclaim(), max_input, fetch, paths, assume_complete)
-}
-
-fn read_into(
-    collector: collect::Collector,
-    max_input: u64,
-    fetch: Fetch,
-    paths: &[String],
-    assume_complete: bool,
-) -> Result<Snapshot, DumpError> {
-    progress::during(Work::Reading, || read_files(collector, max_input, fetch, paths, assume_complete))
-}
-
-fn read_files(
-    mut collector: collect::Collector,
-    max_input: u64,
-    fetch: Fetch,
-    paths: &[String],
-    assume_complete: bool,
-) -> Result<Snapshot, DumpError> {
+fn read_files(paths: &[String], options: ReadOptions) -> Result<Snapshot, DumpError> {
+    let ReadOptions { max_input, fetch, assume_complete, for_reclaim } = options;
+    let mut collector = if for_reclaim { collect::Collector::for_reclaim() } else { collect::Collector::default() };
     let files = input::files(paths)?;
     progress::expect_with(|| input::size(&files));
     let mut left = max_input;

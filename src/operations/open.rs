@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     cluster::{self, Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
-    dump,
+    dump::{self, ReadOptions},
     model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
 };
 
@@ -125,12 +125,10 @@ impl Opening {
     /// # Errors
     /// Why the source can't be used.
     pub fn of(source: &SourceConfig) -> Result<Self, OperationError> {
-        Ok(match source {
-            SourceConfig::Cluster(cluster) => Opening::Cluster(Discovered::connect(cluster)?),
-            SourceConfig::Dump { paths, assume_complete, max_input } => {
-                Opening::Dump(dump::read_up_to(*max_input, cluster::fetch, paths, *assume_complete)?)
-            }
-        })
+        match source {
+            SourceConfig::Cluster(cluster) => Ok(Opening::Cluster(Discovered::connect(cluster)?)),
+            SourceConfig::Dump { .. } => Opening::expecting(source, &TargetConfig::default(), ReadScope::Everything),
+        }
     }
 
     /// The same for what a command on these targets reads: begins to list it before discovery has answered.
@@ -140,12 +138,15 @@ impl Opening {
     pub fn expecting(source: &SourceConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
         match source {
             SourceConfig::Cluster(cluster) => Discovered::expecting(cluster, targets, scope).map(Opening::Cluster),
-            SourceConfig::Dump { paths, assume_complete, max_input }
-                if matches!(scope, ReadScope::Reclaim | ReadScope::Explanation) =>
-            {
-                Ok(Opening::Dump(dump::read_for_reclaim(*max_input, cluster::fetch, paths, *assume_complete)?))
+            SourceConfig::Dump { paths, assume_complete, max_input } => {
+                let options = ReadOptions {
+                    max_input: *max_input,
+                    fetch: cluster::fetch,
+                    assume_complete: *assume_complete,
+                    for_reclaim: matches!(scope, ReadScope::Reclaim | ReadScope::Explanation),
+                };
+                Ok(Opening::Dump(dump::read_with(paths, options)?))
             }
-            SourceConfig::Dump { .. } => Opening::of(source),
         }
     }
 

@@ -10,6 +10,7 @@ pub mod explain;
 pub mod gaps;
 pub(crate) mod guides;
 pub mod header;
+mod headline;
 pub mod hold;
 mod lines;
 pub mod output;

@@ -135,21 +135,6 @@ impl Fate {
     pub(super) fn column_of(self, word: &str) -> (Tone, String) {
         (self.tone(), format!("{} {word}", self.look().symbol))
     }
-
-    /// The fate that the word of a verdict stands for; its tone decides if it is none of a fate.
-    pub(super) fn of_verdict(word: &str, tone: Tone) -> Self {
-        match (word, tone) {
-            ("STUCK", _) => Self::Stuck,
-            ("DEPENDS ON CONTROLLER", _) => Self::Depends,
-            ("WAITS", _) => Self::Waits,
-            ("UNSURE", _) => Self::Unsure,
-            ("DELETES" | "WILL BE DELETED", _) => Self::Deleted,
-            ("CHANGES", _) => Self::Kept,
-            (_, Tone::Error) => Self::Error,
-            (_, Tone::Warning) => Self::Warning,
-            (_, Tone::Plain | Tone::Quiet | Tone::Strong | Tone::Good | Tone::Later) => Self::Untouched,
-        }
-    }
 }
 
 /// Marks stand before words beside a state. Stored data is lost.

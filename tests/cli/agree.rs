@@ -157,6 +157,17 @@ fn conditions_are_believed() {
         let ran = on(&[namespace], "plan ns/x");
         says(&ran, &[&format!("{word}: "), "already being deleted; ", "the API server says: ", said]);
     }
+    let definition = failing_definition("could not list");
+    let ran = on(std::slice::from_ref(&definition), "explain crd/lockers.bank.dev");
+    says(&ran, &["STUCK: ", "InstanceDeletionFailed: could not list"]);
+    says_not(&ran, &["no instance left is deleted", "it is deleted"]);
+    let ran = on(&[definition], "plan crd/lockers.bank.dev");
+    says(&ran, &["STUCK: ", "the API server says: InstanceDeletionFailed: could not list"]);
+    assert_eq!(ran.code, 2, "{ran}");
+}
+
+/// The CRD of Lockers, Terminating; the API server says why it can't delete them.
+pub(super) fn failing_definition(message: &str) -> Value {
     let mut definition = object(
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
         "lockers.bank.dev",
@@ -166,15 +177,10 @@ fn conditions_are_believed() {
     definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced",
         "names": {"kind": "Locker", "plural": "lockers", "singular": "locker", "listKind": "LockerList"},
         "versions": [{"name": "v1", "served": true, "storage": true}]});
-    definition["status"] = json!({"storedVersions": ["v1"], "conditions": [
-        {"type": "Established", "status": "True"},
-        {"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed", "message": "could not list"}]});
-    let ran = on(&[definition.clone()], "explain crd/lockers.bank.dev");
-    says(&ran, &["STUCK: ", "InstanceDeletionFailed: could not list"]);
-    says_not(&ran, &["no instance left is deleted", "it is deleted"]);
-    let ran = on(&[definition], "plan crd/lockers.bank.dev");
-    says(&ran, &["STUCK: ", "the API server says: InstanceDeletionFailed: could not list"]);
-    assert_eq!(ran.code, 2, "{ran}");
+    definition["status"] = json!({"acceptedNames": {"plural": "lockers", "kind": "Locker"},
+        "storedVersions": ["v1"], "conditions": [{"type": "Established", "status": "True"},
+        {"type": "Terminating", "status": "True", "reason": "InstanceDeletionFailed", "message": message}]});
+    definition
 }
 
 /// An owner that is being deleted already has a second end, too, and gates count it.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{DELETED, LOCKER, claim, document, held, object, on, owners, running, says, says_not},
+    agree::{DELETED, LOCKER, claim, document, failing_definition, held, object, on, owners, running, says, says_not},
     run::{Ran, finish, program, words},
 };
 
@@ -103,20 +103,9 @@ fn what_is_said_to_be_left_is_waited_for() {
 /// What the API server says of a CRD comes before what a dump of one object can't tell.
 #[test]
 fn the_conditions_of_a_lone_definition_are_believed() {
-    let mut definition = object(
-        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
-        "lockers.bank.dev",
-        json!({"namespace": null, "deletionTimestamp": DELETED,
-            "finalizers": ["customresourcecleanup.apiextensions.k8s.io"]}),
-    );
-    definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced",
-        "names": {"plural": "lockers", "singular": "locker", "kind": "Locker", "listKind": "LockerList"},
-        "versions": [{"name": "v1", "served": true, "storage": true}]});
-    definition["status"] = json!({"acceptedNames": {"plural": "lockers", "kind": "Locker"}, "conditions": [
-        {"type": "Established", "status": "True"}, {"type": "Terminating", "status": "True",
-            "reason": "InstanceDeletionFailed", "message": "could not list instances: no route"}]});
+    let definition = failing_definition("could not list instances: no route");
     for line in ["plan crd/lockers.bank.dev", "explain crd/lockers.bank.dev"] {
-        let ran = on_a_part(&[definition.clone()], line);
+        let ran = on_a_part(std::slice::from_ref(&definition), line);
         says(&ran, &["STUCK: ", "could not list instances: no route"]);
         says_not(&ran, &["UNSURE", "gc delete"]);
     }

@@ -122,10 +122,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     reasons.extend(said.iter().map(|condition| format!("the API server says {}", condition.in_words())));
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
-    let waits =
-        |id: &ObjectId| snapshot.object(*id).finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
-    let waiting: Vec<ObjectId> = objects.iter().copied().filter(waits).collect();
-    let waits_for_hidden = !snapshot.may_hide(&waiting).is_empty();
+    let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     Finding {
         code: Code::DeletionInProgress,
         severity: Code::DeletionInProgress.severity(),

@@ -66,6 +66,18 @@ impl Snapshot {
         self.lists_hide_dependents() || !self.may_hide(&[object]).is_empty()
     }
 
+    /// Whether an object is Terminating and waits until the collector has deleted its dependents, or freed them.
+    pub(crate) fn waits_for_dependents(&self, object: ObjectId) -> bool {
+        let object = self.object(object);
+        object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer())
+    }
+
+    /// Gaps that may hide dependents for which one of these waits.
+    pub(crate) fn may_hide_blockers(&self, objects: &[ObjectId]) -> Vec<Gap> {
+        let waiting: Vec<ObjectId> = objects.iter().copied().filter(|id| self.waits_for_dependents(*id)).collect();
+        self.may_hide(&waiting)
+    }
+
     /// Whether a list that failed, or an undiscovered group version, may contain dependents of anything.
     pub(crate) fn lists_hide_dependents(&self) -> bool {
         let failed = |list: &ListRecord| list.failure.is_some() && self.resources.not_watched(list.resource).is_none();

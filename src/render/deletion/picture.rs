@@ -48,8 +48,8 @@ pub(super) fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> 
             }
         }
     }
-    let (word, tone, sentence) = text::verdict(view);
-    let verdict = Verdict { fate: Fate::of_verdict(word, tone), word: word.to_owned(), sentence };
+    let (headline, sentence) = text::verdict(view);
+    let verdict = Verdict { fate: headline.fate(), word: headline.word().to_owned(), sentence };
     let next = view.followed.and_then(|followed| text::next(view, followed)).map(|command| command.to_string());
     let sections = [section("Then", view.unfinished.to_vec()), section("Next", next.into_iter().collect())];
     // What waited when it was planned may be gone.

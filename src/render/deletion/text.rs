@@ -13,6 +13,7 @@ use crate::{
     },
     render::{
         go_quote::visible,
+        headline::Headline,
         lines::{self, Line},
         output::TextOptions,
         sections::INDENT,
@@ -33,8 +34,8 @@ const FAILED: (Fate, &str) = (Fate::Error, "failed");
 
 /// Writes the whole text.
 pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (word, tone, sentence) = verdict(view);
-    lines::write_sentence(word, tone, &sentence, options, out)?;
+    let (headline, sentence) = verdict(view);
+    lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
     for Group { lines, all } in groups(view, if options.wide { usize::MAX } else { NAMED }) {
         let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
         write_lines(lines, all, options, out)?;
@@ -76,13 +77,13 @@ pub(super) fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>>
     groups
 }
 
-pub(super) type Verdict = (&'static str, Tone, String);
+pub(super) type Verdict = (Headline, String);
 
 /// How it ended, in a word and a sentence.
 pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
     let failed = view.sent.iter().filter(|sent| sent.answered.failed()).count();
     if view.is_not_done() {
-        return ("NOT DONE", Tone::Error, "nothing was deleted.".to_owned());
+        return (Headline::NotDone, "nothing was deleted.".to_owned());
     }
     let unlisted_contents =
         view.followed.map_or(0, |followed| followed.outside.iter().filter(|one| one.gone || one.terminating).count());
@@ -104,8 +105,7 @@ pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
     let Some(followed) = view.followed else {
         let targets = count(view.sent.len() - failed, "target is", "targets are");
         return (
-            "SENT",
-            Tone::Strong,
+            Headline::Sent,
             format!("{targets} deleted; the cascade continues without being followed.{part}{archived}"),
         );
     };
@@ -113,29 +113,22 @@ pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
     match followed.ended {
         Ended::AsPlanned if surprises(followed) > 0 => {
             let more = count(surprises(followed), "object was deleted", "objects were deleted");
-            (
-                "UNEXPECTED",
-                Tone::Error,
-                format!("{more} that the plan did not name, after {after}: {came}.{part}{archived}"),
-            )
+            (Headline::Unexpected, format!("{more} that the plan did not name, after {after}: {came}.{part}{archived}"))
         }
-        Ended::AsPlanned if failed > 0 => {
-            ("PARTLY DONE", Tone::Error, format!("after {after}: {came}.{part}{archived}"))
-        }
+        Ended::AsPlanned if failed > 0 => (Headline::PartlyDone, format!("after {after}: {came}.{part}{archived}")),
         Ended::AsPlanned if followed.left == 0 && view.prevented > 0 => {
             let stay = count(view.prevented, "object stays", "objects stay");
-            ("STUCK", Tone::Error, format!("as planned, after {after}: {came}. {stay} that would follow.{archived}"))
+            (Headline::Stuck, format!("as planned, after {after}: {came}. {stay} that would follow.{archived}"))
         }
         Ended::AsPlanned if followed.left == 0 => {
-            ("DONE", Tone::Good, format!("as planned, after {after}: {came}.{archived}"))
+            (Headline::Done, format!("as planned, after {after}: {came}.{archived}"))
         }
         Ended::AsPlanned if !is_stuck(followed) => {
-            ("WAITS", Tone::Warning, format!("as planned, after {after}: {came}.{archived}"))
+            (Headline::Waits, format!("as planned, after {after}: {came}.{archived}"))
         }
-        Ended::AsPlanned => ("STUCK", Tone::Error, format!("as planned, after {after}: {came}.{archived}")),
+        Ended::AsPlanned => (Headline::Stuck, format!("as planned, after {after}: {came}.{archived}")),
         Ended::Stuck if let Some(idle) = followed.collector_idle => (
-            "STUCK",
-            Tone::Error,
+            Headline::Stuck,
             format!(
                 "after {after}: {came}. The collector has not acted for {}: it does not run, its writes fail, or it \
                  has too much to do. kubectl gc doctor --probe shows which; kubectl gc sweep does its \
@@ -143,50 +136,36 @@ pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
                 duration(idle)
             ),
         ),
-        Ended::Stuck => (
-            "STUCK",
-            Tone::Error,
-            format!("after {after}: {came}. No controller is known to finish this.{part}{archived}"),
-        ),
+        Ended::Stuck => {
+            (Headline::Stuck, format!("after {after}: {came}. No controller is known to finish this.{part}{archived}"))
+        }
         Ended::Otherwise if went_all_the_same(followed) && failed == 0 => {
             let more = thousands(followed.otherwise.len());
-            (
-                "DONE",
-                Tone::Good,
-                format!("after {after}: {came}, {more} of them although the plan said STUCK.{archived}"),
-            )
+            (Headline::Done, format!("after {after}: {came}, {more} of them although the plan said STUCK.{archived}"))
         }
         Ended::Otherwise => {
             let number = count(followed.otherwise.len(), "object ended", "objects ended");
-            (
-                "UNEXPECTED",
-                Tone::Error,
-                format!("{number} differently than planned, after {after}: {came}.{part}{archived}"),
-            )
+            (Headline::Unexpected, format!("{number} differently than planned, after {after}: {came}.{part}{archived}"))
         }
         Ended::TimedOut if is_stuck(followed) => (
-            "STUCK",
-            Tone::Error,
+            Headline::Stuck,
             format!("timed out after {after}: {came}. No controller is known to finish this.{part}{archived}"),
         ),
         Ended::TimedOut => {
             let on =
                 if view.sweep.is_some() { "The rest is unchanged." } else { "The cascade continues in the cluster." };
-            ("NOT FINISHED", Tone::Error, format!("timed out after {after}: {came}. {on}{part}{archived}"))
+            (Headline::NotFinished, format!("timed out after {after}: {came}. {on}{part}{archived}"))
         }
         Ended::CalledOff if view.sweep.is_some_and(|in_vain| !in_vain.is_empty()) => (
-            "NOT FINISHED",
-            Tone::Error,
+            Headline::NotFinished,
             format!("stopped after {after}: {came}. These changes stay; the rest is unchanged.{part}"),
         ),
         Ended::CalledOff if view.sweep.is_some() => (
-            "NOT FINISHED",
-            Tone::Warning,
+            Headline::NotFinished,
             format!("interrupted after {after}: {came}. These changes stay; the rest is unchanged.{part}"),
         ),
         Ended::CalledOff => (
-            "NOT FINISHED",
-            Tone::Warning,
+            Headline::NotFinished,
             format!(
                 "interrupted after {after}: {came}. Deleted objects stay deleted, and the cascade continues in \
                  the cluster.{part}{archived}"

@@ -18,18 +18,17 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
     let mut all_sections = Vec::new();
     let several = view.explanations.len() > 1;
     for explanation in view.explanations {
-        let (word, tone, sentence) = words::verdict(view, explanation, options.now);
-        let fate = Fate::of_verdict(word, tone);
+        let (headline, sentence) = words::verdict(view, explanation, options.now);
         let at = rows.len();
         let name = view.name(explanation.object);
         let sections: Vec<Section> = sections::of_picture(view, explanation, !options.fold);
         rows.push(Row {
             object: Some(objects.add(explanation.object)),
-            word: word.to_owned(),
+            word: headline.word().to_owned(),
             detail: sentence,
             story: sections.clone(),
             commands: explanation.findings.iter().flat_map(|found| found.remedies.iter().flat_map(commands)).collect(),
-            ..Row::new(name.clone(), fate)
+            ..Row::new(name.clone(), headline.fate())
         });
         let of = |section: Section| Section { label: format!("{name}: {}", section.label), ..section };
         all_sections.extend(sections.into_iter().map(|section| if several { of(section) } else { section }));
@@ -56,8 +55,8 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
     }
     let verdict = match view.explanations {
         [one] => {
-            let (word, tone, sentence) = words::verdict(view, one, options.now);
-            Some(Verdict { fate: Fate::of_verdict(word, tone), word: word.to_owned(), sentence })
+            let (headline, sentence) = words::verdict(view, one, options.now);
+            Some(Verdict { fate: headline.fate(), word: headline.word().to_owned(), sentence })
         }
         _ => None,
     };

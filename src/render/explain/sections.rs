@@ -150,7 +150,7 @@ fn conditions(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     if !view.snapshot.object(explanation.object).terminating() {
         return Vec::new();
     }
-    let (_, _, headline) = words::verdict(view, explanation, None);
+    let (_, headline) = words::verdict(view, explanation, None);
     let said = view.snapshot.facts.said_to_keep(explanation.object).into_iter().map(Condition::in_words);
     said.filter(|words| !headline.contains(words)).map(|words| format!("{words}.").into()).collect()
 }

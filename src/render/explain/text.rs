@@ -11,7 +11,6 @@ use crate::{
     },
     model::ObjectId,
     render::{
-        doctor::set,
         go_quote::visible,
         guides::Guides,
         lines::{self, Line},
@@ -50,14 +49,8 @@ pub(super) fn write(view: &ExplainView<'_>, options: &TextOptions<'_>, out: &mut
 
 impl ExplainView<'_> {
     fn write_one(&self, explanation: &Explanation, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (word, tone, sentence) = words::verdict(self, explanation, options.now);
-        for (index, line) in set(&format!("{word}: {sentence}"), options.width.unwrap_or(usize::MAX)).iter().enumerate()
-        {
-            match line.strip_prefix(word).filter(|_| index == 0) {
-                Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
-                None => writeln!(out, "{line}")?,
-            }
-        }
+        let (headline, sentence) = words::verdict(self, explanation, options.now);
+        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
         writeln!(out)?;
         if tells_waits(explanation) {
             write_tree(WAITS_FOR, waiting_lines(self, explanation, options.wide), options, out)?;

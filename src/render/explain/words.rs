@@ -9,6 +9,7 @@ use crate::{
     plan::Uncertainty,
     reclaim::{End, Removal, When},
     render::{
+        headline::Headline,
         plan::because,
         reclaim::{when, why},
         states::Fate,
@@ -22,11 +23,8 @@ use crate::{
 
 use super::{ExplainView, sections::NAMED};
 
-/// A word, its tone, and a sentence.
-pub(super) type Verdict = (&'static str, Tone, String);
-
-/// The verdict if it is unknown whether a finalizer's controller runs.
-const DEPENDS: &str = "DEPENDS ON CONTROLLER";
+/// A word, and a sentence.
+pub(super) type Verdict = (Headline, String);
 
 /// What will happen to an object, in a line.
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
@@ -38,58 +36,56 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     let why = because_of(view, explanation);
     match &explanation.end.outcome {
         _ if explanation.end.uncertain == Some(Uncertainty::Order) => {
-            ("UNSURE", Tone::Warning, format!("whether {name} is deleted depends on the order of events."))
+            (Headline::Unsure, format!("whether {name} is deleted depends on the order of events."))
         }
         // The end may not be known; the beginning is.
         outcome if explanation.end.uncertain.is_some() && outcome.leaves() && explanation.next.deletes() => {
             let then = "when it is gone depends on something that could not be read";
-            ("WILL BE DELETED", Tone::Warning, format!("the collector is about to delete {name}; {then}."))
+            (Headline::WillBeDeleted, format!("the collector is about to delete {name}; {then}."))
         }
         _ if explanation.end.uncertain.is_some() => {
-            ("UNSURE", Tone::Warning, format!("what happens to {name} depends on something that could not be read."))
+            (Headline::Unsure, format!("what happens to {name} depends on something that could not be read."))
         }
-        ProjectedOutcome::Goes if explanation.next.next.writes() && is_idle(explanation) => (
-            "WAITS",
-            Tone::Warning,
-            format!("the collector should delete {name}, and does not: see the findings below."),
-        ),
+        ProjectedOutcome::Goes if explanation.next.next.writes() && is_idle(explanation) => {
+            (Headline::Waits, format!("the collector should delete {name}, and does not: see the findings below."))
+        }
         // The section "Next" says why.
         ProjectedOutcome::Goes if explanation.next.next.writes() => {
-            ("WILL BE DELETED", Tone::Warning, format!("the collector is about to delete {name}."))
+            (Headline::WillBeDeleted, format!("the collector is about to delete {name}."))
         }
-        ProjectedOutcome::Goes => ("WILL BE DELETED", Tone::Warning, format!("{name}: {why}.")),
+        ProjectedOutcome::Goes => (Headline::WillBeDeleted, format!("{name}: {why}.")),
         ProjectedOutcome::Changes { terminating: true, .. } => {
-            let (word, tone, stays) = match explanation.end.state {
+            let (headline, stays) = match explanation.end.state {
                 Some(State::Waiting) => {
-                    ("WAITS", Tone::Warning, format!("stays Terminating until {}", until(view, explanation)))
+                    (Headline::Waits, format!("stays Terminating until {}", until(view, explanation)))
                 }
                 Some(State::Unknown) => {
-                    (DEPENDS, Tone::Warning, format!("stays Terminating until {}", until(view, explanation)))
+                    (Headline::Depends, format!("stays Terminating until {}", until(view, explanation)))
                 }
-                _ => ("STUCK", Tone::Error, format!("stays Terminating{}", for_ever(view, explanation))),
+                _ => (Headline::Stuck, format!("stays Terminating{}", for_ever(view, explanation))),
             };
-            (word, tone, format!("{name} will be deleted ({why}) and {stays}."))
+            (headline, format!("{name} will be deleted ({why}) and {stays}."))
         }
-        ProjectedOutcome::Changes { .. } => ("CHANGES", Tone::Warning, format!("{name} is kept, but changed: {why}.")),
+        ProjectedOutcome::Changes { .. } => (Headline::Changes, format!("{name} is kept, but changed: {why}.")),
         ProjectedOutcome::Stays => match &explanation.removal {
             Some(removal) if explanation.end.refused.is_none() && !is_later(removal) => {
-                let word = match (removal.doubt(), removal.end) {
-                    (Some(_), _) | (None, End::Either) => "UNSURE",
-                    (None, End::Terminating) if removal.held.iter().any(|held| held.by.is_none()) => "STUCK",
-                    (None, End::Terminating) => "WAITS",
-                    (None, End::Gone) => "WILL BE DELETED",
+                let headline = match (removal.doubt(), removal.end) {
+                    (Some(_), _) | (None, End::Either) => Headline::Unsure,
+                    (None, End::Terminating) if removal.held.iter().any(|held| held.by.is_none()) => Headline::Stuck,
+                    (None, End::Terminating) => Headline::Waits,
+                    (None, End::Gone) => Headline::WillBeDeleted,
                 };
-                let tone = if word == "STUCK" { Tone::Error } else { Tone::Warning };
-                (word, tone, format!("{}.", removed(view, removal, &name, now)))
+                (headline, format!("{}.", removed(view, removal, &name, now)))
             }
             removal => {
                 if let Some(later) = explanation.later.as_ref().filter(|later| later.state != State::Stuck) {
-                    let word = if later.state == State::Waiting { "WAITS" } else { DEPENDS };
-                    return (word, Tone::Warning, in_the_end(view, explanation.object, later));
+                    let waits = later.state == State::Waiting;
+                    let headline = if waits { Headline::Waits } else { Headline::Depends };
+                    return (headline, in_the_end(view, explanation.object, later));
                 }
                 let now = if removal.is_some() || explanation.later.is_some() { " now" } else { "" };
                 let kept = format!("{} {name}{now}{}.", nothing(view, explanation), why_it_stays(explanation));
-                ("OK", Tone::Good, kept)
+                (Headline::Ok, kept)
             }
         },
     }
@@ -178,38 +174,30 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
     let failures = said.iter().filter(|condition| condition.fails());
     match (&explanation.end.outcome, explanation.end.state) {
         _ if explanation.end.uncertain.is_some() && said.is_empty() => (
-            "UNSURE",
-            Tone::Warning,
+            Headline::Unsure,
             format!("{name} {since}; what happens next depends on something that could not be read."),
         ),
         // What the API server says comes before what we foretell.
         (outcome, _) if *outcome != ProjectedOutcome::Goes && said.iter().any(|condition| condition.fails()) => {
             let failure: Vec<String> = failures.map(|condition| condition.in_words()).collect();
-            ("STUCK", Tone::Error, format!("{name} {since}. The API server says why: {}.", failure.join("; ")))
+            (Headline::Stuck, format!("{name} {since}. The API server says why: {}.", failure.join("; ")))
         }
-        (ProjectedOutcome::Goes, _) if explanation.next.may_wait => (
-            "UNSURE",
-            Tone::Warning,
-            format!("{name} {since}; dependents that could not be read may have to be freed first."),
-        ),
+        (ProjectedOutcome::Goes, _) if explanation.next.may_wait => {
+            (Headline::Unsure, format!("{name} {since}; dependents that could not be read may have to be freed first."))
+        }
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
-            ("WAITS", Tone::Warning, format!("{name} {since} and would be deleted, but see the findings below."))
+            (Headline::Waits, format!("{name} {since} and would be deleted, but see the findings below."))
         }
         (outcome, Some(State::Unknown)) | (outcome @ ProjectedOutcome::Goes, _) if !said.is_empty() => {
             let why: Vec<String> = said.iter().map(|condition| condition.in_words()).collect();
-            let word = if *outcome == ProjectedOutcome::Goes { "WAITS" } else { DEPENDS };
-            (word, Tone::Warning, format!("{name} {since}. The API server says why: {}.", why.join("; ")))
+            let goes = *outcome == ProjectedOutcome::Goes;
+            let headline = if goes { Headline::Waits } else { Headline::Depends };
+            (headline, format!("{name} {since}. The API server says why: {}.", why.join("; ")))
         }
-        (ProjectedOutcome::Goes, _) => {
-            ("WILL BE DELETED", Tone::Plain, format!("{name} {since}, and nothing blocks that."))
-        }
-        (_, Some(State::Waiting)) => {
-            ("WAITS", Tone::Warning, format!("{name} {since} until {}.", until(view, explanation)))
-        }
-        (_, Some(State::Unknown)) => {
-            (DEPENDS, Tone::Warning, format!("{name} {since} until {}.", until(view, explanation)))
-        }
-        _ => ("STUCK", Tone::Error, format!("{name} {since}{}.", for_ever(view, explanation))),
+        (ProjectedOutcome::Goes, _) => (Headline::WillBeDeleted, format!("{name} {since}, and nothing blocks that.")),
+        (_, Some(State::Waiting)) => (Headline::Waits, format!("{name} {since} until {}.", until(view, explanation))),
+        (_, Some(State::Unknown)) => (Headline::Depends, format!("{name} {since} until {}.", until(view, explanation))),
+        _ => (Headline::Stuck, format!("{name} {since}{}.", for_ever(view, explanation))),
     }
 }
 

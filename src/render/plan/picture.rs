@@ -113,10 +113,10 @@ pub(super) fn of_result(result: VerdictResult) -> Fate {
     }
 }
 
-fn of_verdict(VerdictText { word, tone, sentence, .. }: &VerdictText) -> PictureVerdict {
+fn of_verdict(VerdictText { headline, sentence }: &VerdictText) -> PictureVerdict {
     PictureVerdict {
-        fate: Fate::of_verdict(word, *tone),
-        word: (*word).to_owned(),
+        fate: headline.fate(),
+        word: headline.word().to_owned(),
         sentence: sentence.iter().map(|run| run.text.as_str()).collect(),
     }
 }

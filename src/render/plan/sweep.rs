@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::{
     plan::{NoteKind, Outcome, OutcomeKind, VerdictResult},
     render::{
+        headline::Headline,
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
-        style::Tone,
     },
     wording::count,
 };
@@ -19,8 +19,8 @@ use super::{
     document::SweepDocument,
     names_of_deleted, picture, text,
     verdict::{
-        Part, VerdictJson, VerdictText, come_back, doubt, holds, in_a_line, losses_of, more_later, prevented, tone,
-        uncertain, word, write_line,
+        Part, VerdictJson, VerdictText, come_back, doubt, headline, holds, in_a_line, losses_of, more_later, prevented,
+        uncertain, write_line,
     },
 };
 
@@ -62,7 +62,7 @@ impl SweepView<'_> {
             let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
             let but = if doubted { ", but see Note" } else { "" };
             let nothing = Part::new(14, format!("nothing is left over{limit}{but}"));
-            return in_a_line("NOTHING TO DO", Tone::Good, vec![nothing]);
+            return in_a_line(Headline::NothingToDo, vec![nothing]);
         }
         let mut parts = losses_of(view, &verdict);
         parts.extend(doubt(view, &verdict));
@@ -77,7 +77,7 @@ impl SweepView<'_> {
         parts.extend(come_back(view));
         parts.extend(uncertain(&verdict));
         let has_work = matches!(result, VerdictResult::Deletes | VerdictResult::External);
-        in_a_line(if has_work { "WORK TO DO" } else { word(result) }, tone(result), parts)
+        in_a_line(if has_work { Headline::WorkToDo } else { headline(result) }, parts)
     }
 }
 

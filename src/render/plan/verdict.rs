@@ -14,6 +14,7 @@ use crate::{
     plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictReason, VerdictResult},
     render::{
         go_quote::visible,
+        headline::Headline,
         lines::{self, Run},
         output::TextOptions,
         style::Tone,
@@ -32,10 +33,9 @@ use super::{
 /// The longest verdict on a plan, in characters, its word included: one look is enough.
 const LONGEST: usize = 100;
 
-/// A verdict as text shows it: a word, its tone, and a sentence.
+/// A verdict as text shows it: a word and a sentence.
 pub(super) struct VerdictText {
-    pub word: &'static str,
-    pub tone: Tone,
+    pub headline: Headline,
     pub sentence: Vec<Run>,
 }
 
@@ -130,7 +130,7 @@ impl VerdictJson {
         VerdictJson {
             result: verdict.result.name(),
             certain: verdict.certain,
-            message: format!("{}: {sentence}", text.word),
+            message: format!("{}: {sentence}", text.headline.word()),
             counts: CountsJson {
                 deleted: counts.deleted,
                 terminating: counts.terminating + remaining.len(),
@@ -174,31 +174,21 @@ pub(super) fn write(
 
 /// Writes the verdict alone.
 pub(super) fn write_line(verdict: &VerdictText, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    lines::write_runs(verdict.word, verdict.tone, &verdict.sentence, options, out)
+    lines::write_runs(verdict.headline.word(), verdict.headline.tone(), &verdict.sentence, options, out)
 }
 
 /// The word for a result.
-pub(super) fn word(result: VerdictResult) -> &'static str {
+pub(super) fn headline(result: VerdictResult) -> Headline {
     match result {
-        VerdictResult::Refused => "REFUSED",
-        VerdictResult::TakesDown => "TAKES DOWN",
-        VerdictResult::Stuck => "STUCK",
-        VerdictResult::Depends => "DEPENDS ON CONTROLLER",
-        VerdictResult::Waits => "WAITS",
-        VerdictResult::Unsure => "UNSURE",
-        VerdictResult::DataLoss => "DATA LOSS",
-        VerdictResult::External | VerdictResult::Deletes => "DELETES",
-        VerdictResult::Nothing => "NOTHING",
-    }
-}
-
-pub(super) fn tone(result: VerdictResult) -> Tone {
-    match result {
-        VerdictResult::Refused | VerdictResult::TakesDown | VerdictResult::Stuck | VerdictResult::DataLoss => {
-            Tone::Error
-        }
-        VerdictResult::Depends | VerdictResult::Waits | VerdictResult::Unsure | VerdictResult::Nothing => Tone::Warning,
-        VerdictResult::External | VerdictResult::Deletes => Tone::Strong,
+        VerdictResult::Refused => Headline::Refused,
+        VerdictResult::TakesDown => Headline::TakesDown,
+        VerdictResult::Stuck => Headline::Stuck,
+        VerdictResult::Depends => Headline::Depends,
+        VerdictResult::Waits => Headline::Waits,
+        VerdictResult::Unsure => Headline::Unsure,
+        VerdictResult::DataLoss => Headline::DataLoss,
+        VerdictResult::External | VerdictResult::Deletes => Headline::Deletes,
+        VerdictResult::Nothing => Headline::Nothing,
     }
 }
 
@@ -237,16 +227,16 @@ pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
     if let Some(first) = parts.first_mut().filter(|_| !refused.is_empty() && !view.plan.outcomes.is_empty()) {
         first.joint = "; otherwise ";
     }
-    in_a_line(word(result), tone(result), refused.into_iter().chain(parts).collect())
+    in_a_line(headline(result), refused.into_iter().chain(parts).collect())
 }
 
 /// Joins parts to a line. Where it gets too long, what matters least is shortened, then left out.
-pub(super) fn in_a_line(word: &'static str, tone: Tone, mut parts: Vec<Part>) -> VerdictText {
+pub(super) fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> VerdictText {
     let length = |parts: &[Part]| -> usize {
         let each = parts.iter().enumerate();
         let joint = |at: usize, part: &Part| if at == 0 { ": ".len() } else { part.joint.len() };
         let lengths = each.map(|(at, part)| joint(at, part) + visible(part.text()).width());
-        word.width() + lengths.sum::<usize>() + ".".len()
+        headline.word().width() + lengths.sum::<usize>() + ".".len()
     };
     let is_last = |parts: &[Part]| matches!(parts, [one] if one.says.len() < 2);
     while length(&parts) > LONGEST && !is_last(&parts) {
@@ -261,7 +251,7 @@ pub(super) fn in_a_line(word: &'static str, tone: Tone, mut parts: Vec<Part>) ->
         sentence.push(Run { tone: part.tone, text: part.text().to_owned() });
     }
     sentence.push(Run::plain("."));
-    VerdictText { word, tone, sentence }
+    VerdictText { headline, sentence }
 }
 
 /// Who forbids the delete.
@@ -409,9 +399,8 @@ fn stuck_later(view: &PlanView<'_>) -> Option<Part> {
     if number == 0 || view.plan.summary.stuck > 0 {
         return None;
     }
-    let on = root_causes(view).replacen(" because of the finalizer ", " on ", 1).replacen(" because of ", " on ", 1);
     let stuck = format!("{} stuck", thousands(number));
-    Some(Part::new(15, format!("{stuck}{on}")).or(4, stuck).joined("; then "))
+    Some(Part::new(15, format!("{stuck}{}", root_causes(view).on(view))).or(4, stuck).joined("; then "))
 }
 
 /// What an obstacle keeps from being deleted or changed.
@@ -438,10 +427,8 @@ where
     let waiting = number(|state| state != State::Stuck);
     let mut parts = Vec::new();
     if stuck > 0 {
-        let cause = root_causes(view);
-        let on = cause.replacen(" because of the finalizer ", " on ", 1).replacen(" because of ", " on ", 1);
         let stuck = format!("{} stuck", thousands(stuck));
-        parts.push(Part::new(15, format!("{stuck}{on}")).or(6, stuck).listed());
+        parts.push(Part::new(15, format!("{stuck}{}", root_causes(view).on(view))).or(6, stuck).listed());
     }
     if waiting > 0 {
         let waits = count(waiting, "waits", "wait");
@@ -570,11 +557,13 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
             format!("{} objects are deleted ({kinds})", thousands(many.len()))
         }
     };
-    let when = match root_causes(view).strip_prefix(" because of ") {
+    let when = match root_causes(view) {
         _ if view.plan.summary.stuck == 0 => String::new(),
-        Some(one) if one.starts_with("the ") => format!("once {one} is removed, {}", others_act(view)),
-        Some(many) => format!("once {many} are removed, {}", others_act(view)),
-        None => "once that is mended, ".to_owned(),
+        RootCauses::Finalizers(names) => {
+            let are = if names.len() == 1 { "is" } else { "are" };
+            format!("once {} {are} removed, {}", the_finalizers(&names), others_act(view))
+        }
+        _ => "once that is mended, ".to_owned(),
     };
     Some(match blocked_later(view) {
         None => format!("{when}{objects}"),
@@ -641,7 +630,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
             let sentences: Vec<String> = of_kind.map(|obstacle| describe_obstacle(view, obstacle)).collect();
             sentences.join(" ").trim_end_matches('.').to_owned()
         }
-        ReasonKind::Stuck => format!("{objects} {stays} Terminating{}", root_causes(view)),
+        ReasonKind::Stuck => format!("{objects} {stays} Terminating{}", root_causes(view).because(view)),
         ReasonKind::Depends | ReasonKind::Waits => {
             format!("{objects} {stays} Terminating until {}", until_both_ends(view))
         }
@@ -688,8 +677,52 @@ fn until_both_ends(view: &PlanView<'_>) -> String {
         .unwrap_or_else(|| until(view, &view.plan.outcomes))
 }
 
-/// The root causes of all stuck objects: finalizers, kubelets, objects that are never deleted.
-pub(super) fn root_causes(view: &PlanView<'_>) -> String {
+/// The root causes of all stuck objects, as far as a line names them.
+enum RootCauses<'v> {
+    /// Finalizers of controllers, each once.
+    Finalizers(Vec<&'v str>),
+    /// Pods that have finished, and that nobody deletes.
+    FinishedPods(BTreeSet<ObjectId>),
+    /// Kubelets, objects that are never deleted: their lines tell.
+    Others,
+}
+
+impl RootCauses<'_> {
+    /// ` on acme.io/drain`
+    fn on(&self, view: &PlanView<'_>) -> String {
+        match self {
+            RootCauses::Finalizers(names) => match names.as_slice() {
+                [one] => format!(" on {one}"),
+                many => format!(" on {}", the_finalizers(many)),
+            },
+            _ => self.because(view),
+        }
+    }
+
+    /// ` because of the finalizer acme.io/drain`
+    fn because(&self, view: &PlanView<'_>) -> String {
+        match self {
+            RootCauses::Finalizers(names) => format!(" because of {}", the_finalizers(names)),
+            RootCauses::FinishedPods(pods) => match pods.first() {
+                Some(pod) if pods.len() == 1 => {
+                    format!(" until {}, which has finished, is deleted", name(view, *pod, None))
+                }
+                _ => format!(" until {} finished pods are deleted", pods.len()),
+            },
+            RootCauses::Others => String::new(),
+        }
+    }
+}
+
+/// `the finalizer acme.io/drain`, `2 finalizers`
+fn the_finalizers(names: &[&str]) -> String {
+    match names {
+        [one] => format!("the finalizer {one}"),
+        many => format!("{} finalizers", many.len()),
+    }
+}
+
+fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
     let mut finalizers: Vec<&str> = Vec::new();
     let mut finished: BTreeSet<ObjectId> = BTreeSet::new();
     for outcome in stuck(view) {
@@ -713,16 +746,10 @@ pub(super) fn root_causes(view: &PlanView<'_>) -> String {
         let new: BTreeSet<&str> = later.map(|holder| holder.name(view.snapshot)).collect();
         finalizers.extend(new.into_iter().filter(|name| !finalizers.contains(name)).collect::<Vec<_>>());
     }
-    match finalizers.as_slice() {
-        [] => match finished.first() {
-            Some(pod) if finished.len() == 1 => {
-                format!(" until {}, which has finished, is deleted", name(view, *pod, None))
-            }
-            Some(_) => format!(" until {} finished pods are deleted", finished.len()),
-            None => String::new(),
-        },
-        [one] => format!(" because of the finalizer {one}"),
-        many => format!(" because of {} finalizers", many.len()),
+    match (finalizers.is_empty(), finished.is_empty()) {
+        (false, _) => RootCauses::Finalizers(finalizers),
+        (true, false) => RootCauses::FinishedPods(finished),
+        (true, true) => RootCauses::Others,
     }
 }
 
@@ -738,8 +765,8 @@ mod tests {
     use super::*;
 
     fn line(parts: Vec<Part>) -> String {
-        let VerdictText { word, sentence, .. } = in_a_line("STUCK", Tone::Error, parts);
-        format!("{word}: {}", sentence.into_iter().map(|run| run.text).collect::<String>())
+        let VerdictText { headline, sentence } = in_a_line(Headline::Stuck, parts);
+        format!("{}: {}", headline.word(), sentence.into_iter().map(|run| run.text).collect::<String>())
     }
 
     /// What matters least is shortened or left out first; what can't be shorter than the line stands alone.
