@@ -6,7 +6,7 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{Needs, ProjectedOutcome, Projection, SimContext},
+    simulate::{BlockedBy, Needs, ProjectedOutcome, Projection, SimContext},
 };
 
 use crate::wording::thousands;
@@ -159,6 +159,27 @@ impl<'a> Case<'a> {
         format!("{} {}/{}", text(reference.api_version), text(reference.kind), text(reference.name))
     }
 
+    /// The Terminating objects that wait for a controller to remove its finalizer, in snapshot order.
+    pub(super) fn held_by_controllers(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let is_foreign = |holder: &BlockedBy| holder.finalizer().is_some_and(|it| !it.is_collectors_finalizer());
+        let left = self.projection.left().into_iter();
+        left.filter(move |id| {
+            self.snapshot().object(*id).terminating() && self.projection.holders(*id).iter().any(is_foreign)
+        })
+    }
+
+    /// What becomes free to go once these Terminating objects go, whoever ends that: themselves, what waits for them,
+    /// and what goes below these once all others have done their part. Without namespaces that wait for them: their own
+    /// findings say what is in them.
+    pub(super) fn released_with(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
+        let snapshot = self.snapshot();
+        let waiting = self.projection.chain_above_all(objects);
+        let mut released: Vec<ObjectId> = objects.iter().copied().chain(waiting).collect();
+        released.retain(|id| snapshot.object(*id).terminating() && !snapshot.is_namespace(*id) || objects.contains(id));
+        released.extend(self.below(&released, self.stage.later()));
+        released
+    }
+
     /// The objects that are deleted along with these, without these.
     pub(super) fn goes_below(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
         self.below(objects, self.projection)
@@ -177,7 +198,8 @@ impl<'a> Case<'a> {
         let (mut found, mut open) = (Vec::new(), objects.to_vec());
         while let Some(object) = open.pop() {
             let goes = |below: &ObjectId| *end.outcome_of(*below) == ProjectedOutcome::Goes;
-            let below = self.graph().dependents(object.into()).iter().copied().filter(goes);
+            let below = self.graph().dependents(object.into()).iter().chain(self.stage.contents(object));
+            let below = below.copied().filter(goes);
             let new: Vec<ObjectId> = below.filter(|below| seen.insert(*below)).collect();
             found.extend(&new);
             open.extend(new);

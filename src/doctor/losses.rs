@@ -8,7 +8,44 @@ use crate::{
     simulate::Needs,
 };
 
-use super::{case::Case, finding::Remedy};
+use super::{
+    case::Case,
+    code::Code,
+    finding::{Finding, Remedy},
+};
+
+/// Says of findings about Terminating objects which data goes once they are mended, and how to keep it. The others say
+/// by themselves what their remedies lose.
+pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs) {
+    for finding in findings.iter_mut().filter(|finding| releases(finding.code) && !finding.remedies.is_empty()) {
+        let is_leaving = |id: &ObjectId| case.snapshot().object(*id).terminating();
+        let leaving: Vec<ObjectId> = finding.named().filter(is_leaving).collect();
+        if leaving.is_empty() {
+            continue;
+        }
+        let losses = Losses::of(case, wanted, case.released_with(&leaving));
+        finding.consequence.push_str(&losses.told(case, true));
+        finding.related.extend(losses.objects.iter().filter(|id| !finding.objects.contains(id)));
+        finding.related.sort_unstable();
+        finding.related.dedup();
+        finding.remedies.splice(..0, losses.keep(case));
+    }
+}
+
+/// Whether the remedies of a finding let Terminating objects go.
+fn releases(code: Code) -> bool {
+    matches!(
+        code,
+        Code::StuckFinalizer
+            | Code::SlowFinalizer
+            | Code::NamespaceStuck
+            | Code::PodWithoutKubelet
+            | Code::ForegroundDeadlock
+            | Code::WebhookUnreachable
+            | Code::PolicyRefuses
+            | Code::StuckOnSchema
+    )
+}
 
 /// The data that goes with some objects.
 #[derive(Debug, Default)]

@@ -77,6 +77,7 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     }
     causes::connect(case, &calls, &mut findings);
     policies::judge_remedies(case, &mut findings, &mut wanted);
+    losses::tell(case, &mut findings, &mut wanted);
     findings.sort_by(|a, b| order(a).cmp(&order(b)));
     if *case.limit != Limit::Everything {
         let snapshot = case.snapshot();

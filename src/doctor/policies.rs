@@ -42,6 +42,8 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
                 waiting.push(*namespace);
             }
         }
+        let is_kept = |object: &ObjectId| refuses(*object, Operation::Update);
+        refused.extend(case.held_by_controllers().filter(is_kept));
         refused.sort_unstable();
         refused.dedup();
         if !refused.is_empty() {

@@ -63,17 +63,10 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         // What is terminating already waits for more than that.
         let mut content = case.projection.refused_by(BlockedBy::Webhook(asked.configuration, asked.place as u32));
         content.retain(|id| !snapshot.object(*id).terminating());
-        let is_held = |id: &ObjectId| {
-            let foreign = case.projection.holders(*id).iter().filter_map(|holder| holder.finalizer());
-            snapshot.object(*id).terminating()
-                && foreign.into_iter().any(|finalizer| !finalizer.is_collectors_finalizer())
+        let is_kept = |id: &ObjectId| {
+            matches(resource_of(*id), Write::References) && asked.called_for(case.stage, *id) == Called::Yes
         };
-        let mut releases = case.projection.left();
-        releases.retain(|id| {
-            is_held(id)
-                && matches(resource_of(*id), Write::References)
-                && asked.called_for(case.stage, *id) == Called::Yes
-        });
+        let releases = case.held_by_controllers().filter(is_kept).collect();
         let finding = finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases });
         findings.findings.push(finding);
     }

@@ -76,13 +76,14 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 
     fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
         let changes = changes_by_object(&self.world.log);
+        let taken = taken_along(self.world, &request);
         let context = self.world.context;
         let targets: FxHashSet<ObjectId> = request.targets.iter().copied().collect();
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
         let mut anyway: Vec<Outcome> = Vec::new();
         for object in self.world.touched() {
             let Some(of_object) = changes.get(&object) else { continue };
-            let is_told = targets.contains(&object) || self.world.going_on.contains(&object);
+            let is_told = targets.contains(&object) || taken.contains(&object);
             let caused_elsewhere = !is_told && self.would_happen_anyway(object);
             if let Some(outcome) = self.outcome(object, of_object) {
                 if caused_elsewhere {
@@ -249,6 +250,32 @@ fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> 
     world.only.clone_from(&request.only);
     world.settle();
     world
+}
+
+/// What goes with targets that are Terminating already, and is told of them even if something else deletes it, too.
+fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> {
+    let context = world.context;
+    let is_leaving = |target: &ObjectId| context.snapshot.object(*target).terminating();
+    let mut open: Vec<ObjectId> = request.targets.iter().copied().filter(is_leaving).collect();
+    open.extend(&world.going_on);
+    if open.is_empty() {
+        return FxHashSet::default();
+    }
+    let mut with_claims: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    for change in &world.log {
+        if let Cause::ClaimGone(claim) = change.cause {
+            with_claims.entry(claim).or_default().push(change.object);
+        }
+    }
+    let mut taken: FxHashSet<ObjectId> = FxHashSet::default();
+    while let Some(object) = open.pop() {
+        if taken.insert(object) {
+            open.extend(context.graph.dependents(object.into()));
+            open.extend(context.contents(object));
+            open.extend(with_claims.get(&object).into_iter().flatten());
+        }
+    }
+    taken
 }
 
 /// Simulates, without this delete, everything that was terminating before, except the targets and what they wait for.

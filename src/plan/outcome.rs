@@ -205,7 +205,8 @@ pub struct Plan {
     /// Every object whose stored metadata the delete changes, in the order of their last change; then those that only
     /// something unknown could change.
     pub outcomes: Vec<Outcome>,
-    /// For a sweep: terminating objects that it examines but can't finish.
+    /// Terminating objects that stay as they are: of a delete, targets and what these wait for; of a sweep, what it
+    /// examines but can't finish.
     pub stays: Vec<Outcome>,
     pub summary: Summary,
     /// For each group of objects whose outcomes depend on the event order: their possible joint outcomes.

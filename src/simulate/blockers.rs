@@ -362,9 +362,12 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
     let question = Question { object, finalizer, exact: false };
     let controller = finalizer_controller(world.context, &mut world.needs, &question);
     let snapshot = world.context.snapshot;
-    let goes = |id: &ObjectId| {
-        !snapshot.object(*id).terminating() && world.stored(*id).is_none_or(|stored| stored.terminating)
+    // Whether it was being deleted before, or its namespace was.
+    let was_leaving = |id: &ObjectId| {
+        let namespace = world.context.namespace_named(snapshot.object(*id).namespace);
+        std::iter::once(*id).chain(namespace).any(|object| snapshot.object(object).terminating())
     };
+    let goes = |id: &ObjectId| was_leaving(id) || world.stored(*id).is_none_or(|stored| stored.terminating);
     if !matches!(controller.liveness, Liveness::Alive(_))
         || controller.running.is_empty()
         || !controller.running.iter().all(goes)
@@ -373,6 +376,11 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
     }
     let names: Vec<String> = controller.running.iter().map(|id| snapshot.short_name(*id)).collect();
     let names = names.join(" and ");
+    if controller.running.iter().all(was_leaving) {
+        let is = if controller.running.len() == 1 { "is" } else { "are" };
+        let liveness = Liveness::Unknown(format!("{names} {is} being deleted"));
+        return Arc::new(FinalizerController { liveness, ..(*controller).clone() });
+    }
     let go = if controller.running.len() == 1 { "goes" } else { "go" };
     // R9.10: in a namespace, the pods are deleted first, and nothing else before they are gone.
     let namespace = snapshot.object(object).namespace;

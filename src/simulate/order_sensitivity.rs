@@ -115,6 +115,12 @@ impl Survey<'_, '_, '_> {
                 }
             }
         }
+        // The collector may be about to delete the dependents of an owner whose earlier delete goes on.
+        for object in &self.end.going_on {
+            if Stored::of(self.object(*object)).waiting() {
+                self.by_others(*object, PossibleDeletion { foreground: true, ..PossibleDeletion::default() });
+            }
+        }
         // A Namespace or CRD that was already terminating may continue because of this delete.
         for change in &self.end.log {
             match &change.cause {
@@ -331,13 +337,15 @@ impl Survey<'_, '_, '_> {
         let is_its_node = context.graph.by_uid(object.uid) == Some(NodeId::from(id));
         let possible_deletion = self.possible_deletions.get(&id);
         let orphans = possible_deletion.is_some() && object.finalizers.contains(&Symbol::ORPHAN);
+        let goes_on = |id: ObjectId| self.end.going_on.contains(&id);
         let was_under_way = object.terminating()
+            && !goes_on(id)
             && (possible_deletion.is_some_and(|possible_deletion| possible_deletion.by_others)
                 || object.finalizers.contains(&Symbol::FOREGROUND)
                 || object.finalizers.contains(&Symbol::ORPHAN)
                 || (object.grace.get().is_none_or(|grace| grace == 0) && !object.owners.is_empty()));
         let waited_for = possible_deletion.is_some()
-            && self.owners(id).iter().any(|owner| {
+            && self.owners(id).iter().filter(|owner| !goes_on(**owner)).any(|owner| {
                 let owner = self.object(*owner);
                 owner.terminating() && owner.finalizers.contains(&Symbol::FOREGROUND)
             });

@@ -133,25 +133,34 @@ impl<'s, 'a> World<'s, 'a> {
         World::with_collector(context, collector)
     }
 
-    /// Lets the earlier delete of targets that are Terminating already go on, and of what they wait for. The API server
-    /// ignores another DELETE, or nearly so: what comes of these doesn't begin with it.
+    /// Lets the earlier delete of targets that are Terminating already go on, of what they wait for, and of the
+    /// namespaces and CRDs of targets. The API server ignores another DELETE, or nearly so: what comes of these doesn't
+    /// begin with it.
     fn go_on(&mut self, targets: &[ObjectId]) {
-        let is_leaving = |object: &ObjectId| self.context.snapshot.object(*object).terminating();
+        let context = self.context;
+        let above = |target: &ObjectId| {
+            let found = context.snapshot.object(*target);
+            [context.namespace_named(found.namespace), context.definition_of(found.resource)].into_iter().flatten()
+        };
+        let is_leaving = |object: &ObjectId| context.snapshot.object(*object).terminating();
+        for object in targets.iter().flat_map(above).filter(is_leaving) {
+            self.actors.notice(object);
+        }
         let mut leaving: Vec<ObjectId> = targets.iter().copied().filter(is_leaving).collect();
         if leaving.is_empty() {
             return;
         }
         // A namespace waits for its pods first, and then for everything else.
         let contents: Vec<ObjectId> =
-            leaving.iter().flat_map(|object| self.context.contents(*object)).copied().filter(is_leaving).collect();
+            leaving.iter().flat_map(|object| context.contents(*object)).copied().filter(is_leaving).collect();
         leaving.extend(contents);
-        let beneath = Blockers::beneath(&mut World::at_rest(self.context), leaving).objects();
+        let beneath = Blockers::beneath(&mut World::at_rest(context), leaving).objects();
         self.going_on = beneath.into_iter().filter(is_leaving).collect();
         let mut going_on: Vec<ObjectId> = self.going_on.iter().copied().collect();
         going_on.sort_unstable();
         for object in going_on {
             self.actors.notice(object);
-            let found = Stored::of(self.context.snapshot.object(object));
+            let found = Stored::of(context.snapshot.object(object));
             if found.waiting() {
                 self.collector.to_delete.add(object.into());
             }

@@ -87,6 +87,116 @@ fn a_terminating_namespace_loses_data() {
     says(&ran, &["DELETES: 1 object goes."]);
 }
 
+/// A claim that a pod still uses loses its data once the pod ends: being Terminating already is no reason for silence.
+#[test]
+fn a_claim_in_use_that_is_being_deleted_loses_its_data() {
+    let [mut gold, volume] = claim("safe");
+    gold["metadata"] = object(
+        ("v1", "PersistentVolumeClaim"),
+        "gold",
+        json!({"deletionTimestamp": DELETED, "finalizers": ["kubernetes.io/pvc-protection"]}),
+    )["metadata"]
+        .clone();
+    let mut pod = object(("v1", "Pod"), "teller", json!({}));
+    pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "x"}],
+        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]});
+    pod["status"] = json!({"phase": "Running"});
+    let objects = [gold, volume, pod];
+    let ran = on(&objects, "plan pvc/gold -n vault");
+    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 waits.", "! DATA LOSS"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    says(&on(&objects, "plan pvc/gold -n vault --deny-effect=data-loss"), &["REFUSED: "]);
+}
+
+/// What a target that is being deleted takes with it is told, although its namespace is being deleted, too.
+#[test]
+fn what_goes_for_two_reasons_is_told() {
+    for finalizer in ["bank.dev/keys", "foregroundDeletion"] {
+        let more = json!({"deletionTimestamp": DELETED});
+        let mut safe = object(LOCKER, "safe", held(finalizer, "locksmith", more));
+        safe["metadata"]["finalizers"] = json!([finalizer]);
+        let operator = {
+            let mut operator = running("locksmith");
+            operator["metadata"]["namespace"] = json!("away");
+            operator
+        };
+        let objects = [vec![going("vault"), safe, operator], claim("safe").to_vec()].concat();
+        let ran = on(&objects, "plan locker/safe -n vault");
+        says(&ran, &["DATA LOSS: ", "already being deleted; ", "PersistentVolumeClaim/gold", "! DATA LOSS"]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+}
+
+/// Thousands of dependents of an owner that is being deleted are no order to search: what is certain is called so.
+#[test]
+fn an_owner_of_thousands_goes_on_for_certain() {
+    let owner = object(LOCKER, "safe", json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]}));
+    let dependent = |number: usize| {
+        let more = json!({"ownerReferences": owners(LOCKER, &["safe"])});
+        object(("v1", "ConfigMap"), &format!("c{number}"), more)
+    };
+    let objects: Vec<Value> = std::iter::once(owner).chain((0..3_000).map(dependent)).collect();
+    for policy in ["foreground", "background"] {
+        let plan = document(&objects, &format!("plan locker/safe -n vault --cascade={policy}"));
+        assert_eq!(plan["verdict"]["result"], "deletes", "{:#}", plan["verdict"]);
+        assert_eq!((&plan["verdict"]["counts"]["deleted"], &plan["simulatedOrders"]), (&json!(3_001), &json!(1)));
+    }
+}
+
+/// A controller that is being deleted itself, or whose namespace is, is not called running.
+#[test]
+fn a_controller_that_goes_does_not_run() {
+    let safe = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({"deletionTimestamp": DELETED})));
+    let mut of_away = running("locksmith");
+    of_away["metadata"]["namespace"] = json!("away");
+    let mut gone = running("locksmith");
+    gone["metadata"]["deletionTimestamp"] = json!(DELETED);
+    gone["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
+    for objects in [[safe.clone(), of_away, going("away")].to_vec(), [safe, gone].to_vec()] {
+        let ran = on(&objects, "plan locker/safe -n vault");
+        says(&ran, &["DEPENDS ON CONTROLLER: "]);
+        says_not(&ran, &["runs"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        says(&on(&objects, "explain locker/safe -n vault"), &["DEPENDS ON CONTROLLER: "]);
+    }
+}
+
+/// Whoever is told to remove a finalizer, or that a policy refuses that, is told first which data goes then.
+#[test]
+fn a_remedy_says_which_data_goes() {
+    let later = object(("v1", "ConfigMap"), "later", json!({"creationTimestamp": "2026-03-01T14:00:00Z"}));
+    let safe = object(LOCKER, "safe", held("bank.dev/keys", "kubectl-edit", json!({"deletionTimestamp": DELETED})));
+    let mut policy =
+        object(("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"), "deny", json!({"namespace": null}));
+    policy["spec"] = json!({"failurePolicy": "Fail", "validations": [{"expression": "false"}],
+        "matchConstraints": {"resourceRules": [{"apiGroups": ["bank.dev"], "apiVersions": ["*"],
+            "operations": ["UPDATE"], "resources": ["lockers"]}]}});
+    let mut binding = object(
+        ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"),
+        "deny",
+        json!({"namespace": null, "uid": "binding"}),
+    );
+    binding["spec"] = json!({"policyName": "deny", "validationActions": ["Deny"]});
+    for (more, code) in [(vec![], "stuck-finalizer"), (vec![policy, binding], "policy-refuses")] {
+        let objects = [vec![safe.clone(), later.clone()], claim("safe").to_vec(), more].concat();
+        let ran = on(&objects, "doctor -n vault");
+        says(&ran, &[code, "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data."]);
+        says(&ran, &["Do:   first keep the data: set the reclaim policy of its volume to Retain"]);
+    }
+}
+
+/// What goes by itself is not what a stuck object waits for.
+#[test]
+fn what_goes_by_itself_is_not_blamed() {
+    let mut safe = object(LOCKER, "safe", held("bank.dev/keys", "nobody", json!({"deletionTimestamp": DELETED})));
+    safe["metadata"]["finalizers"] = json!(["bank.dev/keys", "foregroundDeletion"]);
+    let objects = [vec![safe], claim("safe").to_vec()].concat();
+    let ran = on(&objects, "explain locker/safe -n vault");
+    says(&ran, &["STUCK: Locker/safe is Terminating, and no controller is known to finish it."]);
+    let ran = on(&objects, "doctor -n vault");
+    says_not(&ran, &["Only then does the collector"]);
+}
+
 /// What the API server says is left keeps a namespace, whoever removes that.
 #[test]
 fn what_is_said_to_be_left_is_waited_for() {

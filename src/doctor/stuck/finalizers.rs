@@ -137,8 +137,8 @@ fn finding(
     let can_be_seen = case.live || holds.iter().any(|(_, controller)| points(controller));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
     let away = holds.iter().any(|(_, controller)| controller.is_away());
-    let fires = Fires::of(case, findings, &objects, if away { &finalizers } else { &[] });
-    let code = match (all_expected, !away || fires.is_nothing()) {
+    let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };
+    let code = match (all_expected, fires.is_nothing()) {
         (true, _) => Code::SlowFinalizer,
         (false, false) => Code::ArmedDeletion,
         (false, true) => Code::StuckFinalizer,
@@ -167,8 +167,7 @@ fn finding(
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
             let (stays, below, again) =
                 (stays(&objects), subtree(case, &objects), to_install(case, &holds, " Install or repair {} first:"));
-            let lost = fires.losses.told(case, true);
-            format!("{stays} until {removed}.{lost}{waiting}{below}{again}")
+            format!("{stays} until {removed}.{waiting}{below}{again}")
         }
     };
     let controllers: BTreeSet<String> = holds
@@ -240,7 +239,8 @@ fn to_install(case: &Case<'_>, holds: &[Hold], sentence: &str) -> String {
 
 /// S3: an object deleted in the background keeps its dependents until it is really gone.
 fn subtree(case: &Case<'_>, held: &[ObjectId]) -> String {
-    let below: usize = held.iter().map(|id| case.graph().dependents((*id).into()).len()).sum();
+    let in_background = held.iter().filter(|id| !case.snapshot().object(**id).finalizers.contains(&Symbol::FOREGROUND));
+    let below: usize = in_background.map(|id| case.graph().dependents((*id).into()).len()).sum();
     if below == 0 {
         String::new()
     } else {
@@ -260,13 +260,9 @@ struct Fires {
 }
 
 impl Fires {
-    /// Without `finalizers`, only the data.
     fn of(case: &Case<'_>, findings: &mut FindingsBuilder, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
         let is_claim = |id: &ObjectId| Some(case.snapshot().object(*id).resource) == case.stage.built_in.claims;
         let claims = || held.iter().copied().filter(is_claim);
-        if finalizers.is_empty() {
-            return Fires { losses: Losses::of(case, &mut findings.wanted, claims()), ..Fires::default() };
-        }
         let (effects, needs) = effects_of(case.stage, held);
         findings.wanted.add(&needs);
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
@@ -321,9 +317,7 @@ fn remedies(
     let start = holds.iter().filter_map(|(_, controller)| controller.idle);
     let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
     let mut remedies = Vec::new();
-    if code != Code::SlowFinalizer {
-        remedies.extend(fires.losses.keep(case));
-    }
+    remedies.extend(fires.losses.keep(case));
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
         remedies.push(Remedy::new("start the controller", start.clone()));

@@ -11,6 +11,7 @@ use crate::{
         outcome::{Outcome, Plan},
         reaction::OutsideEffect,
     },
+    simulate::Start,
     wording::{count, some_of},
 };
 
@@ -29,6 +30,10 @@ impl SideEffects<'_, '_> {
             let first = self.effects.len();
             self.add_effects_of(outcome.object);
             self.mark_unsure(outcome, first);
+        }
+        // What was Terminating before and stays so goes, too: nothing takes back a delete.
+        if plan.request.start == Start::AtRest {
+            plan.stays.iter().for_each(|outcome| self.add_effects_of(outcome.object));
         }
         self.effects.sort_by_key(|effect| effect.severity());
     }

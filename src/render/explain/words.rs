@@ -1,5 +1,7 @@
 //! The verdict on an object, and words for states.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     doctor::{
         Code, Explanation, Finding,
@@ -22,6 +24,9 @@ use crate::{
 };
 
 use super::{ExplainView, sections::NAMED};
+
+/// The longest words of the API server in a first line, in bytes.
+const LONGEST_SAID: usize = 120;
 
 /// A word, and a sentence.
 pub(super) type Verdict = (Headline, String);
@@ -77,6 +82,10 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
                 };
                 (headline, format!("{}.", removed(view, removal, &name, now)))
             }
+            // The collector or the namespace controller tries again and again.
+            _ if let Some(refused) = explanation.end.refused.as_ref().filter(|_| would_delete(explanation)) => {
+                (Headline::Waits, format!("{name} is to be deleted, but the API server refuses that: {refused}."))
+            }
             removal => {
                 if let Some(later) = explanation.later.as_ref().filter(|later| later.state != State::Stuck) {
                     let waits = later.state == State::Waiting;
@@ -89,6 +98,11 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             }
         },
     }
+}
+
+/// Whether a write that the API server refuses would delete the object: not only change its references.
+fn would_delete(explanation: &Explanation) -> bool {
+    explanation.next.deletes() || !explanation.next.next.writes()
 }
 
 /// What follows for an object once others have done their part.
@@ -179,26 +193,32 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         ),
         // What the API server says comes before what we foretell.
         (outcome, _) if *outcome != ProjectedOutcome::Goes && said.iter().any(|condition| condition.fails()) => {
-            let failure: Vec<String> = failures.map(|condition| condition.in_words()).collect();
-            (Headline::Stuck, format!("{name} {since}. The API server says why: {}.", failure.join("; ")))
+            let (words, kinds) = failures.map(|condition| (condition.in_words(), condition.kind.clone())).unzip();
+            (Headline::Stuck, format!("{name} {since}. The API server says why: {}.", in_short(words, kinds)))
         }
         (ProjectedOutcome::Goes, _) if explanation.next.may_wait => {
             (Headline::Unsure, format!("{name} {since}; dependents that could not be read may have to be freed first."))
         }
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
-            (Headline::Waits, format!("{name} {since} and would be deleted, but see the findings below."))
+            (Headline::Waits, format!("{name} {since}, and would be deleted but for what Findings says."))
         }
         (outcome, Some(State::Unknown)) | (outcome @ ProjectedOutcome::Goes, _) if !said.is_empty() => {
-            let why: Vec<String> = said.iter().map(|condition| condition.in_words()).collect();
+            let (words, kinds) = said.iter().map(|it| (it.in_words(), it.kind.clone())).unzip();
             let goes = *outcome == ProjectedOutcome::Goes;
             let headline = if goes { Headline::Waits } else { Headline::Depends };
-            (headline, format!("{name} {since}. The API server says why: {}.", why.join("; ")))
+            (headline, format!("{name} {since}. The API server says why: {}.", in_short(words, kinds)))
         }
         (ProjectedOutcome::Goes, _) => (Headline::WillBeDeleted, format!("{name} {since}, and nothing blocks that.")),
         (_, Some(State::Waiting)) => (Headline::Waits, format!("{name} {since} until {}.", until(view, explanation))),
         (_, Some(State::Unknown)) => (Headline::Depends, format!("{name} {since} until {}.", until(view, explanation))),
         _ => (Headline::Stuck, format!("{name} {since}{}.", for_ever(view, explanation))),
     }
+}
+
+/// What conditions say, if that is short; else their types, and the section below has the rest.
+fn in_short(words: Vec<String>, kinds: Vec<String>) -> String {
+    let words = words.join("; ");
+    if words.len() <= LONGEST_SAID { words } else { kinds.join(", ") }
 }
 
 /// What nobody is known to do, to follow `is Terminating`.
@@ -217,9 +237,14 @@ fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     }
 }
 
-/// What waits for nothing else.
+/// What waits for nothing else but what goes by itself.
 fn last_of(explanation: &Explanation) -> Vec<&Waiting> {
-    explanation.waits.iter().filter(|line| !line.above && line.waits_for.is_empty()).collect()
+    let moves = |line: &&Waiting| line.goes || line.lets_go;
+    let going: FxHashSet<ObjectId> = explanation.waits.iter().filter(moves).map(|line| line.object).collect();
+    let is_last = |line: &&Waiting| !line.above && line.waits_for.iter().all(|other| going.contains(other));
+    let last: Vec<&Waiting> = explanation.waits.iter().filter(is_last).collect();
+    let (moving, stays): (Vec<&Waiting>, Vec<&Waiting>) = last.into_iter().partition(moves);
+    if stays.is_empty() { moving } else { stays }
 }
 
 /// Who has to do what before the object is deleted, as a clause after "until".

@@ -43,6 +43,8 @@ pub struct PlanDocument<'a> {
     kept: Option<Vec<KeptJson<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     also_kept: Option<Vec<ObjectJson<'a>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remaining: Vec<RemainingJson<'a>>,
 }
 
 /// A sweep as JSON or YAML.
@@ -228,8 +230,14 @@ impl<'a> PlanDocument<'a> {
             gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
             kept: keep::kept(view),
             also_kept: keep::stays(view),
+            remaining: remaining(view),
         }
     }
+}
+
+/// What is Terminating already, and stays so.
+fn remaining<'a>(view: &PlanView<'a>) -> Vec<RemainingJson<'a>> {
+    view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect()
 }
 
 /// What could not be read, and what a dump leaves out of what may follow.
@@ -245,7 +253,7 @@ impl<'a> SweepDocument<'a> {
             verdict,
             course: CourseJson::of(view),
             obstacles: ObstacleJson::all_of(view),
-            remaining: view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect(),
+            remaining: remaining(view),
         }
     }
 }

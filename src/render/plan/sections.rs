@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::{
     command_line::{ShellCommand, object_word},
     doctor::commands::Commands,
-    model::{Gap, GapKind, ObjectId, Symbol, gaps::each_once},
+    model::{Gap, GapKind, ObjectId, Symbol, effects::EffectKind, gaps::each_once},
     plan::{Note, NoteKind, Outcome, Summary},
     render::{
         output::TextOptions,
@@ -208,9 +208,10 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     let request = &view.plan.request;
     let obstacles = mend_obstacles(view);
     if !obstacles.is_empty() {
-        return obstacles;
+        return keep_data(view).into_iter().chain(obstacles).collect();
     }
-    if view.plan.outcomes.is_empty() || is_ignored(view) {
+    let is_leaving = |target: &ObjectId| view.snapshot.object(*target).terminating();
+    if view.plan.outcomes.is_empty() || request.targets.iter().all(is_leaving) {
         return keep_data(view).into_iter().chain(explain_what_waits(view)).collect();
     }
     if !view.plan.stuck() {
@@ -233,7 +234,8 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         said.extend(command);
         return said;
     }
-    let mut said = delete_first(view);
+    let mut said = keep_data(view);
+    said.extend(delete_first(view));
     said.extend(causes(view));
     let stuck = |summary: &Summary| summary.stuck + summary.stuck_later;
     let better = view.instead.iter().find(|(propagation, summary)| {
@@ -280,19 +282,6 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
         said.extend(obstacles::commands(view.snapshot, view.kubectl, obstacle).iter().map(Said::command));
     }
     said
-}
-
-/// Whether the targets are being deleted already, and another DELETE changes nothing about that.
-fn is_ignored(view: &PlanView<'_>) -> bool {
-    let is_without_effect = |note: &&Note| {
-        matches!(
-            note.kind,
-            NoteKind::PodAlreadyEnding | NoteKind::NamespaceAlreadyEnding | NoteKind::AlreadyTerminating
-        )
-    };
-    let ignored: BTreeSet<ObjectId> =
-        view.plan.notes.iter().filter(is_without_effect).map(|note| note.object).collect();
-    view.plan.request.targets.iter().all(|target| ignored.contains(target))
 }
 
 /// How to find out what a target waits for that is being deleted already.
@@ -516,8 +505,8 @@ fn start_controller(
 
 /// How to keep the data of volumes that go with their claims.
 fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
-    let volumes = view.plan.both_ends().filter(|outcome| outcome.goes_with_claim()).map(|outcome| outcome.object);
-    let volumes: BTreeSet<ObjectId> = volumes.collect();
+    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
+    let volumes: BTreeSet<ObjectId> = losses.flat_map(|effect| effect.related.iter().copied()).collect();
     let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
     let retain: Vec<Said> =
         volumes.iter().take(MOST_TARGETS).filter_map(|volume| commands.retain(*volume)).map(Said::command).collect();

@@ -505,7 +505,10 @@ fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
 fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str) -> String {
     let one = reason.objects.len() == 1;
     // Whether they are deleted in the most likely order, now or later.
-    let sure = reason.objects.iter().any(|object| view.outcome(*object).is_none_or(|outcome| outcome.kind.removes()));
+    let is_leaving = |object: &ObjectId| view.snapshot.object(*object).terminating();
+    let goes =
+        |object: &ObjectId| is_leaving(object) || view.outcome(*object).is_none_or(|outcome| outcome.kind.removes());
+    let sure = reason.objects.iter().any(goes);
     let is_now = |object: &ObjectId| view.outcome(*object).is_some_and(|outcome| outcome.kind == OutcomeKind::Deleted);
     let later = if sure && !reason.objects.iter().any(is_now) { " later" } else { "" };
     let may = |verb: &'static str, plural: &'static str, bare: &'static str| match (sure, one) {

@@ -101,7 +101,7 @@ pub fn compare(plan: &Value, before: &[Value], after: &[Value]) -> Result<(), St
             wrong.add(format!("{} ({uid}): it is new, and no living controller made it", described_real(is)));
         }
     }
-    check_whole(plan, &outcomes, &before, &mut wrong);
+    check_whole(plan, &outcomes, &mut wrong);
     for group in plan["jointOutcomes"].as_array().into_iter().flatten() {
         let comes_true = |end: &Value| end.as_array().is_some_and(|end| end.iter().all(|object| is_so(object, &now)));
         if !group.as_array().is_some_and(|ends| ends.iter().any(comes_true)) {
@@ -227,7 +227,7 @@ pub fn check_holders(plan: &Value, outcome: &Value, is: &Value, now: &BTreeMap<&
 }
 
 /// Checks the plan's order and its summary.
-fn check_whole(plan: &Value, outcomes: &[Value], before: &BTreeMap<&str, &Value>, wrong: &mut Wrong) {
+fn check_whole(plan: &Value, outcomes: &[Value], wrong: &mut Wrong) {
     let orders: Vec<i64> = outcomes.iter().filter_map(|outcome| outcome["order"].as_i64()).collect();
     let changed =
         outcomes.iter().filter(|outcome| outcome["outcome"] != "Unchanged" || outcome["order"].is_i64()).count();
@@ -244,15 +244,10 @@ fn check_whole(plan: &Value, outcomes: &[Value], before: &BTreeMap<&str, &Value>
         let is_unknown = outcome["uncertainBecause"].as_str().is_some_and(|why| why != "order");
         removes(outcome) || others.is_some_and(|others| others.iter().any(removes)) || is_unknown
     };
-    // What a sweep can't finish goes already, and so does a target that somebody has deleted before.
+    // What is Terminating already goes already.
     let remaining = plan["remaining"].as_array().into_iter().flatten();
     let first = outcomes.iter().filter(may_be_removed).chain(remaining).map(|outcome| &outcome["object"]);
-    let is_leaving = |target: &&Value| {
-        let was = target["uid"].as_str().and_then(|uid| before.get(uid));
-        was.is_some_and(|was| State::of(was).terminating)
-    };
-    let leaving = plan["targets"].as_array().into_iter().flatten().filter(is_leaving);
-    let first: BTreeSet<String> = first.chain(leaving).map(Value::to_string).collect();
+    let first: BTreeSet<String> = first.map(Value::to_string).collect();
     let then = plan["then"]["outcomes"].as_array().into_iter().flatten().filter(may_be_removed);
     let later = then.filter(|outcome| !first.contains(&outcome["object"].to_string())).count();
     let mut counted = json!({
