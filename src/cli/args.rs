@@ -851,7 +851,7 @@ pub struct VersionArgs {
 /// The policy of a delete, given as `--propagation` or as kubectl's `--cascade`.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct PropagationArgs {
-    /// How the delete treats dependents [default: background]
+    /// How the delete treats dependents; --cascade=POLICY is the same [default: background]
     #[arg(long, help_heading = "Deletion", value_name = "POLICY", value_enum, ignore_case = true)]
     pub propagation: Option<PropagationArg>,
     /// kubectl's name for --propagation

@@ -44,6 +44,9 @@ pub struct EffectCounts {
     /// How many of the errors delete other objects of this cluster, or may.
     #[serde(skip)]
     pub objects: usize,
+    /// How many of the warnings could not be read, or are of controllers that are not known.
+    #[serde(skip)]
+    pub unknown: usize,
 }
 
 impl EffectCounts {
@@ -55,6 +58,7 @@ impl EffectCounts {
             warning: count(&|effect| effect.severity() == Severity::Warning),
             note: count(&|effect| effect.severity() == Severity::Note),
             objects: count(&|effect| effect.kind == EffectKind::ObjectsDeleted),
+            unknown: count(&|effect| effect.severity() == Severity::Warning && effect.kind == EffectKind::Unknown),
         }
     }
 }
@@ -93,7 +97,8 @@ pub fn blast_radius(
     rows.sort_by_key(|row: &Radius| {
         let Summary { stuck, deleted, terminating, detached, orphaned, later, .. } = row.summary;
         let obstacle = row.obstacle.map(|obstacle| !obstacle.taken_down);
-        std::cmp::Reverse((stuck, obstacle, row.effects.error, deleted + terminating + later, detached + orphaned))
+        let size = (obstacle, stuck, row.effects.error, deleted + terminating + later, detached + orphaned);
+        (row.verdict, std::cmp::Reverse(size))
     });
     (rows, needs)
 }

@@ -265,7 +265,7 @@ fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<Strin
     lines.iter().map(|line| line.iter().map(painted).collect::<Vec<_>>().join(" ")).collect()
 }
 
-/// Breaks a word that is too long for a line, such as a finalizer, after punctuation.
+/// Breaks a word that is too long for a line, such as a finalizer: after punctuation, or before a capital letter.
 pub(super) fn pieces(word: &str, width: usize) -> Vec<&str> {
     if word.width() <= width || width < LEAST_BROKEN {
         return vec![word];
@@ -274,8 +274,12 @@ pub(super) fn pieces(word: &str, width: usize) -> Vec<&str> {
     let mut rest = word;
     while rest.width() > width {
         let fits = |at: &usize| rest[..*at].width() <= width;
-        let ends = rest.char_indices().filter(|(_, c)| "./,-".contains(*c)).map(|(at, c)| at + c.len_utf8());
-        let Some(at) = ends.filter(|at| *at < rest.len()).take_while(fits).last() else { break };
+        let places = rest.char_indices().skip(1).map(|(at, _)| at).take_while(fits);
+        let is_end = |at: &usize| {
+            rest[..*at].ends_with(['.', '/', ',', '-'])
+                || rest[..*at].ends_with(char::is_lowercase) && rest[*at..].starts_with(char::is_uppercase)
+        };
+        let Some(at) = places.filter(is_end).last() else { break };
         pieces.push(&rest[..at]);
         rest = &rest[at..];
     }

@@ -90,7 +90,7 @@ impl Fate {
             Self::Later => ('»', "later", Tone::Later, VIOLET, "deleted once others have done their part"),
             Self::Deleted => ('×', "deleted", Tone::Plain, GREY, "deleted"),
             Self::Missing => ('□', "missing", Tone::Quiet, DIM, "no object has this uid"),
-            Self::Kept => ('●', "kept", Tone::Good, GREEN, "kept, with changed owner references"),
+            Self::Kept => ('●', "kept", Tone::Good, GREEN, "kept; loses an owner, or no longer blocks one"),
             Self::Note => ('▲', "NOTE", Tone::Quiet, DIM, "a note, as its line says"),
             Self::Untouched => ('·', "untouched", Tone::Quiet, DIM, "nothing is said to happen to it"),
         };

@@ -43,7 +43,7 @@ fn a_terminating_namespace_goes_on_as_it_does() {
         let ran = on(&objects, "plan ns/vault");
         says(
             &ran,
-            &[&format!("DELETES: Namespace/vault is already being deleted; {go}."), "gc explain namespace/vault"],
+            &[&format!("DELETES: Namespace/vault is already being deleted; {go}."), "gc explain namespaces/vault"],
         );
         assert_eq!(ran.code, 0, "{ran}");
         says(&on(&objects, "explain ns/vault"), &["WILL BE DELETED: "]);

@@ -135,6 +135,6 @@ fn commands_are_quoted() {
         "metadata":{"name":"a $(reboot); isn't","uid":"1"}}"#;
     let ran = with_input(&["plan", "clusterrole", "--all", "--from", "-"], role);
     let quoted =
-        r"kubectl gc delete 'clusterrole.rbac.authorization.k8s.io/a $(reboot); isn'\''t' --propagation=background";
+        r"kubectl gc delete 'clusterroles.rbac.authorization.k8s.io/a $(reboot); isn'\''t' --propagation=background";
     assert!(ran.out.contains(quoted), "{ran}");
 }

@@ -68,7 +68,7 @@ fn the_hook_is_a_job_whose_flags_exist() {
     args.retain(|arg| !arg.starts_with("--selector"));
     args.extend(["--all", "--from", SHOP].map(str::to_owned));
     let ran = gc(&args.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(ran.code == 2 && ran.out.contains("GATE: --deny-effect=data-loss"), "{ran}");
+    assert!(ran.code == 2 && ran.out.contains("--deny-effect=data-loss"), "{ran}");
 }
 
 /// Go reads the function, and the flags in it exist.
@@ -175,7 +175,7 @@ fn the_gate_in_ci_exits_as_the_page_says() {
     assert_eq!(code, 0, "{told}");
     let data = manifest("StatefulSet", "apps/v1", "db");
     let (code, told) = gate(&[("a db.yaml", &data), ("service.yaml", &manifest("Service", "v1", "db"))]);
-    assert!(code == 2 && told.contains("GATE: --deny=") && told.contains("GATE: --deny-effect=data-loss"), "{told}");
+    assert!(code == 2 && told.contains("--deny=") && told.contains("--deny-effect=data-loss"), "{told}");
     let (code, told) = gate(&[("gone.yaml", &manifest("Service", "v1", "nothing"))]);
     assert!(code == 1 && told.contains("nothing"), "{code} {told}");
 }

@@ -75,6 +75,10 @@ impl Output for DoctorView<'_> {
         text::write(self, options, out)
     }
 
+    fn write_verdict(&self, _options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if self.diagnosis.findings.is_empty() { Ok(()) } else { writeln!(out, "{}.", self.counts()) }
+    }
+
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {
         Some(picture::picture(self, options))
     }

@@ -51,6 +51,10 @@ impl Output for ExplainView<'_> {
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         text::write(self, options, out)
     }
+
+    fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.explanations.iter().try_for_each(|explanation| text::write_verdict(self, explanation, options, out))
+    }
 }
 
 /// A line of a tree of owners or blockers.

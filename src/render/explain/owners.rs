@@ -80,8 +80,9 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
     };
     let mut remarks: Vec<String> = Vec::new();
     if let Some(story) = row.story {
-        // The word says that an owner exists.
-        remarks.extend(Some(&story.message).filter(|message| !message.ends_with(word)).cloned());
+        // The word says that an owner exists, or doesn't.
+        let is_said = |message: &&String| message.ends_with(word) || message.as_str() == "it does not exist";
+        remarks.extend(Some(&story.message).filter(|message| !is_said(message)).cloned());
         remarks.extend((row.reference.is_controller()).then(|| "controller".to_owned()));
         remarks.extend(blocks(story).map(str::to_owned));
         if wide {

@@ -47,10 +47,20 @@ pub(super) fn write(view: &ExplainView<'_>, options: &TextOptions<'_>, out: &mut
     Ok(())
 }
 
+/// Writes what comes of an object, in a line.
+pub(super) fn write_verdict(
+    view: &ExplainView<'_>,
+    explanation: &Explanation,
+    options: &TextOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (headline, sentence) = words::verdict(view, explanation, options.now);
+    lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)
+}
+
 impl ExplainView<'_> {
     fn write_one(&self, explanation: &Explanation, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let (headline, sentence) = words::verdict(self, explanation, options.now);
-        lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
+        write_verdict(self, explanation, options, out)?;
         writeln!(out)?;
         if tells_waits(explanation) {
             write_tree(WAITS_FOR, waiting_lines(self, explanation, options.wide), options, out)?;

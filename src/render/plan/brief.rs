@@ -57,7 +57,7 @@ impl Output for BriefView<'_> {
         if all.len() <= WHOLE || !options.fold || kinds::are_shown(view, options) {
             return text::write(view, options, out);
         }
-        verdict::write(view, &verdict::describe(view, &view.verdict()), options, out)?;
+        verdict::write_line(&verdict::describe(view, &view.verdict()), options, out)?;
         let mut left_out = all.len();
         for wanted in [stuck, survives] {
             let some: Vec<Row<'_>> = all.iter().filter(|row| wanted(row)).take(MOST).map(alone).collect();

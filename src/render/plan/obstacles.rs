@@ -60,15 +60,6 @@ fn webhook(snapshot: &Snapshot, kind: ObstacleKind) -> Option<&str> {
     Some(&snapshot.facts.webhooks(configuration)?.webhooks.get(place as usize)?.name)
 }
 
-/// The word before the sentence.
-pub(super) fn word(obstacle: &Obstacle) -> &'static str {
-    match (obstacle.kind, obstacle.taken_down) {
-        (_, true) => "TAKES DOWN",
-        (ObstacleKind::PolicyRefuses { .. } | ObstacleKind::SchemaRefuses { .. }, _) => "REFUSED",
-        _ => "BROKEN",
-    }
-}
-
 /// The obstacle and its consequence.
 pub(super) fn describe(view: &PlanView<'_>, obstacle: &Obstacle) -> String {
     let snapshot = view.snapshot;

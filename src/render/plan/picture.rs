@@ -15,9 +15,7 @@ use super::{
     BlastRadius, PlanView,
     because::{Because, because},
     forest::rows,
-    gates::describe as describe_gate,
     names::{located, name},
-    obstacles::{describe as describe_obstacle, word as obstacle_word},
     sections, side_effects,
     text::row_name,
     verdict::{self, VerdictText},
@@ -96,7 +94,7 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
             ..PictureRow::new(title, row.fate)
         });
     }
-    let sections = obstructions(view).into_iter().chain(sections::of_picture(view, fold)).collect();
+    let sections = sections::of_picture(view, fold);
     View { name, verdict: Some(of_verdict(&verdict)), rows: drawn, waits, sections }
 }
 
@@ -119,14 +117,6 @@ fn of_verdict(VerdictText { headline, sentence }: &VerdictText) -> PictureVerdic
         word: headline.word().to_owned(),
         sentence: sentence.iter().map(|run| run.text.as_str()).collect(),
     }
-}
-
-/// The violated gates and the obstacles, which the text says before its verdict.
-fn obstructions(view: &PlanView<'_>) -> Vec<Section> {
-    let gates = view.gates.iter().map(|violation| ("GATE", describe_gate(view.snapshot, violation)));
-    let obstacles = view.plan.obstacles.iter();
-    let obstacles = obstacles.map(|obstacle| (obstacle_word(obstacle), describe_obstacle(view, obstacle)));
-    gates.chain(obstacles).filter_map(|(label, line)| section(label, vec![line])).collect()
 }
 
 /// What the line of an object has no room for.

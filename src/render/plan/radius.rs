@@ -129,11 +129,14 @@ impl<'a> BlastRadius<'a> {
                 _ => format!("{lost} lost outside the cluster"),
             };
             remarks.push((Tone::Error, remark));
-        } else if row.effects.warning > 0 {
-            remarks.push((
-                Tone::Warning,
-                count(row.effects.warning, "effect outside the cluster", "effects outside the cluster"),
-            ));
+        } else {
+            let EffectCounts { warning, unknown, .. } = row.effects;
+            let known = warning - unknown;
+            let mut add = |number: usize, one: &str, many: &str| {
+                remarks.extend((number > 0).then(|| (Tone::Warning, count(number, one, many))));
+            };
+            add(known, "more effect", "more effects");
+            add(unknown, "effect unknown", "effects unknown");
         }
         if !row.certain {
             remarks.push((Tone::Warning, "not certain".to_owned()));

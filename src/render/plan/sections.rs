@@ -23,7 +23,7 @@ use crate::{
 };
 
 use super::{
-    PlanView, keep,
+    PlanView, gates, keep,
     names::{finished_pods, name, stuck},
     obstacles, set_claims, side_effects, unlisted_contents,
     verdict::{further_doubts, then},
@@ -84,7 +84,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
 
 /// The sections as a picture shows them.
 pub(super) fn of_picture(view: &PlanView<'_>, fold: bool) -> Vec<Section> {
-    drawn(sections(view, fold, true))
+    drawn(sections(view, fold, false))
 }
 
 /// All sections, or without `wide` only those that this delete differs in from others.
@@ -121,7 +121,10 @@ fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<Labelled> {
         }
         false => Default::default(),
     };
+    let gates = view.gates.iter().map(|violation| gates::describe(view.snapshot, violation));
+    let why = gates.chain(view.plan.obstacles.iter().map(|obstacle| obstacles::describe(view, obstacle)));
     let sections = [
+        ("Why", texts(why.collect())),
         ("Lost", texts(side_effects::lost(view, fold))),
         ("Note", texts([note.concat(), also].concat())),
         ("Then", texts([then(view).into_iter().collect(), spared, side_effects::afterwards(view)].concat())),
@@ -583,11 +586,9 @@ fn command_about(view: &PlanView<'_>, verb: &'static str, objects: &[ObjectId]) 
     view.kubectl.plugin(verb).args(words?).in_namespace(namespaces.first().unwrap_or(&""))
 }
 
-/// `deployment/web`, or with its group if the kind is not one of Kubernetes' own.
+/// `deployments.apps/web`
 fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
     let found = view.snapshot.object(object);
     let resource = view.snapshot.resources.get(found.resource);
-    let well_known = !resource.group.contains('.') || resource.group == "apiextensions.k8s.io";
-    let group = if well_known { "" } else { &resource.group };
-    object_word(&resource.kind.to_lowercase(), group, view.snapshot.text(found.name))
+    object_word(&resource.plural, &resource.group, view.snapshot.text(found.name))
 }

@@ -17,7 +17,10 @@ use crate::{
     wording::{and_more, count},
 };
 
-use super::{PlanView, names::name};
+use super::{
+    PlanView,
+    names::{by_some_kinds, name},
+};
 
 /// At most this many objects of one effect are named.
 const NAMED: usize = 3;
@@ -161,17 +164,17 @@ fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
 
 /// What controllers do after the delete; objects with the same reaction share a line.
 pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
-    let mut groups: Vec<(Afterwards, usize)> = Vec::new();
+    let mut groups: Vec<(Afterwards, Vec<ObjectId>)> = Vec::new();
     let mut known: FxHashMap<Afterwards, usize> = FxHashMap::default();
     let mut seen: FxHashSet<(ObjectId, Afterwards)> = FxHashSet::default();
     let both = view.plan.both_ends();
     let all = both.flat_map(|outcome| outcome.afterwards.iter().map(|after| (outcome.object, *after)));
-    for (_, after) in all.filter(|one| seen.insert(*one)) {
+    for (object, after) in all.filter(|one| seen.insert(*one)) {
         let group = *known.entry(after).or_insert_with(|| {
-            groups.push((after, 0));
+            groups.push((after, Vec::new()));
             groups.len() - 1
         });
-        groups[group].1 += 1;
+        groups[group].1.push(object);
     }
     let controllers = |wanted: fn(&Afterwards) -> bool| groups.iter().filter(move |(after, _)| wanted(after)).count();
     let sure = controllers(|after| matches!(after, Afterwards::Recreated { .. }));
@@ -179,16 +182,16 @@ pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     let (many, many_unsure) = (sure > NAMED, unsure > NAMED);
     let mut describe: Vec<String> = Vec::new();
     if many {
-        describe.push(format!("{sure} controllers are not deleted and recreate the objects marked {BACK}"));
+        describe.push(format!("{sure} controllers stay, and create the objects marked {BACK} again"));
     }
     if many_unsure {
-        describe.push(format!("{unsure} controllers are not deleted and may recreate the objects they control"));
+        describe.push(format!("{unsure} controllers stay, and may create again what they control"));
     }
-    for (after, number) in &groups {
+    for (after, objects) in &groups {
         match after {
             Afterwards::Recreated { .. } if many => {}
             Afterwards::MayBeRecreated { .. } if many_unsure => {}
-            Afterwards::MayBeAdopted => describe.push(match number {
+            Afterwards::MayBeAdopted => describe.push(match objects.len() {
                 1 => "a controller whose selector matches may adopt the object that has no owner any more".to_owned(),
                 number => format!(
                     "controllers whose selectors match may adopt the {number} objects that have no owner any \
@@ -196,15 +199,21 @@ pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
                 ),
             }),
             after => {
-                let these = format!("{number} of these");
-                describe.push(in_words(view.snapshot, *after, *number, &these, &|object| name(view, object, None)));
+                let these = match objects.as_slice() {
+                    few if few.len() <= NAMED => {
+                        few.iter().map(|object| name(view, *object, None)).collect::<Vec<_>>().join(" and ")
+                    }
+                    many => by_some_kinds(view, many.iter().copied()),
+                };
+                let of = |object| name(view, object, None);
+                describe.push(in_words(view.snapshot, *after, objects.len(), &these, &of));
             }
         }
     }
     describe
 }
 
-/// What a controller does afterwards to `number` objects, which the sentence calls `these`.
+/// What a controller does afterwards to `number` objects, whose names are `these`.
 fn in_words(
     snapshot: &Snapshot,
     after: Afterwards,
@@ -214,10 +223,10 @@ fn in_words(
 ) -> String {
     let many = number > 1;
     match after {
-        Afterwards::Recreated { by } => format!("{} is not deleted and recreates {these}", name(by)),
-        Afterwards::RecreatedEmpty { by } => format!("{} is not deleted and recreates {these}, empty", name(by)),
-        Afterwards::MayBeRecreated { by } => format!("{} is not deleted and may recreate {these}", name(by)),
-        Afterwards::KeptUp { by } => format!("{by} recreates {these}"),
+        Afterwards::Recreated { by } => format!("{} stays, and creates {these} again", name(by)),
+        Afterwards::RecreatedEmpty { by } => format!("{} stays, and creates {these} again, empty", name(by)),
+        Afterwards::MayBeRecreated { by } => format!("{} stays, and may create {these} again", name(by)),
+        Afterwards::KeptUp { by } => format!("{by} creates {these} again"),
         Afterwards::MirroredAgain { node } => {
             let node = snapshot.text(snapshot.object(node).name);
             format!(
@@ -226,12 +235,10 @@ fn in_words(
             )
         }
         Afterwards::Adopted { by } => {
-            let them = if many { format!("these {number}") } else { "it".to_owned() };
-            format!("{} creates a new ReplicaSet, which adopts {them}", name(by))
+            format!("{} creates a new ReplicaSet, which adopts {these}", name(by))
         }
         Afterwards::AdoptedBy { by } => {
-            let them = if many { format!("{number} of these") } else { "it".to_owned() };
-            format!("{} has a selector that matches, and adopts {them}", name(by))
+            format!("{} has a selector that matches, and adopts {these}", name(by))
         }
         Afterwards::MayBeAdopted => "a controller whose selector matches may adopt it".to_owned(),
     }

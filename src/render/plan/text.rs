@@ -40,7 +40,7 @@ pub(super) fn write_below(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    verdict::write(view, verdict, options, out)?;
+    verdict::write_line(verdict, options, out)?;
     let is_table = kinds::are_shown(view, options);
     let rows = if is_table { Vec::new() } else { rows(view, options.fold) };
     if is_table || !rows.is_empty() {

@@ -27,7 +27,7 @@ use super::{
     PlanView,
     gates::{describe as describe_gate, flag as gate_flag},
     names::{by_kind, by_some_kinds, finished_pods, name, stuck},
-    obstacles::{describe as describe_obstacle, word as obstacle_word},
+    obstacles::describe as describe_obstacle,
 };
 
 /// The longest verdict on a plan, in characters, its word included: one look is enough.
@@ -154,25 +154,7 @@ impl VerdictJson {
     }
 }
 
-/// Writes the verdict, and below it the violated gates and the obstacles.
-pub(super) fn write(
-    view: &PlanView<'_>,
-    verdict: &VerdictText,
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_line(verdict, options, out)?;
-    for violation in view.gates {
-        lines::write_sentence("GATE", Tone::Error, &describe_gate(view.snapshot, violation), options, out)?;
-    }
-    for obstacle in &view.plan.obstacles {
-        let sentence = describe_obstacle(view, obstacle);
-        lines::write_sentence(obstacle_word(obstacle), Tone::Error, &sentence, options, out)?;
-    }
-    Ok(())
-}
-
-/// Writes the verdict alone.
+/// Writes the verdict.
 pub(super) fn write_line(verdict: &VerdictText, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     lines::write_runs(verdict.headline.word(), verdict.headline.tone(), &verdict.sentence, options, out)
 }

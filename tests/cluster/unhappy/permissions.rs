@@ -201,7 +201,7 @@ fn hidden_is_not_none(trial: &Trial<'_>) {
     ] {
         let ran = cluster.gc_as(VIEWER, &["plan", "deploy/web", "-n", namespace, gate]);
         ran.expect(2);
-        assert!(ran.stdout.contains(&format!("GATE: {says}")), "{}", ran.stdout);
+        assert!(ran.stdout.contains(says), "{}", ran.stdout);
         let known = cluster.gc(&["plan", "deploy/web", "-n", namespace, gate]);
         known.expect(0);
     }
