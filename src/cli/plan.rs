@@ -95,7 +95,7 @@ fn tell(
         report.notes.extend(
             gate_violations
                 .iter()
-                .map(|gate_violations| format!("GATE: {}", describe_gate(&session.snapshot, gate_violations))),
+                .map(|gate_violations| format!("REFUSED: {}", describe_gate(&session.snapshot, gate_violations))),
         );
     }
     Ok(report)

@@ -25,9 +25,8 @@ pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs
         }
         let losses = Losses::of(case, wanted, case.released_with(&leaving));
         finding.consequence.push_str(&losses.told(case, true));
-        finding.related.extend(losses.objects.iter().filter(|id| !finding.objects.contains(id)));
-        finding.related.sort_unstable();
-        finding.related.dedup();
+        let known: BTreeSet<ObjectId> = finding.named().collect();
+        finding.related.extend(losses.objects.difference(&known));
         finding.remedies.splice(..0, losses.keep(case));
     }
 }

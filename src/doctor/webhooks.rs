@@ -46,7 +46,11 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             .resources
             .deletable()
             .map(|(_, resource)| resource)
-            .filter(|resource| matches(resource, Write::Delete) || matches(resource, Write::References))
+            .filter(|resource| {
+                let finalizes =
+                    resource.kind == "Namespace" && asked.webhook.matches_part(resource, "finalize", "UPDATE");
+                matches(resource, Write::Delete) || matches(resource, Write::References) || finalizes
+            })
             .collect();
         if concerned.is_empty() || !concerns(case, asked, &concerned) {
             continue;
@@ -62,11 +66,13 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         findings.refused.extend(held.iter().map(|turn| turn.object));
         // What is terminating already waits for more than that.
         let mut content = case.projection.refused_by(BlockedBy::Webhook(asked.configuration, asked.place as u32));
+        let finalized: Vec<ObjectId> = content.iter().copied().filter(|id| snapshot.is_namespace(*id)).collect();
         content.retain(|id| !snapshot.object(*id).terminating());
         let is_kept = |id: &ObjectId| {
             matches(resource_of(*id), Write::References) && asked.called_for(case.stage, *id) == Called::Yes
         };
-        let releases = case.held_by_controllers().filter(is_kept).collect();
+        let mut releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
+        releases.extend(finalized.into_iter().filter(|id| snapshot.object(*id).terminating() && content.is_empty()));
         let finding = finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases });
         findings.findings.push(finding);
     }
@@ -97,6 +103,7 @@ fn finding(
         few @ ([_] | [_, _] | [_, _, _]) => few.join(", "),
         many => format!("{} and {} more kinds", many[..2].join(", "), many.len() - 2),
     };
+    let asked_before = asked.webhook.asked_before(concerned.iter().copied());
     let selective = if asked.webhook.selective { ", as far as its selectors match" } else { "" };
     let mut related: Vec<ObjectId> = held.iter().flat_map(|turn| [Some(turn.object), turn.waiting]).flatten().collect();
     related.sort_unstable();
@@ -105,6 +112,10 @@ fn finding(
     let fires = related.iter().filter(live).count();
     let mut consequence = match (held.len(), fires) {
         (0, _) if !content.is_empty() || !releases.is_empty() => String::new(),
+        (0, _) if asked_before == "changes" => {
+            "No client can change them: controllers cannot remove their finalizers, nor the collector owner references."
+                .to_owned()
+        }
         (0, _) => "No client can delete or change them, including the collector: it cannot collect anything of \
             these kinds."
             .to_owned(),
@@ -166,7 +177,7 @@ fn finding(
         references: Vec::new(),
         related,
         message: format!(
-            "The API server must call the webhook {} before it deletes or changes {of}{selective}; {why}.",
+            "The API server must call the webhook {} before it {asked_before} {of}{selective}; {why}.",
             asked.webhook.name
         ),
         consequence,

@@ -81,6 +81,18 @@ impl Webhook {
         resource.group != ADMISSION && !self.never && self.rules.iter().any(matches)
     }
 
+    /// What the API server is about to do when it asks this webhook about these resources, of what ends a deletion: a
+    /// verb. Rules about changes alone never see a DELETE.
+    pub(crate) fn asked_before<'r>(&self, resources: impl Iterator<Item = &'r Resource> + Clone) -> &'static str {
+        let asks = |operation: &str| resources.clone().any(|resource| self.matches(resource, operation));
+        match (asks("DELETE"), asks("UPDATE")) {
+            (true, true) => "deletes or changes",
+            (true, false) => "deletes",
+            (false, true) => "changes",
+            (false, false) => "finalizes",
+        }
+    }
+
     /// Whether something that can't be judged decides about an object: `matchConditions`, or selectors that an older
     /// snapshot file lacks.
     pub(crate) fn depends_on_unread(&self) -> bool {

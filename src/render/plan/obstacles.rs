@@ -6,7 +6,7 @@ use crate::{
     command_line::{Kubectl, ShellCommand},
     doctor::commands::Commands,
     document::ObjectJson,
-    model::{ObjectId, Snapshot},
+    model::{ObjectId, Snapshot, facts::Webhook},
     simulate::{Obstacle, ObstacleKind},
     wording::count,
 };
@@ -44,7 +44,7 @@ impl<'a> ObstacleJson<'a> {
         ObstacleJson {
             obstacle: obstacle.kind.name(),
             object: ObjectJson::of(snapshot, obstacle.kind.object()),
-            webhook: webhook(snapshot, obstacle.kind),
+            webhook: webhook(snapshot, obstacle.kind).map(|webhook| webhook.name.as_str()),
             taken_down: obstacle.taken_down,
             message: describe(view, obstacle),
             resources: obstacle.resources.iter().map(|id| snapshot.resources.get(*id).full_name()).collect(),
@@ -54,10 +54,9 @@ impl<'a> ObstacleJson<'a> {
     }
 }
 
-/// The name of a webhook.
-fn webhook(snapshot: &Snapshot, kind: ObstacleKind) -> Option<&str> {
+fn webhook(snapshot: &Snapshot, kind: ObstacleKind) -> Option<&Webhook> {
     let ObstacleKind::WebhookUnreachable { configuration, place } = kind else { return None };
-    Some(&snapshot.facts.webhooks(configuration)?.webhooks.get(place as usize)?.name)
+    snapshot.facts.webhooks(configuration)?.webhooks.get(place as usize)
 }
 
 /// The obstacle and its consequence.
@@ -81,8 +80,11 @@ pub(super) fn describe(view: &PlanView<'_>, obstacle: &Obstacle) -> String {
              foreground deletes never finish.{stay}"
         ),
         ObstacleKind::WebhookUnreachable { .. } => format!(
-            "the API server must call the webhook {} of {name} before it deletes or changes {}. {after}, {}.{stay}",
-            webhook(snapshot, obstacle.kind).unwrap_or_default(),
+            "the API server must call the webhook {} of {name} before it {} {}. {after}, {}.{stay}",
+            webhook(snapshot, obstacle.kind).map_or("", |webhook| &webhook.name),
+            webhook(snapshot, obstacle.kind).map_or("deletes or changes", |webhook| {
+                webhook.asked_before(obstacle.resources.iter().map(|id| snapshot.resources.get(*id)))
+            }),
             resources(snapshot, obstacle),
             if *taken_down { format!("nobody can: {why}") } else { format!("it can't: {why}") },
         ),

@@ -215,7 +215,8 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     }
     let is_leaving = |target: &ObjectId| view.snapshot.object(*target).terminating();
     if view.plan.outcomes.is_empty() || request.targets.iter().all(is_leaving) {
-        return keep_data(view).into_iter().chain(explain_what_waits(view)).collect();
+        let first = read_first(view).map(Said::from);
+        return first.into_iter().chain(keep_data(view)).chain(explain_what_waits(view)).collect();
     }
     if !view.plan.stuck() {
         let first = delete_first(view);

@@ -216,7 +216,7 @@ impl World<'_, '_> {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref() else { return Vec::new() };
         let concerns = |resource: &ResourceId| {
-            [Operation::Delete, Operation::DeleteCollection, Operation::Update]
+            [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize]
                 .iter()
                 .any(|operation| obstacles.admission.by_rules(context.snapshot, *resource, *operation).contains(&hook))
         };

@@ -97,9 +97,9 @@ fn owners_are_not_let_go_while_dependents_may_be_hidden() {
     assert!(told.contains("Others may be among what could not be read: secrets (forbidden)."), "{told}");
     let plan = run("plan cm/orphaning").stdout;
     let first = "Next        read first what may still refer to ConfigMap/orphaning: secrets";
-    assert!(plan.contains(first) && !plan.contains("delete configmap"), "{plan}");
+    assert!(plan.contains(first) && !plan.contains("gc delete"), "{plan}");
     let plan = cluster.gc(&["plan", "cm/orphaning", "-n", namespace]).stdout;
-    assert!(plan.contains("delete configmap/orphaning"), "{plan}");
+    assert!(plan.contains("gc explain configmaps/orphaning") && !plan.contains("read first"), "{plan}");
     let dependents = "what could not be read may contain dependents of";
     let foretold = run("sweep --dry-run");
     foretold.expect(1);
