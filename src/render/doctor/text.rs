@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
+use rustc_hash::FxHashSet;
+
 use crate::{
+    command_line::ShellCommand,
     doctor::{Finding, Probed, Remedy},
     model::{Origin, effects::Severity, gaps::each_once},
     render::{
@@ -42,9 +45,10 @@ pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut 
         return view.write_if_deleted(&page, out);
     }
     writeln!(out, "{}.", view.counts())?;
+    let mut told = FxHashSet::default();
     for finding in findings {
         writeln!(out)?;
-        view.write_one(finding, options.wide, &page, out)?;
+        view.write_one(finding, options.wide, &page, &mut told, out)?;
     }
     view.write_if_deleted(&page, out)
 }
@@ -115,6 +119,7 @@ impl DoctorView<'_> {
             finding,
             options.wide,
             &Page { width: options.width.unwrap_or(usize::MAX), style: options.style },
+            &mut FxHashSet::default(),
             out,
         )
     }
@@ -128,7 +133,15 @@ impl DoctorView<'_> {
         visible(&format!("{} {}{subject}", word(finding.severity), finding.code.name())).into_owned()
     }
 
-    fn write_one(&self, finding: &Finding, wide: bool, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    /// `told` has what must be done first and stands above: its commands are not repeated.
+    fn write_one<'f>(
+        &self,
+        finding: &'f Finding,
+        wide: bool,
+        page: &Page<'_>,
+        told: &mut FxHashSet<&'f [ShellCommand]>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let tone = match finding.severity {
             Severity::Error => Tone::Error,
             Severity::Warning => Tone::Warning,
@@ -141,7 +154,12 @@ impl DoctorView<'_> {
         page.write(&finding.message, Tone::Plain, MARGIN, MARGIN, out)?;
         page.labelled("Then:", &finding.consequence, out)?;
         for (index, remedy) in finding.remedies.iter().enumerate() {
-            page.labelled(label(&finding.remedies, index), &remedy.what, out)?;
+            let label = label(&finding.remedies, index);
+            if remedy.comes_first && !told.insert(&remedy.commands) {
+                page.labelled(label, &format!("{} (see above)", remedy.what), out)?;
+                continue;
+            }
+            page.labelled(label, &remedy.what, out)?;
             page.commands(remedy, out)?;
         }
         if finding.remedies.iter().any(|remedy| remedy.commands.len() > shown(remedy).len()) {
@@ -212,7 +230,7 @@ impl Page<'_> {
 pub(in crate::render) fn label(remedies: &[Remedy], index: usize) -> &'static str {
     match index.checked_sub(1).map(|before| &remedies[before]) {
         None => "Do:",
-        Some(before) if before.comes_first && !remedies[index].comes_first => "And:",
+        Some(before) if before.comes_first => "And:",
         Some(_) => "Or:",
     }
 }

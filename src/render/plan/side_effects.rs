@@ -27,12 +27,12 @@ const NAMED: usize = 3;
 /// At most this many different effects are shown if the rest is folded.
 const MOST_EFFECTS: usize = 8;
 
-/// What is lost with an object, in capitals, each with its mark: the start of its remarks.
+/// What is lost with an object, each with its mark: the start of its remarks.
 pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
     let losses = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
         EffectKind::DataLost => Some((LOSS, "DATA LOSS")),
-        EffectKind::ExternalDeleted => Some((OUTSIDE, "EXTERNAL RESOURCE DELETED")),
-        EffectKind::ObjectsDeleted => Some((OUTSIDE, "ALSO DELETES OTHER OBJECTS")),
+        EffectKind::ExternalDeleted => Some((OUTSIDE, "external resource deleted")),
+        EffectKind::ObjectsDeleted => Some((OUTSIDE, "also deletes other objects")),
         _ => None,
     });
     each_once(losses.map(|(mark, loss)| format!("{mark} {loss}")))
