@@ -250,8 +250,12 @@ fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
         return None;
     }
     let why = because_of(view, explanation);
+    // What happens once its dependents are gone is not so yet.
+    let waits = explanation.dependents.waits && !explanation.dependents.blocking.is_empty() && !why.is_empty();
     match explanation.end.outcome {
         ProjectedOutcome::Goes if why.is_empty() => Some("it is deleted".to_owned()),
+        ProjectedOutcome::Goes if waits => Some(format!("it is deleted once {why}")),
+        ProjectedOutcome::Changes { .. } if waits => Some(format!("it is changed once {why}")),
         ProjectedOutcome::Goes => Some(format!("it is deleted: {why}")),
         ProjectedOutcome::Changes { .. } => Some(format!("it is changed: {why}")),
         ProjectedOutcome::Stays => None,

@@ -200,7 +200,7 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
             (Headline::Unsure, format!("{name} {since}; dependents that could not be read may have to be freed first."))
         }
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
-            (Headline::Waits, format!("{name} {since}, and would be deleted but for what Findings says."))
+            (Headline::Waits, format!("{name} {since}, and should go by itself: Findings say why it does not."))
         }
         (outcome, Some(State::Unknown)) | (outcome @ ProjectedOutcome::Goes, _) if !said.is_empty() => {
             let (words, kinds) = said.iter().map(|it| (it.in_words(), it.kind.clone())).unzip();
