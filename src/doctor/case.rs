@@ -173,7 +173,8 @@ impl<'a> Case<'a> {
     /// findings say what is in them.
     pub(super) fn released_with(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
         let snapshot = self.snapshot();
-        let waiting = self.projection.chain_above_all(objects);
+        // What something else keeps, too, stays.
+        let waiting = self.projection.chain_above_all(objects).into_iter().filter(|id| self.stage.later().goes(*id));
         let mut released: Vec<ObjectId> = objects.iter().copied().chain(waiting).collect();
         released.retain(|id| snapshot.object(*id).terminating() && !snapshot.is_namespace(*id) || objects.contains(id));
         released.extend(self.below(&released, self.stage.later()));

@@ -231,9 +231,12 @@ impl Commands<'_> {
         batches.filter_map(command).collect()
     }
 
-    /// Makes a PersistentVolume keep its data when its claim goes.
+    /// Makes a PersistentVolume keep its data when its claim goes, or a VolumeSnapshotContent when its VolumeSnapshot
+    /// goes.
     pub fn retain(self, volume: ObjectId) -> Option<ShellCommand> {
-        self.merge(volume, &json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}}))
+        let kind = &self.snapshot.resources.get(self.snapshot.object(volume).resource).kind;
+        let field = if kind == "PersistentVolume" { "persistentVolumeReclaimPolicy" } else { "deletionPolicy" };
+        self.merge(volume, &json!({"spec": {field: "Retain"}}))
     }
 
     /// Sets fields of an object, or removes them if they are null.

@@ -66,6 +66,8 @@ pub struct Remedy {
     pub decides: bool,
     /// Whether it mends nothing by itself: without it, those that follow are refused, or in vain.
     pub comes_first: bool,
+    /// Whether it comes first because it keeps data that the others lose: beside what else comes first.
+    pub keeps: bool,
 }
 
 impl Remedy {
@@ -76,6 +78,7 @@ impl Remedy {
             commands: commands.into_iter().filter(ShellCommand::fits).collect(),
             decides: false,
             comes_first: false,
+            keeps: false,
         }
     }
 

@@ -19,16 +19,35 @@ use super::{
 pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs) {
     for finding in findings.iter_mut().filter(|finding| releases(finding.code) && !finding.remedies.is_empty()) {
         let is_leaving = |id: &ObjectId| case.snapshot().object(*id).terminating();
-        let leaving: Vec<ObjectId> = finding.named().filter(is_leaving).collect();
-        if leaving.is_empty() {
-            continue;
-        }
-        let losses = Losses::of(case, wanted, case.released_with(&leaving));
+        // What something else keeps, too, stays.
+        let others = finding.related.iter().filter(|id| case.stage.later().goes(**id));
+        let leaving: Vec<ObjectId> = finding.objects.iter().chain(others).copied().filter(is_leaving).collect();
+        let mut released = case.released_with(&leaving);
+        released.extend(held_back(case, finding));
+        let losses = Losses::of(case, wanted, released);
         finding.consequence.push_str(&losses.told(case, true));
         let known: BTreeSet<ObjectId> = finding.named().collect();
         finding.related.extend(losses.objects.difference(&known));
         finding.remedies.splice(..0, losses.keep(case));
     }
+}
+
+/// What the API server refuses to delete until a finding is mended, and what goes with it.
+fn held_back(case: &Case<'_>, finding: &Finding) -> Vec<ObjectId> {
+    let content = finding.objects.iter().flat_map(|object| case.stage.contents(*object)).copied();
+    let is_refused = |id: &ObjectId| {
+        !case.snapshot().object(*id).terminating()
+            && (case.projection.refused(*id).is_some() || case.projection.goes(*id))
+    };
+    let others: Vec<ObjectId> = match finding.code {
+        Code::NamespaceStuck => content.filter(|id| case.projection.refused(*id).is_some()).collect(),
+        Code::WebhookUnreachable | Code::PolicyRefuses | Code::StuckOnSchema => {
+            finding.related.iter().copied().filter(is_refused).collect()
+        }
+        _ => return Vec::new(),
+    };
+    let below = case.goes_below(&others);
+    [others, below].concat()
 }
 
 /// Whether the remedies of a finding let Terminating objects go.
@@ -74,6 +93,10 @@ impl Losses {
         wanted.add(&needs);
         for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
             losses.objects.insert(effect.object);
+            let built_in = case.stage.built_in;
+            let resource = Some(snapshot.object(effect.object).resource);
+            let holds_it = resource == built_in.volumes || resource == built_in.snapshot_contents;
+            losses.volumes.extend(Some(effect.object).filter(|_| holds_it));
             losses.volumes.extend(effect.related);
         }
         losses
@@ -101,9 +124,16 @@ impl Losses {
         let retain: Vec<_> = self.volumes.iter().filter_map(|volume| case.commands().retain(*volume)).collect();
         let what = match retain.len() {
             0 => return None,
-            1 => "keep the data: set the reclaim policy of its volume to Retain",
-            _ => "keep the data: set the reclaim policy of its volumes to Retain",
+            1 if self.are_volumes(case) => "keep the data: set the reclaim policy of its volume to Retain",
+            _ if self.are_volumes(case) => "keep the data: set the reclaim policy of its volumes to Retain",
+            _ => "keep the data: set the policy of what holds it to Retain",
         };
-        Some(Remedy::new(what, retain).before_others())
+        Some(Remedy { keeps: true, ..Remedy::new(what, retain).before_others() })
+    }
+
+    /// Whether no content of a snapshot is among them.
+    fn are_volumes(&self, case: &Case<'_>) -> bool {
+        let volumes = case.stage.built_in.volumes;
+        self.volumes.iter().all(|id| Some(case.snapshot().object(*id).resource) == volumes)
     }
 }

@@ -185,6 +185,47 @@ fn a_remedy_says_which_data_goes() {
     }
 }
 
+/// A claim that another pod keeps loses nothing by the force-delete of one; the content of a snapshot has a policy of
+/// another name.
+#[test]
+fn a_remedy_names_only_what_it_loses() {
+    let later = object(("v1", "ConfigMap"), "later", json!({"creationTimestamp": "2026-03-01T14:00:00Z"}));
+    let uses = |name: &str, more: Value| {
+        let mut pod = object(("v1", "Pod"), name, more);
+        pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "x"}],
+            "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]});
+        pod["status"] = json!({"phase": "Running"});
+        pod
+    };
+    let held_pod = uses("one", held("bank.dev/keys", "kubectl-edit", json!({"deletionTimestamp": DELETED})));
+    let [mut gold, volume] = claim("safe");
+    gold["metadata"]["deletionTimestamp"] = json!(DELETED);
+    gold["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+    gold["metadata"]["ownerReferences"] = json!([]);
+    let alone = vec![held_pod, gold, volume, later.clone()];
+    let both = [alone.clone(), vec![uses("two", json!({}))]].concat();
+    let finding = |objects: &[Value]| {
+        let told = document(objects, "doctor -n vault --only=stuck-finalizer");
+        told["findings"][0]["consequence"].as_str().unwrap().to_owned()
+    };
+    assert!(finding(&alone).contains("DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data."));
+    assert!(!finding(&both).contains("DATA LOSS"), "{}", finding(&both));
+    let mut snapshot = object(
+        ("snapshot.storage.k8s.io/v1", "VolumeSnapshot"),
+        "s1",
+        held("bank.dev/keys", "kubectl-edit", json!({"deletionTimestamp": DELETED})),
+    );
+    snapshot["spec"] = json!({"source": {"persistentVolumeClaimName": "gold"}});
+    snapshot["status"] = json!({"boundVolumeSnapshotContentName": "c1", "readyToUse": true});
+    let mut content = object(("snapshot.storage.k8s.io/v1", "VolumeSnapshotContent"), "c1", json!({"namespace": null}));
+    content["spec"] = json!({"deletionPolicy": "Delete", "driver": "x.y", "source": {"snapshotHandle": "h"},
+        "volumeSnapshotRef": {"name": "s1", "namespace": "vault", "uid": "s1"}});
+    let objects = [snapshot, content, later];
+    for line in ["doctor -n vault", "plan volumesnapshot/s1 -n vault"] {
+        says(&on(&objects, line), &["DATA LOSS: ", r#"/c1 --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'"#]);
+    }
+}
+
 /// What goes by itself is not what a stuck object waits for.
 #[test]
 fn what_goes_by_itself_is_not_blamed() {

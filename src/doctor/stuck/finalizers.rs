@@ -261,7 +261,11 @@ struct Fires {
 
 impl Fires {
     fn of(case: &Case<'_>, findings: &mut FindingsBuilder, held: &[ObjectId], finalizers: &[Symbol]) -> Self {
-        let is_claim = |id: &ObjectId| Some(case.snapshot().object(*id).resource) == case.stage.built_in.claims;
+        // Whoever removes the finalizer: the volume of a claim goes with it, and what a snapshot has stored.
+        let is_claim = |id: &ObjectId| {
+            let (resource, built_in) = (Some(case.snapshot().object(*id).resource), case.stage.built_in);
+            resource == built_in.claims || resource == built_in.volume_snapshots
+        };
         let claims = || held.iter().copied().filter(is_claim);
         let (effects, needs) = effects_of(case.stage, held);
         findings.wanted.add(&needs);

@@ -73,16 +73,23 @@ impl DoctorView<'_> {
         } else if finding.remedies.is_empty() {
             script.comment("No remedy is known.");
         }
+        // What keeps data comes beside what decides.
+        let first = finding.remedies.iter().position(|remedy| !remedy.keeps);
         let decided =
-            finding.code != Code::ArmedDeletion && !finding.remedies.first().is_some_and(|first| first.decides);
+            finding.code != Code::ArmedDeletion && !first.is_some_and(|first| finding.remedies[first].decides);
+        let keeps = |remedy: &Remedy| remedy.keeps && finding.code != Code::ArmedDeletion;
         if !decided {
-            script.comment("This needs a decision first: all of its remedies are commented out.");
+            script.comment(match finding.remedies.iter().any(keeps) {
+                true => "This needs a decision first: only what keeps data is not commented out.",
+                false => "This needs a decision first: all of its remedies are commented out.",
+            });
         }
         let remedies = &finding.remedies;
         for (index, remedy) in remedies.iter().enumerate() {
             // What comes first mends nothing alone.
             let is_mending = || !remedy.comes_first && remedies[..index].iter().all(|before| before.comes_first);
-            let is_active = decided && !remedy.decides && (index == 0 || is_mending());
+            let is_chosen = decided && !remedy.decides && (Some(index) == first || is_mending());
+            let is_active = keeps(remedy) || is_chosen;
             script.remedy(remedy, label(remedies, index), is_active);
         }
     }

@@ -230,7 +230,7 @@ impl Page<'_> {
 pub(in crate::render) fn label(remedies: &[Remedy], index: usize) -> &'static str {
     match index.checked_sub(1).map(|before| &remedies[before]) {
         None => "Do:",
-        Some(before) if before.comes_first => "And:",
+        Some(before) if before.keeps || before.comes_first && !remedies[index].comes_first => "And:",
         Some(_) => "Or:",
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             (Headline::Waits, format!("the collector should delete {name}, and does not: see the findings below."))
         }
         // The section "Next" says why.
-        ProjectedOutcome::Goes if explanation.next.next.writes() => {
+        ProjectedOutcome::Goes if explanation.next.deletes() => {
             (Headline::WillBeDeleted, format!("the collector is about to delete {name}."))
         }
         ProjectedOutcome::Goes => (Headline::WillBeDeleted, format!("{name}: {why}.")),
@@ -83,7 +83,7 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
                 (headline, format!("{}.", removed(view, removal, &name, now)))
             }
             // The collector or the namespace controller tries again and again.
-            _ if let Some(refused) = explanation.end.refused.as_ref().filter(|_| would_delete(explanation)) => {
+            _ if let Some(refused) = explanation.end.refused.as_ref().filter(|_| would_delete(view, explanation)) => {
                 (Headline::Waits, format!("{name} is to be deleted, but the API server refuses that: {refused}."))
             }
             removal => {
@@ -100,9 +100,14 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     }
 }
 
-/// Whether a write that the API server refuses would delete the object: not only change its references.
-fn would_delete(explanation: &Explanation) -> bool {
-    explanation.next.deletes() || !explanation.next.next.writes()
+/// Whether a write that the API server refuses would delete the object: not only change its references. The collector
+/// sends it, or the namespace controller.
+fn would_delete(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
+    let namespace = view.snapshot.text(view.snapshot.object(explanation.object).namespace);
+    let namespaces = view.snapshot.resources.by_group_kind("", "Namespace");
+    let found = namespaces.and_then(|kind| view.snapshot.look_up_named(kind, "", namespace).object());
+    let in_leaving = || found.is_some_and(|id| view.snapshot.object(id).terminating());
+    explanation.next.deletes() || in_leaving()
 }
 
 /// What follows for an object once others have done their part.

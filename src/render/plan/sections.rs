@@ -522,7 +522,12 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
         all if all > MOST_TARGETS => format!("each of {} volumes", thousands(all)),
         _ => "the volumes".to_owned(),
     };
-    let text = format!("to keep the data, set the reclaim policy of {which} to Retain first:");
+    let is_volume =
+        |id: &ObjectId| view.snapshot.resources.get(view.snapshot.object(*id).resource).kind == "PersistentVolume";
+    let text = match volumes.iter().all(is_volume) {
+        true => format!("to keep the data, set the reclaim policy of {which} to Retain first:"),
+        false => "to keep the data, set the policy of what holds it to Retain first:".to_owned(),
+    };
     [Said::from(text)].into_iter().chain(retain).collect()
 }
 

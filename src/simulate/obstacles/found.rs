@@ -80,6 +80,8 @@ impl World<'_, '_> {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return Vec::new() };
         let mut prevented = healthy.map(|healthy| self.prevented_beside(healthy)).unwrap_or_default();
+        // It is gone all the same, in another way.
+        prevented.retain(|object| self.exists(*object));
         let mut found: BTreeMap<ObstacleKind, Obstacle> = BTreeMap::new();
         if let Some((lease, why)) = obstacles.manager_away.as_ref().filter(|_| !prevented.is_empty()) {
             let kind = ObstacleKind::ControllersAway { lease: *lease };
