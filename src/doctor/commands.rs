@@ -234,9 +234,14 @@ impl Commands<'_> {
     /// Makes a PersistentVolume keep its data when its claim goes, or a VolumeSnapshotContent when its VolumeSnapshot
     /// goes.
     pub fn retain(self, volume: ObjectId) -> Option<ShellCommand> {
-        let kind = &self.snapshot.resources.get(self.snapshot.object(volume).resource).kind;
-        let field = if kind == "PersistentVolume" { "persistentVolumeReclaimPolicy" } else { "deletionPolicy" };
+        let field = if self.is_volume(volume) { "persistentVolumeReclaimPolicy" } else { "deletionPolicy" };
         self.merge(volume, &json!({"spec": {field: "Retain"}}))
+    }
+
+    /// Whether it is a PersistentVolume, of what holds data.
+    pub fn is_volume(self, id: ObjectId) -> bool {
+        let resource = self.snapshot.resources.get(self.snapshot.object(id).resource);
+        resource.group.is_empty() && resource.kind == "PersistentVolume"
     }
 
     /// Sets fields of an object, or removes them if they are null.

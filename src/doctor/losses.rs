@@ -122,18 +122,13 @@ impl Losses {
     /// What keeps the data of the volumes, to be done before anything is deleted; `None` if there are none.
     pub(super) fn keep(&self, case: &Case<'_>) -> Option<Remedy> {
         let retain: Vec<_> = self.volumes.iter().filter_map(|volume| case.commands().retain(*volume)).collect();
+        let are_volumes = self.volumes.iter().all(|id| case.commands().is_volume(*id));
         let what = match retain.len() {
             0 => return None,
-            1 if self.are_volumes(case) => "keep the data: set the reclaim policy of its volume to Retain",
-            _ if self.are_volumes(case) => "keep the data: set the reclaim policy of its volumes to Retain",
+            1 if are_volumes => "keep the data: set the reclaim policy of its volume to Retain",
+            _ if are_volumes => "keep the data: set the reclaim policy of its volumes to Retain",
             _ => "keep the data: set the policy of what holds it to Retain",
         };
         Some(Remedy { keeps: true, ..Remedy::new(what, retain).before_others() })
-    }
-
-    /// Whether no content of a snapshot is among them.
-    fn are_volumes(&self, case: &Case<'_>) -> bool {
-        let volumes = case.stage.built_in.volumes;
-        self.volumes.iter().all(|id| Some(case.snapshot().object(*id).resource) == volumes)
     }
 }

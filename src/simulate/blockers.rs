@@ -231,7 +231,7 @@ fn inspect_terminating(
                 holders.push(BlockedBy::Finalizer(finalizer));
                 let text = world.context.snapshot.text(finalizer);
                 let Some(known) = known.iter().find(|known| known.finalizer == text) else {
-                    world.refuses_release(object);
+                    world.note_refused_release(object);
                     let controller = controller_in_the_end(world, object, finalizer);
                     causes.push(state_by(&controller));
                     if controller.name.is_some() && matches!(controller.liveness, Liveness::Unread(_)) {

@@ -18,11 +18,10 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
     let snapshot = case.snapshot();
     let mut by_kind: BTreeMap<ResourceId, Vec<ObjectId>> = BTreeMap::new();
     for (id, _) in roots {
-        let object = snapshot.object(*id);
-        let collected =
-            object.terminating() && object.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer());
-        if collected && concern.includes(*id) && snapshot.resources.not_watched(object.resource).is_some() {
-            by_kind.entry(object.resource).or_default().push(*id);
+        let resource = snapshot.object(*id).resource;
+        let collected = snapshot.waits_for_dependents(*id);
+        if collected && concern.includes(*id) && snapshot.resources.not_watched(resource).is_some() {
+            by_kind.entry(resource).or_default().push(*id);
         }
     }
     for (resource, objects) in by_kind {

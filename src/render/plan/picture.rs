@@ -100,14 +100,9 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
 
 pub(super) fn of_result(result: VerdictResult) -> Fate {
     match result {
-        VerdictResult::Refused | VerdictResult::TakesDown | VerdictResult::DataLoss => Fate::Error,
-        VerdictResult::Stuck => Fate::Stuck,
-        VerdictResult::Depends => Fate::Depends,
-        VerdictResult::Waits => Fate::Waits,
-        VerdictResult::Unsure => Fate::Unsure,
         VerdictResult::External => Fate::Warning,
-        VerdictResult::Deletes => Fate::Deleted,
         VerdictResult::Nothing => Fate::Untouched,
+        other => verdict::headline(other).fate(),
     }
 }
 

@@ -522,9 +522,7 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
         all if all > MOST_TARGETS => format!("each of {} volumes", thousands(all)),
         _ => "the volumes".to_owned(),
     };
-    let is_volume =
-        |id: &ObjectId| view.snapshot.resources.get(view.snapshot.object(*id).resource).kind == "PersistentVolume";
-    let text = match volumes.iter().all(is_volume) {
+    let text = match volumes.iter().all(|id| commands.is_volume(*id)) {
         true => format!("to keep the data, set the reclaim policy of {which} to Retain first:"),
         false => "to keep the data, set the policy of what holds it to Retain first:".to_owned(),
     };

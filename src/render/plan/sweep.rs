@@ -101,6 +101,5 @@ fn changes(view: &PlanView<'_>) -> Vec<Part> {
 
 /// Whether an object is already terminating with a finalizer that the collector removes (R8.1, R8.2).
 fn was_leaving(view: &PlanView<'_>, outcome: &Outcome) -> bool {
-    let before = view.snapshot.object(outcome.object);
-    before.terminating() && before.finalizers.iter().any(|finalizer| finalizer.is_collectors_finalizer())
+    view.snapshot.waits_for_dependents(outcome.object)
 }

@@ -70,15 +70,14 @@ impl World<'_, '_> {
         self.note_refused(object, operation, refused)
     }
 
-    /// Whether the API server certainly refuses that a controller removes its finalizer. Records only that: the write
-    /// isn't simulated.
-    pub(crate) fn refuses_release(&mut self, object: ObjectId) -> bool {
+    /// Records that the API server certainly refuses that a controller removes its finalizer, if it does, and nothing
+    /// else: the write isn't simulated.
+    pub(crate) fn note_refused_release(&mut self, object: ObjectId) {
         let operation = Operation::Update;
-        if !self.heeds_refusals_of(operation) {
-            return false;
+        if self.heeds_refusals_of(operation) {
+            let refused = self.judge(object, operation).refused;
+            self.note_refused(object, operation, refused);
         }
-        let refused = self.judge(object, operation).refused;
-        self.note_refused(object, operation, refused)
     }
 
     fn heeds_refusals_of(&self, operation: Operation) -> bool {
