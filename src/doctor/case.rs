@@ -6,7 +6,7 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{BlockedBy, Needs, ProjectedOutcome, Projection, SimContext},
+    simulate::{BlockedBy, Needs, ProjectedOutcome, Projection, SimContext, world},
 };
 
 use crate::wording::thousands;
@@ -145,7 +145,7 @@ impl<'a> Case<'a> {
         let beside = if shared.is_some() { ids.first().copied() } else { beside };
         let mut names: Vec<String> = ids.iter().take(NAMED).map(|id| self.name(*id, beside)).collect();
         if ids.len() > NAMED {
-            return format!("{} and {} more{place}", names.join(", "), ids.len() - NAMED);
+            return format!("{} and {} more{place}", names.join(", "), thousands(ids.len() - NAMED));
         }
         match names.pop() {
             Some(last) if !names.is_empty() => format!("{} and {last}{place}", names.join(", ")),
@@ -157,6 +157,23 @@ impl<'a> Case<'a> {
     pub(super) fn reference(&self, reference: &Reference) -> String {
         let text = |symbol| self.snapshot().text(symbol);
         format!("{} {}/{}", text(reference.api_version), text(reference.kind), text(reference.name))
+    }
+
+    /// That controllers can't release these Terminating objects: `No controller can remove acme.io/hold from
+    /// ConfigMap/held -n shop`, with the first finalizers, each once.
+    pub(super) fn cannot_be_released(&self, objects: &[ObjectId]) -> String {
+        let mut finalizers: Vec<&str> = Vec::new();
+        for id in objects {
+            let holders = self.projection.holders(*id).into_iter().filter_map(|holder| holder.finalizer());
+            let of_controllers = holders.filter(|it| !it.is_collectors_finalizer()).map(|it| self.snapshot().text(it));
+            let of_its_spec = self.snapshot().is_namespace(*id).then_some(world::NAMESPACE_FINALIZER);
+            for finalizer in of_controllers.chain(of_its_spec) {
+                if finalizers.len() < NAMED && !finalizers.contains(&finalizer) {
+                    finalizers.push(finalizer);
+                }
+            }
+        }
+        format!("No controller can remove {} from {}", finalizers.join(", "), self.names(objects, None))
     }
 
     /// The Terminating objects that wait for a controller to remove its finalizer, in snapshot order.

@@ -43,11 +43,11 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
             }
         }
         let is_kept = |object: &ObjectId| refuses(*object, Operation::Update);
-        refused.extend(case.held_by_controllers().filter(is_kept));
         refused.sort_unstable();
         refused.dedup();
-        if !refused.is_empty() {
-            findings.findings.push(finding(case, policy, &refused, &waiting));
+        let releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
+        if !refused.is_empty() || !releases.is_empty() {
+            findings.findings.push(finding(case, policy, [&refused, &releases, &waiting]));
         }
     }
 }
@@ -70,9 +70,20 @@ fn content(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
     terminating.map(|namespace| (namespace, left(namespace))).collect()
 }
 
-fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, refused: &[ObjectId], waiting: &[ObjectId]) -> Finding {
+/// `refused`: what the collector or the namespace controller would write; `releases`: what controllers would release;
+/// `waiting`: what waits for the first.
+fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waiting]: [&[ObjectId]; 3]) -> Finding {
     let snapshot = case.snapshot();
-    let mut related = [refused, waiting, &[policy.binding]].concat();
+    let mut then: Vec<String> = Vec::new();
+    if !refused.is_empty() {
+        then.push(format!("Requests for {} are refused, and repeated forever.", case.names(refused, None)));
+    }
+    if !releases.is_empty() {
+        then.push(format!("{}.", case.cannot_be_released(releases)));
+    }
+    then.push("Somebody may have protected these on purpose.".to_owned());
+    let first = *refused.iter().chain(releases).next().unwrap_or(&policy.policy);
+    let mut related = [refused, releases, waiting, &[policy.binding]].concat();
     related.sort_unstable();
     related.dedup();
     let uid = |id: ObjectId| snapshot.text(snapshot.object(id).uid);
@@ -81,19 +92,13 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, refused: &[ObjectId], wait
         code: Code::PolicyRefuses,
         severity: Code::PolicyRefuses.severity(),
         cause: format!("{} {}", uid(policy.policy), uid(policy.binding)),
-        message: format!(
-            "{name} refuses all that it matches ({}); {binding} binds it.",
-            policy.why(case.stage, refused[0])
-        ),
-        consequence: format!(
-            "Requests for {} are refused, and repeated forever. Somebody may have protected these on purpose.",
-            case.names(refused, None)
-        ),
+        message: format!("{name} refuses all that it matches ({}); {binding} binds it.", policy.why(case.stage, first)),
+        consequence: then.join(" "),
         objects: vec![policy.policy],
         references: Vec::new(),
         related,
         remedies: vec![
-            let_pass(case, policy, refused[0]),
+            let_pass(case, policy, first),
             Remedy::new("see what it protects, and why", case.commands().get(policy.policy)),
         ],
     }

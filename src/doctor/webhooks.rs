@@ -110,25 +110,15 @@ fn finding(
     related.dedup();
     let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
     let fires = related.iter().filter(live).count();
-    let mut consequence = match (held.len(), fires) {
-        (0, _) if !content.is_empty() || !releases.is_empty() => String::new(),
-        (0, _) if asked_before == "changes" => {
-            "No client can change them: controllers cannot remove their finalizers, nor the collector owner references."
-                .to_owned()
-        }
-        (0, _) => "No client can delete or change them, including the collector: it cannot collect anything of \
-            these kinds."
-            .to_owned(),
-        (_, 0) => {
-            format!("The collector's requests for {} are rejected, and it retries forever.", case.names(&related, None))
-        }
-        (_, fires) => format!(
-            "The collector's requests for {} are rejected, and it retries forever. Once the webhook answers or \
-             is removed, it deletes {}. Decide about that first.",
-            case.names(&related, None),
-            count(fires, "existing object", "existing objects"),
-        ),
-    };
+    let mut then: Vec<String> = Vec::new();
+    if !held.is_empty() {
+        let names = case.names(&related, None);
+        then.push(format!("The collector's requests for {names} are rejected, and it retries forever."));
+    }
+    if fires > 0 {
+        let those = count(fires, "existing object", "existing objects");
+        then.push(format!("Once the webhook answers or is removed, it deletes {those}. Decide about that first."));
+    }
     if !content.is_empty() {
         let is_emptied = |id: &&ObjectId| {
             let name = snapshot.object(**id).name;
@@ -137,10 +127,9 @@ fn finding(
         let namespaces =
             case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
         let emptied: Vec<ObjectId> = namespaces.iter().filter(is_emptied).copied().collect();
-        let beside = if consequence.is_empty() { "" } else { " " };
-        consequence.push_str(&format!(
-            "{beside}The namespace controller's requests for {} are rejected: {} {} Terminating until the webhook \
-             answers or is removed.",
+        then.push(format!(
+            "The namespace controller's requests for {} are rejected: {} {} Terminating until the webhook answers or \
+             is removed.",
             case.names(content, None),
             case.names(&emptied, None),
             if emptied.len() == 1 { "stays" } else { "stay" },
@@ -148,13 +137,19 @@ fn finding(
         related.extend(content.iter().chain(&emptied));
     }
     if !releases.is_empty() {
-        let beside = if consequence.is_empty() { "" } else { " " };
-        let stay = if releases.len() == 1 { "it stays" } else { "they stay" };
-        consequence.push_str(&format!(
-            "{beside}No controller can remove its finalizer from {}: {stay} Terminating until the webhook answers or \
-             is removed.",
-            case.names(&releases, None),
+        then.push(format!(
+            "{}: {} Terminating until the webhook answers or is removed.",
+            case.cannot_be_released(&releases),
+            if releases.len() == 1 { "it stays" } else { "they stay" },
         ));
+    }
+    if then.is_empty() {
+        let all = if asked_before == "changes" {
+            "No client can change them: controllers cannot remove their finalizers, nor the collector owner references."
+        } else {
+            "No client can delete or change them, including the collector: it cannot collect anything of these kinds."
+        };
+        then.push(all.to_owned());
     }
     related.extend(&releases);
     related.sort_unstable();
@@ -163,8 +158,7 @@ fn finding(
         let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
         id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
     });
-    let keeps = !held.is_empty() || !content.is_empty() || !releases.is_empty();
-    let severe = keeps || (populated && !asked.webhook.selective);
+    let severe = !related.is_empty() || (populated && !asked.webhook.selective);
     let patch = vec![
         json!({"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name}),
         json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),
@@ -180,7 +174,7 @@ fn finding(
             "The API server must call the webhook {} before it {asked_before} {of}{selective}; {why}.",
             asked.webhook.name
         ),
-        consequence,
+        consequence: then.join(" "),
         remedies: vec![
             Remedy::new(
                 "allow writes while the webhook is unreachable: they are then not checked",

@@ -280,7 +280,7 @@ fn a_webhook_keeps_an_operator_from_finishing() {
     says_not(&ran, &["if its finalizer"]);
     let ran = on(&going, "doctor -n vault");
     says(&ran, &["before it changes lockers.bank.dev; "]);
-    says(&ran, &["No controller can remove its finalizer from Locker/safe -n vault: it stays Terminating until the "]);
+    says(&ran, &["No controller can remove bank.dev/keys from Locker/safe -n vault: it stays Terminating until the "]);
     says_not(&ran, &["deletion-in-progress"]);
 }
 

@@ -160,7 +160,12 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let remains = said.iter().any(|condition| !condition.fails());
     // A dump may lack what is in it.
     let is_hidden = !case.live && !snapshot.may_hide(&[id]).is_empty();
-    let left = if content.is_empty() && (remains || is_hidden) {
+    // All that the namespace controller lists was read, and is gone. It looks again after at most a minute
+    // (`nsControllerRateLimiter`), and writes the conditions then.
+    let is_older = !said.is_empty() && content.is_empty() && case.stage.said_to_keep(id).is_none();
+    let left = if is_older {
+        "nothing is left in it: what its conditions say is older".to_owned()
+    } else if content.is_empty() && (remains || is_hidden) {
         "what is left in it was not read".to_owned()
     } else if content.is_empty() {
         "nothing visible is left in it".to_owned()
@@ -174,7 +179,10 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     for condition in &said {
         message.push_str(&format!(" {}.", condition.in_words()));
     }
-    let consequence = if said.iter().any(|condition| condition.fails()) {
+    let consequence = if is_older {
+        "The namespace controller looks again within a minute. If it stays, that controller makes no progress."
+            .to_owned()
+    } else if said.iter().any(|condition| condition.fails()) {
         "It stays until what the API server says is mended.".to_owned()
     } else if let Some(refused) = refused(case, id) {
         format!("It stays as long as the API server refuses to delete {refused}.")
@@ -217,7 +225,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     }
     Finding {
         code: Code::NamespaceStuck,
-        severity: Code::NamespaceStuck.severity(),
+        severity: if is_older { Severity::Warning } else { Code::NamespaceStuck.severity() },
         cause: snapshot.text(snapshot.object(id).uid).to_owned(),
         objects: vec![id],
         references: Vec::new(),

@@ -220,16 +220,8 @@ impl World<'_, '_> {
                 noticed.extend(snapshot.look_up(coordinate).object());
             }
         }
-        if Some(object.resource) == context.built_in.claims
-            && let Some(volumes) = context.built_in.volumes
-        {
-            let claim = format!("{}/{}", snapshot.text(object.namespace), snapshot.text(object.name));
-            let is_bound = |id: &&ObjectId| {
-                snapshot.facts.volume(**id).is_some_and(|facts| facts.claim.as_deref() == Some(&claim))
-            };
-            // Only terminating volumes wait for their claim.
-            let waiting = context.of_resource(volumes).iter().filter(|id| terminating(self, **id));
-            noticed.extend(waiting.filter(is_bound));
+        if Some(object.resource) == context.built_in.claims {
+            noticed.extend(context.fact_index.volume_of(snapshot, gone));
         }
         noticed.extend(context.namespace_named(object.namespace));
         // A definition waits for its last instance.

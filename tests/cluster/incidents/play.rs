@@ -155,14 +155,26 @@ impl Incident<'_> {
     #[track_caller]
     pub fn becomes_healthy(&self) {
         for _ in 0..ROUNDS {
-            let ran = self.examine(&["-o", "json"]);
-            if ran.code == Some(1) && ran.stderr.contains("not found") {
+            let Some(next) = poll(PATIENCE, || self.next_problem()).unwrap_or_else(|error| panic!("{error}")) else {
                 return;
-            }
-            let found = Found::of(&ran);
-            let Some(next) = found.findings().find(|finding| finding["severity"] != "Note") else { return };
-            follow(self.cluster, next, 0);
+            };
+            follow(self.cluster, &next, 0);
         }
         panic!("it is not healthy after {ROUNDS} more remedies:\n{}", self.examine(&[]).stdout);
+    }
+
+    /// The first problem that is left, if any. Where the doctor says that a controller looks again, it must do so.
+    fn next_problem(&self) -> Result<Option<Value>, Retry> {
+        let ran = self.examine(&["-o", "json"]);
+        if ran.code == Some(1) && ran.stderr.contains("not found") {
+            return Ok(None);
+        }
+        let found = Found::of(&ran);
+        let next = found.findings().find(|finding| finding["severity"] != "Note");
+        let looks_again = |next: &&Value| next["consequence"].as_str().is_some_and(|it| it.contains("looks again"));
+        match next.filter(looks_again) {
+            Some(_) => Err(Retry::Later(format!("nothing has changed since: {:#}", found.document))),
+            None => Ok(next.cloned()),
+        }
     }
 }
