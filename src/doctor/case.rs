@@ -219,7 +219,11 @@ impl<'a> Case<'a> {
         let mut seen: FxHashSet<ObjectId> = objects.iter().copied().collect();
         let (mut found, mut open) = (Vec::new(), objects.to_vec());
         while let Some(object) = open.pop() {
-            let goes = |below: &ObjectId| *end.outcome_of(*below) == ProjectedOutcome::Goes;
+            // Nobody takes back the delete of what is Terminating only then.
+            let goes = |below: &ObjectId| {
+                let outcome = end.outcome_of(*below);
+                *outcome == ProjectedOutcome::Goes || outcome.leaves() && !self.snapshot().object(*below).terminating()
+            };
             let below = self.graph().dependents(object.into()).iter().chain(self.stage.contents(object));
             let below = below.copied().filter(goes);
             let new: Vec<ObjectId> = below.filter(|below| seen.insert(*below)).collect();

@@ -14,10 +14,10 @@ use super::{
     finding::{Finding, Remedy},
 };
 
-/// Says of findings about Terminating objects which data goes once they are mended, and how to keep it. The others say
-/// by themselves what their remedies lose.
+/// Says of findings about Terminating objects which data goes in the end, and how to keep it. The others say by
+/// themselves what their remedies lose.
 pub(super) fn tell(case: &Case<'_>, findings: &mut [Finding], wanted: &mut Needs) {
-    for finding in findings.iter_mut().filter(|finding| releases(finding.code) && !finding.remedies.is_empty()) {
+    for finding in findings.iter_mut().filter(|finding| releases(finding)) {
         let is_leaving = |id: &ObjectId| case.snapshot().object(*id).terminating();
         // What something else keeps, too, stays.
         let others = finding.related.iter().filter(|id| case.stage.later().goes(**id));
@@ -41,6 +41,7 @@ fn held_back(case: &Case<'_>, finding: &Finding) -> Vec<ObjectId> {
     };
     let others: Vec<ObjectId> = match finding.code {
         Code::NamespaceStuck => content.filter(|id| case.projection.refused(*id).is_some()).collect(),
+        Code::DefinitionStuck | Code::ConversionBroken => content.collect(),
         Code::WebhookUnreachable | Code::PolicyRefuses | Code::StuckOnSchema => {
             finding.related.iter().copied().filter(is_refused).collect()
         }
@@ -50,19 +51,31 @@ fn held_back(case: &Case<'_>, finding: &Finding) -> Vec<ObjectId> {
     [others, below].concat()
 }
 
-/// Whether the remedies of a finding let Terminating objects go.
-fn releases(code: Code) -> bool {
-    matches!(
-        code,
-        Code::StuckFinalizer
-            | Code::SlowFinalizer
-            | Code::NamespaceStuck
-            | Code::PodWithoutKubelet
-            | Code::ForegroundDeadlock
-            | Code::WebhookUnreachable
-            | Code::PolicyRefuses
-            | Code::StuckOnSchema
-    )
+/// Whether the remedies of a finding let Terminating objects go, or these go by themselves.
+fn releases(finding: &Finding) -> bool {
+    let code = finding.code;
+    code == Code::DeletionInProgress
+        || !finding.remedies.is_empty()
+            && matches!(
+                code,
+                Code::StuckFinalizer
+                    | Code::StuckOnNotServed
+                    | Code::StuckOnInvalidScope
+                    | Code::StuckOnProtected
+                    | Code::StuckUnwatched
+                    | Code::DependentsRecreated
+                    | Code::NamespaceSpecFinalizer
+                    | Code::DefinitionStuck
+                    | Code::ConversionBroken
+                    | Code::ApiUnavailable
+                    | Code::SlowFinalizer
+                    | Code::NamespaceStuck
+                    | Code::PodWithoutKubelet
+                    | Code::ForegroundDeadlock
+                    | Code::WebhookUnreachable
+                    | Code::PolicyRefuses
+                    | Code::StuckOnSchema
+            )
 }
 
 /// The data that goes with some objects.

@@ -90,7 +90,9 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
 
 /// The deletions in scope that go on, and that these findings are not about.
 pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
-    stuck::progress::untold(case, findings, &mut Needs::default())
+    let mut going_on = stuck::progress::untold(case, findings, &mut Needs::default());
+    losses::tell(case, &mut going_on, &mut Needs::default());
+    going_on
 }
 
 /// The worst first; then those with more affected objects.

@@ -255,7 +255,7 @@ fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> 
 /// What goes with targets that are Terminating already, and is told of them even if something else deletes it, too.
 fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> {
     let context = world.context;
-    let is_leaving = |target: &ObjectId| context.snapshot.object(*target).terminating();
+    let is_leaving = |object: &ObjectId| context.snapshot.object(*object).terminating();
     let mut open: Vec<ObjectId> = request.targets.iter().copied().filter(is_leaving).collect();
     open.extend(&world.going_on);
     if open.is_empty() {
@@ -272,6 +272,7 @@ fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> 
         if taken.insert(object) {
             open.extend(context.graph.dependents(object.into()));
             open.extend(context.contents(object));
+            open.extend(context.claims_of_pod(object).filter(is_leaving));
             open.extend(with_claims.get(&object).into_iter().flatten());
         }
     }

@@ -217,7 +217,7 @@ fn inspect_terminating(
                     read_conversion(world, object);
                     causes.push(State::Stuck);
                 }
-                if let Some(state) = world.context.said_to_keep(object) {
+                if let Some(state) = world.said_to_keep(object) {
                     holders.push(BlockedBy::Said);
                     causes.push(state);
                 }
@@ -301,7 +301,7 @@ fn inspect_terminating(
         for definition in unreadable.iter().filter_map(|gap| definition_without_conversion(snapshot, *gap)) {
             read_conversion(world, definition);
         }
-        let said = world.context.said_to_keep(object);
+        let said = world.said_to_keep(object);
         if content.is_empty() && said.is_none() || !unreadable.is_empty() || api.is_some() {
             causes.push(State::Stuck);
         }

@@ -224,6 +224,16 @@ impl<'a> SimContext<'a> {
         index.get(&resource).copied()
     }
 
+    /// The PersistentVolumeClaims that a pod mentions, as far as its facts were read.
+    pub(crate) fn claims_of_pod(&self, pod: ObjectId) -> impl Iterator<Item = ObjectId> {
+        let namespace = self.snapshot.object(pod).namespace;
+        let names = self.snapshot.facts.pod(pod).into_iter().flat_map(|facts| &facts.claims);
+        names.filter_map(move |name| {
+            let (resource, name) = (self.built_in.claims?, self.snapshot.strings.find(name)?);
+            self.snapshot.look_up(Coordinate { resource, namespace, name }).object()
+        })
+    }
+
     /// The scheduled pods that mention a PersistentVolumeClaim.
     pub(crate) fn users_of_claim(&self, claim: ObjectId) -> &[ObjectId] {
         let index = self.users_of_claims.get_or_init(|| {
@@ -352,6 +362,9 @@ pub struct World<'s, 'a> {
     pub(crate) going_on: FxHashSet<ObjectId>,
     /// What others finish; `None`: nothing.
     pub(crate) others: Option<Others>,
+    /// Namespaces whose `spec.finalizers` have no entries of others any more, and CRDs whose conditions no longer say
+    /// that their instances can't be deleted.
+    pub(crate) freed: FxHashSet<ObjectId>,
     pub log: Vec<Change>,
     pub needs: Needs,
     pub assumptions: BTreeSet<Assumption>,
@@ -396,6 +409,7 @@ impl<'s, 'a> World<'s, 'a> {
             actors: Actors::default(),
             going_on: FxHashSet::default(),
             others: None,
+            freed: FxHashSet::default(),
             log: Vec::new(),
             needs: Needs::default(),
             assumptions: BTreeSet::new(),
@@ -555,7 +569,7 @@ impl<'s, 'a> World<'s, 'a> {
         match self.context.snapshot.facts.namespace(object) {
             Some(facts) => facts.finalizers.iter().any(|finalizer| match finalizer == NAMESPACE_FINALIZER {
                 true => !finalized,
-                false => !self.others.as_ref().is_some_and(|others| others.have_freed(object)),
+                false => !self.freed.contains(&object),
             }),
             None => !finalized,
         }

@@ -452,3 +452,61 @@ fn what_is_lost_behind_an_operator_is_told_of_a_reference() {
     .concat();
     says(&on(&objects, "doctor -n vault"), &["DATA LOSS: PersistentVolumeClaim/gold -n vault may lose its data."]);
 }
+
+/// Once what the API server says of a CRD is mended, its instances go with all that they own: that counts now.
+#[test]
+fn what_a_failing_definition_takes_later_counts() {
+    let safe = object(LOCKER, "safe", json!({}));
+    let objects = [vec![failing_definition("no route"), safe], claim("safe").to_vec()].concat();
+    let ran = on(&objects, "plan crd/lockers.bank.dev");
+    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck; then 4 go.", "no route"]);
+    let ran = on(&objects, "plan crd/lockers.bank.dev --deny-effect=data-loss");
+    says(&ran, &["REFUSED: --deny-effect=data-loss forbids it"]);
+    let ran = on(&objects, "doctor");
+    says(
+        &ran,
+        &["definition-stuck", "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.", "first keep the"],
+    );
+}
+
+/// An owner that waits for its dependents deletes a claim that a pod uses: the data goes with the pod.
+#[test]
+fn a_claim_that_a_waiting_owner_deletes_loses_its_data() {
+    let safe = object(LOCKER, "safe", json!({"deletionTimestamp": DELETED, "finalizers": ["foregroundDeletion"]}));
+    let mut pod = object(("v1", "Pod"), "teller", json!({}));
+    pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "x"}],
+        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]});
+    let [mut gold, volume] = claim("safe");
+    gold["metadata"]["finalizers"] = json!(["kubernetes.io/pvc-protection"]);
+    let objects = [safe, gold, volume, pod];
+    let lost = "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.";
+    for line in ["doctor -n vault", "explain pvc/gold -n vault", "explain locker/safe -n vault"] {
+        says(&on(&objects, line), &[lost]);
+    }
+}
+
+/// A pod that is being deleted lets a claim go that is, too.
+#[test]
+fn a_pod_that_is_being_deleted_lets_its_claim_go() {
+    let mut pod =
+        object(("v1", "Pod"), "teller", held("bank.dev/keys", "locksmith", json!({"deletionTimestamp": DELETED})));
+    pod["spec"] = json!({"nodeName": "n1", "containers": [{"name": "c", "image": "x"}],
+        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "gold"}}]});
+    let [mut gold, volume] = claim("safe");
+    let going = json!({"deletionTimestamp": DELETED, "finalizers": ["kubernetes.io/pvc-protection"]});
+    gold["metadata"] = object(("v1", "PersistentVolumeClaim"), "gold", going)["metadata"].clone();
+    let ran = on(&[pod, gold, volume], "plan pod/teller -n vault");
+    says(&ran, &["DATA LOSS: already being deleted; 1 volume loses data later, 1 stuck on bank.dev/keys; then 3 go."]);
+}
+
+/// An owner that orphans its dependents stays as long as the API server refuses that.
+#[test]
+fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
+    let safe = object(LOCKER, "safe", json!({"deletionTimestamp": DELETED, "finalizers": ["orphan"]}));
+    let rates = object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["safe"])}));
+    let mut webhook = dead_webhook("", "configmaps");
+    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let ran = on(&[safe, rates, webhook], "explain locker/safe -n vault");
+    says(&ran, &["STUCK: Locker/safe is Terminating", "The API server refuses that: "]);
+    says_not(&ran, &["UNSURE", "within seconds"]);
+}

@@ -76,6 +76,8 @@ pub struct FinalState {
     pub state: Option<State>,
     /// Why it isn't deleted or changed, if the API server refuses that: a clause.
     pub refused: Option<String>,
+    /// Which data is lost with it: a sentence, with a space before it; empty if none is known to be.
+    pub lost: String,
 }
 
 /// What follows for an object that is deleted once others have done their part (R9.37).
@@ -210,7 +212,7 @@ impl Explainer<'_, '_> {
         }
     }
 
-    fn end(&self, object: ObjectId, next: &Next) -> FinalState {
+    fn end(&mut self, object: ObjectId, next: &Next) -> FinalState {
         let projection = self.case.projection;
         let outcome = projection.outcome_of(object).clone();
         let terminating = match outcome {
@@ -220,17 +222,29 @@ impl Explainer<'_, '_> {
         };
         // The cause of a deletion says more than what ends it.
         let changes = || projection.log.iter().filter(|change| change.object == object);
-        let leaving = changes().find(|change| deletes(change));
+        let because = changes().find(|change| deletes(change)).or(changes().next_back());
+        let because = because.map(|change| change.cause.clone()).filter(|_| outcome != ProjectedOutcome::Stays);
+        let uncertain = self.uncertainty(object, next, &outcome);
+        let leaves = outcome.leaves() || self.case.snapshot().object(object).terminating();
+        let lost = if leaves { self.lost(object, uncertain.is_none()) } else { String::new() };
         FinalState {
-            uncertain: self.uncertainty(object, next, &outcome),
-            because: leaving
-                .or(changes().next_back())
-                .map(|change| change.cause.clone())
-                .filter(|_| outcome != ProjectedOutcome::Stays),
+            uncertain,
+            because,
             state: terminating.then(|| projection.state(object)),
             refused: projection.why_refused(self.case.snapshot(), object),
             outcome,
+            lost,
         }
+    }
+
+    /// Which data is lost once an object goes, with what goes along.
+    fn lost(&mut self, object: ObjectId, is_certain: bool) -> String {
+        let released = if self.case.snapshot().object(object).terminating() {
+            self.case.released_with(&[object])
+        } else {
+            [vec![object], self.case.goes_below(&[object])].concat()
+        };
+        Losses::of(self.case, &mut self.wanted, released).told(self.case, is_certain)
     }
 
     /// What follows for an object that stays.
@@ -286,11 +300,17 @@ impl Explainer<'_, '_> {
         behind
     }
 
+    /// The first object that the collector must change next for this one, or this, where the API server refuses that.
+    fn refused(&self, object: ObjectId, next: &Next) -> Option<ObjectId> {
+        let freed: &[ObjectId] = if let Next::FreeDependents(dependents) = next { dependents } else { &[] };
+        let mut written = std::iter::once(object).chain(freed.iter().copied());
+        written.find(|id| self.case.projection.refused(*id).is_some())
+    }
+
     /// An owner may stop waiting before the collector examines a dependent that it would delete for that owner: then
     /// the dependent is kept.
     fn uncertainty(&self, object: ObjectId, next: &Next, outcome: &ProjectedOutcome) -> Option<Uncertainty> {
-        let refused =
-            protected(self.case.snapshot(), object).is_some() || self.case.projection.refused(object).is_some();
+        let refused = protected(self.case.snapshot(), object).is_some() || self.refused(object, next).is_some();
         let overtaken = next.writes() && *outcome == ProjectedOutcome::Stays && !refused;
         let unread = self.case.projection.uncertain(object);
         unread.then_some(Uncertainty::Gap).or(overtaken.then_some(Uncertainty::Order))

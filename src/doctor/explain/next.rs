@@ -102,7 +102,8 @@ impl Explainer<'_, '_> {
             let all: FxHashSet<ObjectId> = blocking.iter().copied().collect();
             *blocking = self.waits_for(object).into_iter().filter(|id| all.contains(id)).collect();
         }
-        let attention = attention(self.case, object, &next);
+        let refused = self.refused(object, &next).filter(|_| next.writes());
+        let attention = if refused.is_some() { Attention::Retried } else { attention(self.case, object, &next) };
         let (rule, mut message) = describe(self.case, object, &next);
         let leaves = next == Next::Nothing(NoAction::OnItsWayOut);
         let follows = leaves.then(|| follows(self.case, object)).flatten();
@@ -110,9 +111,9 @@ impl Explainer<'_, '_> {
             let keep = keep.as_ref().map(|(keep, command)| format!(" {keep} {command}")).unwrap_or_default();
             message.push_str(&format!(" {what}{keep}"));
         }
-        let refused = self.case.projection.why_refused(self.case.snapshot(), object);
-        if let Some(refused) = refused.filter(|_| next.writes()) {
-            message.push_str(&format!(" The API server refuses that: {refused}."));
+        let why = refused.and_then(|refused| self.case.projection.why_refused(self.case.snapshot(), refused));
+        if let Some(why) = why {
+            message.push_str(&format!(" The API server refuses that: {why}."));
         }
         let lets_go = matches!(next, Next::TakeFinalizer(_) | Next::FreeDependents(_));
         let snapshot = self.case.snapshot();
@@ -123,7 +124,6 @@ impl Explainer<'_, '_> {
 
 fn attention(case: &Case<'_>, object: ObjectId, next: &Next) -> Attention {
     match next {
-        _ if next.writes() && case.projection.refused(object).is_some() => Attention::Retried,
         Next::Delete(..) | Next::DropReferences(_) | Next::Unblock if may_lag_after_restart(case.stage, object) => {
             Attention::QueuedUnlessRestarted
         }

@@ -199,13 +199,13 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     };
     let delete = case.commands().delete(&content, "background", &[]);
     let mut remedies = Vec::new();
+    if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
+        remedies.push(Remedy::new("see which APIs do not answer", [case.kubectl.verb("get").arg("apiservices")]));
+    }
     if !content.is_empty() {
         remedies.push(Remedy::new("delete the remaining objects in it, as the namespace controller would", delete));
     }
     remedies.push(Remedy::new("see what is left in it", show_remaining(case, id, &said)));
-    if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
-        remedies.push(Remedy::new("see which APIs do not answer", [case.kubectl.verb("get").arg("apiservices")]));
-    }
     if said.iter().any(|condition| condition.message.contains("webhook")) && refused(case, id).is_none() {
         let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
         remedies.push(Remedy::new("see which webhooks are asked", [case.kubectl.verb("get").arg(webhooks)]));

@@ -150,6 +150,8 @@ struct EndJson {
     because: Option<Because>,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    data_lost: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -417,6 +419,7 @@ impl EndJson {
             references,
             because,
             refused: explanation.end.refused.clone(),
+            data_lost: !explanation.end.lost.is_empty(),
         }
     }
 }

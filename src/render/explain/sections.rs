@@ -60,8 +60,9 @@ fn command(line: impl Display) -> Said {
 
 fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Labelled> {
     let then = end(view, explanation).into_iter().chain(removed_later(view, explanation));
+    let lost = Some(explanation.end.lost.trim_start()).filter(|lost| !lost.is_empty()).map(str::to_owned);
     let ifs = explanation.conditions.iter().map(|condition| format!("if {}.", condition.message));
-    let then = next(explanation, wide).into_iter().chain(then.chain(ifs).map(Said::from));
+    let then = next(explanation, wide).into_iter().chain(then.chain(lost).chain(ifs).map(Said::from));
     let findings = explanation.findings.iter();
     let why = [finalizers(view, explanation), causes(view, explanation), conditions(view, explanation)];
     let why = why.into_iter().flatten();

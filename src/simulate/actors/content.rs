@@ -186,7 +186,7 @@ impl World<'_, '_> {
         // R9.11: unreadable resources may have contents.
         let readable = context.snapshot.unreadable_by_all().next().is_none()
             && !self.held_by_api.contains_key(&object)
-            && context.said_to_keep(object).is_none();
+            && self.said_to_keep(object).is_none();
         if content(self).is_empty() && readable {
             // In the same pass, it may have been asked for its content before or after its backend went.
             if let Some((service, _)) = self.dead_api() {
@@ -196,6 +196,11 @@ impl World<'_, '_> {
             return ActorResult::Done;
         }
         ActorResult::Waits
+    }
+
+    /// What the API server says keeps an object, unless others have mended that.
+    pub(crate) fn said_to_keep(&self, object: ObjectId) -> Option<State> {
+        self.context.said_to_keep(object).filter(|_| !self.freed.contains(&object))
     }
 
     /// Notes that an API without a backend may keep a namespace from being emptied.
@@ -226,7 +231,7 @@ impl World<'_, '_> {
         if searches && !context.instances(object).is_some_and(|resource| context.snapshot.covers(resource, None)) {
             self.doubtful.insert(object);
         }
-        let fails = context.hides_instances(object) || context.said_to_keep(object).is_some();
+        let fails = context.hides_instances(object) || self.said_to_keep(object).is_some();
         let instances = |world: &Self| -> Vec<ObjectId> {
             let resource = context.instances(object).filter(|_| searches && !fails);
             let all = resource.map_or(&[][..], |resource| context.of_resource(resource)).iter().copied();

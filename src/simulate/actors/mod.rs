@@ -15,10 +15,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
-    model::{Coordinate, ObjectId},
-    server::OwnDelete,
-};
+use crate::{model::ObjectId, server::OwnDelete};
 
 use super::{cause::Cause, world::World};
 
@@ -209,16 +206,13 @@ impl World<'_, '_> {
         if let Some(claims) = context.built_in.claims
             && Some(object.resource) == context.built_in.pods
         {
-            let facts = snapshot.facts.pod(gone);
             // A pod that is deleted by force needs no facts: only its claims do.
-            if facts.is_none() && context.fact_index.has_waiting_claim(snapshot, claims, object.namespace) {
+            if snapshot.facts.pod(gone).is_none()
+                && context.fact_index.has_waiting_claim(snapshot, claims, object.namespace)
+            {
                 self.needs.facts.insert(gone);
             }
-            let names = facts.into_iter().flat_map(|facts| &facts.claims);
-            for claim in names.filter_map(|claim| snapshot.strings.find(claim)) {
-                let coordinate = Coordinate { resource: claims, namespace: object.namespace, name: claim };
-                noticed.extend(snapshot.look_up(coordinate).object());
-            }
+            noticed.extend(context.claims_of_pod(gone));
         }
         if Some(object.resource) == context.built_in.claims {
             noticed.extend(context.fact_index.volume_of(snapshot, gone));

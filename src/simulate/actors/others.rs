@@ -8,11 +8,12 @@ use crate::{
         Gap, ObjectId, Symbol,
         effects::{KnownFinalizer, When},
     },
-    server::DeleteOptions,
+    server::{DeleteOptions, OwnDelete},
     simulate::{
         blockers::{BlockedBy, Blockers, State, unfinished_by_sweep},
         cause::Cause,
         controllers::Controllers,
+        foreign_spec_finalizers,
         world::{Assume, World},
     },
 };
@@ -26,8 +27,6 @@ pub(crate) struct Others {
     roots: Vec<ObjectId>,
     /// The length of the log when it was last looked at; `None`: not yet.
     looked_at: Option<usize>,
-    /// Namespaces whose `spec.finalizers` have no entries of others any more.
-    freed: FxHashSet<ObjectId>,
     /// Objects whose controllers wait for what they have deleted.
     waiting: Vec<ObjectId>,
     /// What they finished, in this order.
@@ -52,11 +51,6 @@ impl Others {
     /// Others that also look at these objects.
     pub(crate) fn of(roots: Vec<ObjectId>) -> Self {
         Others { roots, ..Others::default() }
-    }
-
-    /// Whether they have removed their entries from a Namespace's `spec.finalizers`.
-    pub(crate) fn have_freed(&self, namespace: ObjectId) -> bool {
-        self.freed.contains(&namespace)
     }
 }
 
@@ -100,8 +94,8 @@ impl World<'_, '_> {
             if held_by.contains(&BlockedBy::Kubelet) && self.exists(object) {
                 self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
             }
-            if held_by.contains(&BlockedBy::SpecFinalizers) {
-                others.freed.insert(object);
+            if held_by.iter().any(|holder| matches!(holder, BlockedBy::SpecFinalizers | BlockedBy::Said)) {
+                self.freed.insert(object);
                 self.actors.notice(object);
             }
             if !waited.contains(&object) {
@@ -130,15 +124,17 @@ impl World<'_, '_> {
             }
             BlockedBy::Kubelet => true,
             BlockedBy::SpecFinalizers => {
-                let is_freed = self.others.as_ref().is_some_and(|others| others.have_freed(object));
-                !is_freed && !crate::simulate::foreign_spec_finalizers(snapshot, object).is_empty()
+                !self.freed.contains(&object) && !foreign_spec_finalizers(snapshot, object).is_empty()
+            }
+            // All that is in a namespace and can be listed is deleted whatever the API server says of the rest.
+            BlockedBy::Said => {
+                self.context.rules(object).own_delete == OwnDelete::Definition && !self.freed.contains(&object)
             }
             BlockedBy::Unreadable(_)
             | BlockedBy::Webhook(..)
             | BlockedBy::Policy(_)
             | BlockedBy::Schema(_)
-            | BlockedBy::Api(_)
-            | BlockedBy::Said => false,
+            | BlockedBy::Api(_) => false,
         }
     }
 }
