@@ -435,12 +435,14 @@ fn require_live_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), Op
     if absent { Err(OperationError::NamespaceNotFound(namespace.to_owned())) } else { Ok(()) }
 }
 
-/// Fails if the dump has nothing of this namespace, and no list failed that may contain some of it.
+/// Fails if the dump has neither this namespace nor anything in it, and no list failed that may contain some of it.
 fn require_namespace(snapshot: &Snapshot, namespace: &str) -> Result<(), OperationError> {
+    let namespaces = snapshot.resources.by_group_kind("", "Namespace");
     let known: BTreeSet<&str> = snapshot
         .objects()
-        .filter(|(_, object)| !object.namespace.is_empty())
-        .map(|(_, object)| snapshot.text(object.namespace))
+        .map(|(_, object)| if Some(object.resource) == namespaces { object.name } else { object.namespace })
+        .filter(|name| !name.is_empty())
+        .map(|name| snapshot.text(name))
         .collect();
     let may_hide = |list: &ListRecord| {
         list.failure.is_some()

@@ -74,6 +74,7 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
         return;
     }
     add_side_effects(context, &mut second);
+    let concerned = concerned(plan, &second);
     plan.needs.add(&second.needs);
     plan.orders += second.orders;
     plan.steps += second.steps;
@@ -93,6 +94,7 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let differs = |outcome: &Outcome| first.get(&outcome.object).is_none_or(|known| !has_the_same_ends(known, outcome));
     // What goes anyway is told of only if this delete changes it before.
     let is_told = |outcome: &Outcome| first.contains_key(&outcome.object);
+    let once = second.finished.into_iter().filter(|finished| concerned.contains(&finished.object)).collect();
     let anyway = second.anyway.into_iter().filter(is_told);
     let outcomes: Vec<Outcome> = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
     if plan.outcomes.is_empty() && outcomes.is_empty() {
@@ -101,10 +103,26 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let effects = without(second.effects, &plan.effects);
     plan.effects_later = without(std::mem::take(&mut plan.effects_later), &effects);
     plan.effects_later.splice(..0, effects.iter().cloned());
-    let once = second.finished;
     plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
     plan.summary.later = plan.later().count();
     plan.summary.stuck_later = plan.once_later().filter(|finished| finished.state == State::Stuck).count();
+}
+
+/// The objects that either end tells of, and what these wait for, directly or not.
+fn concerned(plan: &Plan, second: &Plan) -> FxHashSet<ObjectId> {
+    let told = plan.outcomes.iter().chain(&plan.stays).chain(&second.outcomes).chain(&second.stays);
+    let mut open: Vec<ObjectId> = told.clone().map(|outcome| outcome.object).collect();
+    let mut waits: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    for outcome in told.chain(&plan.anyway).chain(&second.anyway) {
+        waits.entry(outcome.object).or_default().extend(&outcome.waits_for);
+    }
+    let mut concerned: FxHashSet<ObjectId> = FxHashSet::default();
+    while let Some(object) = open.pop() {
+        if concerned.insert(object) {
+            open.extend(waits.get(&object).into_iter().flatten());
+        }
+    }
+    concerned
 }
 
 /// These effects without the known ones.

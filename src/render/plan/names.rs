@@ -5,7 +5,7 @@ use crate::{
     plan::Outcome,
     render::words::{count_kinds, plural},
     simulate::State,
-    wording::count,
+    wording::{count, thousands},
 };
 
 use super::PlanView;
@@ -47,7 +47,8 @@ fn counted(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>, most: u
     let kinds = counts
         .iter()
         .take(most)
-        .map(|(resource, number)| format!("{number} {}", plural(view.snapshot.resources.get(*resource), *number)));
+        .map(|(resource, number)| (thousands(*number), plural(view.snapshot.resources.get(*resource), *number)))
+        .map(|(number, kind)| format!("{number} {kind}"));
     let kinds = kinds.collect::<Vec<_>>().join(", ");
     match counts.len().saturating_sub(most) {
         0 => kinds,
