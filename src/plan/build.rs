@@ -76,7 +76,8 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
 
     fn build_plan(self, request: Request, refused: Refused, healthy: &OnceCell<World<'s, 'a>>) -> Plan {
         let changes = changes_by_object(&self.world.log);
-        let taken = taken_along(self.world, &request);
+        let is_shared = self.without_delete.is_some();
+        let taken = if is_shared { taken_along(self.world, &request) } else { FxHashSet::default() };
         let context = self.world.context;
         let targets: FxHashSet<ObjectId> = request.targets.iter().copied().collect();
         let mut listed: Vec<(usize, Outcome)> = Vec::new();
@@ -245,26 +246,24 @@ fn unfinished_outcome(context: &SimContext<'_>, object: ObjectId, blockers: &Blo
 
 /// Simulates the same request in a cluster without obstacles.
 fn without_obstacles<'s, 'a>(context: &'s SimContext<'a>, request: &Request) -> World<'s, 'a> {
-    let (mut world, _) = begin(context, request, InitialListOrder::default());
-    world.heeds = false;
-    world.only.clone_from(&request.only);
+    let request = Request { mended: true, ..request.clone() };
+    let (mut world, _) = begin(context, &request, InitialListOrder::default());
     world.settle();
     world
 }
 
-/// What goes with targets that are Terminating already, and is told of them even if something else deletes it, too.
+/// What goes with targets that are Terminating already, or whose namespace or CRD is, and is told of them even if
+/// something else deletes it, too.
 fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> {
     let context = world.context;
     let is_leaving = |object: &ObjectId| context.snapshot.object(*object).terminating();
-    let mut open: Vec<ObjectId> = request.targets.iter().copied().filter(is_leaving).collect();
-    open.extend(&world.going_on);
-    if open.is_empty() {
-        return FxHashSet::default();
-    }
-    let mut with_claims: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    let is_above_leaving = |target: &ObjectId| context.above(*target).any(|above| is_leaving(&above));
+    let targets = request.targets.iter().filter(|target| is_leaving(target) || is_above_leaving(target));
+    let mut open: Vec<ObjectId> = targets.chain(&world.going_on).copied().collect();
+    let mut along: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
     for change in &world.log {
-        if let Cause::ClaimGone(claim) = change.cause {
-            with_claims.entry(claim).or_default().push(change.object);
+        if let Some(above) = change.cause.above() {
+            along.entry(above).or_default().push(change.object);
         }
     }
     let mut taken: FxHashSet<ObjectId> = FxHashSet::default();
@@ -273,7 +272,7 @@ fn taken_along(world: &World<'_, '_>, request: &Request) -> FxHashSet<ObjectId> 
             open.extend(context.graph.dependents(object.into()));
             open.extend(context.contents(object));
             open.extend(context.claims_of_pod(object).filter(is_leaving));
-            open.extend(with_claims.get(&object).into_iter().flatten());
+            open.extend(along.get(&object).into_iter().flatten());
         }
     }
     taken

@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    outcome::{After, Outcome, Plan},
+    outcome::{After, Outcome, OutcomeKind, Plan},
     reaction::OutsideEffect,
     side_effects::add_side_effects,
 };
@@ -66,14 +66,19 @@ impl Plan {
 /// Adds the second end to a plan, whose first is complete: `simulate` plays a request. Nothing is added where nothing
 /// waits for others.
 pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate: impl Fn(&Request) -> Plan) {
-    if plan.request.others_finish || !may_wait(plan) {
+    let is_prevented = prevented(plan).next().is_some();
+    if plan.request.others_finish || !is_prevented && !may_wait(plan) {
         return;
     }
     let mut second = simulate(&Request { others_finish: true, ..plan.request.clone() });
-    if second.finished.is_empty() {
+    let is_prevented = is_prevented || prevented(&second).next().is_some();
+    if second.finished.is_empty() && !is_prevented {
         return;
     }
     add_side_effects(context, &mut second);
+    if is_prevented {
+        go_on_without_obstacles(context, plan, &mut second, simulate);
+    }
     let concerned = concerned(plan, &second);
     plan.needs.add(&second.needs);
     plan.orders += second.orders;
@@ -94,10 +99,11 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     let differs = |outcome: &Outcome| first.get(&outcome.object).is_none_or(|known| !has_the_same_ends(known, outcome));
     // What goes anyway is told of only if this delete changes it before.
     let is_told = |outcome: &Outcome| first.contains_key(&outcome.object);
-    let once = second.finished.into_iter().filter(|finished| concerned.contains(&finished.object)).collect();
+    let once: Vec<Finished> =
+        second.finished.into_iter().filter(|finished| concerned.contains(&finished.object)).collect();
     let anyway = second.anyway.into_iter().filter(is_told);
     let outcomes: Vec<Outcome> = second.outcomes.into_iter().chain(anyway).filter(differs).collect();
-    if plan.outcomes.is_empty() && outcomes.is_empty() {
+    if outcomes.is_empty() && (plan.outcomes.is_empty() || once.is_empty()) {
         return;
     }
     let effects = without(second.effects, &plan.effects);
@@ -106,6 +112,47 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     plan.then = Some(Box::new(Then { once, outcomes, effects, controllers: second.controllers }));
     plan.summary.later = plan.later().count();
     plan.summary.stuck_later = plan.once_later().filter(|finished| finished.state == State::Stuck).count();
+}
+
+/// What a delete would remove or change, and something in its way prevents.
+fn prevented(plan: &Plan) -> impl Iterator<Item = ObjectId> {
+    plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents).copied()
+}
+
+/// Adds to the second end what goes once that is mended: a deletion that began can't be taken back, and controllers try
+/// again until it is done. A target that the API server refuses to delete stays.
+fn go_on_without_obstacles(
+    context: &SimContext<'_>,
+    plan: &Plan,
+    second: &mut Plan,
+    simulate: impl Fn(&Request) -> Plan,
+) {
+    let prevents: FxHashSet<ObjectId> = prevented(plan).collect();
+    let told: FxHashSet<ObjectId> = plan.outcomes.iter().chain(&plan.stays).map(|outcome| outcome.object).collect();
+    let targets = plan.request.targets.iter().copied();
+    let targets: Vec<ObjectId> = targets.filter(|target| !prevents.contains(target) || told.contains(target)).collect();
+    if targets.is_empty() && !plan.request.targets.is_empty() {
+        return;
+    }
+    let mut mended = simulate(&Request { targets, others_finish: true, mended: true, ..plan.request.clone() });
+    add_side_effects(context, &mut mended);
+    let known = plan.outcomes.iter().chain(&second.outcomes).chain(&second.anyway);
+    let known: FxHashMap<ObjectId, OutcomeKind> = known.map(|outcome| (outcome.object, outcome.kind)).collect();
+    let goes_further = |outcome: &Outcome| {
+        let before = known.get(&outcome.object).copied().unwrap_or(OutcomeKind::Unchanged);
+        outcome.kind.removes() && outcome.kind < before
+    };
+    mended.outcomes.retain(goes_further);
+    let further: FxHashSet<ObjectId> = mended.outcomes.iter().map(|outcome| outcome.object).collect();
+    second.outcomes.retain(|outcome| !further.contains(&outcome.object));
+    second.outcomes.append(&mut mended.outcomes);
+    let effects = mended.effects.into_iter().filter(|effect| further.contains(&effect.object)).collect();
+    let effects = without(effects, &second.effects);
+    second.effects.extend(effects);
+    second.needs.add(&mended.needs);
+    second.orders += mended.orders;
+    second.steps += mended.steps;
+    second.assumptions.extend(mended.assumptions);
 }
 
 /// The objects that either end tells of, and what these wait for, directly or not.

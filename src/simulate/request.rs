@@ -29,6 +29,8 @@ pub struct Request {
     pub only: Option<WriteScope>,
     /// Whether all others do their part, once nothing else is left to do (R9.37).
     pub others_finish: bool,
+    /// Whether nothing refuses what follows, and all that must answer does: obstacles are mended.
+    pub mended: bool,
 }
 
 /// An object that was just created, or whose owner references were just changed. The snapshot has its new state.
@@ -67,6 +69,7 @@ impl Request {
             grace: None,
             only: None,
             others_finish: false,
+            mended: false,
         }
     }
 

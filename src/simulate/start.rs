@@ -96,6 +96,10 @@ pub fn begin<'s, 'a>(
     lists: InitialListOrder,
 ) -> (World<'s, 'a>, Refused) {
     let mut world = World::started(context, request.start, lists);
+    if request.mended {
+        world.heeds = false;
+        world.only = None;
+    }
     if request.only.is_some() {
         world.only.clone_from(&request.only);
     }
@@ -138,12 +142,8 @@ impl<'s, 'a> World<'s, 'a> {
     /// begin with it.
     fn go_on(&mut self, targets: &[ObjectId]) {
         let context = self.context;
-        let above = |target: &ObjectId| {
-            let found = context.snapshot.object(*target);
-            [context.namespace_named(found.namespace), context.definition_of(found.resource)].into_iter().flatten()
-        };
         let is_leaving = |object: &ObjectId| context.snapshot.object(*object).terminating();
-        for object in targets.iter().flat_map(above).filter(is_leaving) {
+        for object in targets.iter().flat_map(|target| context.above(*target)).filter(is_leaving) {
             self.actors.notice(object);
         }
         let mut leaving: Vec<ObjectId> = targets.iter().copied().filter(is_leaving).collect();

@@ -207,6 +207,12 @@ impl<'a> SimContext<'a> {
         self.snapshot.look_up(Coordinate { resource, namespace: Symbol::EMPTY, name }).object()
     }
 
+    /// The Namespace and the CustomResourceDefinition of an object: their controllers delete it with them.
+    pub(crate) fn above(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> {
+        let found = self.snapshot.object(object);
+        [self.namespace_named(found.namespace), self.definition_of(found.resource)].into_iter().flatten()
+    }
+
     /// The CustomResourceDefinition of a resource, which is named `<plural>.<group>`.
     pub(crate) fn definition_of(&self, resource: ResourceId) -> Option<ObjectId> {
         let definitions = self.built_in.definitions?;

@@ -510,3 +510,29 @@ fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
     says(&ran, &["STUCK: Locker/safe is Terminating", "The API server refuses that: "]);
     says_not(&ran, &["UNSURE", "within seconds"]);
 }
+
+/// What a webhook or a policy keeps from being deleted goes once somebody mends that: data and gates count now. Nothing
+/// comes of a target that may not be deleted.
+#[test]
+fn what_an_obstacle_prevents_goes_later() {
+    let held = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({})));
+    let free = object(LOCKER, "safe", json!({}));
+    for (safe, group, resource, operation) in
+        [(held, "bank.dev", "lockers", "UPDATE"), (free.clone(), "", "persistentvolumeclaims", "DELETE")]
+    {
+        let mut webhook = dead_webhook(group, resource);
+        webhook["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
+        let objects = [&[safe, running("locksmith"), webhook], &claim("safe")[..]].concat();
+        let ran = on(&objects, "plan locker/safe -n vault");
+        says(&ran, &["DATA LOSS: 1 volume loses data later, ", "are prevented", "» later", "once that is mended"]);
+        let line = "plan locker/safe -n vault --fail-on=never";
+        for gate in ["--deny-effect=data-loss", "--deny=pvc", "--max=1"] {
+            says(&on(&objects, &format!("{line} {gate}")), &["REFUSED: "]);
+        }
+        assert!(on(&objects, &format!("{line} -o name")).done().contains("persistentvolumeclaim/gold"), "{ran}");
+    }
+    let objects = [&[free, dead_webhook("bank.dev", "lockers")], &claim("safe")[..]].concat();
+    let ran = on(&objects, "plan locker/safe -n vault");
+    says(&ran, &["REFUSED: the API server refuses it"]);
+    says_not(&ran, &["later", "DATA LOSS"]);
+}

@@ -542,11 +542,13 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
             format!("{} objects are deleted ({kinds})", thousands(many.len()))
         }
     };
+    let is_prevented = view.plan.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
+    let mended = if is_prevented { "that is mended and " } else { "" };
     let when = match root_causes(view) {
-        _ if view.plan.summary.stuck == 0 => String::new(),
-        RootCauses::Finalizers(names) => {
+        _ if view.plan.summary.stuck == 0 && !is_prevented => String::new(),
+        RootCauses::Finalizers(names) if view.plan.summary.stuck > 0 => {
             let are = if names.len() == 1 { "is" } else { "are" };
-            format!("once {} {are} removed, {}", the_finalizers(&names), others_act(view))
+            format!("once {mended}{} {are} removed, {}", the_finalizers(&names), others_act(view))
         }
         _ => "once that is mended, ".to_owned(),
     };
