@@ -141,14 +141,9 @@ fn attach(case: &Case<'_>, findings: &mut [Finding], place: usize, causes: &[usi
         format!("{} ({})", cause.code.name(), case.names(&cause.objects, None))
     };
     let names: Vec<String> = causes.iter().map(name).collect();
-    let mut remedies: Vec<Remedy> = Vec::new();
-    for cause in causes {
-        let cause = &findings[*cause];
-        // The first remedy of a webhook is enough; of an API, somebody has to choose.
-        let taken = if cause.code == Code::WebhookUnreachable { 1 } else { cause.remedies.len() };
-        let first = cause.remedies.iter().take(taken);
-        remedies.extend(first.cloned().map(Remedy::before_others));
-    }
+    // Its own finding has the others.
+    let first = causes.iter().filter_map(|cause| findings[*cause].remedies.first());
+    let mut remedies: Vec<Remedy> = first.cloned().map(Remedy::before_others).collect();
     let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
     let finding = &mut findings[place];
     finding.consequence.push_str(&format!(" First mend {}.", some_of(&names)));

@@ -17,7 +17,7 @@ use crate::{
     },
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{Policy, PolicyEffect, Severity, When, known_finalizer},
+        effects::{EffectKind, Policy, PolicyEffect, Severity, When, known_finalizer},
     },
     plan::{OutsideEffect, effects_of},
     simulate::{
@@ -253,6 +253,8 @@ fn subtree(case: &Case<'_>, held: &[ObjectId]) -> String {
 struct Fires {
     /// Effects outside the graph, in words, with the number of objects that have them.
     outside: Vec<(String, usize)>,
+    /// Whether these are about objects of a cluster that the controller deletes itself, and nothing else (R9.38).
+    are_objects: bool,
     /// Objects that the collector then deletes, in addition to the blocked ones.
     inside: Vec<ObjectId>,
     /// The data that goes with these, and with blocked claims, whoever removes the finalizer.
@@ -270,8 +272,10 @@ impl Fires {
         let (effects, needs) = effects_of(case.stage, held);
         findings.wanted.add(&needs);
         let mut outside: BTreeMap<String, FxHashSet<ObjectId>> = BTreeMap::new();
+        let mut are_objects = true;
         let is_outside = |effect: &OutsideEffect| effect.severity() == Severity::Error && !is_claim(&effect.object);
         for effect in effects.into_iter().filter(is_outside) {
+            are_objects &= effect.kind == EffectKind::ObjectsDeleted;
             outside.entry(effect.message.into_owned()).or_default().insert(effect.object);
         }
         let each = |id: &ObjectId| finalizers.iter().map(|finalizer| (*id, *finalizer)).collect::<Vec<_>>();
@@ -283,8 +287,12 @@ impl Fires {
         let is_inside = |id: &ObjectId| live(id) && !case.projection.goes(*id) && !with_claims.contains(id);
         let mut inside: Vec<ObjectId> = after.all_removed().filter(is_inside).collect();
         inside.sort_unstable();
-        let losses = Losses::of(case, &mut findings.wanted, inside.iter().copied().chain(claims()));
-        Fires { losses, outside: outside.into_iter().map(|(words, objects)| (words, objects.len())).collect(), inside }
+        // What the controller deletes itself, and what goes with that.
+        let below = case.goes_below_later(held);
+        let going = inside.iter().copied().chain(claims()).chain(below);
+        let losses = Losses::of(case, &mut findings.wanted, going);
+        let outside = outside.into_iter().map(|(words, objects)| (words, objects.len())).collect();
+        Fires { losses, outside, are_objects, inside }
     }
 
     fn is_nothing(&self) -> bool {
@@ -347,14 +355,20 @@ fn remedies(
             commands.delete(&waiting, "background", &[]),
         ));
     }
+    let (outside, are_left) = match (fires.are_objects, objects.len()) {
+        (true, _) => ("the objects that its controller would delete", "these objects are kept"),
+        (false, 1) => ("the external resource", "the external resource is left behind"),
+        (false, _) => ("the external resources", "the external resources are left behind"),
+    };
+    let then = if start.is_empty() { "" } else { ", then start the controller" };
     if !fires.outside.is_empty() {
+        let keep: Vec<ShellCommand> = objects.iter().filter_map(|id| keeping(case, *id)).collect();
+        let then_start = start.iter().filter(|_| !keep.is_empty());
+        let removes = if start.is_empty() { ": its controller then removes" } else { ": it then removes" };
+        let them = if fires.are_objects || objects.len() > 1 { "them" } else { "it" };
         remedies.push(Remedy::new(
-            if objects.len() == 1 {
-                "keep the external resource: its controller then removes the finalizer without deleting it"
-            } else {
-                "keep the external resources: their controller then removes the finalizer without deleting them"
-            },
-            objects.iter().filter_map(|id| keeping(case, *id)),
+            format!("keep {outside}{then}{removes} the finalizer without deleting {them}"),
+            keep.iter().chain(then_start).cloned(),
         ));
     }
     let spared = sparing(case, &fires.inside, objects);
@@ -362,7 +376,6 @@ fn remedies(
         1 => "keep its dependents: remove their references to it",
         _ => "keep their dependents: remove the references to them",
     };
-    let then = if start.is_empty() { "" } else { ", then start the controller" };
     let then_start = start.iter().filter(|_| !spared.is_empty());
     remedies.push(Remedy::new(format!("{keep}{then}"), spared.iter().chain(then_start).cloned()));
     if code == Code::ArmedDeletion {
@@ -381,10 +394,7 @@ fn remedies(
         (Code::ArmedDeletion, inside) if !fires.outside.is_empty() => {
             let then =
                 if inside == 0 { String::new() } else { format!("; the collector then deletes {}", depending(inside)) };
-            format!(
-                "{force}: {} left behind{then}",
-                if objects.len() == 1 { "the external resource is" } else { "the external resources are" }
-            )
+            format!("{force}: {are_left}{then}")
         }
         (Code::ArmedDeletion, 0) => format!("{force}: the data is lost all the same"),
         (Code::ArmedDeletion, inside) => format!("{force}: the collector then deletes {}", depending(inside)),

@@ -226,11 +226,11 @@ impl Page<'_> {
     }
 }
 
-/// What stands before a remedy: the others are alternatives to the first one, but what comes first is done as well.
+/// What stands before a remedy: the others are alternatives to the first one, but all that comes first is done as well.
 pub(in crate::render) fn label(remedies: &[Remedy], index: usize) -> &'static str {
     match index.checked_sub(1).map(|before| &remedies[before]) {
         None => "Do:",
-        Some(before) if before.keeps || before.comes_first && !remedies[index].comes_first => "And:",
+        Some(before) if before.comes_first => "And:",
         Some(_) => "Or:",
     }
 }
