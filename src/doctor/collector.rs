@@ -254,9 +254,9 @@ fn fires(case: &Case<'_>, wanted: &mut Needs, some_refused: bool) -> String {
     let live = |id: &ObjectId| !case.snapshot().object(*id).terminating();
     let going: Vec<ObjectId> = if some_refused {
         let context = SimContext::new(case.snapshot(), case.graph(), case.stage.assume).at(case.now);
-        Projection::of(&context.with_refused_writes()).all_removed().filter(live).collect()
+        Projection::of(&context.with_refused_writes()).all_leaving().filter(live).collect()
     } else {
-        case.projection.all_removed().filter(live).collect()
+        case.projection.all_leaving().filter(live).collect()
     };
     let (are, shows) = match going.len() {
         0 => return String::new(),

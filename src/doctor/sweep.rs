@@ -28,7 +28,7 @@ pub(super) fn remedies(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn]) -> V
         with_dependents(case, turns.flat_map(|turn| [Some(turn.object), turn.waiting]).flatten())
     };
     let (requested, others) = (of(true), of(false));
-    let goes = |id: &&ObjectId| !case.snapshot().object(**id).terminating() && case.projection.goes(**id);
+    let goes = |id: &&ObjectId| is_deleted(case, **id);
     let losses = Losses::of(case, wanted, requested.iter().chain(&others).filter(goes).copied());
     let of_requested = Losses::of(case, wanted, requested.iter().filter(goes).copied());
     let finish = Remedy::new(
@@ -68,9 +68,14 @@ fn with_dependents(case: &Case<'_>, objects: impl Iterator<Item = ObjectId>) -> 
     all
 }
 
+/// Whether the collector deletes an existing object.
+fn is_deleted(case: &Case<'_>, id: ObjectId) -> bool {
+    !case.snapshot().object(id).terminating() && case.projection.outcome_of(id).leaves()
+}
+
 /// How many existing objects are deleted.
 fn harm(case: &Case<'_>, objects: &[ObjectId]) -> String {
-    let goes = |id: &&ObjectId| !case.snapshot().object(**id).terminating() && case.projection.goes(**id);
+    let goes = |id: &&ObjectId| is_deleted(case, **id);
     match objects.iter().filter(goes).count() {
         0 => "it deletes no other object".to_owned(),
         some => format!("it deletes {}", count(some, "existing object", "existing objects")),

@@ -126,9 +126,9 @@ impl Projection {
         *self.outcome_of(object) == ProjectedOutcome::Goes
     }
 
-    /// Every removed object, in no particular order.
-    pub(crate) fn all_removed(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.outcomes.iter().filter(|(_, outcome_of)| **outcome_of == ProjectedOutcome::Goes).map(|(id, _)| *id)
+    /// Every object that is deleted, though it may stay Terminating, in no particular order.
+    pub(crate) fn all_leaving(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.outcomes.iter().filter(|(_, outcome)| outcome.leaves()).map(|(id, _)| *id)
     }
 
     /// Whether something that could not be read decides the outcome of an object.

@@ -274,7 +274,7 @@ fn an_idle_controller_that_goes_leaves_its_finalizers() {
             "Locker/held: stays, and cannot be deleted any more",
             "start Deployment/locker-controller first:",
             "kubectl scale deployments.apps/locker-controller -n vault --replicas=1",
-            "kubectl gc delete lockers.bank.dev/held --archive=held.yaml -n vault",
+            "kubectl gc plan lockers.bank.dev/held -n vault",
         ],
     );
 }

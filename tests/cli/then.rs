@@ -145,7 +145,7 @@ fn what_may_never_be_deleted_any_more_is_told() {
     ] {
         let ran = planned("deploy/pg-operator -n ops", dump);
         assert!(ran.out.contains(told), "{told:?} is not in {ran}");
-        assert!(ran.out.contains("delete first, while Deployment/pg-operator runs to remove the finalizers:"), "{ran}");
+        assert!(ran.out.contains("must go, too: delete first, while Deployment/pg-operator runs; see what"), "{ran}");
         let plan: Value = serde_json::from_str(&planned("deploy/pg-operator -n ops -o json", dump).out).unwrap();
         assert_eq!(plan["notes"][0]["kind"], kind, "{}", plan["notes"]);
     }

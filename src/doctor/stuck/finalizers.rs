@@ -285,7 +285,7 @@ impl Fires {
         let with_claims = after.log.iter().filter(|change| matches!(change.cause, Cause::ClaimGone(_)));
         let with_claims: FxHashSet<ObjectId> = with_claims.map(|change| change.object).collect();
         let is_inside = |id: &ObjectId| live(id) && !case.projection.goes(*id) && !with_claims.contains(id);
-        let mut inside: Vec<ObjectId> = after.all_removed().filter(is_inside).collect();
+        let mut inside: Vec<ObjectId> = after.all_leaving().filter(is_inside).collect();
         inside.sort_unstable();
         // What the controller deletes itself, and what goes with that.
         let below = case.goes_below_later(held);

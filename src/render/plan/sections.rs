@@ -211,7 +211,7 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     let request = &view.plan.request;
     let obstacles = mend_obstacles(view);
     if !obstacles.is_empty() {
-        return keep_data(view).into_iter().chain(obstacles).collect();
+        return keep_data(view).into_iter().chain(obstacles).chain(delete_first(view)).collect();
     }
     let is_leaving = |target: &ObjectId| view.snapshot.object(*target).terminating();
     if view.plan.outcomes.is_empty() || request.targets.iter().all(is_leaving) {
@@ -221,7 +221,7 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
     if !view.plan.stuck() {
         let first = delete_first(view);
         if view.to_be_done || !first.is_empty() {
-            return if view.to_be_done { Vec::new() } else { first };
+            return if view.to_be_done { Vec::new() } else { keep_data(view).into_iter().chain(first).collect() };
         }
         if let Some(first) = read_first(view) {
             return vec![Said::from(first)];
@@ -324,41 +324,51 @@ fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Op
 }
 
 /// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
-/// while their controllers run.
+/// while their controllers run. What nobody asked to delete is to be planned: it may be worth more than its controller.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
-    let mut by_controller: BTreeMap<(String, Symbol), (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
+    let mut by_controller: BTreeMap<(bool, String, Symbol), (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
     let is_abandoned = |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned);
     let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
-    let held = held.map(|(id, finalizer)| (id, BlockedBy::Finalizer(finalizer)));
+    let held = held.map(|(id, finalizer)| (true, id, BlockedBy::Finalizer(finalizer)));
     let stays = |outcome: &&Outcome| matches!(outcome.state, Some(State::Stuck | State::Unknown));
     let staying = view.plan.outcomes.iter().chain(&view.plan.stays).filter(stays);
-    let staying = staying.flat_map(|outcome| outcome.held_by.iter().map(|holder| (outcome.object, *holder)));
-    for (object, holder) in staying.chain(held) {
+    let staying = staying.flat_map(|outcome| outcome.held_by.iter().map(|holder| (false, outcome.object, *holder)));
+    for (is_unasked, object, holder) in staying.chain(held) {
         let Some(controller) = goes_with(view, object, holder) else { continue };
         let told = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
-        let (idle, objects) = by_controller.entry((told, view.snapshot.object(object).namespace)).or_default();
+        let place = view.snapshot.object(object).namespace;
+        let (idle, objects) = by_controller.entry((is_unasked, told, place)).or_default();
         *idle = controller.idle;
         objects.push(object);
     }
     let mut said = Vec::new();
-    for ((controller, namespace), (idle, mut objects)) in by_controller {
+    for ((is_unasked, controller, namespace), (idle, mut objects)) in by_controller {
         if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
             said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
         }
         objects.dedup();
         let words = objects.iter().take(MOST_TARGETS).map(|object| kubectl_name(view, *object));
-        // What is lost with them, this plan doesn't know.
-        let first = objects.first().map(|first| archive_of(view, *first));
+        let archive = objects.first().map(|first| archive_of(view, *first)).filter(|_| !is_unasked);
+        let verb = if is_unasked { "plan" } else { "delete" };
         let command = words.collect::<Option<Vec<String>>>().and_then(|words| {
-            view.kubectl.plugin("delete").args(words).args(first).in_namespace(view.snapshot.text(namespace))
+            view.kubectl.plugin(verb).args(words).args(archive).in_namespace(view.snapshot.text(namespace))
         });
         let more = match objects.len().saturating_sub(MOST_TARGETS) {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        said.push(Said::from(format!("delete first{more}, while {controller} runs to remove the finalizers:")));
+        said.push(Said::from(match is_unasked {
+            true => {
+                let these = match objects.as_slice() {
+                    [one] => name(view, *one, None),
+                    all => count(all.len(), "object", "objects"),
+                };
+                format!("if {these} must go, too: delete first, while {controller} runs; see what that takes along:")
+            }
+            false => format!("delete first{more}, while {controller} runs to remove the finalizers:"),
+        }));
         said.extend(command.as_ref().map(Said::command));
         said.push(Said::from("then plan again".to_owned()));
     }
