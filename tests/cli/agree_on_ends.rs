@@ -536,3 +536,45 @@ fn what_an_obstacle_prevents_goes_later() {
     says(&ran, &["REFUSED: the API server refuses it"]);
     says_not(&ran, &["later", "DATA LOSS"]);
 }
+
+/// A controller that has more pods than it wants makes none again, and a Job that has finished makes no more.
+#[test]
+fn what_nobody_wants_does_not_come_back() {
+    let controlled = |kind: (&str, &str), uid: &str| {
+        let mut owners = owners(kind, &[uid]);
+        owners[0]["controller"] = json!(true);
+        json!({"ownerReferences": owners})
+    };
+    let set = ("apps/v1", "ReplicaSet");
+    let replicas = |wanted: i64| {
+        let mut web = object(set, "web", json!({}));
+        web["spec"] = json!({"replicas": wanted, "selector": {"matchLabels": {"app": "web"}}});
+        web["status"] = json!({"replicas": 2});
+        web
+    };
+    let pods = ["a", "b"].map(|name| object(("v1", "Pod"), name, controlled(set, "web")));
+    for (wanted, plan, told) in [
+        (2, "pod/a", "1 comes back"),
+        (1, "pod/a pod/b", "may create"),
+        (1, "pod/a", "1 object goes."),
+        (0, "pod/a pod/b", "2 objects go."),
+    ] {
+        let ran = on(&[&[replicas(wanted)], &pods[..]].concat(), &format!("plan {plan} -n vault"));
+        says(&ran, &[told]);
+        if told.ends_with("go.") || told.ends_with("goes.") {
+            says_not(&ran, &["again", "comes back"]);
+        }
+    }
+    let sets = ("apps/v1", "StatefulSet");
+    let mut db = object(sets, "db", json!({}));
+    db["spec"] = json!({"replicas": 1, "ordinals": {"start": 2}, "selector": {"matchLabels": {"app": "db"}}});
+    db["status"] = json!({"replicas": 2});
+    let pods = ["db-2", "db-3"].map(|name| object(("v1", "Pod"), name, controlled(sets, "db")));
+    let ran = on(&[&[db], &pods[..]].concat(), "plan pod/db-2 pod/db-3 -n vault");
+    says(&ran, &["2 objects go; 1 comes back.", "creates Pod/db-2 again"]);
+    let mut job = object(("batch/v1", "Job"), "load", json!({}));
+    job["spec"] = json!({"backoffLimit": 6, "selector": {"matchLabels": {"job-name": "load"}}});
+    job["status"] = json!({"succeeded": 1, "conditions": [{"type": "Complete", "status": "True"}]});
+    let pod = object(("v1", "Pod"), "load-x", controlled(("batch/v1", "Job"), "load"));
+    says_not(&on(&[job, pod], "plan pod/load-x -n vault"), &["again"]);
+}

@@ -84,8 +84,14 @@ pub(crate) fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(u
             _ => key == "reason",
         },
         ("apps", _, "spec") => |depth, key| {
-            const READ: [&str; 5] =
-                ["replicas", "paused", "selector", "volumeClaimTemplates", "persistentVolumeClaimRetentionPolicy"];
+            const READ: [&str; 6] = [
+                "replicas",
+                "ordinals",
+                "paused",
+                "selector",
+                "volumeClaimTemplates",
+                "persistentVolumeClaimRetentionPolicy",
+            ];
             depth > 0 || READ.contains(&key)
         },
         ("apps", _, "status") => |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled"),
@@ -173,6 +179,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             let selector = selector(at(object.0, &["spec", "selector"]));
             Fact::Workload(WorkloadFacts {
                 wanted: object.number(&["spec", "replicas"]),
+                first_ordinal: object.number(&["spec", "ordinals", "start"]).unwrap_or(0),
                 ready,
                 without_status,
                 paused,
@@ -214,6 +221,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
                     || object.text(&["spec", "podReplacementPolicy"]).as_deref() == Some("Failed"),
                 seconds_after_finished: object.number(&["spec", "ttlSecondsAfterFinished"]),
                 finished,
+                suspended: at(object.0, &["spec", "suspend"]) == Some(&Value::Bool(true)),
                 active: object.number(&["status", "active"]).unwrap_or(0),
                 selector: selector(at(object.0, &["spec", "selector"])),
             })

@@ -40,13 +40,8 @@ pub struct NotReady {
 }
 
 /// Whether a number need not be written.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(number: &i32) -> bool {
-    *number == 0
-}
-
-fn is_no_pod(number: &i64) -> bool {
-    *number == 0
+fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
 impl PodFacts {
@@ -98,6 +93,9 @@ pub struct WorkloadFacts {
     /// `spec.replicas`, or a DaemonSet's `status.desiredNumberScheduled`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<i64>,
+    /// `spec.ordinals.start` of a StatefulSet: the ordinal of its first pod.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first_ordinal: i64,
     /// `status.readyReplicas`, or a DaemonSet's `status.numberReady`; zero if unset.
     pub ready: i64,
     /// Whether it has no `status`: then its readiness is unknown.
@@ -145,8 +143,11 @@ pub struct JobFacts {
     /// Whether it is complete or has failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub finished: bool,
+    /// `spec.suspend`: it makes no pods.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspended: bool,
     /// `status.active`, as far as a dump says it: how many of its pods have not ended.
-    #[serde(default, skip_serializing_if = "is_no_pod")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub active: i64,
     /// `spec.selector`; `None` if not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -43,6 +43,7 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
         adoptions: &plan.adoptions,
         recreators: RefCell::default(),
         adopters: RefCell::default(),
+        pods: RefCell::default(),
         needs: RefCell::default(),
     };
     let afterwards = plan.outcomes.iter().map(|outcome| controllers.after(outcome)).collect();
@@ -61,6 +62,8 @@ struct Controllers<'b, 's, 'a> {
     recreators: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
     /// Group and kind of the surviving objects of each namespace.
     adopters: RefCell<FxHashMap<Symbol, FxHashSet<(String, String)>>>,
+    /// How many running pods of a controller are left, and how many go.
+    pods: RefCell<FxHashMap<ObjectId, (i64, i64)>>,
     /// What should be read to be certain.
     needs: RefCell<Needs>,
 }
@@ -122,7 +125,7 @@ impl Controllers<'_, '_, '_> {
             return self.service_of(object).map(|by| Afterwards::Recreated { by });
         }
         if let Some((set, pod)) = set {
-            return Some(self.claim_again(object, set, pod));
+            return self.claim_again(object, set, pod);
         }
         let Recreator { by, recreation } = self.recreator(object)?;
         // Another ReplicaSet makes its pods.
@@ -167,18 +170,17 @@ impl Controllers<'_, '_, '_> {
     }
 
     /// A StatefulSet makes missing claims with a pod, and for a pod that is pending (R9.25).
-    fn claim_again(&self, claim: ObjectId, set: ObjectId, pod: ObjectId) -> Afterwards {
+    fn claim_again(&self, claim: ObjectId, set: ObjectId, pod: ObjectId) -> Option<Afterwards> {
         let goes = |object: ObjectId| {
             self.side_effects.survival(object) == Survival::Removed && !self.staying.contains_key(&object)
         };
         let is_read =
             self.side_effects.context.snapshot.facts.workload(set).is_some_and(|facts| facts.claims.is_some());
+        self.made_again(pod, set)?;
         let certainly = Some(Recreator { by: set, recreation: Recreation::Certain });
-        if is_read && goes(claim) && goes(pod) && !self.object(pod).terminating() && self.recreator(pod) == certainly {
-            Afterwards::RecreatedEmpty { by: set }
-        } else {
-            Afterwards::MayBeRecreated { by: set }
-        }
+        let is_certain =
+            is_read && goes(claim) && goes(pod) && !self.object(pod).terminating() && self.recreator(pod) == certainly;
+        Some(if is_certain { Afterwards::RecreatedEmpty { by: set } } else { Afterwards::MayBeRecreated { by: set } })
     }
 
     /// Whether an object stays terminating for ever, so that no other takes its name.
@@ -261,10 +263,14 @@ impl Controllers<'_, '_, '_> {
             }
             ("", "Pod", "apps", "DaemonSet") if self.is_stuck(object) && !self.is_ended(object) => return None,
             ("", "Pod", "apps", "DaemonSet") if self.is_without_node(object) => return None,
-            // What it adopts may be enough.
-            ("", "Pod", ..) if self.adoptions.may_adopt(controller) => Recreation::Possible,
+            ("", "Pod", "batch", "Job") if self.makes_no_more(controller) => return None,
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
-            | ("", "Pod", "", "ReplicationController" | "Node") => Recreation::Certain,
+            | ("", "Pod", "", "ReplicationController") => match self.made_again(object, controller)? {
+                // What it adopts may be enough.
+                _ if self.adoptions.may_adopt(controller) => Recreation::Possible,
+                made => made,
+            },
+            ("", "Pod", "", "Node") => Recreation::Certain,
             ("apps", "ReplicaSet", "apps", "Deployment")
                 if self.side_effects.survival(controller) != Survival::Removed && self.is_paused(controller) =>
             {
@@ -276,6 +282,49 @@ impl Controllers<'_, '_, '_> {
             }
             _ => Recreation::Possible,
         })
+    }
+
+    /// Whether a Job has finished or is suspended.
+    fn makes_no_more(&self, job: ObjectId) -> bool {
+        self.side_effects.context.snapshot.facts.job(job).is_some_and(|facts| facts.finished || facts.suspended)
+    }
+
+    /// Whether a controller makes a pod again: it may have more than it wants.
+    fn made_again(&self, pod: ObjectId, controller: ObjectId) -> Option<Recreation> {
+        const MADE: Option<Recreation> = Some(Recreation::Certain);
+        let context = self.side_effects.context;
+        let snapshot = context.snapshot;
+        let Some(facts) = snapshot.facts.workload(controller) else {
+            self.needs.borrow_mut().facts.insert(controller);
+            return MADE;
+        };
+        let Some(wanted) = facts.wanted else { return MADE };
+        if self.is(controller, "apps", "DaemonSet") {
+            return MADE.filter(|_| wanted > 0);
+        }
+        if self.is(controller, "apps", "StatefulSet") {
+            let (_, ordinal) = snapshot.text(self.object(pod).name).rsplit_once('-')?;
+            let place = ordinal.parse::<i64>().ok()?.checked_sub(facts.first_ordinal)?;
+            return MADE.filter(|_| (0..wanted).contains(&place));
+        }
+        let count = || {
+            let (mut left, mut going) = (0, 0);
+            for other in context.graph.dependents(controller.into()).iter().copied() {
+                let counts = context.built_in.pods == Some(self.object(other).resource)
+                    && self.controller_of(other) == Some(controller)
+                    && !self.object(other).terminating()
+                    && !self.finished(other);
+                let survives = self.side_effects.survival(other) == Survival::Survives;
+                *(if survives { &mut left } else { &mut going }) += i64::from(counts);
+            }
+            (left, going)
+        };
+        let (left, going) = *self.pods.borrow_mut().entry(controller).or_insert_with(count);
+        match wanted - left {
+            ..=0 => None,
+            missing if missing < going => Some(Recreation::Possible),
+            _ => MADE,
+        }
     }
 
     /// Whether the Node of a pod is deleted, or doesn't exist.
