@@ -278,19 +278,19 @@ fn is_applier(manager: &str) -> bool {
         )
 }
 
+/// Names of many programs, which nobody has chosen.
+fn is_default_name(manager: &str) -> bool {
+    matches!(manager, "manager" | "controller" | "operator" | "provider" | "main" | "Go-http-client")
+}
+
 /// Default manager names of programs and names of people's tools, which identify no controller.
 fn tells_nobody(manager: &str) -> bool {
     manager.starts_with("kubectl")
         || is_applier(manager)
+        || is_default_name(manager)
         || matches!(
             manager,
-            "" | "manager"
-                | "controller"
-                | "operator"
-                | "provider"
-                | "main"
-                | "Go-http-client"
-                | "unknown"
+            "" | "unknown"
                 | "curl"
                 | "Mozilla"
                 | "dashboard"
@@ -328,7 +328,6 @@ pub(super) struct Evidence {
     alive: Vec<String>,
     away: Vec<String>,
     unread: Vec<String>,
-    lease_ended: bool,
     idle: Option<ObjectId>,
     failing: Vec<ObjectId>,
     running: Vec<ObjectId>,
@@ -384,13 +383,11 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         AddedBy::Anyone(name) => add_on.is_some().then(|| name.to_owned()),
         AddedBy::NotRecorded | AddedBy::Unread => None,
     };
-    let Evidence { alive, away, unread, lease_ended, .. } = &evidence;
+    let Evidence { alive, away, unread, .. } = &evidence;
     let liveness = match (alive.is_empty(), away.is_empty()) {
-        // Ready pods may not be the leader, or lead under another name; and one of several add-ons of the same name may
-        // be the one that handles this object.
-        (false, false) if *lease_ended || add_on.is_some() => {
-            Liveness::Unknown(format!("{}, but {}", away.join(", "), alive.join(", ")))
-        }
+        // Ready pods may not be the leader, or lead under another name; and one of several controllers of the same name
+        // may be the one that handles this object.
+        (false, false) => Liveness::Unknown(format!("{}, but {}", away.join(", "), alive.join(", "))),
         (false, _) => Liveness::Alive(alive.join(", ")),
         (true, false) if unread.is_empty() => Liveness::Away(away.join(", and ")),
         _ if !unread.is_empty() => Liveness::Unread(unread.join(", ")),
@@ -427,10 +424,7 @@ fn gather_leases(
                 evidence.running.extend(workloads::of_holder(context, lease));
                 evidence.alive.push(words);
             }
-            Liveness::Away(words) => {
-                evidence.lease_ended = true;
-                evidence.away.push(words);
-            }
+            Liveness::Away(words) => evidence.away.push(words),
             Liveness::Nobody(words) | Liveness::Unknown(words) | Liveness::Unread(words) => evidence.unread.push(words),
         }
     }
@@ -496,6 +490,9 @@ fn without_evidence(
         (None, AddedBy::NotRecorded) => Liveness::Nobody("who added it is not recorded".to_owned()),
         (None, AddedBy::Anyone(manager)) if is_applier(manager) => {
             Liveness::Nobody(format!("applied by {manager:?}; owning controller unknown"))
+        }
+        (None, AddedBy::Anyone(manager)) if is_default_name(manager) => {
+            Liveness::Nobody(format!("added by {manager:?}, as many programs are called; owning controller unknown"))
         }
         (None, AddedBy::Anyone(manager)) => {
             Liveness::Nobody(format!("added by hand with {manager:?}; owning controller unknown"))

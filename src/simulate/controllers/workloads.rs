@@ -56,7 +56,8 @@ const COMMON: [&str; 16] = [
 ];
 
 /// What follows the first word of an operator's name, if that is of its finalizer's domain.
-const ROLES: [&str; 4] = ["-operator", "-controller", "-controller-manager", "-manager"];
+const ROLES: [&str; 5] =
+    ["-operator", "-controller", "-controller-manager", "-operator-controller-manager", "-manager"];
 
 /// The words of a finalizer's domain that may identify its controller.
 fn words_of(domain: &str) -> impl Iterator<Item = &str> {
