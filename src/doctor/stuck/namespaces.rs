@@ -197,19 +197,32 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
          deleted from now on."
             .to_owned()
     };
-    let delete = case.commands().delete(&content, "background", &[]);
+    let live: Vec<ObjectId> = content.iter().copied().filter(|id| !snapshot.object(*id).terminating()).collect();
+    let delete = case.commands().delete(&live, "background", &[]);
     let mut remedies = Vec::new();
+    let fails = |what: &str| said.iter().any(|condition| condition.fails() && condition.message.contains(what));
+    let see = |what: &str, kinds: &str| Remedy::new(what, [case.kubectl.verb("get").arg(kinds)]);
     if said.iter().any(|condition| condition.kind == "NamespaceDeletionDiscoveryFailure") {
-        remedies.push(Remedy::new("see which APIs do not answer", [case.kubectl.verb("get").arg("apiservices")]));
+        remedies.push(see("see which APIs do not answer", "apiservices"));
     }
-    if !content.is_empty() {
-        remedies.push(Remedy::new("delete the remaining objects in it, as the namespace controller would", delete));
+    let is_told = refused(case, id).is_some();
+    if fails("webhook") && !is_told {
+        let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
+        remedies.push(see("see which webhooks are asked", webhooks));
+    }
+    if fails("ValidatingAdmissionPolicy") && !is_told {
+        let policies = "validatingadmissionpolicies,validatingadmissionpolicybindings";
+        remedies.push(see("see which policies refuse that, and whom they protect", policies));
+    }
+    let what = if fails("") {
+        "delete the remaining objects in it, as the namespace controller would: the answers say what is wrong"
+    } else {
+        "delete the remaining objects in it, as the namespace controller would"
+    };
+    if !live.is_empty() {
+        remedies.push(Remedy::new(what, delete));
     }
     remedies.push(Remedy::new("see what is left in it", show_remaining(case, id, &said)));
-    if said.iter().any(|condition| condition.message.contains("webhook")) && refused(case, id).is_none() {
-        let webhooks = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
-        remedies.push(Remedy::new("see which webhooks are asked", [case.kubectl.verb("get").arg(webhooks)]));
-    }
     if said.is_empty() && is_hidden {
         remedies.push(Remedy::new("see what its conditions say keeps it", case.commands().get(id)));
     }

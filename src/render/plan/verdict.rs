@@ -10,7 +10,10 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{
+        ObjectId, Symbol,
+        effects::{When, known_finalizer},
+    },
     plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictReason, VerdictResult},
     render::{
         go_quote::visible,
@@ -417,7 +420,11 @@ where
         let until = format!("{waits} until {}", until(view, outcomes()));
         let is_waiting = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
         let holders = outcomes().filter(is_waiting).flat_map(|outcome| others_of(view, outcome));
-        let holders: BTreeSet<&str> = holders.map(|holder| holder.name(view.snapshot)).collect();
+        let told = |holder: &BlockedBy| match holder {
+            BlockedBy::Said => "what the API server says is left",
+            _ => holder.name(view.snapshot),
+        };
+        let holders: BTreeSet<&str> = holders.map(told).collect();
         let part = Part::new(15, until);
         let part = match running(view, outcomes()) {
             Some(controller) => part.or(1, format!("{waits} for {controller}, which runs")),
@@ -718,10 +725,16 @@ fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
             finished.extend(pods);
             continue;
         }
+        let kind = view.snapshot.resources.get(view.snapshot.object(outcome.object).resource);
         for holder in &outcome.held_by {
             let name = holder.name(view.snapshot);
-            // A CRD's clean-up waits for custom resources, which have causes of their own.
+            // What the clean-up of a CRD, and the protection of a claim wait for has causes of its own.
+            let is_used = || {
+                let known = known_finalizer(name, &kind.group, &kind.kind);
+                !outcome.waits_for.is_empty() && known.is_some_and(|known| known.when == When::ClaimUnused)
+            };
             let is_cause = matches!(holder, BlockedBy::Finalizer(finalizer) if *finalizer != Symbol::DEFINITION);
+            let is_cause = is_cause && !is_used();
             if is_cause && !finalizers.contains(&name) {
                 finalizers.push(name);
             }

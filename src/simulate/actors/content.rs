@@ -81,7 +81,7 @@ impl SimContext<'_> {
 /// What the API server says keeps a Terminating object.
 impl SimContext<'_> {
     /// Whether the conditions of a Terminating Namespace or CustomResourceDefinition say that its end fails
-    /// ([`State::Stuck`]), or that something is left although nothing was read that is in it ([`State::Unknown`]).
+    /// ([`State::Stuck`]), or that something is left where not all that is in it was read ([`State::Unknown`]).
     /// Where a cluster was read completely, that is of the past.
     pub(crate) fn said_to_keep(&self, object: ObjectId) -> Option<State> {
         let found = self.snapshot.object(object);
@@ -96,8 +96,14 @@ impl SimContext<'_> {
             OwnDelete::Definition => self.instances(object).is_none_or(|kind| self.of_resource(kind).is_empty()),
             _ => self.in_namespace(found.name).is_empty(),
         };
-        let is_unsure = self.snapshot.is_dump() || !self.snapshot.may_hide(&[object]).is_empty();
-        (is_empty && is_unsure).then_some(State::Unknown)
+        let may_hide = !self.snapshot.may_hide(&[object]).is_empty();
+        (may_hide || is_empty && self.snapshot.is_dump()).then_some(State::Unknown)
+    }
+
+    /// Whether the API server says that it can't list or delete some of what is in a Namespace.
+    pub(crate) fn fails_to_empty(&self, namespace: ObjectId) -> bool {
+        let said = self.snapshot.facts.said_to_keep(namespace);
+        said.iter().any(|condition| condition.kind == "NamespaceDeletionContentFailure")
     }
 
     /// Whether the API server says that a Namespace or CustomResourceDefinition can't be emptied. On a cluster where
@@ -174,6 +180,11 @@ impl World<'_, '_> {
                 }
                 Some((service, false)) => self.doubt_api(object, service),
                 None => {}
+            }
+            // What the API server could not delete may be any of this.
+            if self.said_to_keep(object) == Some(State::Stuck) && context.fails_to_empty(object) {
+                let live = pass.iter().copied().filter(|id| !context.snapshot.object(*id).terminating());
+                self.doubtful.extend(live);
             }
             let order = self.actors.content_order;
             pass.sort_by_cached_key(|id| order.sort_key(context.snapshot.object(*id).resource));
