@@ -43,7 +43,7 @@ use crate::{
     command_line::{Kubectl, PLAIN},
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    plan::{GateViolation, Kept, Outcome, OutcomeKind, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
+    plan::{GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
     render::{
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
@@ -210,9 +210,10 @@ impl Output for PlanView<'_> {
     }
 }
 
-/// The objects that would be deleted, in order: in the first end, and then in the second.
+/// The objects that would be deleted, in order: in the first end, and then in the second; also those whose end waits for
+/// something that nobody ends, as gates count them.
 fn names_of_deleted(view: &PlanView<'_>) -> String {
-    let gone = view.plan.both_ends().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+    let gone = view.plan.both_ends().filter(|outcome| outcome.kind.removes());
     let mut seen = FxHashSet::default();
     let gone = gone.map(|outcome| outcome.object).filter(|object| seen.insert(*object));
     gone.map(|object| format!("{}\n", full_name(view.snapshot, object))).collect()
