@@ -7,7 +7,11 @@ use serde_json::json;
 
 use crate::{
     command_line::{ShellCommand, is_label},
-    model::{Coordinate, GapKind, ListRecord, ObjectId, Origin, Resource, Symbol, facts::Backend},
+    model::{
+        Coordinate, GapKind, ListRecord, ObjectId, Origin, Resource, Symbol,
+        effects::Severity,
+        facts::{Backend, DefinitionFacts},
+    },
     simulate::obstacles::{Lack, Reach, reach},
 };
 
@@ -193,11 +197,18 @@ fn is_aggregated(case: &Case<'_>, resource: &Resource) -> bool {
 fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let definitions = case.stage.built_in.definitions.map_or(&[][..], |resource| case.stage.of_resource(resource));
-    for id in definitions.iter().copied().filter(|id| snapshot.object(*id).terminating()) {
+    for id in definitions.iter().copied() {
         let Some(facts) = snapshot.facts.definition(id) else {
-            findings.wanted.facts.insert(id);
+            if snapshot.object(id).terminating() {
+                findings.wanted.facts.insert(id);
+            }
             continue;
         };
+        if !snapshot.object(id).terminating() {
+            let found = unconverted(case, findings, id, facts);
+            findings.findings.extend(found);
+            continue;
+        }
         if findings.explained.contains(&id) {
             continue;
         }
@@ -229,6 +240,38 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
         };
         findings.findings.push(finding);
     }
+}
+
+/// A CRD with instances whose conversion webhook can't be reached, although their list was read: they may all be stored
+/// in the version that was asked for. A list that failed has a finding of its own.
+fn unconverted(
+    case: &Case<'_>,
+    findings: &mut FindingsBuilder,
+    id: ObjectId,
+    facts: &DefinitionFacts,
+) -> Option<Finding> {
+    let resource = case.stage.instances(id).filter(|kind| !case.stage.of_resource(*kind).is_empty())?;
+    let backend = facts.conversion.as_ref()?;
+    let lack = lack(case, findings, Some(backend))?.describe(Some(backend));
+    let is_told = |known: &&Finding| known.code == Code::ConversionBroken && known.objects.contains(&id);
+    if findings.findings.iter().any(|known| is_told(&known)) {
+        return None;
+    }
+    let full = case.snapshot().resources.get(resource).full_name();
+    Some(Finding {
+        code: Code::ConversionBroken,
+        severity: Severity::Warning,
+        cause: full.clone(),
+        message: format!("{full} cannot be converted (by {}): {lack}.", named(backend)),
+        consequence: "Objects that are stored in another version than a client asks for can't be read, changed or \
+                      deleted: the list fails then, and namespaces that contain one stay Terminating."
+            .to_owned(),
+        objects: vec![id],
+        references: Vec::new(),
+        related: Vec::new(),
+        // It harms objects that can be read now.
+        remedies: convert_again(case, Some(id), Some(backend)).into(),
+    })
 }
 
 /// A Terminating CRD whose instances the API server can't delete, for a reason that no other finding gives.
@@ -274,16 +317,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     findings.explained.extend(&terminating);
     let related = hanging_namespaces(case, findings, NOT_DELETED);
     let full = resource.full_name();
-    let look = Remedy::new("restore the conversion webhook", look(case, backend.as_ref()));
-    let without = definition.and_then(|id| {
-        let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
-        Some(case.commands().saved(id)?.and(case.commands().merge(id, &none)?))
-    });
-    let without = Remedy::new(
-        "convert without a webhook, and keep a copy of the CRD: what only one version has is missing in the other, and \
-         is lost in each object that is changed meanwhile",
-        without,
-    );
+    let [look, without] = convert_again(case, definition, backend.as_ref());
     let remedies = in_order(lacks_service(case, findings, backend.as_ref()), look, without);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
@@ -302,6 +336,21 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
         related,
         remedies,
     }
+}
+
+/// What makes the API server convert again.
+fn convert_again(case: &Case<'_>, definition: Option<ObjectId>, backend: Option<&Backend>) -> [Remedy; 2] {
+    let look = Remedy::new("restore the conversion webhook", look(case, backend));
+    let without = definition.and_then(|id| {
+        let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+        Some(case.commands().saved(id)?.and(case.commands().merge(id, &none)?))
+    });
+    let without = Remedy::new(
+        "convert without a webhook, and keep a copy of the CRD: what only one version has is missing in the other, and \
+         is lost in each object that is changed meanwhile",
+        without,
+    );
+    [look, without.deciding(true)]
 }
 
 /// The CRD of a custom resource.

@@ -58,14 +58,17 @@ fn sections(page: &str) -> Vec<Section<'_>> {
     page.split("\n### ").skip(1).map(Section::of).collect()
 }
 
-/// The first printed finding of each code in these dumps.
+/// The first printed finding of each code in these dumps; an error, if one is.
 fn printed() -> BTreeMap<String, String> {
-    let mut printed = BTreeMap::new();
+    let mut printed: BTreeMap<String, String> = BTreeMap::new();
     for dump in [SICK, BLIND, IDLE, "tests/cli/dumps/outside.yaml"] {
         let text = plain(&shown(&["doctor", "--from", dump], 80));
         for block in text.split("\n\n").skip(2).filter(|block| block.starts_with('▲')) {
             let code = block.split([' ', ':', '\n']).nth(2).unwrap();
-            printed.entry(code.to_owned()).or_insert_with(|| format!("{}\n", block.trim_end()));
+            let known = printed.get(code).is_some_and(|known| known.starts_with("▲ ERROR"));
+            if !printed.contains_key(code) || !known && block.starts_with("▲ ERROR") {
+                printed.insert(code.to_owned(), format!("{}\n", block.trim_end()));
+            }
         }
     }
     printed

@@ -112,7 +112,7 @@ fn of_at_80_columns(dump: &str, line: &str) -> String {
 /// Commands that users paste are never wrapped.
 fn is_command(line: &str) -> bool {
     ["kubectl delete", "kubectl gc delete", " | kubectl "].iter().any(|part| line.contains(part))
-        || line.trim_start().starts_with("kubectl ")
+        || ["kubectl ", "test ! -e "].iter().any(|begin| line.trim_start().starts_with(begin))
         || line.starts_with("  All:  kubectl ")
 }
 
