@@ -15,7 +15,7 @@ use crate::{
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as in kubectl)")]
 pub struct ConnectionArgs {
-    /// The namespace; without it the context's
+    /// Default: the context's (doctor and sweep: all)
     // Under the heading of no group, which saves two lines of the short help.
     #[arg(short, long, value_name = "NAMESPACE", global = true, help_heading = None::<&str>)]
     pub namespace: Option<String>,

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::{
+    collector::Reason,
     doctor::{
         Code, Explanation, Finding,
         explain::{Later, Waiting},
@@ -18,7 +19,7 @@ use crate::{
         style::Tone,
     },
     server::Propagation,
-    simulate::{BlockedBy, Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
+    simulate::{BlockedBy, Cause, Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
 };
@@ -282,6 +283,16 @@ fn in_trouble(explanation: &Explanation) -> bool {
 /// What triggers the projected outcome; empty if nothing does.
 pub(super) fn because_of(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let cause = explanation.end.because.as_ref();
+    if let Some(Cause::Collector(Reason::NoOwnerLeft)) = cause {
+        // Those that exist are deleted before.
+        let links = explanation.references.iter().map(|story| &story.link);
+        let links = links.filter(|link| matches!(link.standing, ReferenceStatus::Solid | ReferenceStatus::Waiting));
+        let owners: Vec<ObjectId> = links.filter_map(|link| link.found).collect();
+        if !owners.is_empty() {
+            let owner = if owners.len() == 1 { "owner" } else { "owners" };
+            return format!("its {owner} {} will be deleted", view.names(&owners, NAMED));
+        }
+    }
     cause
         .map(|cause| because(view.snapshot, explanation.object, cause, Propagation::Background).message)
         .unwrap_or_default()

@@ -26,9 +26,9 @@ use super::{
     text::MARGIN,
 };
 
-/// So many targets, losses and stuck objects have lines of their own.
+/// So many reasons of targets and stuck objects have lines of their own.
 const MOST_ALONE: usize = 12;
-/// So many objects of a line are named, where data is lost.
+/// So many objects of a line are named, where data is lost or they are stuck.
 const NAMED: usize = 3;
 
 /// Objects of a kind that the same becomes of.
@@ -71,13 +71,16 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
         let is_target = view.plan.request.targets.contains(&row.object);
         let loses_data = losses.contains(&row.object);
         row.detail = without_grace(row.detail);
-        // Each has a reason of its own, until they are too many.
+        // Each reason has a line of its own, until they are too many.
         let tells = is_target || row.fate == Fate::Stuck;
-        alone += usize::from(tells);
-        if tells && alone > MOST_ALONE {
-            row.detail.clear();
+        let mut key = (resource_of(view, row.object), row.fate, row.detail.clone());
+        if tells && !known.contains_key(&key) {
+            alone += 1;
+            if alone > MOST_ALONE {
+                row.detail.clear();
+                key.2.clear();
+            }
         }
-        let key = (resource_of(view, row.object), row.fate, row.detail.clone());
         let place = *known.entry(key).or_insert_with(|| {
             kinds.push(Kind { rows: Vec::new(), loses_data });
             kinds.len() - 1
@@ -96,10 +99,11 @@ fn line(view: &PlanView<'_>, kind: &Kind<'_>) -> Line {
         _ => format!("{} {}", thousands(number), plural(resource, number)),
     };
     let mut remark = first.detail.clone();
-    if kind.loses_data && number > 1 {
+    if (kind.loses_data || first.fate == Fate::Stuck) && number > 1 {
         let named = kind.rows.iter().take(NAMED).map(|row| view.snapshot.text(view.snapshot.object(row.object).name));
         let named = named.collect::<Vec<_>>().join(", ");
-        remark = format!("{remark}: {named}{}", and_more(number.saturating_sub(NAMED)));
+        let begin = if remark.is_empty() { String::new() } else { format!("{remark}: ") };
+        remark = format!("{begin}{named}{}", and_more(number.saturating_sub(NAMED)));
     }
     let tone = if kind.loses_data { Tone::Error } else { Tone::Plain };
     Line {

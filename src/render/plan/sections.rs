@@ -226,6 +226,11 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         if let Some(first) = read_first(view) {
             return vec![Said::from(first)];
         }
+        if !view.gates.is_empty() {
+            let mut said = keep_data(view);
+            said.push(Said::from("plan again, with --keep for what must stay, or without the gate".to_owned()));
+            return said;
+        }
         let command = delete_command(view, request.propagation);
         let saves = saved_in_vain(view)
             .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
