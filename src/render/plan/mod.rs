@@ -210,8 +210,8 @@ impl Output for PlanView<'_> {
     }
 }
 
-/// The objects that would be deleted, in order: in the first end, and then in the second; also those whose end waits for
-/// something that nobody ends, as gates count them.
+/// The objects that would be deleted, in order: in the first end, and then in the second. As gates do, it counts those
+/// that stay Terminating.
 fn names_of_deleted(view: &PlanView<'_>) -> String {
     let gone = view.plan.both_ends().filter(|outcome| outcome.kind.removes());
     let mut seen = FxHashSet::default();
