@@ -453,7 +453,7 @@ fn what_is_lost_behind_an_operator_is_told_of_a_reference() {
     says(&on(&objects, "doctor -n vault"), &["DATA LOSS: PersistentVolumeClaim/gold -n vault may lose its data."]);
 }
 
-/// Once what the API server says of a CRD is mended, its instances go with all that they own: that counts now.
+/// Once what the API server says of a CRD is mended, its instances go with all that they own: that counts now (R9.39).
 #[test]
 fn what_a_failing_definition_takes_later_counts() {
     let safe = object(LOCKER, "safe", json!({}));
@@ -511,7 +511,7 @@ fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
     says_not(&ran, &["UNSURE", "within seconds"]);
 }
 
-/// What a webhook or a policy keeps from being deleted goes once somebody mends that: data and gates count now. Nothing
+/// What a webhook or a policy keeps from being deleted goes once somebody mends that (R9.39): data and gates count now. Nothing
 /// comes of a target that may not be deleted.
 #[test]
 fn what_an_obstacle_prevents_goes_later() {
