@@ -511,8 +511,8 @@ fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
     says_not(&ran, &["UNSURE", "within seconds"]);
 }
 
-/// Once what the API server says of a CRD is mended, its instances go with all that they own: that counts (R9.39).
-/// comes of a target that may not be deleted.
+/// What a webhook or a policy keeps from being deleted goes once somebody mends that (R9.39): data and gates count
+/// now. Nothing comes of a target that may not be deleted.
 #[test]
 fn what_an_obstacle_prevents_goes_later() {
     let held = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({})));
