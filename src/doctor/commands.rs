@@ -233,9 +233,15 @@ impl Commands<'_> {
 
     /// Makes a PersistentVolume keep its data when its claim goes, or a VolumeSnapshotContent when its VolumeSnapshot
     /// goes.
-    pub fn retain(self, volume: ObjectId) -> Option<ShellCommand> {
-        let field = if self.is_volume(volume) { "persistentVolumeReclaimPolicy" } else { "deletionPolicy" };
-        self.merge(volume, &json!({"spec": {field: "Retain"}}))
+    pub fn retain(self, holder: ObjectId) -> Option<ShellCommand> {
+        let field = if self.is_volume(holder) { "persistentVolumeReclaimPolicy" } else { "deletionPolicy" };
+        self.merge(holder, &json!({"spec": {field: "Retain"}}))
+    }
+
+    /// Whether [`Self::retain`] is for it.
+    pub fn holds_data(self, id: ObjectId) -> bool {
+        let resource = self.snapshot.resources.get(self.snapshot.object(id).resource);
+        self.is_volume(id) || resource.group == "snapshot.storage.k8s.io" && resource.kind == "VolumeSnapshotContent"
     }
 
     /// Whether it is a PersistentVolume, of what holds data.

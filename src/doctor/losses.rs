@@ -106,11 +106,8 @@ impl Losses {
         wanted.add(&needs);
         for effect in effects.into_iter().filter(|effect| effect.may_be(EffectKind::DataLost)) {
             losses.objects.insert(effect.object);
-            let built_in = case.stage.built_in;
-            let resource = Some(snapshot.object(effect.object).resource);
-            let holds_it = resource == built_in.volumes || resource == built_in.snapshot_contents;
-            losses.volumes.extend(Some(effect.object).filter(|_| holds_it));
-            losses.volumes.extend(effect.related);
+            let holders = effect.related.into_iter().chain([effect.object]);
+            losses.volumes.extend(holders.filter(|id| case.commands().holds_data(*id)));
         }
         losses
     }

@@ -525,8 +525,9 @@ fn start_controller(
 /// How to keep the data of volumes that go with their claims.
 fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
     let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
-    let volumes: BTreeSet<ObjectId> = losses.flat_map(|effect| effect.related.iter().copied()).collect();
     let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
+    let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
+    let volumes: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();
     let retain: Vec<Said> =
         volumes.iter().take(MOST_TARGETS).filter_map(|volume| commands.retain(*volume)).map(Said::command).collect();
     if retain.is_empty() {
