@@ -348,7 +348,7 @@ pub enum EffectArg {
 /// `--fail-on` of a delete, the worst first
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FailOnVerdictArg {
-    /// A webhook or an API can't answer any more
+    /// A webhook or an API loses its backend
     TakesDown,
     /// Data is lost
     DataLoss,

@@ -262,10 +262,15 @@ fn refusals(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
 fn taken_down(view: &PlanView<'_>) -> Option<Part> {
     let down: Vec<&Obstacle> = view.plan.obstacles.iter().filter(|obstacle| obstacle.taken_down).collect();
     let first = down.first()?;
+    let (what, name) = match first.kind {
+        ObstacleKind::WebhookUnreachable { configuration, place } => {
+            ("webhook", BlockedBy::Webhook(configuration, place).name(view.snapshot))
+        }
+        kind => ("API", view.snapshot.text(view.snapshot.object(kind.object()).name)),
+    };
     Some(match down.len() {
-        1 => Part::new(18, format!("{} can't answer any more", view.snapshot.short_name(first.kind.object())))
-            .or(5, "a webhook or an API can't answer any more"),
-        number => Part::new(18, format!("{} webhooks and APIs can't answer any more", thousands(number))),
+        1 => Part::new(18, format!("{what} {name} loses its backend")).or(5, format!("one {what} loses its backend")),
+        number => Part::new(18, format!("{} webhooks and APIs lose their backend", thousands(number))),
     })
 }
 
