@@ -21,7 +21,7 @@ const HTML: Offered = (Format::Html, "A picture to walk through in a browser, in
 const SVG: Offered = (Format::Svg, "A picture for documents and mails");
 const MERMAID: Offered = (Format::Mermaid, "A picture that GitHub and GitLab draw in a comment");
 const DOT: Offered = (Format::Dot, "A picture for Graphviz");
-const WIDE: Offered = (Format::Wide, "Text with more columns");
+const WIDE: Offered = (Format::Wide, "Text with more columns and sections");
 
 /// Formats of `tree`.
 pub(super) const TREE: &[Offered] = &[
