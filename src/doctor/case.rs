@@ -164,7 +164,7 @@ impl<'a> Case<'a> {
     pub(super) fn cannot_be_released(&self, objects: &[ObjectId]) -> String {
         let mut finalizers: Vec<&str> = Vec::new();
         for id in objects {
-            let holders = self.projection.holders(*id).into_iter().filter_map(|holder| holder.finalizer());
+            let holders = self.projection.holders(*id).iter().filter_map(|holder| holder.finalizer());
             let of_controllers = holders.filter(|it| !it.is_collectors_finalizer()).map(|it| self.snapshot().text(it));
             let of_its_spec = self.snapshot().is_namespace(*id).then_some(world::NAMESPACE_FINALIZER);
             for finalizer in of_controllers.chain(of_its_spec) {

@@ -328,11 +328,14 @@ fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Op
     view.plan.controllers.get(object, holder).filter(|controller| controller.goes)
 }
 
+/// What goes before a controller: whether nobody asked to delete it, that controller, and the namespace.
+type Before = (bool, String, Symbol);
+
 /// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
 /// while their controllers run. What nobody asked to delete is to be planned: it may be worth more than its controller.
 fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
-    let mut by_controller: BTreeMap<(bool, String, Symbol), (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
+    let mut by_controller: BTreeMap<Before, (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
     let is_abandoned = |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned);
     let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
     let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
