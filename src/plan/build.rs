@@ -294,6 +294,9 @@ fn without_the_delete<'s, 'a>(world: &World<'s, 'a>, request: &Request) -> Optio
         return None;
     }
     let mut without_delete = World::at_rest(world.context);
+    if request.mended {
+        without_delete.mend();
+    }
     without_delete.others = world.others.is_some().then(|| Others::of(going.iter().copied().collect()));
     for object in going {
         without_delete.actors.notice(object);

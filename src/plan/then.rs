@@ -9,6 +9,7 @@ use crate::{
 };
 
 use super::{
+    build::likeliest,
     outcome::{After, Outcome, OutcomeKind, Plan},
     reaction::OutsideEffect,
     side_effects::add_side_effects,
@@ -70,14 +71,15 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     if plan.request.others_finish || !is_prevented && !may_wait(plan) {
         return;
     }
-    let mut second = simulate(&Request { others_finish: true, ..plan.request.clone() });
+    let request = Request { others_finish: true, ..plan.request.clone() };
+    let mut second = if may_wait(plan) { simulate(&request) } else { likeliest(context, &request) };
     let is_prevented = is_prevented || prevented(&second).next().is_some();
     if second.finished.is_empty() && !is_prevented {
         return;
     }
     add_side_effects(context, &mut second);
     if is_prevented {
-        go_on_without_obstacles(context, plan, &mut second, simulate);
+        go_on_without_obstacles(context, plan, &mut second);
     }
     let concerned = concerned(plan, &second);
     plan.needs.add(&second.needs);
@@ -106,6 +108,12 @@ pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate
     if outcomes.is_empty() && (plan.outcomes.is_empty() || once.is_empty()) {
         return;
     }
+    let gone: FxHashSet<ObjectId> = outcomes.iter().filter(|it| it.kind.removes()).map(|it| it.object).collect();
+    for of in &mut plan.claims {
+        let (later, kept) = of.kept.drain(..).partition(|claim| gone.contains(claim));
+        of.kept = kept;
+        of.deleted.extend::<Vec<ObjectId>>(later);
+    }
     let effects = without(second.effects, &plan.effects);
     plan.effects_later = without(std::mem::take(&mut plan.effects_later), &effects);
     plan.effects_later.splice(..0, effects.iter().cloned());
@@ -120,13 +128,9 @@ fn prevented(plan: &Plan) -> impl Iterator<Item = ObjectId> {
 }
 
 /// Adds to the second end what goes once that is mended: a deletion that began can't be taken back, and controllers try
-/// again until it is done. A target that the API server refuses to delete stays.
-fn go_on_without_obstacles(
-    context: &SimContext<'_>,
-    plan: &Plan,
-    second: &mut Plan,
-    simulate: impl Fn(&Request) -> Plan,
-) {
+/// again until it is done. A target that the API server refuses to delete stays. Nobody knows when that is, so the
+/// likeliest order says enough.
+fn go_on_without_obstacles(context: &SimContext<'_>, plan: &Plan, second: &mut Plan) {
     let prevents: FxHashSet<ObjectId> = prevented(plan).collect();
     let told: FxHashSet<ObjectId> = plan.outcomes.iter().chain(&plan.stays).map(|outcome| outcome.object).collect();
     let targets = plan.request.targets.iter().copied();
@@ -134,7 +138,8 @@ fn go_on_without_obstacles(
     if targets.is_empty() && !plan.request.targets.is_empty() {
         return;
     }
-    let mut mended = simulate(&Request { targets, others_finish: true, mended: true, ..plan.request.clone() });
+    let mut mended =
+        likeliest(context, &Request { targets, others_finish: true, mended: true, ..plan.request.clone() });
     add_side_effects(context, &mut mended);
     let known = plan.outcomes.iter().chain(&second.outcomes).chain(&second.anyway);
     let known: FxHashMap<ObjectId, OutcomeKind> = known.map(|outcome| (outcome.object, outcome.kind)).collect();

@@ -368,7 +368,8 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
         std::iter::once(*id).chain(namespace).any(|object| snapshot.object(object).terminating())
     };
     let goes = |id: &ObjectId| was_leaving(id) || world.stored(*id).is_none_or(|stored| stored.terminating);
-    if !matches!(controller.liveness, Liveness::Alive(_))
+    // A namesake that does not run is no substitute.
+    if !matches!(controller.liveness, Liveness::Alive(_) | Liveness::Unknown(_))
         || controller.running.is_empty()
         || !controller.running.iter().all(goes)
     {

@@ -97,8 +97,7 @@ pub fn begin<'s, 'a>(
 ) -> (World<'s, 'a>, Refused) {
     let mut world = World::started(context, request.start, lists);
     if request.mended {
-        world.heeds = false;
-        world.only = None;
+        world.mend();
     }
     if request.only.is_some() {
         world.only.clone_from(&request.only);
@@ -135,6 +134,12 @@ impl<'s, 'a> World<'s, 'a> {
             Start::Sweep => Collector::sweeping(context.snapshot, context.graph),
         };
         World::with_collector(context, collector)
+    }
+
+    /// Lets nothing be in the way.
+    pub(crate) fn mend(&mut self) {
+        self.heeds = false;
+        self.only = None;
     }
 
     /// Lets the earlier delete of targets that are Terminating already go on, of what they wait for, and of the

@@ -578,3 +578,31 @@ fn what_nobody_wants_does_not_come_back() {
     let pod = object(("v1", "Pod"), "load-x", controlled(("batch/v1", "Job"), "load"));
     says_not(&on(&[job, pod], "plan pod/load-x -n vault"), &["again"]);
 }
+
+/// Of two controllers of one name, either may be the one; the one that doesn't run is no substitute for the other.
+#[test]
+fn a_namesake_that_does_not_run_is_no_substitute() {
+    let safe = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({})));
+    let mut idle = running("locksmith");
+    idle["metadata"]["namespace"] = json!("elsewhere");
+    idle["metadata"]["uid"] = json!("idle");
+    idle["spec"]["replicas"] = json!(0);
+    idle["status"] = json!({"replicas": 0});
+    let objects = [safe, running("locksmith"), idle];
+    let ran = on(&objects, "plan locker/safe -n vault");
+    says(&ran, &["DEPENDS ON CONTROLLER: ", "is scaled to 0, but Deployment/locksmith -n vault has ready pods"]);
+    says(&on(&objects, "plan deploy/locksmith -n vault"), &["Locker/safe: stays, and cannot be deleted any more"]);
+    says_not(&on(&objects, "plan deploy/locksmith -n elsewhere"), &["cannot be deleted any more"]);
+}
+
+/// A webhook that keeps an operator from finishing keeps a Terminating namespace, too: that isn't taken along by what
+/// is in it.
+#[test]
+fn content_takes_no_namespace_along() {
+    let mut webhook = dead_webhook("bank.dev", "lockers");
+    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
+    let safe = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({"deletionTimestamp": DELETED})));
+    let objects = [going("vault"), safe, running("locksmith"), webhook];
+    let ran = on(&objects, "plan locker/safe -n vault -o name --fail-on=never");
+    assert_eq!(ran.done(), "locker.bank.dev/safe\n");
+}

@@ -306,10 +306,11 @@ fn explain_what_waits(view: &PlanView<'_>) -> Vec<Said> {
 
 /// What to do after a sweep that leaves objects; empty if it leaves none.
 fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
-    let mut said = mend_obstacles(view);
-    if !said.is_empty() {
-        return said;
+    let obstacles = mend_obstacles(view);
+    if !obstacles.is_empty() {
+        return keep_data(view).into_iter().chain(obstacles).collect();
     }
+    let mut said: Vec<Said> = Vec::new();
     said.extend(causes(view));
     if stuck(view).any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
         let begin = if said.is_empty() { "" } else { "or " };

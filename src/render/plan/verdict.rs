@@ -556,13 +556,26 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     };
     let is_prevented = view.plan.obstacles.iter().any(|obstacle| !obstacle.prevents.is_empty());
     let mended = if is_prevented { "that is mended and " } else { "" };
-    let when = match root_causes(view) {
-        _ if view.plan.summary.stuck == 0 && !is_prevented => String::new(),
-        RootCauses::Finalizers(names) if view.plan.summary.stuck > 0 => {
-            let are = if names.len() == 1 { "is" } else { "are" };
-            format!("once {mended}{} {are} removed, {}", the_finalizers(&names), others_act(view))
+    let once = || view.plan.then.iter().flat_map(|then| &then.once).flat_map(|finished| &finished.blockers);
+    // The collector removes its own once nothing is in its way.
+    let is_own = |name: &&str| is_prevented && matches!(*name, "orphan" | "foregroundDeletion");
+    let names = match root_causes(view) {
+        RootCauses::Finalizers(names) if view.plan.summary.stuck > 0 => names,
+        _ => Vec::new(),
+    };
+    let names: Vec<&str> = names.into_iter().filter(|name| !is_own(name)).collect();
+    let when = match names.as_slice() {
+        [] if is_prevented => "once that is mended, ".to_owned(),
+        [] if once().any(|blocker| *blocker == BlockedBy::Said) => {
+            "once what the API server says is mended, ".to_owned()
         }
-        _ => "once that is mended, ".to_owned(),
+        [] if view.plan.summary.stuck == 0 => String::new(),
+        [] if once().all(|blocker| *blocker == BlockedBy::Kubelet) => "once a kubelet has ended the pods, ".to_owned(),
+        [] => "once that is mended, ".to_owned(),
+        names => {
+            let are = if names.len() == 1 { "is" } else { "are" };
+            format!("once {mended}{} {are} removed, {}", the_finalizers(names), others_act(view))
+        }
     };
     Some(match blocked_later(view) {
         None => format!("{when}{objects}"),

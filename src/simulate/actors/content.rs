@@ -100,12 +100,6 @@ impl SimContext<'_> {
         (may_hide || is_empty && self.snapshot.is_dump()).then_some(State::Unknown)
     }
 
-    /// Whether the API server says that it can't list or delete some of what is in a Namespace.
-    pub(crate) fn fails_to_empty(&self, namespace: ObjectId) -> bool {
-        let said = self.snapshot.facts.said_to_keep(namespace);
-        said.iter().any(|condition| condition.kind == "NamespaceDeletionContentFailure")
-    }
-
     /// Whether the API server says that a Namespace or CustomResourceDefinition can't be emptied. On a cluster where
     /// all APIs answer, a condition about discovery is of the past, and where a namespace is empty, one about its
     /// content: the namespace controller has not looked again, which takes it up to a minute.
@@ -180,11 +174,6 @@ impl World<'_, '_> {
                 }
                 Some((service, false)) => self.doubt_api(object, service),
                 None => {}
-            }
-            // What the API server could not delete may be any of this.
-            if self.said_to_keep(object) == Some(State::Stuck) && context.fails_to_empty(object) {
-                let live = pass.iter().copied().filter(|id| !context.snapshot.object(*id).terminating());
-                self.doubtful.extend(live);
             }
             let order = self.actors.content_order;
             pass.sort_by_cached_key(|id| order.sort_key(context.snapshot.object(*id).resource));

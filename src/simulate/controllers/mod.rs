@@ -229,7 +229,7 @@ pub(crate) fn held_by_these(
         let of_these = |all: &[ObjectId]| !all.is_empty() && all.iter().all(|one| workloads.contains(one));
         let goes = match controller.liveness {
             Liveness::Alive(_) => of_these(&controller.running),
-            Liveness::Unknown(_) => of_these(&controller.may_be),
+            Liveness::Unknown(_) => of_these(&controller.may_be) || of_these(&controller.running),
             // Scaled to 0, it could be started; once it is gone, it can't.
             Liveness::Away(_) => controller.idle.is_some_and(|idle| workloads.contains(&idle)),
             Liveness::Nobody(_) | Liveness::Unread(_) => false,
