@@ -154,6 +154,10 @@ fn go_on_without_obstacles(context: &SimContext<'_>, plan: &Plan, second: &mut P
     let effects = mended.effects.into_iter().filter(|effect| further.contains(&effect.object)).collect();
     let effects = without(effects, &second.effects);
     second.effects.extend(effects);
+    let known: FxHashSet<ObjectId> = second.finished.iter().map(|finished| finished.object).collect();
+    let is_new = |finished: &Finished| further.contains(&finished.object) && !known.contains(&finished.object);
+    second.finished.extend(mended.finished.into_iter().filter(is_new));
+    second.controllers.add(&mended.controllers);
     second.needs.add(&mended.needs);
     second.orders += mended.orders;
     second.steps += mended.steps;

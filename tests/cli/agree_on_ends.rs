@@ -515,10 +515,10 @@ fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
 /// now. Nothing comes of a target that may not be deleted.
 #[test]
 fn what_an_obstacle_prevents_goes_later() {
-    let held = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({})));
+    let locked = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({})));
     let free = object(LOCKER, "safe", json!({}));
     for (safe, group, resource, operation) in
-        [(held, "bank.dev", "lockers", "UPDATE"), (free.clone(), "", "persistentvolumeclaims", "DELETE")]
+        [(locked, "bank.dev", "lockers", "UPDATE"), (free.clone(), "", "persistentvolumeclaims", "DELETE")]
     {
         let mut webhook = dead_webhook(group, resource);
         webhook["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
@@ -531,6 +531,13 @@ fn what_an_obstacle_prevents_goes_later() {
         }
         assert!(on(&objects, &format!("{line} -o name")).done().contains("persistentvolumeclaim/gold"), "{ran}");
     }
+    // What is held below is told, with its controller.
+    let more = held("bank.dev/lid", "locksmith", json!({"ownerReferences": owners(LOCKER, &["safe"])}));
+    let lid = object(("v1", "ConfigMap"), "lid", more);
+    let objects = [free.clone(), lid, running("locksmith"), dead_webhook("", "configmaps")];
+    let plan = document(&objects, "plan locker/safe -n vault --fail-on=never");
+    let once = &plan["then"]["once"][0];
+    assert_eq!((&once["object"]["name"], &once["finalizers"][0]), (&json!("lid"), &json!("bank.dev/lid")), "{plan}");
     let objects = [&[free, dead_webhook("bank.dev", "lockers")], &claim("safe")[..]].concat();
     let ran = on(&objects, "plan locker/safe -n vault");
     says(&ran, &["REFUSED: the API server refuses it"]);

@@ -234,6 +234,14 @@ impl Controllers<'_, '_, '_> {
             }
         };
         for (object, recreation) in path.into_iter().rev() {
+            // How many pods it wants matters only if one that stays makes them.
+            if let Some(controller) =
+                self.controller_of(object).filter(|_| found.is_some() && self.is(object, "", "Pod"))
+                && self.side_effects.context.snapshot.facts.workload(controller).is_none()
+                && self.has_replicas(controller)
+            {
+                self.needs.borrow_mut().facts.insert(controller);
+            }
             if let Some(recreator) = &mut found
                 && recreation == Recreation::Possible
             {
@@ -284,6 +292,15 @@ impl Controllers<'_, '_, '_> {
         })
     }
 
+    /// Whether a controller says how many pods it wants.
+    fn has_replicas(&self, controller: ObjectId) -> bool {
+        let resource = self.resource(controller);
+        matches!(
+            (resource.group.as_str(), resource.kind.as_str()),
+            ("apps", "ReplicaSet" | "StatefulSet" | "DaemonSet") | ("", "ReplicationController")
+        )
+    }
+
     /// Whether a Job has finished or is suspended.
     fn makes_no_more(&self, job: ObjectId) -> bool {
         self.side_effects.context.snapshot.facts.job(job).is_some_and(|facts| facts.finished || facts.suspended)
@@ -294,10 +311,8 @@ impl Controllers<'_, '_, '_> {
         const MADE: Option<Recreation> = Some(Recreation::Certain);
         let context = self.side_effects.context;
         let snapshot = context.snapshot;
-        let Some(facts) = snapshot.facts.workload(controller) else {
-            self.needs.borrow_mut().facts.insert(controller);
-            return MADE;
-        };
+        // Without a number, it makes all that are missing.
+        let Some(facts) = snapshot.facts.workload(controller) else { return MADE };
         let Some(wanted) = facts.wanted else { return MADE };
         if self.is(controller, "apps", "DaemonSet") {
             return MADE.filter(|_| wanted > 0);
