@@ -252,11 +252,11 @@ fn unconverted(
 ) -> Option<Finding> {
     let resource = case.stage.instances(id).filter(|kind| !case.stage.of_resource(*kind).is_empty())?;
     let backend = facts.conversion.as_ref()?;
-    let lack = lack(case, findings, Some(backend))?.describe(Some(backend));
-    let is_told = |known: &&Finding| known.code == Code::ConversionBroken && known.objects.contains(&id);
-    if findings.findings.iter().any(|known| is_told(&known)) {
+    let is_told = |known: &Finding| known.code == Code::ConversionBroken && known.objects.contains(&id);
+    if findings.findings.iter().any(is_told) {
         return None;
     }
+    let lack = lack(case, findings, Some(backend))?.describe(Some(backend));
     let full = case.snapshot().resources.get(resource).full_name();
     Some(Finding {
         code: Code::ConversionBroken,

@@ -6,7 +6,7 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{BlockedBy, Cause, Change, Needs, ProjectedOutcome, Projection, SimContext, world},
+    simulate::{BlockedBy, Needs, ProjectedOutcome, Projection, SimContext, world},
 };
 
 use crate::wording::thousands;
@@ -211,8 +211,7 @@ impl<'a> Case<'a> {
     pub(super) fn goes_below_later(&self, objects: &[ObjectId]) -> Vec<ObjectId> {
         let is_held = |object: &ObjectId| {
             let outcome = self.projection.outcome_of(*object);
-            let is_left = *outcome != ProjectedOutcome::Goes && self.snapshot().object(*object).terminating();
-            is_left || matches!(outcome, ProjectedOutcome::Changes { terminating: true, .. })
+            *outcome != ProjectedOutcome::Goes && (outcome.leaves() || self.snapshot().object(*object).terminating())
         };
         if objects.iter().any(is_held) { self.below(objects, self.stage.later()) } else { Vec::new() }
     }
@@ -220,19 +219,14 @@ impl<'a> Case<'a> {
     fn below(&self, objects: &[ObjectId], end: &Projection) -> Vec<ObjectId> {
         let mut seen: FxHashSet<ObjectId> = objects.iter().copied().collect();
         let (mut found, mut open) = (Vec::new(), objects.to_vec());
-        let inventory = |change: &Change| match change.cause {
-            Cause::Inventory(above) => Some((above, change.object)),
-            _ => None,
-        };
-        let inventories: Vec<(ObjectId, ObjectId)> = end.log.iter().filter_map(inventory).collect();
         while let Some(object) = open.pop() {
             // Nobody takes back the delete of what is Terminating only then.
             let goes = |below: &ObjectId| {
                 let outcome = end.outcome_of(*below);
                 *outcome == ProjectedOutcome::Goes || outcome.leaves() && !self.snapshot().object(*below).terminating()
             };
-            let listed = inventories.iter().filter(|(above, _)| *above == object).map(|(_, listed)| listed);
-            let below = self.graph().dependents(object.into()).iter().chain(self.stage.contents(object)).chain(listed);
+            let below = self.graph().dependents(object.into()).iter().chain(self.stage.contents(object));
+            let below = below.chain(end.inventory_of(object));
             let below = below.copied().filter(goes);
             let new: Vec<ObjectId> = below.filter(|below| seen.insert(*below)).collect();
             found.extend(&new);

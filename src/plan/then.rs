@@ -67,12 +67,12 @@ impl Plan {
 /// Adds the second end to a plan, whose first is complete: `simulate` plays a request. Nothing is added where nothing
 /// waits for others.
 pub(super) fn add_second_end(context: &SimContext<'_>, plan: &mut Plan, simulate: impl Fn(&Request) -> Plan) {
-    let is_prevented = prevented(plan).next().is_some();
-    if plan.request.others_finish || !is_prevented && !may_wait(plan) {
+    let (waits, is_prevented) = (may_wait(plan), prevented(plan).next().is_some());
+    if plan.request.others_finish || !waits && !is_prevented {
         return;
     }
     let request = Request { others_finish: true, ..plan.request.clone() };
-    let mut second = if may_wait(plan) { simulate(&request) } else { likeliest(context, &request) };
+    let mut second = if waits { simulate(&request) } else { likeliest(context, &request) };
     let is_prevented = is_prevented || prevented(&second).next().is_some();
     if second.finished.is_empty() && !is_prevented {
         return;

@@ -52,6 +52,8 @@ pub struct Projection {
     uncertain: FxHashSet<ObjectId>,
     /// Objects that are still there because the API server refuses to delete or change them, and what refuses it.
     refused: FxHashMap<ObjectId, BlockedBy>,
+    /// What controllers delete with objects that list it (R9.38).
+    inventories: FxHashMap<ObjectId, Vec<ObjectId>>,
     /// Every write, in order.
     pub log: Vec<Change>,
     /// What should be read to be certain.
@@ -115,11 +117,22 @@ impl Projection {
         let mut needs = world.needs;
         needs.add(&world.obstacle_needs);
         let others = world.others.take().unwrap_or_default();
-        Projection { blockers, outcomes, uncertain, refused, log: world.log, needs, others }
+        let mut inventories: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+        for change in &world.log {
+            if let Cause::Inventory(above) = change.cause {
+                inventories.entry(above).or_default().push(change.object);
+            }
+        }
+        Projection { blockers, outcomes, uncertain, refused, inventories, log: world.log, needs, others }
     }
 
     pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
         self.outcomes.get(&object).unwrap_or(&ProjectedOutcome::Stays)
+    }
+
+    /// What the controller of an object deletes with it, because the object lists it.
+    pub(crate) fn inventory_of(&self, object: ObjectId) -> &[ObjectId] {
+        self.inventories.get(&object).map_or(&[], Vec::as_slice)
     }
 
     pub fn goes(&self, object: ObjectId) -> bool {
