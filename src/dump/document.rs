@@ -86,8 +86,6 @@ pub(super) struct Items {
     of: ItemType,
     /// How many items were read.
     pub number: usize,
-    /// How many of the items that are read next were read before.
-    pub again: usize,
     /// The first error, after which no item is collected.
     pub failed: Option<DumpError>,
     /// The items, with their numbers, from the first whose kind only the list may tell.
@@ -187,14 +185,11 @@ impl Items {
     /// None yet; the type of the list as far as it was read.
     pub(super) fn of(collector: &mut Collector, list: Type) -> Self {
         let of = ItemType::of(&mut collector.strings, list);
-        Items { before: collector.len(), of, number: 0, again: 0, failed: None, waiting: Vec::new() }
+        Items { before: collector.len(), of, number: 0, failed: None, waiting: Vec::new() }
     }
 
-    /// Collects all items of a list, except those that were read before.
+    /// Collects all items of a list.
     fn read<'de, A: SeqAccess<'de>>(&mut self, context: &mut Context<'_>, access: &mut A) -> Result<(), A::Error> {
-        for _ in 0..std::mem::take(&mut self.again) {
-            access.next_element::<IgnoredAny>()?;
-        }
         let level = self.level();
         while let Some(node) = access.next_element_seed(NodeReader { context, level })? {
             self.take(context.collector, node);
@@ -431,37 +426,5 @@ impl<'de> Take<'de> for ItemsReader<'_, '_> {
         let mut items = context.items.take().unwrap_or_else(|| Items::of(context.collector, list));
         items.read(context, &mut access)?;
         Ok(Some(items))
-    }
-}
-
-/// Reads a map with nothing but more items of a list.
-pub(super) struct MoreItems<'c, 'a> {
-    pub context: &'c mut Context<'a>,
-    pub items: &'c mut Items,
-}
-
-impl<'de> DeserializeSeed<'de> for MoreItems<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        Any(self).deserialize(deserializer)
-    }
-}
-
-impl<'de> Take<'de> for MoreItems<'_, '_> {
-    type Value = ();
-
-    fn scalar(self, _: Scalar<'_>) {}
-
-    fn list<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        self.items.read(self.context, &mut access)
-    }
-
-    fn map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        let MoreItems { context, items } = self;
-        while next_key(&mut access, |_| ())?.is_some() {
-            access.next_value_seed(MoreItems { context, items })?;
-        }
-        Ok(())
     }
 }

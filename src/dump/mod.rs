@@ -1,8 +1,7 @@
 //! Reads and writes files: dumps of `kubectl get -o yaml`, folders of dumps, and snapshot files.
 //!
 //! ```text
-//! input     finds and opens files                  text        reads a text by documents: JSON (cut by pieces)
-//! yaml_text  the same for YAML (cut by yaml_pieces, read by yaml)
+//! input     finds and opens files                  text        reads a text by documents: JSON (cut by pieces), YAML
 //! document  reads one document: objects, lists     collect     collects all objects, validated
 //! metadata  reads its metadata (any, capture: values of any type)
 //! plain     turns objects into a snapshot (with served, definition, guess)
@@ -26,8 +25,6 @@ mod served;
 mod snapshot_file;
 mod text;
 pub(crate) mod yaml;
-mod yaml_pieces;
-mod yaml_text;
 
 pub use error::{DumpError, Place};
 pub(crate) use input::EXAMPLE;

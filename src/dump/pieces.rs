@@ -123,11 +123,6 @@ impl<R: Read> Pieces<R> {
         Pieces { chunk, ..self }
     }
 
-    /// How much is read at once.
-    pub(super) fn chunk(&self) -> usize {
-        self.chunk
-    }
-
     /// Skips the mark that some editors put before a text.
     pub(super) fn skip_byte_order_mark(&mut self) -> io::Result<()> {
         const MARK: &[u8] = "\u{feff}".as_bytes();

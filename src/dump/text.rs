@@ -1,4 +1,4 @@
-//! Reads a text document by document: JSON, one or several, or YAML. Both are read piece by piece.
+//! Reads a text document by document: JSON, one or several, piece by piece; or YAML, all of it at once.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ use super::{
     error::DumpError,
     input,
     pieces::{End, Pieces, Position},
-    yaml, yaml_text,
+    yaml,
 };
 
 /// The result of reading a text.
@@ -61,7 +61,48 @@ pub(super) fn collect(
         collector.latest = collector.latest.max(latest);
         return Ok((Outcome::Collected, read));
     }
-    yaml_text::collect(path, pieces, collector, failed)
+    yaml(path, pieces, collector, failed)
+}
+
+/// Collects the objects of YAML, which is read as a whole: up to the limit of the input.
+fn yaml(
+    path: &str,
+    mut pieces: Pieces<impl Read>,
+    collector: &mut Collector,
+    failed: &dyn Fn(io::Error) -> DumpError,
+) -> Result<(Outcome, u64), DumpError> {
+    while pieces.fill().map_err(failed)? {}
+    let length = pieces.rest().len();
+    let text = text_of(path, &pieces, length)?;
+    let own = yaml::with_stack(path, || yaml_documents(path, text, collector))?;
+    if let Some(api_version) = own {
+        return Ok((Outcome::Own(api_version, text.to_owned()), pieces.read));
+    }
+    pieces.skip(length);
+    collector.latest = collector.latest.max(pieces.latest);
+    Ok((Outcome::Collected, pieces.read))
+}
+
+/// Collects the objects of all documents. Returns the apiVersion of a document of this tool.
+fn yaml_documents(path: &str, text: &str, collector: &mut Collector) -> Result<Option<String>, DumpError> {
+    let documents = yaml::documents(text);
+    let only = documents.len() == 1;
+    for (index, document) in documents.iter().enumerate() {
+        collector.begin(path, index + 1);
+        if only {
+            collector.only_document(collector.len());
+        }
+        let mut context = Context { collector, items: None, own: None };
+        let read = yaml::read(document, |deserializer| {
+            NodeReader { context: &mut context, level: Level::Top }.deserialize(deserializer)
+        });
+        match (read, context.own) {
+            (Ok(node), _) => collector.document(node)?,
+            (Err(_), Some(api_version)) => return Ok(Some(api_version)),
+            (Err(error), None) => return Err(yaml::error(path, document, &error)),
+        }
+    }
+    Ok(None)
 }
 
 /// What a file is that is no text, and what to do with it; `None` for a text.
@@ -291,7 +332,7 @@ impl<R: Read> Json<'_, R> {
 }
 
 /// The next bytes of the pieces as text.
-pub(super) fn text_of<'p, R: Read>(path: &str, pieces: &'p Pieces<R>, length: usize) -> Result<&'p str, DumpError> {
+fn text_of<'p, R: Read>(path: &str, pieces: &'p Pieces<R>, length: usize) -> Result<&'p str, DumpError> {
     let bytes = &pieces.rest()[..length];
     std::str::from_utf8(bytes).map_err(|error| DumpError::NotUtf8 {
         path: path.to_owned(),

@@ -53,14 +53,14 @@ pub(crate) fn documents(text: &str) -> Vec<Document<'_>> {
 }
 
 /// Whether a line separates documents.
-pub(super) fn is_marker(line: &[u8], marker: &str) -> bool {
+fn is_marker(line: &[u8], marker: &str) -> bool {
     let rest = line.strip_prefix(marker.as_bytes());
     rest.is_some_and(|rest| matches!(rest.first(), None | Some(b' ' | b'\t' | b'\r' | b'\n')))
 }
 
 impl Document<'_> {
     /// Whether it contains only comments and directives, and no `---` starts a document.
-    pub(super) fn is_blank(&self) -> bool {
+    fn is_blank(&self) -> bool {
         let blank =
             |line: &str| line.trim().is_empty() || line.starts_with(['#', '%']) || is_marker(line.as_bytes(), "...");
         self.text.lines().all(blank)
@@ -72,21 +72,10 @@ pub(crate) fn with_stack<R: Send>(
     path: &str,
     run: impl FnOnce() -> Result<R, DumpError> + Send,
 ) -> Result<R, DumpError> {
-    with_stack_beside(path, run, || ()).map(|(result, ())| result)
-}
-
-/// The same; this thread runs `beside` meanwhile.
-pub(super) fn with_stack_beside<R: Send, B>(
-    path: &str,
-    run: impl FnOnce() -> Result<R, DumpError> + Send,
-    beside: impl FnOnce() -> B,
-) -> Result<(R, B), DumpError> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, run);
         let thread = thread.map_err(|source| DumpError::Unreadable { path: path.to_owned(), source })?;
-        let done = beside();
-        let result = thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))?;
-        Ok((result, done))
+        thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
     })
 }
 

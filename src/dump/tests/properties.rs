@@ -355,12 +355,6 @@ proptest! {
     }
 
     #[test]
-    fn mutated_yaml_reads_the_same_in_chunks(bytes in mutated(DUMP)) {
-        prop_assume!(std::str::from_utf8(&bytes).is_ok());
-        prop_assert_eq!(shown(&bytes, 1), shown(&bytes, 1 << 20), "{}", String::from_utf8_lossy(&bytes));
-    }
-
-    #[test]
     fn mutated_json_is_read_without_panic(bytes in mutated(JSON)) {
         fuzzing::dump(&bytes);
     }
