@@ -6,7 +6,7 @@ use std::{
     fmt::{self, Write as _},
 };
 
-use crate::go_quote::visible;
+use crate::escape::visible;
 
 #[cfg(test)]
 mod tests;

@@ -30,10 +30,10 @@ pub mod doctor;
 pub mod document;
 #[cfg(feature = "dump")]
 pub mod dump;
+pub mod escape;
 #[cfg(all(feature = "cli", any(test, feature = "fuzzing")))]
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod go_quote;
 pub mod graph;
 pub mod hold;
 pub mod jsonpath;

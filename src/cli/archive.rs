@@ -10,7 +10,7 @@ use crate::{
         archive::{ArchiveConfig, Archived, archive},
         archiving::{Archiving, of_content},
     },
-    render::{go_quote::visible, words::plural},
+    render::{escape::visible, words::plural},
     server::Propagation,
     wording::{count, thousands},
 };

@@ -11,7 +11,7 @@ use indicatif::ProgressBar;
 use crate::{
     act::FollowEvent,
     plan::tracker::{Blocker, Progress},
-    render::{deletion::why, go_quote::visible},
+    render::{deletion::why, escape::visible},
     wording::{count, duration, grouped, some_of, thousands},
 };
 

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use crate::{
     operations::OperationError,
     render::{
-        go_quote::visible,
+        escape::visible,
         output::{self, Format, Output, TextOptions},
         picture::{ObjectCommands, Picture, PictureOptions},
         states::in_ascii,

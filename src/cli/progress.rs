@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use crate::{
     cluster::{Exchange, Progress},
     model::Resource,
-    render::go_quote::visible,
+    render::escape::visible,
 };
 
 use super::{args::ColorArg, colour, verbosity, warnings::Warnings};

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _, stderr, stdin};
 
 use crate::{
     operations::question::{Answer, Question, Terminal},
-    render::{go_quote::visible, words::wrapped},
+    render::{escape::visible, words::wrapped},
 };
 
 use super::report::terminal_width;

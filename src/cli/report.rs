@@ -9,7 +9,7 @@ use crate::{
     cluster::ConnectError,
     model::{Gap, Snapshot},
     operations::{OperationError, targets::TargetError},
-    render::{gaps, go_quote::visible, header::header, words::wrapped},
+    render::{escape::visible, gaps, header::header, words::wrapped},
 };
 
 use super::{archived, exit::Exit};

@@ -19,7 +19,7 @@ use crate::{
         restore::{Restore, to_write},
         restore_request::RestoreRequest,
     },
-    render::{go_quote::visible, restore::RestoreView, style::Style},
+    render::{escape::visible, restore::RestoreView, style::Style},
     restore::{Archived, Restored},
     wording::count,
 };

@@ -7,7 +7,7 @@ use std::{
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::{operations::OperationError, render::go_quote::visible};
+use crate::{operations::OperationError, render::escape::visible};
 
 use super::report::{Report, describe_error, print_data, terminal_width};
 

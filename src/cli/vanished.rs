@@ -8,7 +8,7 @@ use crate::{
         evidence::read_evidence,
         targets::{Missing, TargetError, Why},
     },
-    render::go_quote::visible,
+    render::escape::visible,
 };
 
 use super::{

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use crate::{cluster::Exchange, command_line::ShellCommand, render::go_quote::visible};
+use crate::{cluster::Exchange, command_line::ShellCommand, render::escape::visible};
 
 /// From this level on: method, URL, status and time of each request.
 const URL: i32 = 6;
@@ -226,9 +226,9 @@ mod tests {
         assert!(
             told_8.contains(&"Request Body: {}".to_owned()) && told_8.contains(&"    Set-Cookie: <masked>".to_owned())
         );
-        assert!(told_8.contains(&"    X-Text: \\u009b31m".to_owned()), "{told_8:?}");
+        assert!(told_8.contains(&"    X-Text: \\u{9b}31m".to_owned()), "{told_8:?}");
         let body = told_8.last().unwrap();
-        assert!(body.starts_with("Response Body: {\\n\"a\": \"\\u009bbbb"), "{body}");
+        assert!(body.starts_with("Response Body: {\\n\"a\": \"\\u{9b}bbb"), "{body}");
         assert!(body.ends_with("bb [truncated 987 chars]"), "{body}");
         let told_9 = told(9, "/p?continue=eyJ2", Ok(200), long.as_bytes());
         assert_eq!(

@@ -8,7 +8,7 @@ use std::{
 
 use owo_colors::OwoColorize as _;
 
-use crate::render::go_quote::visible;
+use crate::render::escape::visible;
 
 /// A command that runs for months remembers no more than this many.
 const MOST: usize = 10_000;
@@ -57,7 +57,7 @@ mod tests {
         let warnings = Warnings::default();
         assert!(warnings.is_news("old") && !warnings.is_news("old"));
         assert_eq!(warnings.as_error(), None);
-        assert_eq!(warnings.line("a\u{202e}b", false).unwrap(), "Warning: a\\u202eb");
+        assert_eq!(warnings.line("a\u{202e}b", false).unwrap(), "Warning: a\\u{202e}b");
         assert_eq!(warnings.line("a\u{202e}b", false), None);
         assert_eq!(warnings.as_error().unwrap(), "1 warning received");
         assert!(warnings.line("c", true).unwrap().ends_with("m c"));

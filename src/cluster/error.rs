@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::go_quote::visible;
+use crate::escape::visible;
 
 /// The server and user of a connection, for messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use serde_saphyr::{
 };
 
 use super::error::DumpError;
-use crate::go_quote::visible;
+use crate::escape::visible;
 
 /// Deeper than any object.
 const DEPTH: usize = 200;

@@ -3,7 +3,7 @@
 use crate::{
     model::{ANY_RESOURCE, Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
-    render::go_quote::visible,
+    render::escape::visible,
     wording::{count, grouped, some_of},
 };
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::go_quote::is_print;
+use super::escape::is_print;
 
 pub use crate::document::{API_VERSION, Head, ObjectJson};
 

@@ -1,8 +1,7 @@
-//! `-o collector-dot`: the output of the collector's debug endpoint, byte for byte except where that is random.
+//! `-o collector-dot`: the output of the collector's debug endpoint, except where that is random. Odd characters in
+//! names have Rust's escapes instead of Go's.
 
 use crate::tree::debug_graph::{DebugGraph, Vertex};
-
-use super::go_quote::quoted;
 
 /// The graph in the DOT language.
 pub fn text(graph: &DebugGraph<'_>) -> String {
@@ -11,9 +10,9 @@ pub fn text(graph: &DebugGraph<'_>) -> String {
         out += "  // Node definitions.\n";
     }
     for vertex in &graph.vertices {
-        out += &format!("  {} [\n", quoted(vertex.uid));
+        out += &format!("  {:?} [\n", vertex.uid);
         for (key, value) in attributes(vertex) {
-            out += &format!("    {key}={}\n", quoted(&value));
+            out += &format!("    {key}={value:?}\n");
         }
         out += "  ];\n";
     }
@@ -21,7 +20,7 @@ pub fn text(graph: &DebugGraph<'_>) -> String {
         out += "  // Edge definitions.\n";
     }
     for (dependent, owner) in &graph.edges {
-        out += &format!("  {} -> {};\n", quoted(dependent), quoted(owner));
+        out += &format!("  {dependent:?} -> {owner:?};\n");
     }
     out + "}\n"
 }

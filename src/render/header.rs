@@ -2,7 +2,7 @@
 
 use crate::model::{Origin, Snapshot};
 
-use super::go_quote::visible;
+use super::escape::visible;
 
 /// `Context prod-eu (api.prod-eu:6443), namespace shop.`, or the dump that was read. `from` names the files, if any.
 pub fn header(snapshot: &Snapshot, namespace: Option<&str>, from: &[String]) -> String {

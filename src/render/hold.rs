@@ -13,7 +13,7 @@ use crate::{
 };
 
 use super::{
-    go_quote::visible,
+    escape::visible,
     output::{Output, TextOptions},
     words::wrapped,
 };

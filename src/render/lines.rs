@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::{
-    go_quote::visible,
+    escape::visible,
     output::TextOptions,
     states::Fate,
     style::{Style, Tone},

@@ -32,7 +32,7 @@ mod tree_picture;
 pub mod tree_view;
 pub mod words;
 
-pub use crate::go_quote;
+pub use crate::escape;
 pub(crate) use tree::no_objects;
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::model::{Gap, NotWatched, Resource, ResourceId, Resources};
 
 use super::{
     document::Head,
-    go_quote::visible,
+    escape::visible,
     output::{Format, Output, TextOptions},
     style::{Style, Tone},
     table::{Column, lines, natural_width},

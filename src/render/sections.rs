@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::{
     doctor::set,
-    go_quote::visible,
+    escape::visible,
     output::TextOptions,
     picture::{Section, section},
     style::Tone,

@@ -4,7 +4,7 @@
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use unicode_width::UnicodeWidthStr;
 
-use super::{go_quote::visible, lines::pieces, words::wrapped};
+use super::{escape::visible, lines::pieces, words::wrapped};
 
 /// The gap between columns.
 const GAP: usize = 2;
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn rows_stay_on_one_line() {
         let lines = lines(&COLUMNS, rows(&[["two\nlines", "1", "\u{1b}[31m red \t"]]), None);
-        assert_eq!(lines[1..], ["two\\nlines        1  \\x1b[31m red \\t"]);
+        assert_eq!(lines[1..], ["two\\nlines        1  \\u{1b}[31m red \\t"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::jsonpath::{CustomColumns, JsonPath, PathError};
 
-use super::go_quote::visible;
+use super::escape::visible;
 
 /// The list of each document whose elements are the rows of custom columns, if no path begins with it.
 const ROWS: [(&str, &str); 9] = [

@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    go_quote::visible,
+    escape::visible,
     guides::Guides,
     lines::{self, Line},
     output::TextOptions,

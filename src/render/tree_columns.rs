@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    go_quote::visible,
+    escape::visible,
     lines::{self, Line},
     output::TextOptions,
     style::Tone,

@@ -2,7 +2,7 @@
 
 use crate::model::{Object, Snapshot};
 
-use super::go_quote::visible;
+use super::escape::visible;
 
 /// For an object without labels; a label that it lacks is an empty cell.
 const NONE: &str = "<none>";

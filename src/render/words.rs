@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::go_quote::visible;
+use super::escape::visible;
 use crate::model::{ObjectId, Resource, ResourceId, Snapshot};
 
 /// The number of objects of each kind, in the order of discovery.

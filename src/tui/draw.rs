@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::{
     model::ObjectId,
-    render::{go_quote::visible, style::Tone, tree::name},
+    render::{escape::visible, style::Tone, tree::name},
     tree::{Mark, State as Terminating},
     wording::{age, thousands},
 };

@@ -28,10 +28,10 @@ fn labels_of_a_dump_are_known() {
     assert_eq!(
         rows(&["pods", "-L", "example.com/app,app", "--show-labels"]),
         [
-            "OBJECT  APP  APP        LABELS",
-            "Pod/a        web        app=web,step=10",
-            r"Pod/b        w\x1b[31m  app=w\x1b[31m,step=9",
-            "Pod/c                   <none>                □ owner no longer exists: Pod/away",
+            "OBJECT  APP  APP          LABELS",
+            "Pod/a        web          app=web,step=10",
+            r"Pod/b        w\u{1b}[31m  app=w\u{1b}[31m,step=9",
+            "Pod/c                     <none>                  □ owner no longer exists: Pod/away",
         ]
     );
     // An owner that doesn't exist has no labels, and nobody knows which it had.

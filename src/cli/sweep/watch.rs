@@ -16,7 +16,7 @@ use crate::{
     metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome},
     model::Identity,
     operations::{OperationError, ReadScope, live::Cluster},
-    render::go_quote::visible,
+    render::escape::visible,
     wording::count,
 };
 

@@ -11,7 +11,7 @@ use std::{
 use crate::{
     model::Identity,
     operations::{OperationError, TargetConfig, delete::Delete, targets::TargetQuery},
-    render::go_quote::visible,
+    render::escape::visible,
     server::Propagation,
     tui::{Line, News, lines as lines_of},
 };

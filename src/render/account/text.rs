@@ -3,7 +3,7 @@
 use crate::{
     account::{Change, DeletionPolicy, Happening, Loop, Millis, Missing, Owner, OwnerState, What},
     model::Identity,
-    render::{go_quote::visible, style::Tone, words::wrapped},
+    render::{escape::visible, style::Tone, words::wrapped},
     restore::MANAGER,
     wording::{age, count, grouped, some_of, thousands},
 };

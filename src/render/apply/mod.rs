@@ -15,7 +15,7 @@ use crate::{
     command_line::ShellCommand,
     graph::OwnerGraph,
     render::{
-        go_quote::visible,
+        escape::visible,
         output::{Format, Output, TextOptions},
     },
 };

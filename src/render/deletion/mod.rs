@@ -16,7 +16,7 @@ use crate::{
     model::{Gap, Identity, ServerVersion},
     plan::{OutcomeKind, Summary, tracker::UnexpectedOutcome},
     render::{
-        go_quote::visible,
+        escape::visible,
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
         plan::VerdictJson,

@@ -12,7 +12,7 @@ use crate::{
         tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
     },
     render::{
-        go_quote::visible,
+        escape::visible,
         headline::Headline,
         lines::{self, Line},
         output::TextOptions,

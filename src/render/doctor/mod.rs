@@ -20,7 +20,7 @@ use crate::{
     doctor::{Code, Diagnosis, Finding, Limit, Probed},
     model::{ObjectId, ResourceId, Snapshot, effects::Severity},
     render::{
-        go_quote::visible,
+        escape::visible,
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
         plan::VerdictJson,

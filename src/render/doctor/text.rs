@@ -9,7 +9,7 @@ use crate::{
     doctor::{Finding, Probed, Remedy},
     model::{Origin, effects::Severity, gaps::each_once},
     render::{
-        go_quote::visible,
+        escape::visible,
         lines::pieces,
         output::TextOptions,
         states::FINDING,

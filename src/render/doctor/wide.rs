@@ -8,7 +8,7 @@ use std::{
 use crate::{
     doctor::Finding,
     model::{ObjectId, ResourceId, Symbol},
-    render::{go_quote::visible, table::column, words::plural},
+    render::{escape::visible, table::column, words::plural},
     wording::thousands,
 };
 

@@ -9,7 +9,7 @@ use crate::{
         explain::{Blocks, OwnerState, ReferenceStory},
     },
     model::{ObjectId, Reference},
-    render::{go_quote::visible, guides::Guides, lines::Line, style::Tone},
+    render::{escape::visible, guides::Guides, lines::Line, style::Tone},
     tree::ResolvedReference,
 };
 

@@ -11,7 +11,7 @@ use crate::{
     },
     model::ObjectId,
     render::{
-        go_quote::visible,
+        escape::visible,
         guides::Guides,
         lines::{self, Line},
         output::TextOptions,

@@ -1,6 +1,6 @@
 //! `-o dot`: a picture for Graphviz.
 
-use crate::render::{go_quote::quoted, states::Border};
+use crate::render::states::Border;
 
 use super::{
     Fate, Picture, Row, Section, View,
@@ -57,7 +57,7 @@ fn lines_of(row: &Row) -> Vec<String> {
 
 /// Lines that start at the left, quoted: Graphviz reads backslashes and HTML entities in labels.
 fn label(lines: &[String]) -> String {
-    let lines: Vec<String> = lines.iter().map(|line| quoted(line).replace('&', "&amp;")).collect();
+    let lines: Vec<String> = lines.iter().map(|line| format!("{line:?}").replace('&', "&amp;")).collect();
     let inner = lines.iter().map(|line| line[1..line.len() - 1].to_owned() + "\\l");
     format!("\"{}\"", inner.collect::<String>())
 }

@@ -17,7 +17,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::Serialize;
 
-use crate::render::{go_quote::visible, output::Format};
+use crate::render::{escape::visible, output::Format};
 
 pub use self::commands::ObjectCommands;
 pub(in crate::render) use self::{

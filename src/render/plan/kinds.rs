@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     model::{ObjectId, ResourceId, effects::EffectKind},
     render::{
-        go_quote::visible,
+        escape::visible,
         lines::{self, Line},
         output::TextOptions,
         states::Fate,

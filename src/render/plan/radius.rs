@@ -7,7 +7,7 @@ use crate::{
     model::{Gap, ObjectId, Snapshot},
     plan::{EffectCounts, Radius, RadiusObstacle, VerdictResult},
     render::{
-        go_quote::visible,
+        escape::visible,
         lines::{self, Line},
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},

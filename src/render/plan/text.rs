@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::{
     model::ObjectId,
     render::{
-        go_quote::visible,
+        escape::visible,
         guides::Guides,
         lines::{self, Line},
         output::TextOptions,

@@ -16,7 +16,7 @@ use crate::{
     },
     plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictReason, VerdictResult},
     render::{
-        go_quote::visible,
+        escape::visible,
         headline::Headline,
         lines::{self, Run},
         output::TextOptions,

@@ -7,7 +7,7 @@ use crate::{
     model::{ObjectId, Snapshot},
     reclaim::{Removal, When},
     render::{
-        go_quote::visible,
+        escape::visible,
         output::TextOptions,
         plan::located,
         style::Tone,

@@ -9,7 +9,7 @@ use crate::{
     act::Mode,
     render::{
         doctor::set,
-        go_quote::visible,
+        escape::visible,
         sections::INDENT,
         style::{Style, Tone},
     },

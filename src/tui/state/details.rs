@@ -2,7 +2,7 @@
 
 use crate::{
     model::{Identity, ObjectId},
-    render::{go_quote::visible, style::Tone},
+    render::{escape::visible, style::Tone},
     tree::{ReferenceStatus, ResolvedReference, State as Terminating},
     wording::{age, count},
 };

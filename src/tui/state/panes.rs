@@ -2,7 +2,7 @@
 
 use crate::{
     model::effects::Severity,
-    render::{gaps, go_quote::visible, style::Tone},
+    render::{escape::visible, gaps, style::Tone},
 };
 
 use super::{
