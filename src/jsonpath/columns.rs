@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{JsonPath, PathError, go};
+use super::{JsonPath, PathError, values};
 
 /// Titles with the paths below them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +86,11 @@ impl CustomColumns {
             if results.first().is_none_or(Vec::is_empty) {
                 texts.push("<none>".to_owned());
             }
-            texts.extend(results.iter().flatten().map(go::sprint));
+            for item in results.iter().flatten() {
+                let mut text = String::new();
+                values::print(item, &mut text);
+                texts.push(text);
+            }
             Ok(texts.join(","))
         };
         self.columns.iter().map(cell).collect()

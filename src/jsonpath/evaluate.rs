@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
-    Item, PathError, go,
+    Item, PathError,
     parse::{Node, Slice},
+    values,
 };
 
 /// How many values a template may touch, and how often it may touch each of a large document: ranges that are not ended
@@ -177,7 +178,7 @@ impl<'t, 'v> Evaluation<'t, 'v> {
         for item in input {
             let Item::Json(Value::Array(elements)) = item else {
                 let mut text = String::new();
-                go::print(&item, &mut text);
+                values::print(&item, &mut text);
                 return Err(PathError::new(format!("{text} is not array or slice and cannot be filtered")));
             };
             for element in elements {
@@ -191,7 +192,7 @@ impl<'t, 'v> Evaluation<'t, 'v> {
                 }
                 let Some(left) = single(lefts?)? else { continue };
                 let Some(right) = single(self.list(vec![element.clone()], right)?)? else { continue };
-                if go::compare(&left, &right, operator)? {
+                if values::compare(&left, &right, operator)? {
                     results.push(element);
                 }
             }
@@ -239,7 +240,9 @@ fn elements<'v>(input: &[Item<'v>], slice: Slice) -> Result<Items<'v>, PathError
         let elements = match item {
             Item::Json(Value::Null) => continue,
             Item::Json(Value::Array(elements)) => elements,
-            other => return Err(PathError::new(format!("{} is not array or slice", go::type_of(other)))),
+            other => {
+                return Err(PathError::new(format!("{} is not array or slice", values::type_of(&values::value(other)))));
+            }
         };
         let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
         let mut start = start.unwrap_or(0);

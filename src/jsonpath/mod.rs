@@ -1,16 +1,17 @@
 //! kubectl's JSONPath (client-go `util/jsonpath`): templates with `{range}` and `{end}`, filters, unions, slices,
 //! recursive descent and quoted text. No other library has this dialect: where it deviates from the standards, so does
-//! this. One difference: the fields of an object come in the order of their names, in kubectl in a random order.
+//! this. There are two differences. The fields of an object come in the order of their names, in kubectl in a random
+//! order. All values but texts are written as JSON, also where kubectl writes them as Go does (`map[a:b]`, `1e+21`).
 //!
 //! Nothing here recurses on data, and the work that a template may cause is limited.
 
 mod columns;
 mod evaluate;
-mod go;
 mod order;
 mod parse;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::borrow::Cow;
 
@@ -74,7 +75,7 @@ impl JsonPath {
                 if index > 0 {
                     text.push(' ');
                 }
-                go::print(item, &mut text);
+                values::print(item, &mut text);
             }
         }
         Ok(text)
@@ -87,7 +88,7 @@ impl JsonPath {
     pub fn json(&self, document: &Value, allow_missing: bool) -> Result<String, PathError> {
         let mut text = String::new();
         for results in self.results(document, allow_missing)? {
-            text += &go::array(&results);
+            text += &values::array(&results);
             text.push('\n');
         }
         Ok(text)
@@ -99,7 +100,7 @@ impl JsonPath {
     /// As [`JsonPath::text`]; nothing has to be found.
     pub fn first(&self, document: &Value) -> Result<Option<Value>, PathError> {
         let results = self.results(document, true)?;
-        Ok(results.into_iter().flatten().next().map(|item| go::value(&item)))
+        Ok(results.into_iter().flatten().next().map(|item| values::value(&item)))
     }
 
     /// The results of each action.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::PathError;
+use super::{PathError, values::type_of};
 use crate::quantity::quantity;
 
 /// What sorts a row: what is missing comes first. kubectl compares two texts as quantities if both are some, else as
@@ -22,19 +22,15 @@ impl SortKey {
     /// # Errors
     /// Values of this type have no order.
     pub fn of(value: Option<&Value>) -> Result<Self, PathError> {
-        let unsortable = |what: &str| Err(PathError::new(format!("unsortable type: {what}")));
         match value {
             None | Some(Value::Null) => Ok(SortKey::Missing),
             Some(Value::String(text)) => {
                 Ok(quantity(text).map_or_else(|| SortKey::Text(text.clone()), SortKey::Quantity))
             }
-            Some(Value::Number(number)) => match number.as_i64() {
+            Some(other) => match other.as_i64() {
                 Some(number) => Ok(SortKey::Number(number)),
-                None => unsortable("float64"),
+                None => Err(PathError::new(format!("unsortable type: {}", type_of(other)))),
             },
-            Some(Value::Bool(_)) => unsortable("bool"),
-            Some(Value::Array(_)) => unsortable("[]interface {}"),
-            Some(Value::Object(_)) => unsortable("map[string]interface {}"),
         }
     }
 
@@ -85,7 +81,7 @@ mod tests {
     #[test]
     fn what_has_no_order_is_refused() {
         for (value, name) in
-            [(json!({}), "map[string]interface {}"), (json!([]), "[]interface {}"), (json!(true), "bool")]
+            [(json!({}), "object"), (json!([]), "array"), (json!(true), "boolean"), (json!(1.5), "number")]
         {
             let error = SortKey::of(Some(&value)).unwrap_err();
             assert_eq!(error.to_string(), format!("unsortable type: {name}"));

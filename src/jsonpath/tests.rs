@@ -40,7 +40,7 @@ fn templates_are_written() {
         ("{range .nodes[*]}{range .ports[*]}{@},{end};{end}", "80,443,;;;"),
         ("{..name}", "a b c"),
         ("{.nodes[1].owner}", "null"),
-        ("{.nodes[2]}", r#"{"kind":"Pod","name":"c","note":"\u003ca \u0026 b\u003e","weight":3}"#),
+        ("{.nodes[2]}", r#"{"kind":"Pod","name":"c","note":"<a & b>","weight":3}"#),
         ("it is {.kind}!", "it is Tree!"),
         ("", ""),
         ("{.nope}", ""),
@@ -71,8 +71,8 @@ fn columns_are_cells() {
     let columns = CustomColumns::parse("NAME:.name,PORTS:{.ports},OWNER:owner,ALL:.ports[*]").expect("columns");
     let rows: Vec<Vec<String>> =
         document()["nodes"].as_array().unwrap().iter().map(|node| columns.row(node).unwrap()).collect();
-    assert_eq!(rows[0], ["a", "[80 443]", "<none>", "80,443"]);
-    assert_eq!(rows[1], ["b", "<none>", "<nil>", "<none>"]);
+    assert_eq!(rows[0], ["a", "[80,443]", "<none>", "80,443"]);
+    assert_eq!(rows[1], ["b", "<none>", "null", "<none>"]);
     assert!(CustomColumns::parse("NAME:.nodes[*].name").unwrap().begins_with("nodes"));
     assert!(!CustomColumns::parse("NAME:.nodesets").unwrap().begins_with("nodes"));
     assert_eq!(CustomColumns::from_lines("A B\n.name kind\n"), CustomColumns::parse("A:name,B:.kind"));

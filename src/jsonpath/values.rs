@@ -1,0 +1,103 @@
+//! Values as templates print and compare them.
+
+use std::{borrow::Cow, cmp::Ordering};
+
+use serde::Serialize;
+use serde_json::{Value, ser::PrettyFormatter};
+
+use super::{Item, PathError};
+
+/// Writes a text as it is, and every other value as JSON.
+pub(super) fn print(item: &Item<'_>, text: &mut String) {
+    match item {
+        Item::Json(Value::String(own)) => text.push_str(own),
+        Item::Json(other) => text.push_str(&other.to_string()),
+        Item::Text(own) => text.push_str(own),
+        other => text.push_str(&value(other).to_string()),
+    }
+}
+
+/// A JSON array of results, as `jsonpath-as-json` prints it.
+pub(super) fn array(items: &[Item<'_>]) -> String {
+    let values: Vec<Value> = items.iter().map(value).collect();
+    let mut bytes = Vec::new();
+    let formatter = PrettyFormatter::with_indent(b"    ");
+    let written = values.serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, formatter));
+    debug_assert!(written.is_ok(), "a value is always JSON");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A result as JSON.
+pub(super) fn value(item: &Item<'_>) -> Value {
+    match item {
+        Item::Json(value) => (*value).clone(),
+        Item::Text(text) => Value::String(text.clone().into_owned()),
+        Item::Int(number) => Value::from(*number),
+        Item::Float(number) => Value::from(*number),
+        Item::Bool(value) => Value::Bool(*value),
+        Item::Byte(byte) => Value::from(*byte),
+        Item::Nothing => Value::Null,
+    }
+}
+
+/// The kinds that Go's templates compare (`template/funcs.go: basicKind`).
+enum Basic<'v> {
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(Cow<'v, str>),
+}
+
+fn basic<'v>(item: &'v Item<'_>) -> Result<Basic<'v>, PathError> {
+    Ok(match item {
+        Item::Json(Value::Bool(value)) => Basic::Bool(*value),
+        Item::Json(Value::Number(number)) => match number.as_i64() {
+            Some(whole) => Basic::Int(whole.into()),
+            None => Basic::Float(number.as_f64().unwrap_or_default()),
+        },
+        Item::Json(Value::String(text)) => Basic::Text(Cow::Borrowed(text)),
+        Item::Text(text) => Basic::Text(Cow::Borrowed(text)),
+        Item::Int(number) => Basic::Int((*number).into()),
+        Item::Byte(byte) => Basic::Int((*byte).into()),
+        Item::Float(number) => Basic::Float(*number),
+        Item::Bool(value) => Basic::Bool(*value),
+        Item::Json(Value::Null | Value::Array(_) | Value::Object(_)) | Item::Nothing => {
+            return Err(PathError::new("invalid type for comparison"));
+        }
+    })
+}
+
+/// Whether `left operator right`, as in Go's templates.
+pub(super) fn compare(left: &Item<'_>, right: &Item<'_>, operator: &str) -> Result<bool, PathError> {
+    if !["<", ">", "==", "!=", "<=", ">="].contains(&operator) {
+        return Err(PathError::new(format!("unrecognized filter operator {operator}")));
+    }
+    let order = match (basic(left)?, basic(right)?) {
+        (Basic::Bool(left), Basic::Bool(right)) if matches!(operator, "==" | "!=") => Some(left.cmp(&right)),
+        (Basic::Bool(_), Basic::Bool(_)) => return Err(PathError::new("invalid type for comparison")),
+        (Basic::Int(left), Basic::Int(right)) => Some(left.cmp(&right)),
+        (Basic::Float(left), Basic::Float(right)) => left.partial_cmp(&right),
+        (Basic::Text(left), Basic::Text(right)) => Some(left.cmp(&right)),
+        _ => return Err(PathError::new("incompatible types for comparison")),
+    };
+    Ok(match operator {
+        "<" => order == Some(Ordering::Less),
+        ">" => order == Some(Ordering::Greater),
+        "==" => order == Some(Ordering::Equal),
+        "!=" => order != Some(Ordering::Equal),
+        "<=" => order.is_some_and(Ordering::is_le),
+        _ => order.is_some_and(Ordering::is_ge),
+    })
+}
+
+/// The name of a value's type, for messages.
+pub(super) fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Object(_) => "object",
+        Value::Array(_) => "array",
+        Value::String(_) => "string",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::Null => "null",
+    }
+}
