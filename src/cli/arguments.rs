@@ -1,7 +1,6 @@
 //! The arguments of the process, from kubectl's grammar to clap's.
 
 use std::{
-    cell::LazyCell,
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
 };
@@ -81,13 +80,10 @@ fn with_labels(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
 
 /// # Errors
 /// A switch with another value.
-pub(super) fn with_switches(
-    command: &Command,
-    mut args: impl Iterator<Item = OsString>,
-) -> Result<Vec<OsString>, clap::Error> {
-    // Most command lines need none of them.
-    let switches = LazyCell::new(|| switches(command));
+pub(super) fn with_switches(command: &Command, args: Vec<OsString>) -> Result<Vec<OsString>, clap::Error> {
+    let switches = switches(command, args.get(1));
     let mut taken: Vec<OsString> = Vec::new();
+    let mut args = args.into_iter();
     while let Some(arg) = args.next() {
         if arg == "--" {
             taken.push(arg);
@@ -131,13 +127,17 @@ fn without(arg: OsString, spellings: &[String], switches: &BTreeMap<String, Vec<
     (!left.is_empty()).then(|| format!("-{left}").into())
 }
 
-/// The spellings of each switch, by each of them. An option that takes a value in any of these commands is none.
-fn switches(command: &Command) -> BTreeMap<String, Vec<String>> {
+/// The spellings of each switch, by each of them. If the first argument doesn't name a command, an option that takes a
+/// value in any command is none.
+fn switches(command: &Command, first: Option<&OsString>) -> BTreeMap<String, Vec<String>> {
+    let mut commands = vec![command];
+    match first.and_then(|name| command.find_subcommand(name)) {
+        Some(named) => commands.push(named),
+        None => commands.extend(command.get_subcommands()),
+    }
     let mut switches = BTreeMap::new();
     let mut others = BTreeSet::new();
-    let mut open = vec![command];
-    while let Some(command) = open.pop() {
-        open.extend(command.get_subcommands());
+    for command in commands {
         for arg in command.get_arguments() {
             let long = arg.get_long().map(|long| format!("--{long}"));
             let spellings: Vec<String> = long.into_iter().chain(arg.get_short().map(|c| format!("-{c}"))).collect();
@@ -159,11 +159,11 @@ fn switches(command: &Command) -> BTreeMap<String, Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::commands::needed, *};
+    use super::{super::commands::Cli, *};
 
     fn taken(line: &str) -> Result<String, clap::Error> {
         let args = as_written_for_clap(line.split(' ').map(OsString::from));
-        let args = with_switches(&needed(&args), args.into_iter())?;
+        let args = with_switches(&Cli::command(), args)?;
         let args: Vec<String> = args.into_iter().map(|arg| arg.into_string().unwrap()).collect();
         Ok(args.join("|"))
     }

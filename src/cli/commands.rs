@@ -276,17 +276,13 @@ impl Entry {
         let command = command.mut_args(|arg| if takes_format(&arg) { arg.long_help(formats::ABOUT) } else { arg });
         command.long_about(format!("{}\n\n{}", self.about, self.more))
     }
-
-    /// What the list of all commands shows of it.
-    fn listed(&self) -> clap::Command {
-        clap::Command::new(self.name).about(self.about)
-    }
 }
 
 impl Cli {
     /// Every command with every argument.
     pub fn command() -> clap::Command {
-        root().subcommands(COMMANDS.iter().map(Entry::complete))
+        let root = Root::command().help_template(list_of_commands());
+        root.subcommands(COMMANDS.iter().map(Entry::complete))
     }
 
     /// Reads the arguments of a process; the first one is its name.
@@ -295,11 +291,12 @@ impl Cli {
     /// What clap prints: help, the version, or what is wrong.
     pub fn of(args: impl IntoIterator<Item = OsString>) -> Result<Self, Error> {
         let mut args = arguments::as_written_for_clap(args.into_iter());
-        let mut command = needed(&args);
+        let mut command = Self::command();
         if is_about_options(&args) {
+            command = Root::command().subcommand_required(false).help_template(OPTIONS);
             args.splice(1.., ["--help-in-full".into()]);
         }
-        let args = arguments::with_switches(&command, args.into_iter())?;
+        let args = arguments::with_switches(&command, args)?;
         let mut matches = command.try_get_matches_from_mut(args).map_err(of_a_cluster)?;
         let read = Self::read(&mut matches);
         read.map_err(|error| error.format(&mut command))
@@ -332,93 +329,4 @@ fn of_a_cluster(error: Error) -> Error {
 fn is_about_options(args: &[OsString]) -> bool {
     let is_help = |arg: &OsString| arg == "-h" || arg == "--help";
     args.get(1).is_some_and(|first| first == OF_OPTIONS) && args[2..].iter().all(is_help)
-}
-
-/// The program without its commands; its help lists them all.
-fn root() -> clap::Command {
-    Root::command().help_template(list_of_commands())
-}
-
-/// The part of [`Cli::command`] that reads these arguments: to build all of it takes longer than what most runs do.
-pub(super) fn needed(args: &[OsString]) -> clap::Command {
-    let named = |arg: &OsString| arg.to_str().and_then(Entry::of);
-    if is_about_options(args) {
-        return Root::command().subcommand_required(false).help_template(OPTIONS);
-    }
-    // clap leaves everything after the first word to its command.
-    if let Some(entry) = args.get(1).and_then(named) {
-        return root().subcommand(entry.complete());
-    }
-    if args.iter().skip(1).any(|arg| named(arg).is_some()) {
-        return Cli::command();
-    }
-    // No command is called: what comes is the list of commands, the version or an error. No flag has to reach them.
-    root().mut_args(|arg| arg.global(false)).subcommands(COMMANDS.iter().map(Entry::listed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(line: &str) -> Vec<OsString> {
-        line.split(' ').map(OsString::from).collect()
-    }
-
-    /// What comes of reading a line with these commands.
-    fn told(mut command: clap::Command, line: &str) -> String {
-        let read = command.try_get_matches_from_mut(words(line)).and_then(|mut matches| Cli::read(&mut matches));
-        match read {
-            Ok(cli) => format!("{cli:?}"),
-            Err(error) => format!("{:?} {}", error.kind(), error.render().ansi()),
-        }
-    }
-
-    #[test]
-    fn the_needed_part_says_what_the_whole_says() {
-        let of_each =
-            ["-h", "--help", "--nonsense", "--nam=x", "-n", "-A -n x a b --help", "x --color=no", "-V", "plan"];
-        let of_each = COMMANDS.iter().flat_map(|entry| of_each.map(|rest| format!("gc {} {rest}", entry.name)));
-        let lines = [
-            "gc",
-            "gc -h",
-            "gc --help",
-            "gc -V",
-            "gc --version",
-            "gc tre",
-            "gc tre plan",
-            "gc --nonsense",
-            "gc -n",
-            "gc --nonsense tree",
-            "gc -n tree",
-            "gc -n x tree",
-            "gc -n tree plan x",
-            "gc -- tree",
-            "gc --owners tree",
-            "gc --owners",
-            "gc -v 6 version",
-            "gc --color never",
-            "gc --color=never tree -A",
-            "gc plan x --max 3",
-            "gc version version",
-            "gc --help tree",
-            "gc tree --from a --assume-complete",
-            "gc --namespac x",
-        ];
-        for line in lines.map(str::to_owned).into_iter().chain(of_each) {
-            assert_eq!(told(needed(&words(&line)), &line), told(Cli::command(), &line), "{line}");
-        }
-    }
-
-    /// Arguments that no run reads aren't built.
-    #[test]
-    fn only_the_needed_part_is_built() {
-        let built = |line: &str| {
-            let command = needed(&words(line));
-            command.get_subcommands().filter(|command| command.get_arguments().count() > 0).count()
-        };
-        assert_eq!(built("gc --help"), 0);
-        assert_eq!(built("gc version"), 1);
-        assert_eq!(built("gc plan tree"), 1);
-        assert_eq!(built("gc -n x plan"), COMMANDS.len());
-    }
 }

@@ -241,7 +241,10 @@ fn elements<'v>(input: &[Item<'v>], slice: Slice) -> Result<Items<'v>, PathError
             Item::Json(Value::Null) => continue,
             Item::Json(Value::Array(elements)) => elements,
             other => {
-                return Err(PathError::new(format!("{} is not array or slice", values::type_of(&values::value(other)))));
+                return Err(PathError::new(format!(
+                    "{} is not array or slice",
+                    values::type_of(&values::value(other))
+                )));
             }
         };
         let length = i64::try_from(elements.len()).unwrap_or(i64::MAX);
