@@ -16,6 +16,8 @@ mod keep;
 mod keep_tests;
 mod look;
 mod owner_events;
+#[cfg(test)]
+mod owner_events_tests;
 mod polled;
 mod probe;
 #[cfg(test)]

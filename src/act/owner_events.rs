@@ -1,8 +1,6 @@
 //! Writes the collector's events about owners in other namespaces (R3.7), with the collector's text.
 
-mod correlate;
-
-use std::sync::{Mutex, PoisonError};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
@@ -13,22 +11,23 @@ use k8s_openapi::{
 use serde_json::{Value, json};
 
 use crate::{
-    cluster::{Connection, Failure, path},
+    cluster::{
+        Connection, Failure,
+        path::{self, ObjectPath},
+    },
     model::{Identity, Resource},
 };
 
-use self::correlate::{Correlator, Entry};
 use super::request::{JSON, MERGE_PATCH, document, once_as, send_with_retry};
 
 /// The collector's component name: searches for its events find these, too.
 const COMPONENT: &str = "garbage-collector-controller";
 const REASON: &str = "OwnerRefInvalidNamespace";
 
-/// Writes the events, and remembers which it has written.
+/// Writes the events.
 pub struct OwnerEventRecorder {
     connection: Connection,
     events: Resource,
-    correlator: Mutex<Correlator>,
 }
 
 impl OwnerEventRecorder {
@@ -40,7 +39,7 @@ impl OwnerEventRecorder {
             namespaced: true,
             ..Resource::default()
         };
-        OwnerEventRecorder { connection, events, correlator: Mutex::new(Correlator::new()) }
+        OwnerEventRecorder { connection, events }
     }
 
     /// Records that the dependent refers to an owner in another namespace; a repetition only increases the event's
@@ -52,34 +51,37 @@ impl OwnerEventRecorder {
         self.record_at(dependent, owner, Timestamp::now()).await
     }
 
-    async fn record_at(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), String> {
-        let message = message(dependent, owner);
-        let entry = self.correlator.lock().unwrap_or_else(PoisonError::into_inner).take(dependent, &message, now);
-        let Some(entry) = entry else { return Ok(()) };
-        self.write(dependent, &entry).await.map_err(|failure| failure.in_full())
+    /// [`record`](Self::record) at a given time.
+    pub(super) async fn record_at(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), String> {
+        self.write(dependent, owner, now).await.map_err(|failure| failure.in_full())
     }
 
-    async fn write(&self, dependent: &Identity, entry: &Entry) -> Result<(), Failure> {
+    async fn write(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), Failure> {
         // An event about a cluster-scoped object needs a namespace, too.
         let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
-        if let Some(path) = path::of_object(&self.events, namespace, &entry.name).filter(|_| entry.count > 1) {
-            let more = json!({"count": entry.count, "lastTimestamp": Time(entry.last), "message": entry.message});
-            match once_as(&self.connection, &Method::PATCH, &path, Some((MERGE_PATCH, &more)), JSON).await {
-                // It has expired: create it again, with its count.
-                Err(failure) if failure.status() == Some(StatusCode::NOT_FOUND) => {}
-                done => return done.map(drop),
-            }
-        }
-        let event = event(dependent, namespace, entry);
+        let message = message(dependent, owner);
+        let name = event_name(dependent, &message);
+        let event = event(dependent, namespace, &name, &message, now);
         let events = path::of_resource(&self.events, Some(namespace));
-        match send_with_retry(&self.connection, &Method::POST, events.as_str(), Some(&event))
-            .await
-            .map_err(Failure::from)
-        {
-            // An earlier try, whose answer was lost, has created it.
-            Err(failure) if failure.status() == Some(StatusCode::CONFLICT) => Ok(()),
-            done => done.map(drop),
+        let created = send_with_retry(&self.connection, &Method::POST, events.as_str(), Some(&event)).await;
+        match (created.map_err(Failure::from), path::of_object(&self.events, namespace, &name)) {
+            (Err(failure), Some(path)) if failure.status() == Some(StatusCode::CONFLICT) => {
+                self.count_again(&path, now).await
+            }
+            (created, _) => created.map(drop),
         }
+    }
+
+    /// Counts an event that exists already. The answer to the first change says how often it was counted: so the right
+    /// to read events isn't needed.
+    async fn count_again(&self, path: &ObjectPath, now: Timestamp) -> Result<(), Failure> {
+        let change = async |change: Value| {
+            once_as(&self.connection, &Method::PATCH, path, Some((MERGE_PATCH, &change)), JSON).await
+        };
+        let changed = change(json!({"lastTimestamp": Time(now)})).await?;
+        let event: Value = serde_json::from_slice(&changed.body).unwrap_or_default();
+        let count = event["count"].as_i64().unwrap_or(1);
+        change(json!({"count": count + 1})).await.map(drop)
     }
 }
 
@@ -93,9 +95,16 @@ fn message(dependent: &Identity, owner: &Identity) -> String {
     )
 }
 
-fn event(dependent: &Identity, namespace: &str, entry: &Entry) -> Value {
+/// The same for each repetition.
+fn event_name(dependent: &Identity, message: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    (&dependent.uid, message).hash(&mut hasher);
+    format!("owner-in-other-namespace.{:016x}", hasher.finish())
+}
+
+fn event(dependent: &Identity, namespace: &str, name: &str, message: &str, now: Timestamp) -> Value {
     let text = |text: &str| Some(text.to_owned());
-    let metadata = ObjectMeta { name: text(&entry.name), namespace: text(namespace), ..ObjectMeta::default() };
+    let metadata = ObjectMeta { name: text(name), namespace: text(namespace), ..ObjectMeta::default() };
     let involved_object = ObjectReference {
         api_version: text(&dependent.api_version),
         kind: text(&dependent.kind),
@@ -109,16 +118,13 @@ fn event(dependent: &Identity, namespace: &str, entry: &Entry) -> Value {
         involved_object,
         type_: text("Warning"),
         reason: text(REASON),
-        message: text(&entry.message),
+        message: text(message),
         source: Some(EventSource { component: text(COMPONENT), host: None }),
-        reporting_component: text(if entry.combined { "" } else { COMPONENT }),
+        reporting_component: text(COMPONENT),
         reporting_instance: text(""),
-        count: Some(entry.count),
-        first_timestamp: Some(Time(entry.first)),
-        last_timestamp: Some(Time(entry.last)),
+        count: Some(1),
+        first_timestamp: Some(Time(now)),
+        last_timestamp: Some(Time(now)),
         ..Event::default()
     })
 }
-
-#[cfg(test)]
-mod tests;
