@@ -26,6 +26,8 @@ pub(super) struct Chosen {
 pub(super) struct Origin {
     pub file: PathBuf,
     pub user: String,
+    /// The flags by which kubectl chooses the same user.
+    pub flags: Vec<String>,
 }
 
 /// The parts of the process's environment that matter; tests provide their own.
@@ -153,7 +155,9 @@ fn from_kubeconfig(options: &ConnectionOptions, merged: Merged) -> Result<Chosen
         },
     };
     let user_name = wanted.cloned().unwrap_or_default();
-    let origin = merged.users.get(&user_name).map(|file| Origin { file: file.clone(), user: user_name.clone() });
+    let repeated = options.given().into_iter().filter(|flag| flag.repeated);
+    let flags = repeated.map(|flag| format!("{}={}", flag.name, flag.value)).collect();
+    let origin = merged.users.get(&user_name).map(|file| Origin { file: file.clone(), user: user_name.clone(), flags });
     let mut chosen = from_parts(options, cluster, user)?;
     if let Some(namespace) = context.namespace.filter(|namespace| !namespace.is_empty()) {
         chosen.config.default_namespace = namespace;
@@ -314,7 +318,7 @@ fn read_setting(what: &str, file: &Path) -> Result<Vec<u8>, ConnectError> {
         .map_err(|error| ConnectError::Setting { what: what.to_owned(), reason: error.to_string() })
 }
 
-pub(super) fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
+fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
     let invalid = |reason: String| ConnectError::Setting { what: what.to_owned(), reason };
     let blocks = pem::parse_many(bytes).map_err(|error| invalid(format!("not PEM: {error}")))?;
     let certificates: Vec<Vec<u8>> =

@@ -2,12 +2,12 @@
 //!
 //! kube has all three, but runs a plugin for every request while its token has less than a minute left, never after a
 //! 401, and never again for a certificate; it spends an OpenID refresh token without saving the next one; and it sends
-//! the line break at the end of a token file. These are client-go's rules, from its `plugin/pkg/client/auth`.
+//! the line break at the end of a token file. These are client-go's rules, from its `plugin/pkg/client/auth`. kubectl
+//! itself renews OpenID tokens: it knows how to save them.
 
 pub(super) mod headers;
 mod oidc;
 mod plugin;
-mod save;
 mod token_file;
 
 use std::{path::PathBuf, sync::Arc};
@@ -72,10 +72,7 @@ impl Clients {
             }
             (_, Some(provider)) if !has_token && provider.name == "oidc" => {
                 let what = format!("the OpenID provider of {}", user_name(origin.as_ref()));
-                let agent = headers[header::USER_AGENT].clone();
-                Source::Oidc(
-                    Oidc::new(provider.config, origin, agent).map_err(|reason| Error::Setting { what, reason })?,
-                )
+                Source::Oidc(Oidc::new(&provider.config, origin).map_err(|reason| Error::Setting { what, reason })?)
             }
             (_, Some(provider)) if !has_token => {
                 return Err(Error::Setting { what: user_name(origin.as_ref()), reason: unavailable(&provider.name) });

@@ -30,7 +30,7 @@ fn both(cluster: &Cluster, kubeconfig: &OsStr) -> (bool, bool, String) {
     (theirs.status.success(), ours.code == Some(0), said)
 }
 
-/// kubectl credential: OpenID: refreshed tokens are saved in the kubeconfig | same
+/// kubectl credential: OpenID: refreshed tokens are saved in the kubeconfig | same: kubectl does both
 #[test]
 #[ignore = "long: beside kubectl"]
 fn a_log_in_is_shared_with_kubectl() {
@@ -46,15 +46,6 @@ fn a_log_in_is_shared_with_kubectl() {
     }
     // kubectl has refreshed, and kubectl gc uses what it has saved.
     assert_eq!(openid::spent(world), before + 1);
-    // kubectl reads what kubectl gc has written anew, because the token stood in the file twice.
-    let (_, refresh) = openid::write(world, &file, -60, &[("idp-certificate-authority", &ca)]);
-    let text = fs::read_to_string(&file).expect("a kubeconfig");
-    fs::write(&file, format!("# was {refresh}\n{text}")).expect("a kubeconfig");
-    world.cluster.gc_with(&file, &["tree", "namespaces", "--all"]).expect(0);
-    let (theirs, ours, said) = both(&world.cluster, file.as_os_str());
-    assert!(theirs && ours, "{said}");
-    assert_eq!(openid::spent(world), before + 2);
-    let before = before + 1;
     // From now on, each token ends at once: each command refreshes what the one before has saved.
     world.provider.state().lifetime = 5;
     openid::write(world, &file, -60, &[("idp-certificate-authority", &ca)]);
