@@ -19,9 +19,6 @@ const ORDERED: Millis = 300;
 /// How much later than a look-up the watch may show that an owner is gone.
 const LATE: Millis = 1_000;
 
-/// How many drafts another one may pass.
-const MOST_PASSED: usize = 1_000;
-
 /// A happening to be.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
@@ -158,7 +155,7 @@ impl Account {
             (Some(other_version), Some(version)) => other_version > version && draft.at - other.at < ORDERED,
             _ => false,
         };
-        let later = self.drafts.iter().rev().take(MOST_PASSED).take_while(|other| is_later(other)).count();
+        let later = self.drafts.iter().rev().take_while(|other| is_later(other)).count();
         self.drafts.insert(self.drafts.len() - later, draft);
     }
 

@@ -9,9 +9,6 @@ use super::{
     reason::reason,
 };
 
-/// How many drafts may wait for look-ups; more are told with what is known.
-const MOST_DRAFTS: usize = 20_000;
-
 impl Account {
     /// What can be told by now. Call it after events and answers, and when it is [due](Self::due).
     pub fn advance(&mut self, now: Millis) -> Vec<Happening> {
@@ -26,7 +23,6 @@ impl Account {
     fn tell_drafts(&mut self, now: Millis) -> Vec<Happening> {
         let mut told = Vec::new();
         while let Some(draft) = self.drafts.front() {
-            let now = if self.drafts.len() > MOST_DRAFTS { Millis::MAX } else { now };
             let Some(known) = self.known(draft, now) else { break };
             if let Some(draft) = self.drafts.pop_front() {
                 self.emit(draft, known, &mut told);

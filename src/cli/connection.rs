@@ -55,11 +55,11 @@ pub struct ConnectionArgs {
     /// Accepted because kubectl does, without effect: preferences are for kubectl's own commands
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true, value_parser = path())]
     pub kuberc: Option<PathBuf>,
-    /// Accepted because kubectl does, without effect: its patterns are names of kubectl's own source files
-    #[arg(long, value_name = "PATTERN=N,…", global = true, hide_short_help = true, value_parser = vmodule)]
+    /// Accepted because kubectl does, and not read.
+    #[arg(long, global = true, hide = true)]
     pub vmodule: Option<String>,
-    /// Accepted because kubectl does, without effect: everything is printed at once
-    #[arg(long, value_name = "TIME", global = true, hide_short_help = true, value_parser = frequency)]
+    /// Accepted because kubectl does, and not read.
+    #[arg(long, global = true, hide = true)]
     pub log_flush_frequency: Option<String>,
     /// Where to keep what servers serve, so that lists begin sooner (default: as in kubectl)
     #[arg(long, value_name = "FOLDER", global = true, hide_short_help = true, value_parser = path())]
@@ -124,20 +124,6 @@ impl ConnectionArgs {
 
 /// kubectl's profiles (`pkg/cmd/profiling.go`).
 const PROFILES: [&str; 8] = ["none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"];
-
-/// As klog's `moduleSpec.Set`.
-fn vmodule(text: &str) -> Result<String, &'static str> {
-    let is_pattern = |pattern: &str| {
-        pattern.split_once('=').is_some_and(|(name, level)| !name.is_empty() && level.parse::<i32>().is_ok())
-    };
-    let valid = text.split(',').filter(|pattern| !pattern.is_empty()).all(is_pattern);
-    valid.then(|| text.to_owned()).ok_or("give a comma-separated list of PATTERN=N")
-}
-
-fn frequency(text: &str) -> Result<String, &'static str> {
-    let valid = text == "0" || (text.parse::<u64>().is_err() && request_timeout(text).is_ok());
-    valid.then(|| text.to_owned()).ok_or("give a number with its unit such as 5s")
-}
 
 /// An invalid `--request-timeout`.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

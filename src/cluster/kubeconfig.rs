@@ -7,10 +7,11 @@ use std::{
 };
 
 use kube::config::{AuthInfo, Cluster, Config, Context, ExecAuthCluster};
+use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{bounded, url};
 
-use super::{ConnectionOptions, conflicts, error::ConnectError, kubeconfig_files::Merged, proxy};
+use super::{ConnectionOptions, error::ConnectError, kubeconfig_files::Merged, proxy};
 
 /// The chosen configuration, ready to connect.
 pub(super) struct Chosen {
@@ -100,7 +101,7 @@ fn inside_pod(options: &ConnectionOptions) -> Result<Chosen, ConnectError> {
     };
     let mut config = Config::incluster_env().map_err(failed)?;
     config.auth_info = override_user(options, std::mem::take(&mut config.auth_info));
-    conflicts::refuse(&Cluster::default(), &config.auth_info)?;
+    refuse_two_log_ins(&config.auth_info)?;
     config.accept_invalid_certs |= options.insecure_skip_tls_verify;
     if let Some(file) = &options.certificate_authority {
         config.root_cert =
@@ -168,7 +169,8 @@ fn from_kubeconfig(options: &ConnectionOptions, merged: Merged) -> Result<Chosen
 fn from_parts(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) -> Result<Chosen, ConnectError> {
     let cluster = override_cluster(options, cluster);
     let mut user = override_user(options, user);
-    conflicts::refuse(&cluster, &user)?;
+    refuse_two_log_ins(&user)?;
+    refuse_insecure_authority(&cluster)?;
     let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
     let authority = authority_bytes(&cluster)?;
 
@@ -271,6 +273,30 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> AuthInfo {
         user.impersonate_user_extra = Some(extra);
     }
     user
+}
+
+/// As kubectl does: the server would not say whose rights count.
+fn refuse_two_log_ins(user: &AuthInfo) -> Result<(), ConnectError> {
+    let is_given = |text: &Option<SecretString>| text.as_ref().is_some_and(|text| !text.expose_secret().is_empty());
+    let has_name = user.username.as_ref().is_some_and(|name| !name.is_empty());
+    if !is_given(&user.token) || !(has_name || is_given(&user.password)) {
+        return Ok(());
+    }
+    let what = "the user's credentials".to_owned();
+    let reason = "more than one authentication method found: token and basic authentication, and only one is allowed";
+    Err(ConnectError::Setting { what, reason: reason.to_owned() })
+}
+
+/// As kubectl does: kube would ignore the authority, and trust any server. Without TLS, there is nothing to verify.
+fn refuse_insecure_authority(cluster: &Cluster) -> Result<(), ConnectError> {
+    let has_authority = cluster.certificate_authority.is_some() || cluster.certificate_authority_data.is_some();
+    let is_plain = cluster.server.as_deref().is_some_and(|server| server.starts_with("http://"));
+    if !has_authority || cluster.insecure_skip_tls_verify != Some(true) || is_plain {
+        return Ok(());
+    }
+    let what = "insecure-skip-tls-verify and certificate-authority".to_owned();
+    let reason = "specifying a certificate authority with the insecure flag is not allowed: remove one of them";
+    Err(ConnectError::Setting { what, reason: reason.to_owned() })
 }
 
 /// kubectl reads an empty string as "not set"; kube reads it as an empty token or file name.
@@ -510,8 +536,6 @@ users:
         assert_eq!(fails(user), "there is no user \"x\" in the kubeconfig (it has me, other)");
         let file = ConnectionOptions { kubeconfig: Some(directory.path().join("missing")), ..Default::default() };
         assert!(fails(file).contains("missing: No such file"));
-        let uid = ConnectionOptions { impersonate_uid: Some("1".into()), ..Default::default() };
-        assert!(fails(uid).contains("--as"));
     }
 
     #[test]
@@ -524,6 +548,38 @@ users:
         let variables = HashMap::from([("KUBERNETES_SERVICE_HOST", "10.0.0.1".into())]);
         let in_pod = Fake { variables, home: None };
         assert!(matches!(choose(&ConnectionOptions::default(), &in_pod), Err(ConnectError::Setting { .. }) | Ok(_)));
+    }
+
+    /// kubectl credential: a cluster's authority both as file and as data | different: the data counts; kubectl refuses
+    #[test]
+    fn data_count_before_a_file() {
+        let cluster = r#"{"certificate-authority": "/nonexistent", "certificate-authority-data": "YQ=="}"#;
+        let cluster: Cluster = serde_json::from_str(cluster).unwrap();
+        let (what, bytes) = authority_bytes(&cluster).unwrap().unwrap();
+        assert_eq!((what.as_str(), bytes.as_slice()), ("the cluster's certificate-authority-data", &b"a"[..]));
+    }
+
+    #[test]
+    fn what_kube_would_not_refuse_is_refused() {
+        let cluster = |settings: &str| -> Cluster { serde_json::from_str(&format!("{{{settings}}}")).unwrap() };
+        let user = |settings: &str| -> AuthInfo { serde_json::from_str(&format!("{{{settings}}}")).unwrap() };
+        for (settings, is_refused) in [
+            ("", false),
+            (r#""certificate-authority": "a", "insecure-skip-tls-verify": true"#, true),
+            (r#""certificate-authority-data": "YQ==", "insecure-skip-tls-verify": true"#, true),
+            (r#""certificate-authority": "a", "insecure-skip-tls-verify": false"#, false),
+            (r#""server": "http://h", "certificate-authority": "a", "insecure-skip-tls-verify": true"#, false),
+        ] {
+            assert_eq!(refuse_insecure_authority(&cluster(settings)).is_err(), is_refused, "{settings}");
+        }
+        for (settings, is_refused) in [
+            (r#""token": "t", "username": "u", "password": "p""#, true),
+            (r#""token": "t", "password": "p""#, true),
+            (r#""token": "t", "client-certificate": "c", "client-key": "k""#, false),
+            (r#""username": "u", "password": "p""#, false),
+        ] {
+            assert_eq!(refuse_two_log_ins(&user(settings)).is_err(), is_refused, "{settings}");
+        }
     }
 
     #[test]

@@ -12,7 +12,6 @@
 //! left to show.
 
 mod answer;
-mod conflicts;
 mod connect;
 mod count;
 mod credentials;
