@@ -127,19 +127,23 @@ fn terminating(case: &Case<'_>, id: ObjectId, object: &Object, turns: &mut FxHas
         let blocks = |dependent: &ObjectId| {
             snapshot.object(*dependent).owners.iter().any(|reference| reference.uid == object.uid && reference.blocks())
         };
-        let blocking: Vec<ObjectId> = graph.dependents(id.into()).iter().copied().filter(blocks).collect();
         // Dependents in resources that could not be listed may block it.
-        if blocking.is_empty() && !snapshot.may_hide_dependents_of(id) {
+        if !graph.dependents(id.into()).iter().any(blocks) && !snapshot.may_hide_dependents_of(id) {
             turns.insert(Turn { object: id, write: Write::Finalizer, waiting: None });
         }
-        for dependent in blocking.into_iter().filter(|dependent| !snapshot.object(*dependent).terminating()) {
+        // The collector deletes the others, too, and nothing waits for that.
+        for dependent in graph.dependents(id.into()).iter().copied().filter(|id| !snapshot.object(*id).terminating()) {
+            let waiting = blocks(&dependent).then_some(id);
+            if waiting.is_none() && case.projection.uncertain(dependent) {
+                continue;
+            }
             // Dependents that the collector can't delete are reported separately.
             let write = match case.projection.outcome_of(dependent) {
                 ProjectedOutcome::Stays => continue,
                 ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. } => Write::Delete,
                 ProjectedOutcome::Changes { .. } => Write::References,
             };
-            turns.insert(Turn { object: dependent, write, waiting: Some(id) });
+            turns.insert(Turn { object: dependent, write, waiting });
         }
     }
 }

@@ -109,7 +109,8 @@ fn finding(
     related.sort_unstable();
     related.dedup();
     let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
-    let fires = related.iter().filter(live).count();
+    let deleted: Vec<ObjectId> = related.iter().filter(live).copied().collect();
+    let fires = deleted.len() + case.goes_below(&deleted).len();
     let mut then: Vec<String> = Vec::new();
     if !held.is_empty() {
         let names = case.names(&related, None);

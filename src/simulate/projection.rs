@@ -77,9 +77,13 @@ impl Projection {
         })
     }
 
-    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37).
+    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37), and who mends what is
+    /// in the way (R9.39).
     pub(crate) fn once_others_finish(context: &SimContext<'_>) -> Self {
-        Self::after(context, |world| world.others = Some(Others::of(terminating(context.snapshot))))
+        Self::after(context, |world| {
+            world.mend();
+            world.others = Some(Others::of(terminating(context.snapshot)));
+        })
     }
 
     /// The same after these finalizers are removed from these objects.

@@ -411,6 +411,15 @@ fn a_webhook_keeps_an_owner_that_waits() {
     let ran = on(&objects, "doctor -n vault");
     says(&ran, &["The collector's requests for Locker/safe and ConfigMap/rates -n vault are rejected"]);
     says_not(&ran, &["Nothing else keeps it"]);
+    // What nothing waits for is refused, too, and takes more with it later.
+    let mut books = object(("v1", "ConfigMap"), "books", json!({"ownerReferences": owners(LOCKER, &["safe"])}));
+    books["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(false);
+    let page = object(("v1", "Secret"), "page", json!({"ownerReferences": owners(("v1", "ConfigMap"), &["books"])}));
+    let objects = [&objects[..], &[books, page]].concat();
+    says(&on(&objects, "doctor -n vault"), &["ConfigMap/books -n vault", "it deletes 3 existing objects"]);
+    let ran = on(&objects, "explain secret/page -n vault");
+    says(&ran, &["OK: nothing deletes Secret/page now: ", "once the webhook guard.bank.dev answers"]);
+    says(&on(&objects, "plan locker/safe -n vault"), &["Secret/page   » later"]);
 }
 
 /// What an owner reference names in an old version, of another group, is the object with that uid.

@@ -260,6 +260,8 @@ impl Explainer<'_, '_> {
         let behind = self.behind(object);
         let others = || finished.iter().filter(|finished| finished.object != object);
         let mut once: Vec<Finished> = others().filter(|finished| behind.contains(&finished.object)).cloned().collect();
+        once.extend(behind.iter().filter_map(|id| self.prevented(*id)));
+        once.sort_by_key(|finished| finished.object);
         if once.is_empty() {
             once.extend(others().cloned());
         }
@@ -271,6 +273,12 @@ impl Explainer<'_, '_> {
         let is_certain = !uncertain && held_by.is_empty() && waits_for.is_empty();
         let lost = Losses::of(self.case, &mut self.wanted, [object]).told(self.case, is_certain);
         Some(Later { uncertain, once, controllers, state, held_by, waits_for, lost })
+    }
+
+    /// What is in the way of an object's deletion, as something that others have to mend.
+    fn prevented(&self, object: ObjectId) -> Option<Finished> {
+        let blockers = vec![self.case.projection.refused(object)?];
+        Some(Finished { object, blockers, state: State::Stuck, unread: Vec::new() })
     }
 
     /// The objects whose deletion leads to that of this one, and what those wait for.

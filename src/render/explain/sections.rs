@@ -22,7 +22,7 @@ use crate::{
         states::FINDING,
         words::plural,
     },
-    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome},
+    simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State},
     wording::{count, thousands},
 };
 
@@ -61,8 +61,15 @@ fn command(line: impl Display) -> Said {
 fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Labelled> {
     let then = end(view, explanation).into_iter().chain(removed_later(view, explanation));
     let lost = Some(explanation.end.lost.trim_start()).filter(|lost| !lost.is_empty()).map(str::to_owned);
+    // The verdict tells of all others.
+    let stuck = explanation.later.as_ref().filter(|later| later.state == State::Stuck);
+    let in_the_end = stuck.map(|later| match &explanation.end.refused {
+        Some(_) => later.lost.trim_start().to_owned(),
+        None => words::in_the_end(view, explanation.object, later),
+    });
+    let in_the_end = in_the_end.filter(|said| !said.is_empty());
     let ifs = explanation.conditions.iter().map(|condition| format!("if {}.", condition.message));
-    let then = next(explanation, wide).into_iter().chain(then.chain(lost).chain(ifs).map(Said::from));
+    let then = next(explanation, wide).into_iter().chain(then.chain(lost).chain(in_the_end).chain(ifs).map(Said::from));
     let findings = explanation.findings.iter();
     let why = [finalizers(view, explanation), causes(view, explanation), conditions(view, explanation)];
     let why = why.into_iter().flatten();

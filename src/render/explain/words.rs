@@ -112,7 +112,7 @@ fn would_delete(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
 }
 
 /// What follows for an object once others have done their part.
-fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later) -> String {
+pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later) -> String {
     let name = view.names(&[object], NAMED);
     let owners: Vec<ObjectId> = later.once.iter().map(|finished| finished.object).collect();
     let blocked = later.once.iter().map(|finished| (finished.object, finished.blockers.as_slice()));
