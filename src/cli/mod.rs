@@ -55,7 +55,7 @@ use self::{
     args::GlobalArgs,
     commands::{Cli, Command},
     exit::Exit,
-    report::{Report, describe_error},
+    report::{Report, complain, describe_error},
 };
 
 /// Runs the command of this process's arguments.
@@ -78,8 +78,7 @@ pub fn run() -> Exit {
     match done {
         Ok(report) => warned(&cli.global, report.print()),
         Err(error) => {
-            // Ignore errors: stderr may be closed.
-            let _ = writeln!(io::stderr(), "error: {}", describe_error(&error));
+            complain(&format!("error: {}", describe_error(&error)));
             Exit::from(error.kind())
         }
     }
@@ -155,12 +154,15 @@ fn reads_files(command: &Command) -> bool {
 fn usage(error: &clap::Error) -> Exit {
     let no_arguments = error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     let asked_for = no_arguments || matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if !asked_for {
+        complain(error.render().to_string().trim_end());
+        return Exit::Failed;
+    }
     // clap itself would print the help to stderr.
-    let printed = if no_arguments { write!(io::stdout(), "{}", error.render()) } else { error.print() };
+    let printed = write!(io::stdout(), "{}", error.render());
     match printed {
         Err(closed) if closed.kind() == io::ErrorKind::BrokenPipe => Exit::Fine,
         Err(_) => Exit::Failed,
-        Ok(()) if asked_for => Exit::Fine,
-        Ok(()) => Exit::Failed,
+        Ok(()) => Exit::Fine,
     }
 }

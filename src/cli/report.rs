@@ -16,8 +16,21 @@ use super::{archived, exit::Exit};
 
 /// Says something on standard error.
 pub(super) fn say(line: &str) {
-    // Ignore errors: stderr may be closed.
-    let _ = writeln!(io::stderr(), "{}", visible(line));
+    complain(&visible(line));
+}
+
+/// Says lines on standard error, which need no escapes. A terminal gets them wrapped, but for commands, which are
+/// indented.
+pub(super) fn complain(text: &str) {
+    let width = terminal_width_of(&io::stderr()).unwrap_or(usize::MAX);
+    let wrap = |line: &str| match line.starts_with(' ') {
+        true => vec![line.to_owned()],
+        false => wrapped(line.split(' '), width),
+    };
+    for line in text.split('\n').flat_map(wrap) {
+        // Ignore errors: stderr may be closed.
+        let _ = writeln!(io::stderr(), "{line}");
+    }
 }
 
 /// A command's output and how it ended.
@@ -45,8 +58,7 @@ impl Report {
 
     /// Adds the gaps: what could not be read.
     pub fn with_gaps(mut self, gaps: &[Gap]) -> Self {
-        let width = terminal_width().filter(|_| io::stderr().is_terminal()).unwrap_or(usize::MAX);
-        self.notes.extend(gaps::describe(gaps).iter().flat_map(|note| wrapped(note.split(' '), width)));
+        self.notes.extend(gaps::describe(gaps));
         self
     }
 
@@ -119,7 +131,11 @@ pub(super) fn terminal_height() -> Option<usize> {
 
 /// The width of the terminal on standard output; `None` if it is no terminal.
 pub(super) fn terminal_width() -> Option<usize> {
-    if !io::stdout().is_terminal() {
+    terminal_width_of(&io::stdout())
+}
+
+fn terminal_width_of(stream: &impl IsTerminal) -> Option<usize> {
+    if !stream.is_terminal() {
         return None;
     }
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
