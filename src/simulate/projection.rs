@@ -52,6 +52,8 @@ pub struct Projection {
     uncertain: FxHashSet<ObjectId>,
     /// Objects that are still there because the API server refuses to delete or change them, and what refuses it.
     refused: FxHashMap<ObjectId, BlockedBy>,
+    /// Those of them that something tries to delete.
+    undeleted: FxHashSet<ObjectId>,
     /// What controllers delete with objects that list it (R9.38).
     inventories: FxHashMap<ObjectId, Vec<ObjectId>>,
     /// Every write, in order.
@@ -116,8 +118,9 @@ impl Projection {
         let blockers = Blockers::at_end_of(&mut world, &terminating);
         let uncertain = uncertain_objects(&world, &blockers, Hidden::Any);
         let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
-        let still_there = world.refused.keys().copied().filter(|id| world.exists(*id));
-        let refused = still_there.filter_map(|id| Some((id, world.refused_by(id)?))).collect();
+        let still_there = || world.refused.iter().filter(|(id, _)| world.exists(**id));
+        let refused = still_there().filter_map(|(id, _)| Some((*id, world.refused_by(*id)?))).collect();
+        let undeleted = still_there().filter(|(_, refused)| refused.operation.deletes()).map(|(id, _)| *id).collect();
         let mut needs = world.needs;
         needs.add(&world.obstacle_needs);
         let others = world.others.take().unwrap_or_default();
@@ -127,7 +130,7 @@ impl Projection {
                 inventories.entry(above).or_default().push(change.object);
             }
         }
-        Projection { blockers, outcomes, uncertain, refused, inventories, log: world.log, needs, others }
+        Projection { blockers, outcomes, uncertain, refused, undeleted, inventories, log: world.log, needs, others }
     }
 
     pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
@@ -156,6 +159,11 @@ impl Projection {
     /// What makes the API server refuse to delete or change an object that is still there in the end.
     pub(crate) fn refused(&self, object: ObjectId) -> Option<BlockedBy> {
         self.refused.get(&object).copied()
+    }
+
+    /// Whether something tries to delete an object, again and again, and the API server refuses that.
+    pub(crate) fn refuses_delete(&self, object: ObjectId) -> bool {
+        self.undeleted.contains(&object)
     }
 
     /// The same in words: a clause.

@@ -49,6 +49,8 @@ pub enum ConditionOutcome {
     Goes,
     /// It survives with all its references.
     Stays,
+    /// It survives as long as the API server refuses to delete it.
+    Refused,
     /// It survives with this many of its references.
     Loses(usize),
     /// It stays terminating.
@@ -63,6 +65,7 @@ impl ConditionOutcome {
         match self {
             ConditionOutcome::Goes => "Deleted",
             ConditionOutcome::Stays => "Kept",
+            ConditionOutcome::Refused => "Refused",
             ConditionOutcome::Loses(_) => "LosesReferences",
             ConditionOutcome::Terminating(_) => "Terminating",
             ConditionOutcome::Unknown => "Unknown",
@@ -73,6 +76,7 @@ impl ConditionOutcome {
         match self {
             ConditionOutcome::Goes => "this object is deleted",
             ConditionOutcome::Stays => "this object is kept",
+            ConditionOutcome::Refused => "this object is to be deleted, too, but the API server refuses that",
             ConditionOutcome::Loses(0) => "this object is kept without an owner",
             ConditionOutcome::Loses(_) => "this object is kept with fewer owners",
             ConditionOutcome::Terminating(State::Stuck) => "this object gets stuck",
@@ -416,12 +420,19 @@ impl Explainer<'_, '_> {
         if projection.uncertain(object) {
             return ConditionOutcome::Unknown;
         }
+        if projection.refuses_delete(object) && *projection.outcome_of(object) == ProjectedOutcome::Stays {
+            return ConditionOutcome::Refused;
+        }
         then_of(self.case, object, projection.outcome_of(object), Some(projection.state(object)))
     }
 }
 
 fn then_of_plan(describe: &Plan, object: ObjectId) -> ConditionOutcome {
-    let Some(outcome) = describe.outcome(object) else { return ConditionOutcome::Stays };
+    let is_prevented = || describe.obstacles.iter().any(|obstacle| obstacle.prevents.contains(&object));
+    let Some(outcome) = describe.outcome(object) else {
+        let goes_later = is_prevented() && describe.later().any(|outcome| outcome.object == object);
+        return if goes_later { ConditionOutcome::Refused } else { ConditionOutcome::Stays };
+    };
     match outcome.kind {
         _ if outcome.uncertain.is_some() => ConditionOutcome::Unknown,
         OutcomeKind::Deleted => ConditionOutcome::Goes,

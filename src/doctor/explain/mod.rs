@@ -76,6 +76,8 @@ pub struct FinalState {
     pub state: Option<State>,
     /// Why it isn't deleted or changed, if the API server refuses that: a clause.
     pub refused: Option<String>,
+    /// Whether that keeps something from deleting it, which tries again and again.
+    pub undeleted: bool,
     /// Which data is lost with it: a sentence, with a space before it; empty if none is known to be.
     pub lost: String,
 }
@@ -232,6 +234,7 @@ impl Explainer<'_, '_> {
             because,
             state: terminating.then(|| projection.state(object)),
             refused: projection.why_refused(self.case.snapshot(), object),
+            undeleted: projection.refuses_delete(object),
             outcome,
             lost,
         }

@@ -84,7 +84,7 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
                 (headline, format!("{}.", removed(view, removal, &name, now)))
             }
             // The collector or the namespace controller tries again and again.
-            _ if let Some(refused) = explanation.end.refused.as_ref().filter(|_| would_delete(view, explanation)) => {
+            _ if let Some(refused) = explanation.end.refused.as_ref().filter(|_| explanation.end.undeleted) => {
                 (Headline::Waits, format!("{name} is to be deleted, but the API server refuses that: {refused}."))
             }
             removal => {
@@ -99,16 +99,6 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             }
         },
     }
-}
-
-/// Whether a write that the API server refuses would delete the object: not only change its references. The collector
-/// sends it, or the namespace controller.
-fn would_delete(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
-    let namespace = view.snapshot.text(view.snapshot.object(explanation.object).namespace);
-    let namespaces = view.snapshot.resources.by_group_kind("", "Namespace");
-    let found = namespaces.and_then(|kind| view.snapshot.look_up_named(kind, "", namespace).object());
-    let in_leaving = || found.is_some_and(|id| view.snapshot.object(id).terminating());
-    explanation.next.deletes() || in_leaving()
 }
 
 /// What follows for an object once others have done their part.
@@ -169,7 +159,7 @@ pub(super) fn removed(view: &ExplainView<'_>, removal: &Removal, name: &str, now
 
 fn why_it_stays(explanation: &Explanation) -> String {
     if let Some(refused) = &explanation.end.refused {
-        return format!(": the API server refuses to delete or change it: {refused}");
+        return format!(": the API server refuses to change it: {refused}");
     }
     let why = match &explanation.next.next {
         Next::Nothing(NoAction::OwnersSolid) if explanation.references.len() == 1 => ": its owner keeps it",

@@ -42,6 +42,10 @@ impl Operation {
         }
     }
 
+    pub(crate) fn deletes(self) -> bool {
+        matches!(self, Operation::Delete | Operation::DeleteCollection)
+    }
+
     /// The operation in admission reviews.
     pub(crate) fn name(self) -> &'static str {
         match self {

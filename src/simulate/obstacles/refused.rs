@@ -59,9 +59,9 @@ impl World<'_, '_> {
         let Judged { refused, assumptions, may_be_refused, may_be_changed } = self.judge(object, operation);
         self.assumptions.extend(assumptions);
         if may_be_refused {
-            match operation {
-                Operation::Delete | Operation::DeleteCollection => self.deletes_may_be_refused.insert(object),
-                Operation::Update | Operation::Finalize => self.updates_may_be_refused.insert(object),
+            match operation.deletes() {
+                true => self.deletes_may_be_refused.insert(object),
+                false => self.updates_may_be_refused.insert(object),
             };
         }
         if may_be_changed {
@@ -185,9 +185,30 @@ impl World<'_, '_> {
         }
     }
 
-    /// Whether a Service, or all pods behind it, are gone by now.
+    /// Whether a Service, or all pods behind it, are gone by now, and nothing makes such pods again.
     pub(crate) fn has_lost(&self, service: ObjectId, pods: &[ObjectId]) -> bool {
-        !self.exists(service) || !pods.is_empty() && !pods.iter().any(|pod| self.exists(*pod))
+        let serves = |pod: &ObjectId| self.exists(*pod) || self.is_replaced(*pod);
+        !self.exists(service) || !pods.is_empty() && !pods.iter().any(serves)
+    }
+
+    /// Whether a controller that stays makes a pod again that is gone.
+    fn is_replaced(&self, pod: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let stays = |object: &ObjectId| self.stored(*object).is_some_and(|stored| !stored.terminating);
+        let makes = |object: &ObjectId, kinds: &[&str]| {
+            let resource = snapshot.resources.get(snapshot.object(*object).resource);
+            resource.group == "apps" && kinds.contains(&resource.kind.as_str())
+        };
+        let wants_any = |object: &ObjectId| {
+            let facts = snapshot.facts.workload(*object);
+            facts.and_then(|facts| facts.wanted).is_none_or(|wanted| wanted > 0)
+        };
+        let Some(above) = snapshot.controller_of(pod) else { return false };
+        if makes(&above, &["ReplicaSet", "StatefulSet"]) && stays(&above) {
+            return wants_any(&above);
+        }
+        let deployment = snapshot.controller_of(above).filter(|_| makes(&above, &["ReplicaSet"]));
+        deployment.is_some_and(|it| makes(&it, &["Deployment"]) && stays(&it) && wants_any(&it))
     }
 
     /// Whether the controller manager is away: the collector, the namespace controller and the like do nothing.
