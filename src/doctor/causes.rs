@@ -26,10 +26,12 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
     for place in 0..findings.len() {
         let causes = match findings[place].code {
             code if is_cause(code) => continue,
-            Code::NamespaceStuck => {
-                [of_namespace(findings, place), refusing(case, calls, findings, place, &webhooks)].concat()
-            }
-            _ => refusing(case, calls, findings, place, &webhooks),
+            Code::NamespaceStuck => [
+                of_namespace(findings, place),
+                refusing(case, calls, findings, place, &findings[place].remedies, &webhooks),
+            ]
+            .concat(),
+            _ => refusing(case, calls, findings, place, &findings[place].remedies, &webhooks),
         };
         // Each cause is then reported whatever the scope.
         let sufferers = findings[place].objects.clone();
@@ -45,6 +47,8 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
         // The cure may start deletions: it comes first only where nothing else can be decided any more.
         if findings[place].objects.iter().any(|id| case.snapshot().object(*id).terminating()) {
             attach(case, findings, place, &causes);
+        } else {
+            put_before_refused(case, calls, findings, place, &webhooks);
         }
     }
 }
@@ -85,19 +89,53 @@ fn of_namespace(findings: &[Finding], place: usize) -> Vec<usize> {
     (0..findings.len()).filter(|other| is_cause(&findings[*other])).collect()
 }
 
-/// The findings about webhooks that refuse a remedy's requests.
+/// Puts what mends webhooks before the first remedy that they refuse: the others may heal without that. Where a webhook
+/// also keeps the collector from deleting something, mending it first would let that go: then it is only named.
+fn put_before_refused(
+    case: &Case<'_>,
+    calls: &[WebhookCall<'_>],
+    findings: &mut [Finding],
+    place: usize,
+    webhooks: &FxHashMap<String, usize>,
+) {
+    let refusing = |remedy: &Remedy| refusing(case, calls, findings, place, std::slice::from_ref(remedy), webhooks);
+    let Some(first) = findings[place].remedies.iter().position(|remedy| !refusing(remedy).is_empty()) else { return };
+    let causes = refusing(&findings[place].remedies[first]);
+    let goes = |id: &ObjectId| !case.snapshot().object(*id).terminating() && case.projection.goes(*id);
+    let going: Vec<ObjectId> = findings[place].objects.iter().copied().filter(goes).collect();
+    let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
+    let is_spared = |id: &ObjectId| {
+        let resource = case.snapshot().resources.get(case.snapshot().object(*id).resource);
+        let mut calls = asked(calls, resource, "DELETE").filter(|call| culprits.contains(&call.configuration));
+        calls.any(|call| call.called_for(case.stage, *id) != Called::No)
+    };
+    if going.iter().any(is_spared) {
+        let names = case.names(&culprits, None);
+        findings[place]
+            .consequence
+            .push_str(&format!(" {names} refuses that now, and remedies below, too: the webhook can't be called."));
+    } else {
+        let cures = causes.iter().filter_map(|cause| findings[*cause].remedies.first().cloned());
+        let cures: Vec<Remedy> = cures.map(Remedy::before_others).collect();
+        findings[place].remedies.splice(first..first, cures);
+    }
+    add(&mut findings[place].related, culprits);
+}
+
+/// The findings about webhooks that refuse the requests of some remedies.
 fn refusing(
     case: &Case<'_>,
     calls: &[WebhookCall<'_>],
     findings: &[Finding],
     place: usize,
+    remedies: &[Remedy],
     webhooks: &FxHashMap<String, usize>,
 ) -> Vec<usize> {
     if webhooks.is_empty() {
         return Vec::new();
     }
     let (snapshot, finding) = (case.snapshot(), &findings[place]);
-    let mut operations: Vec<&str> = finding.remedies.iter().filter_map(operation).collect();
+    let mut operations: Vec<&str> = remedies.iter().filter_map(operation).collect();
     operations.sort_unstable();
     operations.dedup();
     let mut causes: Vec<usize> = Vec::new();

@@ -97,6 +97,14 @@ pub(super) fn turns(case: &Case<'_>) -> Vec<Turn> {
     turns
 }
 
+/// The deletes that follow from these writes.
+pub(super) fn follow(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
+    let deleted: Vec<ObjectId> =
+        turns.iter().filter(|turn| turn.write == Write::Delete).map(|turn| turn.object).collect();
+    let below = case.goes_below(&deleted).into_iter();
+    below.map(|object| Turn { object, write: Write::Delete, waiting: None }).collect()
+}
+
 /// Those of these writes that a working collector has made by now.
 pub(super) fn overdue(case: &Case<'_>, turns: &[Turn]) -> Vec<Turn> {
     // In a dump, only a deletionTimestamp shows how long the write has been possible.

@@ -65,8 +65,9 @@ pub fn diagnose(case: &Case<'_>) -> Diagnosis {
     let overdue = collector::overdue(case, &turns);
     identity::namespaces(case, &overdue, &mut findings);
     let calls = webhook_calls(case.stage, &mut findings.wanted);
-    webhooks::gather(case, &calls, &turns, &mut findings);
-    policies::gather(case, &turns, &mut findings);
+    let to_come = [&turns[..], &collector::follow(case, &turns)].concat();
+    webhooks::gather(case, &calls, &to_come, &mut findings);
+    policies::gather(case, &to_come, &mut findings);
     schema::gather(case, &turns, &mut findings);
     collector::gather(case, &calls, &overdue, &mut findings);
     events::gather(case, &mut findings);

@@ -13,6 +13,13 @@ fn on_a_part(objects: &[Value], line: &str) -> Ran {
     finish(program().args(words(line)).args(["--from", "-"]).write_stdin(list))
 }
 
+/// The metadata of what a controller makes.
+fn controlled(kind: (&str, &str), uid: &str) -> Value {
+    let mut owners = owners(kind, &[uid]);
+    owners[0]["controller"] = json!(true);
+    json!({"ownerReferences": owners})
+}
+
 /// A namespace that is being deleted.
 fn going(name: &str) -> Value {
     let mut namespace = object(("v1", "Namespace"), name, json!({"namespace": null, "deletionTimestamp": DELETED}));
@@ -556,11 +563,6 @@ fn what_an_obstacle_prevents_goes_later() {
 /// A controller that has more pods than it wants makes none again, and a Job that has finished makes no more.
 #[test]
 fn what_nobody_wants_does_not_come_back() {
-    let controlled = |kind: (&str, &str), uid: &str| {
-        let mut owners = owners(kind, &[uid]);
-        owners[0]["controller"] = json!(true);
-        json!({"ownerReferences": owners})
-    };
     let set = ("apps/v1", "ReplicaSet");
     let replicas = |wanted: i64| {
         let mut web = object(set, "web", json!({}));
@@ -621,4 +623,59 @@ fn content_takes_no_namespace_along() {
     let objects = [going("vault"), safe, running("locksmith"), webhook];
     let ran = on(&objects, "plan locker/safe -n vault -o name --fail-on=never");
     assert_eq!(ran.done(), "locker.bank.dev/safe\n");
+}
+
+/// A webhook whose pod is made again is not taken down: only the end of its workload does that.
+#[test]
+fn a_webhook_whose_pods_come_back_is_not_taken_down() {
+    let (deployments, sets) = (("apps/v1", "Deployment"), ("apps/v1", "ReplicaSet"));
+    let mut webhook = dead_webhook("", "configmaps");
+    webhook["webhooks"][0]["clientConfig"] = json!({"service": {"name": "hook", "namespace": "vault"}});
+    let mut service = object(("v1", "Service"), "hook", json!({}));
+    service["spec"] = json!({"selector": {"app": "hook"}});
+    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "hook-x", json!({}));
+    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "hook"});
+    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
+        "targetRef": {"kind": "Pod", "name": "hook-1-x", "namespace": "vault"}}]);
+    let mut set = object(sets, "hook-1", controlled(deployments, "hook"));
+    set["spec"] = json!({"replicas": 1});
+    let pod = object(("v1", "Pod"), "hook-1-x", controlled(sets, "hook-1"));
+    let objects = [object(deployments, "hook", json!({})), set, pod, service, slice, webhook];
+    for target in ["pod/hook-1-x", "rs/hook-1"] {
+        let ran = on(&objects, &format!("plan {target} -n vault"));
+        says(&ran, &["comes back"]);
+        says_not(&ran, &["TAKES DOWN", "delete the webhook's configuration"]);
+        assert_eq!(ran.code, 0, "{ran}");
+    }
+    says(&on(&objects, "plan deploy/hook -n vault"), &["TAKES DOWN: webhook guard.bank.dev"]);
+}
+
+/// What the API server refuses to delete is to be deleted all the same, also if only its owner goes.
+#[test]
+fn what_is_refused_below_is_connected_with_the_webhook() {
+    let maps = ("v1", "ConfigMap");
+    let gone = object(LOCKER, "safe", json!({"ownerReferences": owners(LOCKER, &["nix"])}));
+    let below = object(maps, "rates", json!({"ownerReferences": owners(LOCKER, &["safe"])}));
+    let objects = [gone, below.clone(), dead_webhook("", "configmaps")];
+    says(
+        &on(&objects, "explain cm/rates -n vault"),
+        &["WAITS: ConfigMap/rates is to be deleted, but", "guard.bank.dev"],
+    );
+    says(&on(&objects, "doctor"), &["The collector's requests for ConfigMap/rates -n vault are rejected"]);
+    let objects = [object(LOCKER, "safe", json!({})), below, dead_webhook("", "configmaps")];
+    let told = "if Locker/safe is deleted, this object is to be deleted, too, but the API server refuses that";
+    says(&on(&objects, "explain cm/rates -n vault"), &["OK: nothing deletes ConfigMap/rates", told]);
+}
+
+/// A remedy that a dead webhook refuses comes after what mends the webhook, unless that would let the object go.
+#[test]
+fn what_mends_a_webhook_comes_before_what_it_refuses() {
+    let lost = object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["nix"])}));
+    let operations = [json!(["UPDATE"]), json!(["UPDATE", "DELETE"])];
+    for (operations, first) in operations.into_iter().zip(["first allow writes while", "keep the object"]) {
+        let mut webhook = dead_webhook("", "configmaps");
+        webhook["webhooks"][0]["rules"][0]["operations"] = operations;
+        let objects = [lost.clone(), webhook, object(LOCKER, "other", json!({}))];
+        says(&on(&objects, "doctor --only=owner-absent"), &[&format!("Do:   {first}"), "guard"]);
+    }
 }
