@@ -230,7 +230,14 @@ impl<'w, 's, 'a> OutcomeBuilder<'w, 's, 'a> {
     fn undecided(&self, object: ObjectId) -> Option<Outcome> {
         let unread = self.uncertain.contains(&object);
         let uncertain = Some(if unread { Uncertainty::Gap } else { Uncertainty::Assumption });
-        self.world.exists(object).then(|| Outcome { uncertain, ..Outcome::untouched(self.world.context, object) })
+        let goes_on =
+            self.world.going_on.contains(&object) && self.world.stored(object).is_some_and(|stored| stored.terminating);
+        let context = self.world.context;
+        let outcome = || match goes_on {
+            true => unfinished_outcome(context, object, &self.blockers),
+            false => Outcome::untouched(context, object),
+        };
+        self.world.exists(object).then(|| Outcome { uncertain, ..outcome() })
     }
 }
 

@@ -679,3 +679,37 @@ fn what_mends_a_webhook_comes_before_what_it_refuses() {
         says(&on(&objects, "doctor --only=owner-absent"), &[&format!("Do:   {first}"), "guard"]);
     }
 }
+
+/// Who must act is named, also of two, and of what is Terminating already.
+#[test]
+fn whoever_must_act_is_named() {
+    let safe = object(LOCKER, "safe", held("bank.dev/keys", "locksmith", json!({})));
+    let drawer = object(LOCKER, "drawer", held("bank.dev/rails", "joiner", json!({})));
+    let objects = [safe.clone(), drawer, running("locksmith"), running("joiner")];
+    let ran = on(&objects, "plan locker/safe locker/drawer -n vault");
+    says(&ran, &["2 wait for Deployment/joiner and Deployment/locksmith"]);
+    // It isn't known whether such a workload is the controller.
+    let more = json!({"deletionTimestamp": DELETED, "finalizers": ["locksmith.dev/f"]});
+    let mut workload = object(("apps/v1", "StatefulSet"), "locksmith-controller-manager", json!({}));
+    workload["spec"] = json!({"replicas": 1});
+    let ran = on(&[going("vault"), object(LOCKER, "safe", more), workload], "plan ns/vault");
+    says(&ran, &["waits for Locker/safe", "StatefulSet/locksmith-controller-manager -n vault may be its controller"]);
+    says_not(&ran, &["cannot be foreseen"]);
+    // A manifest says that none runs, without a status, too.
+    let mut idle = running("locksmith");
+    idle["spec"]["replicas"] = json!(0);
+    idle.as_object_mut().unwrap().remove("status");
+    says(&on(&[safe, idle], "plan locker/safe -n vault"), &["STUCK: ", "Deployment/locksmith", "is scaled to 0"]);
+}
+
+/// Of what stays for ever, the first few are named, however many they are.
+#[test]
+fn what_stays_for_ever_is_named() {
+    let safe = object(LOCKER, "safe", json!({}));
+    let mut owners = owners(("locks.bank.dev/v1", "Locker"), &["safe"]);
+    owners[0]["apiVersion"] = json!("old.bank.dev/v1");
+    let maps = ["a", "b", "c", "d", "e"]
+        .map(|name| object(("v1", "ConfigMap"), name, json!({"ownerReferences": owners.clone()})));
+    let ran = on(&[&[safe], &maps[..]].concat(), "plan locker/safe -n vault");
+    says(&ran, &["ConfigMap/a, ConfigMap/b, ConfigMap/c and 2 more, each: stays for ever"]);
+}

@@ -318,7 +318,7 @@ fn what_belongs_to_an_object_may_be_missing_from_a_dump() {
         {"namespace": "shop", "name": "data"}}, "status": {"phase": "Bound"}});
     let path = write(folder.path(), "volume.json", &volume.to_string());
     let ran = gc(&["plan", "pv/pv-1", "--from", &path]);
-    assert!(ran.out.contains("DEPENDS ON CONTROLLER: 1 waits for kubernetes.io/pv-protection; not certain."), "{ran}");
+    assert!(ran.out.contains("DEPENDS ON CONTROLLER: 1 waits for the PV protection controller; not certain."), "{ran}");
     // All of it is told of each root, too.
     let web = named("apps/v1", "Deployment", "web", json!({"spec": {"replicas": 1}}));
     let path = write(folder.path(), "web.json", &web.to_string());

@@ -16,7 +16,7 @@ fn planned(line: &str, dump: &str) -> Ran {
 fn what_an_operator_lets_go_is_told() {
     let ran = planned("pgcluster/orders -n db", OPERATOR);
     for told in [
-        "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 8 go; not certain.",
+        "DATA LOSS: 2 volumes lose data later, 1 waits for Deployment/pg-operator; then 8 go; not certain.",
         "Then        8 objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
          PgCluster)",
         "└─ StatefulSet/orders                      » later",

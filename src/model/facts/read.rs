@@ -169,8 +169,9 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("apiregistration.k8s.io", "APIService") => Fact::ApiService(api_service(object)),
         ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => {
             let without_status = object.0.get("status").is_none();
-            // Without a status, nothing but the claims of a StatefulSet is known.
-            if without_status && kind != "StatefulSet" {
+            let wanted = object.number(&["spec", "replicas"]);
+            // Without a status, nothing but the claims of a StatefulSet is known, and that no pod is wanted.
+            if without_status && kind != "StatefulSet" && wanted != Some(0) {
                 return None;
             }
             let ready = object.number(&["status", "readyReplicas"]).unwrap_or(0);
@@ -178,7 +179,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
             let paused = at(object.0, &["spec", "paused"]) == Some(&Value::Bool(true));
             let selector = selector(at(object.0, &["spec", "selector"]));
             Fact::Workload(WorkloadFacts {
-                wanted: object.number(&["spec", "replicas"]),
+                wanted,
                 first_ordinal: object.number(&["spec", "ordinals", "start"]).unwrap_or(0),
                 ready,
                 without_status,

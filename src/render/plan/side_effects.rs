@@ -151,15 +151,13 @@ pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
 }
 
 /// Objects that a sweep doesn't touch because an API path doesn't exist (R3.16), or that a delete leaves
-/// behind; more than a few are only counted.
+/// behind; the first few are named.
 fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
     let message = notes.first()?.kind.message(view.plan.request.propagation);
     let named: Vec<String> = notes.iter().take(NAMED).map(|note| name(view, note.object, None)).collect();
-    Some(match notes.len() {
-        1 => format!("{}: {message}", named.join(", ")),
-        number if number > NAMED => format!("{}, each: {message}", count(number, "object", "objects")),
-        _ => format!("{}, each: {message}", named.join(", ")),
-    })
+    let more = and_more(notes.len() - named.len());
+    let each = if notes.len() == 1 { "" } else { ", each" };
+    Some(format!("{}{more}{each}: {message}", named.join(", ")))
 }
 
 /// What controllers do after the delete; objects with the same reaction share a line.

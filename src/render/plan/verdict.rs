@@ -432,7 +432,11 @@ where
         let holders: BTreeSet<&str> = holders.map(told).collect();
         let part = Part::new(15, until);
         let part = match running(view, outcomes()) {
-            Some(controller) => part.or(1, format!("{waits} for {controller}, which runs")),
+            Some((names, run)) => part.or(1, format!("{waits} for {names}{run}")).or(4, format!("{waits} for {names}")),
+            None => part,
+        };
+        let part = match known_controller(view, outcomes()) {
+            Some(controller) => part.or(3, format!("{waits} for {controller}")),
             None => part,
         };
         let part = match holders.into_iter().collect::<Vec<_>>().as_slice() {
@@ -445,14 +449,27 @@ where
     parts
 }
 
-/// The one controller that is known to run and has to act, if all that waits is held by its finalizers.
-fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<String> {
+/// The controllers that are known to run and have to act, if all that waits is held by their finalizers.
+fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<(String, &'static str)> {
     let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
     let holders = waiting.flat_map(|outcome| others_of(view, outcome).map(|holder| (outcome.object, *holder)));
     let mut names: BTreeSet<String> = BTreeSet::new();
     for (object, holder) in holders {
         let controller = view.plan.controllers.get(object, holder).filter(|controller| controller.runs())?;
         names.insert(controller.told(view.snapshot)?);
+    }
+    let runs = if names.len() == 1 { ", which runs" } else { ", which run" };
+    let names = names.into_iter().collect::<Vec<_>>().join(" and ");
+    (!names.is_empty()).then_some((names, runs))
+}
+
+/// Whose finalizer it is, if all that waits has one well-known controller.
+fn known_controller<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<&'static str> {
+    let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
+    let holders = waiting.flat_map(|outcome| others_of(view, outcome).map(|holder| (outcome.object, *holder)));
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    for (object, holder) in holders {
+        names.insert(holder.controller(view.snapshot, object)?);
     }
     names.pop_first().filter(|_| names.is_empty())
 }
@@ -561,9 +578,12 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     let is_own = |name: &&str| is_prevented && matches!(*name, "orphan" | "foregroundDeletion");
     let names = match root_causes(view) {
         RootCauses::Finalizers(names) if view.plan.summary.stuck > 0 => names,
+        _ if is_prevented => once().filter(|it| it.finalizer().is_some()).map(|it| it.name(view.snapshot)).collect(),
         _ => Vec::new(),
     };
-    let names: Vec<&str> = names.into_iter().filter(|name| !is_own(name)).collect();
+    let mut names: Vec<&str> = names.into_iter().filter(|name| !is_own(name)).collect();
+    names.dedup();
+    let ended = if once().any(|it| *it == BlockedBy::Kubelet) { "a kubelet has ended the pods and " } else { "" };
     let when = match names.as_slice() {
         [] if is_prevented => "once that is mended, ".to_owned(),
         [] if once().any(|blocker| *blocker == BlockedBy::Said) => {
@@ -574,7 +594,7 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
         [] => "once that is mended, ".to_owned(),
         names => {
             let are = if names.len() == 1 { "is" } else { "are" };
-            format!("once {mended}{} {are} removed, {}", the_finalizers(names), others_act(view))
+            format!("once {mended}{ended}{} {are} removed, {}", the_finalizers(names), others_act(view))
         }
     };
     Some(match blocked_later(view) {
