@@ -344,7 +344,8 @@ pub(super) fn summarize(outcomes: &[Outcome]) -> Summary {
     let count = |kind: OutcomeKind| outcomes.iter().filter(|outcome| outcome.kind == kind).count();
     Summary {
         deleted: count(OutcomeKind::Deleted),
-        terminating: count(OutcomeKind::Terminating),
+        // Also of what was Terminating before, where an assumption decides.
+        terminating: outcomes.iter().filter(|outcome| outcome.state.is_some()).count(),
         orphaned: count(OutcomeKind::Orphaned),
         detached: count(OutcomeKind::Detached),
         unblocked: count(OutcomeKind::Unblocked),

@@ -365,6 +365,9 @@ fn blast_radii_resources_and_the_version() {
         for line in ["plan", "plan -A --all", "plan --propagation=foreground", "plan --cascade=orphan --assume=none"] {
             schemas.check("BlastRadius", &[&words(line)[..], &["--from", &dump]].concat());
         }
+        // What is stuck is among what is Terminating, of each root.
+        let all = gc(&["plan", "-A", "--all", "-o", "wide", "--from", &dump]);
+        assert!([0, 2].contains(&all.code) && !all.out.is_empty(), "{all}");
         for line in ["resources", "resources --count"] {
             schemas.check("Resources", &[&words(line)[..], &["--from", &dump]].concat());
         }
