@@ -240,8 +240,8 @@ enum Key {
     Reclaim(&'static str),
     Items,
     Object,
-    /// What kubectl prints on standard error, as `Error from server (Forbidden): …`.
-    Complaint,
+    /// The beginning of what kubectl prints on standard error, as `Error from server (Forbidden): …`.
+    Complaint(String),
 }
 
 impl Key {
@@ -255,7 +255,9 @@ impl Key {
             "metadata" => Key::Metadata,
             "items" => Key::Items,
             "object" => Key::Object,
-            key if key.starts_with("Error from server") => Key::Complaint,
+            key if key == "error" || is_complaint(key) => {
+                Key::Complaint(key.split(" (").next().unwrap_or_default().chars().take(60).collect())
+            }
             key => match holds_facts(key) {
                 Some(key) => Key::Facts(key),
                 None => Key::Reclaim(holds_reclaim_facts(key)?),
@@ -378,13 +380,13 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                     let seed = NodeReader { context, level: Level::InList(ItemType::default()) };
                     envelope.object = Some(access.next_value_seed(seed)?);
                 }
-                Some(Key::Complaint) => {
-                    return Err(A::Error::custom(
-                        "\"Error from server\" stands among the objects: remove that line of kubectl \
-                         (2>/dev/null leaves it out)",
-                    ));
+                // An item may have a field of such a name.
+                Some(Key::Complaint(begin)) if !level.in_list() => {
+                    return Err(A::Error::custom(format_args!(
+                        "{begin:?} stands among the objects: remove that line of kubectl (2>/dev/null leaves it out)"
+                    )));
                 }
-                Some(Key::Items | Key::Object) | None => skip(&mut access)?,
+                Some(Key::Items | Key::Object | Key::Complaint(_)) | None => skip(&mut access)?,
             }
         }
         let strings = &context.collector.strings;

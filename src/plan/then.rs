@@ -145,7 +145,8 @@ fn go_on_without_obstacles(context: &SimContext<'_>, plan: &Plan, second: &mut P
     let known: FxHashMap<ObjectId, OutcomeKind> = known.map(|outcome| (outcome.object, outcome.kind)).collect();
     let goes_further = |outcome: &Outcome| {
         let before = known.get(&outcome.object).copied().unwrap_or(OutcomeKind::Unchanged);
-        outcome.kind.removes() && outcome.kind < before
+        let is_changed = before == OutcomeKind::Unchanged && outcome.kind != OutcomeKind::Unchanged;
+        is_changed || outcome.kind.removes() && outcome.kind < before
     };
     mended.outcomes.retain(goes_further);
     let further: FxHashSet<ObjectId> = mended.outcomes.iter().map(|outcome| outcome.object).collect();

@@ -210,6 +210,13 @@ fn inspect_terminating(
                 waits_for
                     .extend(world.collector.dependents(object.into()).into_iter().filter(|id| !world.may_write(*id)));
             }
+            // The API server refuses to free these.
+            Symbol::ORPHAN
+                if let kept = refused_dependents(world, object)
+                    && !kept.is_empty() =>
+            {
+                waits_for.extend(kept)
+            }
             Symbol::DEFINITION => {
                 holders.push(BlockedBy::Finalizer(finalizer));
                 let instances = instances_of(world, object);
@@ -337,6 +344,12 @@ fn inspect_terminating(
         causes = vec![State::Unknown];
     }
     (waits_for, holders, causes.into_iter().max())
+}
+
+fn refused_dependents(world: &World<'_, '_>, object: ObjectId) -> Vec<ObjectId> {
+    let mut dependents = world.collector.dependents(object.into());
+    dependents.retain(|id| world.refused.contains_key(id) && world.exists(*id));
+    dependents
 }
 
 /// Asks for the conversion webhook of a CRD, so that what blocks can be named.

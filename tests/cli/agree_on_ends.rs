@@ -522,9 +522,17 @@ fn an_owner_whose_dependents_may_not_be_orphaned_is_stuck() {
     let rates = object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(LOCKER, &["safe"])}));
     let mut webhook = dead_webhook("", "configmaps");
     webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
-    let ran = on(&[safe, rates, webhook], "explain locker/safe -n vault");
-    says(&ran, &["STUCK: Locker/safe is Terminating", "The API server refuses that: "]);
-    says_not(&ran, &["UNSURE", "within seconds"]);
+    let ran = on(&[safe, rates.clone(), webhook.clone()], "explain locker/safe -n vault");
+    says(&ran, &["STUCK: Locker/safe is Terminating until the webhook guard.bank.dev answers", "└─ ConfigMap/rates"]);
+    says(&ran, &["The API server refuses that: "]);
+    says_not(&ran, &["UNSURE", "within seconds", "no controller is known"]);
+    // The same before the delete; what is left alone now is freed once the webhook answers.
+    let objects = [object(LOCKER, "safe", json!({})), rates, webhook];
+    let line = "plan locker/safe -n vault --cascade=orphan --fail-on=never";
+    says(&on(&objects, line), &["STUCK: ", "waits for ConfigMap/rates"]);
+    let then = document(&objects, line)["then"]["outcomes"].clone();
+    let end = |name: &str| then.as_array().unwrap().iter().find(|it| it["object"]["name"] == name).cloned();
+    assert_eq!(end("rates").unwrap()["outcome"], "Orphaned", "{then}");
 }
 
 /// What a webhook or a policy keeps from being deleted goes once somebody mends that (R9.39): data and gates count

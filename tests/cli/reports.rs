@@ -362,6 +362,17 @@ fn shapes_of_dumps() {
             format!("{yaml}Error from server (Forbidden): secrets is forbidden\n").into_bytes(),
             "\"Error from server\" stands among the objects",
         ),
+        (
+            "kinds.yaml",
+            format!("{yaml}error: the server doesn't have a resource type \"foos\"\n").into_bytes(),
+            "\"error\" stands among the objects: remove that line",
+        ),
+        (
+            "far.yaml",
+            format!("Unable to connect to the server: EOF\n{yaml}").into_bytes(),
+            "\"Unable to connect to the server\" stands among the objects",
+        ),
+        ("alone.yaml", b"error: You must be logged in\n".to_vec(), "\"error\" stands among the objects"),
     ] {
         let said = said(name, &bytes);
         assert!(said.contains(hint), "{name}: {said}");

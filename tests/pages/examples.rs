@@ -35,21 +35,18 @@ pub const PAGES: [Page; 16] = [
         examples: &[
             example(
                 "What belongs to the shop. On a cluster, READY, STATUS and AGE stand beside each object.",
-                &["kubectl gc tree shop/main -n shop --from examples/shop.yaml"],
+                &["kubectl gc tree shop/main -n shop --example"],
             ),
-            example(
-                "Upwards: why does this pod exist?",
-                &["kubectl gc tree pod/db-0 -n shop --owners --from examples/shop.yaml"],
-            ),
+            example("Upwards: why does this pod exist?", &["kubectl gc tree pod/db-0 -n shop --owners --example"]),
             example(
                 "Only some types, and what leads to them, with a column for a label.",
-                &["kubectl gc tree -n shop --include-types pods,pvc -L app --from examples/shop.yaml"],
+                &["kubectl gc tree -n shop --include-types pods,pvc -L app --example"],
             ),
             example(
                 "For other programs.",
                 &[
-                    "kubectl gc tree sts/db -n shop -o name --from examples/shop.yaml",
-                    "kubectl gc tree sts/db -n shop -o custom-columns=KIND:.kind,NAME:.name --from examples/shop.yaml",
+                    "kubectl gc tree sts/db -n shop -o name --example",
+                    "kubectl gc tree sts/db -n shop -o custom-columns=KIND:.kind,NAME:.name --example",
                 ],
             ),
         ],
@@ -60,35 +57,32 @@ pub const PAGES: [Page; 16] = [
         examples: &[
             example(
                 "A foreground delete that gets stuck: the verdict, each object, and what to do.",
-                &["kubectl gc plan deploy/web -n shop --propagation=foreground --from examples/shop.yaml", "echo $?"],
+                &["kubectl gc plan deploy/web -n shop --propagation=foreground --example", "echo $?"],
             ),
             example(
                 "Data is lost, too: the claims go with the StatefulSet. `--keep` keeps them.",
-                &[
-                    "kubectl gc plan sts/db -n shop --from examples/shop.yaml",
-                    "kubectl gc plan sts/db -n shop --keep pvc --from examples/shop.yaml",
-                ],
+                &["kubectl gc plan sts/db -n shop --example", "kubectl gc plan sts/db -n shop --keep pvc --example"],
             ),
             example(
                 "Gates, for scripts.",
                 &[
-                    "kubectl gc plan shop/main -n shop --deny=pvc --max=10 --from examples/shop.yaml | head -4",
-                    "kubectl gc plan service/web -n shop --deny=pvc --max=10 --from examples/shop.yaml",
+                    "kubectl gc plan shop/main -n shop --deny=pvc --max=10 --example | head -4",
+                    "kubectl gc plan service/web -n shop --deny=pvc --max=10 --example",
                     "echo $?",
                 ],
             ),
             example(
                 "Without a target: what would deleting each root do? The worst comes first.",
-                &["kubectl gc plan -A --assume-complete --from examples/shop.yaml"],
+                &["kubectl gc plan -A --example"],
             ),
             example(
                 "Before a backup is applied, or restored by another tool: its owners have other uids now, and the \
                  collector deletes at once what names the old ones.",
-                &["kubectl gc plan --apply -f examples/backup.yaml --from examples/shop.yaml", "echo $?"],
+                &["kubectl gc plan --apply -f examples/backup.yaml --example", "echo $?"],
             ),
             example(
                 "The same file with its owner references mended; what was changed goes to standard error.",
-                &["kubectl gc plan --apply -f examples/backup.yaml --fix --from examples/shop.yaml"],
+                &["kubectl gc plan --apply -f examples/backup.yaml --fix --example"],
             ),
         ],
         see: &[HOW, RULES, RECIPES, SCHEMA],
@@ -151,12 +145,9 @@ pub const PAGES: [Page; 16] = [
         examples: &[
             example(
                 "What the collector would do, if one were running.",
-                &["kubectl gc sweep --dry-run --from examples/leftovers.yaml"],
+                &["kubectl gc sweep --dry-run --example=leftovers"],
             ),
-            example(
-                "Limited to a namespace.",
-                &["kubectl gc sweep --dry-run -n elsewhere --from examples/leftovers.yaml"],
-            ),
+            example("Limited to a namespace.", &["kubectl gc sweep --dry-run -n elsewhere --example=leftovers"]),
             example("The rights of a sweep that runs like the controller.", &["kubectl gc sweep --watch --print-role"]),
         ],
         see: &[("../sweep.md", "what a sweep does, what it never does, and its metrics"), RECIPES],
@@ -166,15 +157,12 @@ pub const PAGES: [Page; 16] = [
         examples: &[
             example(
                 "What is wrong in one namespace, what follows, and the remedy with the least harm.",
-                &["kubectl gc doctor -n elsewhere --from examples/leftovers.yaml"],
+                &["kubectl gc doctor -n elsewhere --example=leftovers"],
             ),
-            example(
-                "A line for each finding.",
-                &["kubectl gc doctor -o oneline --from examples/leftovers.yaml", "echo $?"],
-            ),
+            example("A line for each finding.", &["kubectl gc doctor -o oneline --example=leftovers", "echo $?"]),
             example(
                 "Only errors of one kind, for a program.",
-                &["kubectl gc doctor --only=owner-absent -o name --from examples/leftovers.yaml"],
+                &["kubectl gc doctor --only=owner-absent -o name --example=leftovers"],
             ),
         ],
         see: &[FINDINGS, RECIPES, SCHEMA],
@@ -184,11 +172,11 @@ pub const PAGES: [Page; 16] = [
         examples: &[
             example(
                 "Why is it still there? It waits, down to the finalizer of another object.",
-                &["kubectl gc explain cronjob/backup -n shop --from examples/leftovers.yaml"],
+                &["kubectl gc explain cronjob/backup -n shop --example=leftovers"],
             ),
             example(
                 "What keeps an object, and what would change that?",
-                &["kubectl gc explain cm/shop-settings -n shop --from examples/shop.yaml"],
+                &["kubectl gc explain cm/shop-settings -n shop --example"],
             ),
         ],
         see: &[HOW, RULES, FINDINGS, SCHEMA],
@@ -207,11 +195,11 @@ pub const PAGES: [Page; 16] = [
         examples: &[
             example(
                 "What goes, when and why. A dump tells its own time: the latest in it.",
-                &["kubectl gc reclaim -A --from examples/old.yaml"],
+                &["kubectl gc reclaim -A --example=old"],
             ),
             example(
                 "Only what goes soon, in one namespace, and what stays though one might expect it to go.",
-                &["kubectl gc reclaim -n shop --within 1h --never --from examples/old.yaml"],
+                &["kubectl gc reclaim -n shop --within 1h --never --example=old"],
             ),
             example(
                 "Only some types, with rules and controllers, as of another time.",
@@ -225,7 +213,7 @@ pub const PAGES: [Page; 16] = [
         command: "resources",
         examples: &[example(
             "Which resources does the collector watch, and why not the others?",
-            &["kubectl gc resources --from examples/shop.yaml"],
+            &["kubectl gc resources --example"],
         )],
         see: &[("../rules.md#section-2", "what the collector watches")],
     },
