@@ -254,7 +254,7 @@ pub fn is_label(text: &str) -> bool {
 }
 
 /// Whether this is a DNS subdomain (RFC 1123), as API groups are.
-fn is_subdomain(text: &str) -> bool {
+pub(crate) fn is_subdomain(text: &str) -> bool {
     let label = |label: &str| {
         let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         !label.is_empty() && !label.starts_with('-') && !label.ends_with('-') && label.bytes().all(allowed)

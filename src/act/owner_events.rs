@@ -15,6 +15,7 @@ use crate::{
         Connection, Failure,
         path::{self, ObjectPath},
     },
+    command_line::is_subdomain,
     model::{Identity, Resource},
 };
 
@@ -95,11 +96,12 @@ fn message(dependent: &Identity, owner: &Identity) -> String {
     )
 }
 
-/// The same for each repetition.
+/// The same for each repetition. It begins as the collector's, if an event may be called so.
 fn event_name(dependent: &Identity, message: &str) -> String {
     let mut hasher = DefaultHasher::new();
     (&dependent.uid, message).hash(&mut hasher);
-    format!("owner-in-other-namespace.{:016x}", hasher.finish())
+    let named = |begin: &str| format!("{begin}.{:016x}", hasher.finish());
+    Some(named(&dependent.name)).filter(|name| is_subdomain(name)).unwrap_or_else(|| named("owner-in-other-namespace"))
 }
 
 fn event(dependent: &Identity, namespace: &str, name: &str, message: &str, now: Timestamp) -> Value {

@@ -125,6 +125,17 @@ pub(super) fn group_of_root(outcome: &Outcome, detail: &str) -> String {
     }
 }
 
+/// The remark on what goes, and which other owners it has than the one `above` it.
+pub(super) fn with_other_owners(view: &PlanView<'_>, outcome: &Outcome, above: ObjectId, remark: String) -> String {
+    let owners = view.snapshot.object(outcome.object).owners.iter();
+    let owners: Vec<ObjectId> = owners.filter_map(|owner| view.snapshot.by_uid(owner.uid)).collect();
+    let others: Vec<ObjectId> = owners.iter().copied().filter(|owner| *owner != above).collect();
+    if !outcome.kind.removes() || others.is_empty() || !owners.contains(&above) {
+        return remark;
+    }
+    joined(remark, &format!("also owned by {}", keep::some(view, &others)))
+}
+
 fn joined(remark: String, more: &str) -> String {
     if remark.is_empty() { more.to_owned() } else { format!("{remark}; {more}") }
 }

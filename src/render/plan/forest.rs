@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     PlanView,
-    details::{detail, detail_of_root, fate_of, group_of_root, without_grace},
+    details::{detail, detail_of_root, fate_of, group_of_root, with_other_owners, without_grace},
 };
 
 /// Siblings that are alike are folded if there are at least this many.
@@ -41,10 +41,19 @@ pub(super) struct Row<'a> {
 
 /// The lines of a plan. With `fold`, long runs of similar objects become one line.
 pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
+    rows_with(view, fold, true)
+}
+
+/// The same for a table, in which nothing stands below an owner; without folding.
+pub(super) fn rows_of_table<'a>(view: &PlanView<'a>) -> Vec<Row<'a>> {
+    rows_with(view, false, false)
+}
+
+fn rows_with<'a>(view: &PlanView<'a>, fold: bool, other_owners: bool) -> Vec<Row<'a>> {
     let (roots, children) = arrange(view);
     let worst = worst_inside(view, &children);
     let mut rows = Vec::new();
-    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &worst, &roots, 0, fold))];
+    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &worst, None, &roots, fold))];
     // Depth first without recursion: each level is a list of rows in reverse order.
     while let Some((depth, level)) = open.last_mut() {
         let depth = *depth;
@@ -55,7 +64,8 @@ pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
         let below = children.get(&row.object).filter(|_| row.more == 0);
         rows.push(row);
         if let Some(below) = below {
-            open.push((depth + 1, siblings(view, &children, &worst, below, depth + 1, fold)));
+            let above = rows.last().map(|row| (Some(row.object).filter(|_| other_owners), depth + 1));
+            open.push((depth + 1, siblings(view, &children, &worst, above, below, fold)));
         }
     }
     rows
@@ -157,16 +167,17 @@ fn worst_inside(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId
     worst
 }
 
-/// The lines of siblings, in reverse order: those with the worst inside first, then by kind, outcome and name; those
-/// that are alike folded.
+/// The lines of what stands below an object at this depth, or of the roots, in reverse order: those with the worst
+/// inside first, then by kind, outcome and name; those that are alike folded.
 fn siblings<'a>(
     view: &PlanView<'a>,
     children: &FxHashMap<ObjectId, Vec<ObjectId>>,
     worst: &FxHashMap<ObjectId, Badness>,
+    above: Option<(Option<ObjectId>, u32)>,
     objects: &[ObjectId],
-    depth: u32,
     fold: bool,
 ) -> Vec<Row<'a>> {
+    let (above, depth) = above.unwrap_or_default();
     let mut rows: Vec<Row<'a>> = objects
         .iter()
         .filter_map(|object| {
@@ -176,6 +187,9 @@ fn siblings<'a>(
             if fold && depth > 0 {
                 detail = without_grace(detail);
             }
+            if let Some(above) = above {
+                detail = with_other_owners(view, outcome, above, detail);
+            }
             let common = if root { group_of_root(outcome, &detail) } else { detail.clone() };
             let fate = fate_of(view, outcome);
             Some(Row { depth, object: *object, outcome, more: 0, goes_on: false, fate, detail, common })
@@ -184,7 +198,7 @@ fn siblings<'a>(
     if depth > 0 || view.is_sweep() {
         rows.sort_by_cached_key(|row| {
             let object = view.snapshot.object(row.object);
-            let inside = worst.get(&row.object).copied().unwrap_or((false, Fate::Deleted));
+            let inside = worst.get(&row.object).copied().unwrap_or((false, row.fate.max(Fate::Deleted)));
             // Only roots are in several namespaces, except for dependents across namespaces.
             let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
             (

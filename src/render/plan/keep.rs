@@ -93,7 +93,8 @@ fn adopted(view: &PlanView<'_>, kept: &[ObjectId]) -> Option<String> {
     ))
 }
 
-fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
+/// The first few of these objects.
+pub(super) fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
     let names: Vec<String> = objects.iter().take(NAMED).map(|object| name(view, *object, None)).collect();
     match objects.len() - names.len() {
         0 => names.join(", "),

@@ -20,7 +20,7 @@ use crate::{
 use super::{
     PlanView,
     details::without_grace,
-    forest::{Row, rows},
+    forest::{Row, rows_of_table},
     names::name,
     sections,
     text::MARGIN,
@@ -67,7 +67,7 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
     let mut kinds: Vec<Kind<'a>> = Vec::new();
     let mut known: FxHashMap<(ResourceId, Fate, String), usize> = FxHashMap::default();
     let mut alone = 0;
-    for mut row in rows(view, false) {
+    for mut row in rows_of_table(view) {
         let is_target = view.plan.request.targets.contains(&row.object);
         let loses_data = losses.contains(&row.object);
         row.detail = without_grace(row.detail);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::kit::{Family, config_map};
-use crate::harness::shared;
+use crate::harness::{shared, unwrapped};
 
 #[test]
 fn a_yes_is_a_yes() {
@@ -108,5 +108,5 @@ fn what_was_replaced_meanwhile_is_not_deleted() {
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, family.there()), (Some(1), vec!["root".to_owned()]), "{shown}");
-    assert!(shown.contains("was replaced by another object with the same name"), "{shown}");
+    assert!(unwrapped(&shown).contains("was replaced by another object with the same name"), "{shown}");
 }

@@ -41,7 +41,7 @@ pub use proxy::{CountingProxy, Fault, Faults, Gate, Line, Request, Spoilt, old_d
 pub use run::{Ran, with_plugin};
 pub use schema::conforms;
 pub use supervisor::{Program, Supervised};
-pub use terminal::{Terminal, Watched};
+pub use terminal::{Terminal, Watched, unwrapped};
 pub use versions::{NOT_RUN, needs};
 pub use wait::{PATIENCE, Retry, poll, wait_until};
 pub use watching::Watching;

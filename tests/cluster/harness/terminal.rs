@@ -138,6 +138,11 @@ impl Terminal {
     }
 }
 
+/// A text without the line breaks of the terminal.
+pub fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The text without escape sequences, with plain line ends.
 fn plain(text: &str) -> String {
     let mut out = String::new();

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{sweep, uncollected, without_collector};
 use crate::{
-    harness::{ADMIN, CountingProxy, Fault, Ran, Request, VIEWER, conforms, shared},
+    harness::{ADMIN, CountingProxy, Fault, Ran, Request, VIEWER, conforms, shared, unwrapped},
     plan::{
         compare::compare,
         draft::{HOLD, blocking},
@@ -388,7 +388,7 @@ fn a_watch_that_missed_events_stops_it_if_lists_fail_too() {
     terminal.types("y");
     let (code, shown) = terminal.ends();
     assert_eq!((code, there(&trial)), (Some(1), vec!["lost-0".to_owned()]), "{shown}");
-    assert!(shown.contains("new configmaps may have been missed since they were listed"), "{shown}");
+    assert!(unwrapped(&shown).contains("new configmaps may have been missed since they were listed"), "{shown}");
 }
 
 /// Ctrl-C and `--timeout` end a pass in an orderly way.
