@@ -86,6 +86,9 @@ impl PlanOptions {
     }
 }
 
+/// Of larger plans, only the policy that was asked for is shown.
+const MOST_OF_EVERY_POLICY: usize = 20_000;
+
 /// What a delete would do, with everything to report about it.
 #[derive(Debug)]
 pub struct PlanResult {
@@ -125,7 +128,8 @@ pub fn predict(
     let all: Vec<KeepPlan> = std::iter::once(keeping).chain(others).collect();
     let summaries: Vec<(Propagation, Summary)> =
         all.iter().map(|keeping| (keeping.plan.request.propagation, keeping.plan.summary)).collect();
-    let wanted_of_others = if asked.every_policy { all.len() } else { 1 };
+    let is_large = all[0].plan.outcomes.len() > MOST_OF_EVERY_POLICY;
+    let wanted_of_others = if asked.every_policy && !is_large { all.len() } else { 1 };
     let mut results = Vec::new();
     for keeping in all.into_iter().take(wanted_of_others) {
         let policy = keeping.plan.request.propagation;
@@ -133,7 +137,11 @@ pub fn predict(
         results.push(result(session, keeping, instead, assume, asked, &wanted));
     }
     let mut results = results.into_iter();
-    let first = results.next().expect("a plan of the policy that was asked for");
+    let mut first = results.next().expect("a plan of the policy that was asked for");
+    if asked.every_policy && is_large {
+        let (most, policy) = (thousands(MOST_OF_EVERY_POLICY), first.plan.request.propagation.name().to_lowercase());
+        first.notes.push(format!("More than {most} objects are changed: only --propagation={policy} is shown."));
+    }
     Ok(PlanResult { others: results.collect(), ..first })
 }
 

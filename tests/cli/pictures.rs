@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     chromium::opened,
-    run::{LEFTOVERS, Ran, SHOP, gc, program, with_input},
+    run::{LEFTOVERS, Ran, SHOP, gc, program, with_input, words},
 };
 
 /// What each command says of the examples, as a command line.
@@ -317,4 +317,27 @@ fn pictures_that_are_not_drawn() {
     refused(&["tree", "--open", "-o", "svg", "--from", SHOP], "--open shows -o html: it cannot be used with -o svg");
     refused(&["tree", "--watch", "-o", "svg"], "--watch cannot be used with -o svg: a picture is of one moment");
     refused(&["doctor", "--list-codes", "-o", "html"], "--list-codes cannot be combined with -o html");
+}
+
+/// Beyond 20,000 objects, a page shows one policy, and is packed.
+#[test]
+fn a_page_of_many_objects_is_bounded() {
+    let metadata = |name: &str| json!({"name": name, "namespace": "shop", "uid": name});
+    let owner = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata("owner")});
+    let owned = |number: usize| {
+        let mut metadata = metadata(&format!("c{number}"));
+        metadata["ownerReferences"] =
+            json!([{"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": "owner"}]);
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})
+    };
+    let objects: Vec<Value> = std::iter::once(owner).chain((0..20_001).map(owned)).collect();
+    let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+    let line = "plan cm/owner -n shop --assume-complete -o html --from -";
+    let ran = with_input(&words(line), list.as_bytes());
+    assert!(
+        ran.err.contains("More than 20,000 objects are changed: only --propagation=background is shown."),
+        "{}",
+        ran.err
+    );
+    assert!(ran.out.contains("application/gzip"), "{}", ran.err);
 }

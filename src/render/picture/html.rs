@@ -1,13 +1,13 @@
 //! `-o html`: one file that a browser shows without a network. The page is built from the folder `web`; here it gets
 //! its picture.
 
-use std::io::Write as _;
+use std::{borrow::Cow, io::Write as _};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
-use crate::render::document::json_line;
+use crate::{render::document::json_line, wording::count};
 
 use super::{Fate, Picture, markup::escaped};
 
@@ -20,6 +20,8 @@ const TEXT: &str = "{{TEXT}}";
 /// Where the picture goes: into a script that is data, of this type.
 const TYPE: &str = "{{TYPE}}";
 const PICTURE: &str = "{{PICTURE}}";
+/// The text has at most this many lines.
+const MOST_LINES: usize = 2000;
 /// A larger picture is packed.
 const LARGE: usize = 256 * 1024;
 
@@ -49,7 +51,7 @@ impl StateLook {
 
 /// The page that shows a picture, with the text that says the same.
 pub(super) fn write(picture: &Picture, text: &str) -> String {
-    let (title, text) = (escaped(&picture.title), escaped(text));
+    let (title, text) = (escaped(&picture.title), escaped(&in_short(text)));
     let json = json_line(&Data { picture, states: Fate::ALL.map(StateLook::of).into() });
     let packed = Some(&json).filter(|json| json.len() > LARGE).and_then(|json| packed(json));
     let (kind, data) = match packed {
@@ -71,6 +73,18 @@ pub(super) fn write(picture: &Picture, text: &str) -> String {
     page + rest
 }
 
+/// The first lines of a text: where scripts run, nobody sees it.
+fn in_short(text: &str) -> Cow<'_, str> {
+    match text.match_indices('\n').nth(MOST_LINES) {
+        Some((end, _)) if end + 1 < text.len() => {
+            let more = text[end..].lines().count() - 1;
+            let more = count(more, "more line", "more lines");
+            Cow::from(format!("{}\n… and {more}, shown where scripts run\n", &text[..end]))
+        }
+        _ => Cow::from(text),
+    }
+}
+
 /// JSON in gzip and base64. Memory takes all that is written.
 fn packed(json: &str) -> Option<String> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
@@ -88,4 +102,17 @@ fn data(json: &str) -> String {
         }
     }
     data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut() {
+        let lines = "line\n".repeat(MOST_LINES);
+        assert_eq!(in_short(&lines), lines);
+        let more = format!("{lines}last one\nlast\n");
+        assert_eq!(in_short(&more), format!("{lines}last one\n… and 1 more line, shown where scripts run\n"));
+    }
 }
