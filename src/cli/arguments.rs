@@ -39,15 +39,15 @@ fn with_hyphens(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = Os
 
 fn with_example(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     let mut ended = false;
-    args.flat_map(move |arg| {
+    args.map(move |arg| {
         ended |= arg == "--";
         let name = arg.to_str().filter(|_| !ended).and_then(|arg| match arg {
             "--example" => Some("shop"),
             _ => arg.strip_prefix("--example="),
         });
         match name {
-            Some(name) => vec![format!("--from={EXAMPLE}{name}").into(), "--assume-complete".into()],
-            None => vec![arg],
+            Some(name) => format!("--from={EXAMPLE}{name}").into(),
+            None => arg,
         }
     })
 }
