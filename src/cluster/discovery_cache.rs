@@ -5,7 +5,7 @@
 //! kubectl's own files are not read: they are one for each group version, and lack what the server prefers.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     hash::{Hash as _, Hasher as _},
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -86,26 +86,22 @@ impl DiscoveryCache {
         }
     }
 
-    /// The file's content, unless it is too old, too large, or another user's.
+    /// The file's content, unless it is too old or too large. Not even opened if it is a pipe, which would hold up the
+    /// program. Whose it is doesn't matter: nothing is concluded from it.
     fn bytes(&self) -> Option<Vec<u8>> {
-        let file = open(&self.file).ok()?;
-        let about = file.metadata().ok()?;
+        let about = fs::metadata(&self.file).ok()?;
         let young = about.modified().ok()?.elapsed().is_ok_and(|age| age < TIME_TO_LIVE);
-        (about.is_file() && young && is_ours(&about)).then(|| bounded::read(file, LARGEST).ok())?
+        (about.is_file() && young).then(|| bounded::read(File::open(&self.file).ok()?, LARGEST).ok())?
     }
 
     /// Replaces the file at once: nobody reads half of it.
     fn replace(&self, content: &[u8]) -> io::Result<()> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
-        create(folder)?;
-        let about = fs::symlink_metadata(folder)?;
-        if !about.is_dir() || !is_ours(&about) {
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
+        fs::create_dir_all(folder)?;
         if !self.file.exists() {
             forget_others(folder);
         }
-        // Only its owner can read or write it.
+        // Only its owner can read or write it; a link in its place is replaced, not followed.
         let mut file = tempfile::Builder::new().suffix(&format!(".{EXTENSION}")).tempfile_in(folder)?;
         file.write_all(content)?;
         file.persist(&self.file)?;
@@ -124,47 +120,6 @@ fn forget_others(folder: &Path) {
             let _ = fs::remove_file(entry.path());
         }
     }
-}
-
-#[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-
-    use rustix::fs::OFlags;
-
-    // A pipe doesn't hold up the program, and a link leads nowhere.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    OpenOptions::new().read(true).custom_flags(flags as i32).open(path)
-}
-
-#[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).open(path)
-}
-
-#[cfg(unix)]
-fn create(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn create(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
-}
-
-/// Whether a file or folder is this user's, and nobody else's to write.
-#[cfg(unix)]
-fn is_ours(about: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-
-    about.uid() == rustix::process::geteuid().as_raw() && about.mode() & 0o022 == 0
-}
-
-#[cfg(not(unix))]
-fn is_ours(_: &fs::Metadata) -> bool {
-    true
 }
 
 #[cfg(test)]
@@ -204,7 +159,7 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
 
             let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-            assert_eq!((mode(ours), mode(&cache.file)), (0o700, 0o600));
+            assert_eq!(mode(&cache.file), 0o600);
         }
     }
 
@@ -245,7 +200,7 @@ mod tests {
         cache.write(&served());
         assert_eq!(fs::read(&cache.file).unwrap(), good, "and replaced");
         for age in [TIME_TO_LIVE + Duration::from_mins(1), Duration::ZERO] {
-            let file = OpenOptions::new().write(true).open(&cache.file).unwrap();
+            let file = fs::OpenOptions::new().write(true).open(&cache.file).unwrap();
             let then = SystemTime::now() - age;
             file.set_modified(if age.is_zero() { then + Duration::from_hours(1) } else { then }).unwrap();
             assert!(cache.read().is_none(), "too old, or from the future");
@@ -254,36 +209,30 @@ mod tests {
         assert!(cache.read().is_some(), "written anew because of its age");
     }
 
-    /// robustness input: a cached discovery that others may write, of another user, a link, a pipe, and a cache
-    ///   folder that others may write | each | as without a cache
+    /// robustness input: a link, a pipe and a folder in place of a cached discovery, and a link to what it must not
+    ///   write | each | as without a cache
     #[cfg(unix)]
     #[test]
-    fn what_others_may_have_written_is_ignored() {
-        use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
+    fn what_is_no_file_is_ignored() {
+        use std::os::unix::fs::symlink;
 
         let folder = tempfile::tempdir().unwrap();
         let cache = in_folder(folder.path());
         cache.write(&served());
-        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-        set(&cache.file, 0o620);
-        assert!(cache.read().is_none(), "a group may write it");
-        set(&cache.file, 0o600);
-        assert!(cache.read().is_some());
-        // Only root can give a file away.
-        if chown(&cache.file, Some(65534), None).is_ok() {
-            assert!(cache.read().is_none(), "another user's");
-        }
-        let real = folder.path().join("real");
-        fs::rename(&cache.file, &real).unwrap();
-        symlink(&real, &cache.file).unwrap();
-        assert!(cache.read().is_none(), "a link");
         fs::remove_file(&cache.file).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&cache.file).status().unwrap();
         assert!(made.success() && cache.read().is_none(), "a pipe, which must not hold up anything");
         fs::remove_file(&cache.file).unwrap();
-        set(cache.file.parent().unwrap(), 0o777);
+        fs::create_dir(&cache.file).unwrap();
         cache.write(&served());
-        assert!(!cache.file.exists(), "nothing is written where others may write");
+        assert!(cache.read().is_none() && cache.file.is_dir(), "a folder");
+        fs::remove_dir(&cache.file).unwrap();
+        let other = folder.path().join("other");
+        fs::write(&other, "mine").unwrap();
+        symlink(&other, &cache.file).unwrap();
+        assert!(cache.read().is_none(), "a link to something else");
+        cache.write(&served());
+        assert!(cache.read().is_some() && fs::read(&other).unwrap() == b"mine", "only the link is replaced");
     }
 
     #[test]
@@ -301,7 +250,7 @@ mod tests {
         let other = old.file.with_extension("txt");
         fs::write(&other, "").unwrap();
         for file in [&old.file, &other] {
-            let file = OpenOptions::new().write(true).open(file).unwrap();
+            let file = fs::OpenOptions::new().write(true).open(file).unwrap();
             file.set_modified(SystemTime::now() - 2 * FORGOTTEN).unwrap();
         }
         in_folder(folder.path()).write(&served());

@@ -12,7 +12,7 @@ use std::sync::{
 use futures::StreamExt as _;
 use http::StatusCode;
 use rustc_hash::{FxHashMap, FxHashSet};
-use tokio::{sync::oneshot, task::AbortHandle};
+use tokio::{sync::oneshot, task::JoinSet};
 
 use super::{Connection, Exchange, Progress, answer::Answer, failure::Failure, request::LARGEST_LIST};
 use crate::model::Resource;
@@ -34,15 +34,8 @@ struct Tried {
 #[derive(Default)]
 pub struct EarlyLists {
     tries: Mutex<FxHashMap<Get, oneshot::Receiver<Tried>>>,
-    sending: Option<AbortHandle>,
-}
-
-impl Drop for EarlyLists {
-    fn drop(&mut self) {
-        if let Some(sending) = &self.sending {
-            sending.abort();
-        }
-    }
+    /// Dropping it ends them.
+    _sending: JoinSet<()>,
 }
 
 impl EarlyLists {
@@ -88,7 +81,7 @@ impl Connection {
                 drop(sender.send(tried));
             }
         });
-        EarlyLists { tries: Mutex::new(tries), sending: Some(tokio::spawn(sending).abort_handle()) }
+        EarlyLists { tries: Mutex::new(tries), _sending: JoinSet::from_iter([sending]) }
     }
 
     async fn try_early(&self, (url, accept): &Get) -> Tried {
@@ -171,10 +164,8 @@ mod tests {
         let [before, now] =
             [before, now].map(|names| Resources::new(names.iter().map(|name| named(name)).collect(), Vec::new()));
         let wanted = Wanted { scope: Scope::Everything, whole: Vec::new(), targets: Vec::new(), instead: Vec::new() };
-        let early = connection.begin_lists(&before, &wanted);
-        while !early.sending.as_ref().unwrap().is_finished() {
-            tokio::task::yield_now().await;
-        }
+        let mut early = connection.begin_lists(&before, &wanted);
+        while early._sending.join_next().await.is_some() {}
         let (snapshot, nothing) = connection.read_some(now, &wanted, &early).await.unwrap();
         assert!(nothing.is_none() && early.tries.lock().unwrap().is_empty());
         let mut told = told.0.lock().unwrap().clone();
