@@ -656,6 +656,20 @@ fn a_webhook_whose_pods_come_back_is_not_taken_down() {
         assert_eq!(ran.code, 0, "{ran}");
     }
     says(&on(&objects, "plan deploy/hook -n vault"), &["TAKES DOWN: webhook guard.bank.dev"]);
+    // Nothing is made again in a namespace that is being deleted: what is in it waits for the webhook.
+    let map = object(("v1", "ConfigMap"), "rates", json!({"finalizers": ["bank.dev/keys"]}));
+    let objects = [&objects[..], &[going("vault"), map]].concat();
+    says(&on(&objects, "plan pod/hook-1-x -n vault"), &["TAKES DOWN: "]);
+    says(&on(&objects, "explain ns/vault"), &["■ STUCK            webhook guard.bank.dev must allow it"]);
+    // A Deployment that pauses makes no ReplicaSet; a pod needs a Node.
+    let mut paused = objects[0].clone();
+    paused["spec"] = json!({"paused": true});
+    paused["status"] = json!({"replicas": 1});
+    let objects = [&[paused], &objects[1..6]].concat();
+    says(&on(&objects, "plan rs/hook-1 -n vault"), &["TAKES DOWN: "]);
+    let node = object(("v1", "Node"), "n1", json!({"namespace": null}));
+    let objects = [&objects[..], &[node]].concat();
+    says(&on(&objects, "plan pod/hook-1-x node/n1 -n vault"), &["TAKES DOWN: "]);
 }
 
 /// What the API server refuses to delete is to be deleted all the same, also if only its owner goes.

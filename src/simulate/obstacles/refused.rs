@@ -191,24 +191,31 @@ impl World<'_, '_> {
         !self.exists(service) || !pods.is_empty() && !pods.iter().any(serves)
     }
 
-    /// Whether a controller that stays makes a pod again that is gone.
+    /// Whether a controller that stays makes a pod again that is gone. Nothing is created in a namespace that is being
+    /// deleted, and a pod needs a Node.
     fn is_replaced(&self, pod: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
-        let stays = |object: &ObjectId| self.stored(*object).is_some_and(|stored| !stored.terminating);
+        let is_leaving = |object: &ObjectId| self.stored(*object).is_some_and(|stored| stored.terminating);
+        let stays = |object: &ObjectId| self.exists(*object) && !is_leaving(object);
+        let has_place = || {
+            let nodes = self.context.built_in.nodes.map_or(&[][..], |nodes| self.context.of_resource(nodes));
+            nodes.is_empty() || nodes.iter().any(stays)
+        };
         let makes = |object: &ObjectId, kinds: &[&str]| {
             let resource = snapshot.resources.get(snapshot.object(*object).resource);
-            resource.group == "apps" && kinds.contains(&resource.kind.as_str())
-        };
-        let wants_any = |object: &ObjectId| {
             let facts = snapshot.facts.workload(*object);
-            facts.and_then(|facts| facts.wanted).is_none_or(|wanted| wanted > 0)
+            let is_idle = facts.is_some_and(|facts| facts.paused || facts.wanted == Some(0));
+            resource.group == "apps" && kinds.contains(&resource.kind.as_str()) && stays(object) && !is_idle
         };
-        let Some(above) = snapshot.controller_of(pod) else { return false };
-        if makes(&above, &["ReplicaSet", "StatefulSet"]) && stays(&above) {
-            return wants_any(&above);
-        }
-        let deployment = snapshot.controller_of(above).filter(|_| makes(&above, &["ReplicaSet"]));
-        deployment.is_some_and(|it| makes(&it, &["Deployment"]) && stays(&it) && wants_any(&it))
+        let namespace = self.context.namespace_named(snapshot.object(pod).namespace);
+        let Some(above) = snapshot.controller_of(pod).filter(|_| !namespace.is_some_and(|it| is_leaving(&it))) else {
+            return false;
+        };
+        let next = snapshot.controller_of(above);
+        has_place()
+            && !next.is_some_and(|next| is_leaving(&next))
+            && (makes(&above, &["ReplicaSet", "StatefulSet"])
+                || !self.exists(above) && next.is_some_and(|next| makes(&next, &["Deployment"])))
     }
 
     /// Whether the controller manager is away: the collector, the namespace controller and the like do nothing.
