@@ -90,7 +90,7 @@ fn of_namespace(findings: &[Finding], place: usize) -> Vec<usize> {
 }
 
 /// Puts what mends webhooks before the first remedy that they refuse: the others may heal without that. Where a webhook
-/// also keeps the collector from deleting something, mending it first would let that go: then it is only named.
+/// also keeps the collector from deleting anything, mending it first would let that go: then it is only named.
 fn put_before_refused(
     case: &Case<'_>,
     calls: &[WebhookCall<'_>],
@@ -101,22 +101,13 @@ fn put_before_refused(
     let refusing = |remedy: &Remedy| refusing(case, calls, findings, place, std::slice::from_ref(remedy), webhooks);
     let Some(first) = findings[place].remedies.iter().position(|remedy| !refusing(remedy).is_empty()) else { return };
     let causes = refusing(&findings[place].remedies[first]);
-    let goes = |id: &ObjectId| !case.snapshot().object(*id).terminating() && case.projection.goes(*id);
-    let going: Vec<ObjectId> = findings[place].objects.iter().copied().filter(goes).collect();
     let culprits: Vec<ObjectId> = causes.iter().flat_map(|cause| findings[*cause].objects.clone()).collect();
-    let is_spared = |id: &ObjectId| {
-        let resource = case.snapshot().resources.get(case.snapshot().object(*id).resource);
-        let mut calls = asked(calls, resource, "DELETE").filter(|call| culprits.contains(&call.configuration));
-        calls.any(|call| call.called_for(case.stage, *id) != Called::No)
-    };
-    if going.iter().any(is_spared) {
-        let names = case.names(&culprits, None);
-        findings[place]
-            .consequence
-            .push_str(&format!(" {names} refuses that now, and remedies below, too: the webhook can't be called."));
+    let cures: Vec<Remedy> = causes.iter().filter_map(|cause| findings[*cause].remedies.first().cloned()).collect();
+    if cures.iter().any(|cure| cure.decides) {
+        let (names, refuse) = (case.names(&culprits, None), if culprits.len() == 1 { "refuses" } else { "refuse" });
+        findings[place].consequence.push_str(&format!(" {names} {refuse} remedies below: no webhook answers there."));
     } else {
-        let cures = causes.iter().filter_map(|cause| findings[*cause].remedies.first().cloned());
-        let cures: Vec<Remedy> = cures.map(Remedy::before_others).collect();
+        let cures: Vec<Remedy> = cures.into_iter().map(Remedy::before_others).collect();
         findings[place].remedies.splice(first..first, cures);
     }
     add(&mut findings[place].related, culprits);

@@ -79,11 +79,13 @@ impl Projection {
         })
     }
 
-    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37), and who mends what is
-    /// in the way (R9.39).
-    pub(crate) fn once_others_finish(context: &SimContext<'_>) -> Self {
+    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37), and, if it is `mended`,
+    /// who mends what is in the way (R9.39).
+    pub(crate) fn once_others_finish(context: &SimContext<'_>, mended: bool) -> Self {
         Self::after(context, |world| {
-            world.mend();
+            if mended {
+                world.mend();
+            }
             world.others = Some(Others::of(terminating(context.snapshot)));
         })
     }
@@ -98,12 +100,14 @@ impl Projection {
         })
     }
 
-    /// The same after each of these objects loses all references with these uids.
+    /// The same after each of these objects loses all references with these uids, whoever might refuse that.
     pub(crate) fn without_references(context: &SimContext<'_>, references: &[(ObjectId, Vec<Symbol>)]) -> Self {
         Self::after(context, |world| {
+            let heeds = std::mem::replace(&mut world.heeds, false);
             for (object, uids) in references {
                 world.patch(*object, &Patch::StripByUid(uids.clone()), Cause::Requested);
             }
+            world.heeds = heeds;
         })
     }
 

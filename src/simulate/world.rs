@@ -113,7 +113,7 @@ impl<'a> SimContext<'a> {
     /// What comes of everything in this cluster if nothing is deleted, once all others have done their part: finalizers
     /// of operators, kubelets (R9.37). Simulated once.
     pub(crate) fn later(&self) -> &Projection {
-        self.later.get_or_init(|| Projection::once_others_finish(self))
+        self.later.get_or_init(|| Projection::once_others_finish(self, true))
     }
 
     /// The same for simulations that heed what prevents writes, whether a controller manager runs or not: a sweep does

@@ -8,7 +8,7 @@ mod next;
 mod references;
 mod waits;
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -139,7 +139,7 @@ pub fn explain(case: &Case<'_>, objects: &[ObjectId], findings: &[Finding]) -> E
     for change in later.iter().flat_map(|later| &later.log).filter(|change| deletes(change)) {
         later_causes.entry(change.object).or_default().push(change.cause.clone());
     }
-    let mut teller = Explainer { case, now, later, later_causes, wanted };
+    let mut teller = Explainer { case, now, later, unmended: OnceCell::new(), later_causes, wanted };
     teller.wanted.add(&needs);
     let explanations: Vec<Explanation> = objects.iter().map(|object| teller.tell(*object, findings)).collect();
     let mut wanted = teller.wanted;
@@ -173,6 +173,8 @@ struct Explainer<'c, 'a> {
     now: Blockers,
     /// What follows once all others have done their part; `None` if nothing waits for them.
     later: Option<&'a Projection>,
+    /// What follows as long as nobody mends what is in the way.
+    unmended: OnceCell<Projection>,
     /// What deletes each object then.
     later_causes: FxHashMap<ObjectId, Vec<Cause>>,
     wanted: Needs,
@@ -263,7 +265,7 @@ impl Explainer<'_, '_> {
         let behind = self.behind(object);
         let others = || finished.iter().filter(|finished| finished.object != object);
         let mut once: Vec<Finished> = others().filter(|finished| behind.contains(&finished.object)).cloned().collect();
-        once.extend(behind.iter().filter_map(|id| self.prevented(*id)));
+        once.extend(behind.iter().chain([&object]).filter_map(|id| self.prevented(*id)));
         once.sort_by_key(|finished| finished.object);
         if once.is_empty() {
             once.extend(others().cloned());
@@ -280,7 +282,10 @@ impl Explainer<'_, '_> {
 
     /// What is in the way of an object's deletion, as something that others have to mend.
     fn prevented(&self, object: ObjectId) -> Option<Finished> {
-        let blockers = vec![self.case.projection.refused(object)?];
+        let stage = self.case.stage;
+        let refused = |unmended: &Projection| unmended.refused(object);
+        let later = || refused(self.unmended.get_or_init(|| Projection::once_others_finish(stage, false)));
+        let blockers = vec![refused(self.case.projection).or_else(later)?];
         Some(Finished { object, blockers, state: State::Stuck, unread: Vec::new() })
     }
 

@@ -104,7 +104,9 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
 /// What follows for an object once others have done their part.
 pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later) -> String {
     let name = view.names(&[object], NAMED);
-    let owners: Vec<ObjectId> = later.once.iter().map(|finished| finished.object).collect();
+    let owners: Vec<ObjectId> =
+        later.once.iter().map(|finished| finished.object).filter(|other| *other != object).collect();
+    let with = if owners.is_empty() { String::new() } else { format!(" with {}", view.names(&owners, NAMED)) };
     let blocked = later.once.iter().map(|finished| (finished.object, finished.blockers.as_slice()));
     let until = until_who_is_done(view.snapshot, &later.controllers, blocked);
     let once = until.unwrap_or_else(|| "that is gone".to_owned());
@@ -119,7 +121,7 @@ pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later
             (goes, format!(". Then it stays Terminating until {until}"))
         }
     };
-    format!("{name} {goes} with {} once {once}{then}.{}", view.names(&owners, NAMED), later.lost)
+    format!("{name} {goes}{with} once {once}{then}.{}", later.lost)
 }
 
 /// Whether a finding says that the collector doesn't do its work on the object.

@@ -459,8 +459,8 @@ fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>)
         names.insert(controller.told(view.snapshot)?);
     }
     let runs = if names.len() == 1 { ", which runs" } else { ", which run" };
-    let names = names.into_iter().collect::<Vec<_>>().join(" and ");
-    (!names.is_empty()).then_some((names, runs))
+    let names: Vec<String> = names.into_iter().collect();
+    matches!(names.len(), 1 | 2).then(|| (names.join(" and "), runs))
 }
 
 /// Whose finalizer it is, if all that waits has one well-known controller.

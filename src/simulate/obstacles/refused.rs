@@ -1,5 +1,7 @@
 //! Writes that fail in a simulation, because of an obstacle.
 
+use rustc_hash::FxHashSet;
+
 use crate::{
     model::ObjectId,
     simulate::{actors::Assumption, blockers::BlockedBy, world::World},
@@ -187,13 +189,38 @@ impl World<'_, '_> {
 
     /// Whether a Service, or all pods behind it, are gone by now, and nothing makes such pods again.
     pub(crate) fn has_lost(&self, service: ObjectId, pods: &[ObjectId]) -> bool {
-        let serves = |pod: &ObjectId| self.exists(*pod) || self.is_replaced(*pod);
-        !self.exists(service) || !pods.is_empty() && !pods.iter().any(serves)
+        if !self.exists(service) {
+            return true;
+        }
+        if pods.is_empty() || pods.iter().any(|pod| self.exists(*pod)) {
+            return false;
+        }
+        // The pods of one controller share their fate.
+        let mut known: FxHashSet<ObjectId> = FxHashSet::default();
+        let controllers = pods.iter().filter_map(|pod| Some((*pod, self.context.snapshot.controller_of(*pod)?)));
+        !controllers.into_iter().any(|(pod, above)| known.insert(above) && self.is_replaced(pod, above))
+    }
+
+    /// Whether a webhook must be asked before such a pod, or what makes it, is created, and runs in that pod: then none
+    /// is created.
+    fn is_needed_by_itself(&self, pod: ObjectId, above: ObjectId) -> bool {
+        let context = self.context;
+        let Some(obstacles) = &context.obstacles else { return false };
+        obstacles.admission.hooks.iter().any(|hook| {
+            let is_asked = |object: &ObjectId| {
+                let resource = context.snapshot.resources.get(context.snapshot.object(*object).resource);
+                hook.call.webhook.matches(resource, "CREATE") && hook.call.called_for(context, *object) != Called::No
+            };
+            hook.call.webhook.required
+                && self.exists(hook.call.configuration)
+                && [pod, above].iter().any(is_asked)
+                && matches!(&hook.reach(context).0, Reach::Served { pods, .. } if pods.contains(&pod))
+        })
     }
 
     /// Whether a controller that stays makes a pod again that is gone. Nothing is created in a namespace that is being
     /// deleted, and a pod needs a Node.
-    fn is_replaced(&self, pod: ObjectId) -> bool {
+    fn is_replaced(&self, pod: ObjectId, above: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
         let is_leaving = |object: &ObjectId| self.stored(*object).is_some_and(|stored| stored.terminating);
         let stays = |object: &ObjectId| self.exists(*object) && !is_leaving(object);
@@ -208,14 +235,15 @@ impl World<'_, '_> {
             resource.group == "apps" && kinds.contains(&resource.kind.as_str()) && stays(object) && !is_idle
         };
         let namespace = self.context.namespace_named(snapshot.object(pod).namespace);
-        let Some(above) = snapshot.controller_of(pod).filter(|_| !namespace.is_some_and(|it| is_leaving(&it))) else {
-            return false;
-        };
         let next = snapshot.controller_of(above);
-        has_place()
-            && !next.is_some_and(|next| is_leaving(&next))
+        // A Deployment scales its ReplicaSets.
+        let wants_none = |object: &ObjectId| snapshot.facts.workload(*object).is_some_and(|it| it.wanted == Some(0));
+        !namespace.is_some_and(|namespace| is_leaving(&namespace))
+            && !next.is_some_and(|next| is_leaving(&next) || wants_none(&next))
+            && has_place()
             && (makes(&above, &["ReplicaSet", "StatefulSet"])
                 || !self.exists(above) && next.is_some_and(|next| makes(&next, &["Deployment"])))
+            && !self.is_needed_by_itself(pod, above)
     }
 
     /// Whether the controller manager is away: the collector, the namespace controller and the like do nothing.
