@@ -79,8 +79,8 @@ impl Projection {
         })
     }
 
-    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37), and, if it is `mended`,
-    /// who mends what is in the way (R9.39).
+    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37). With `mended`, so has
+    /// whoever mends what is in the way (R9.39).
     pub(crate) fn once_others_finish(context: &SimContext<'_>, mended: bool) -> Self {
         Self::after(context, |world| {
             if mended {
