@@ -451,10 +451,8 @@ where
 
 /// The controllers that are known to run and have to act, if all that waits is held by their finalizers.
 fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<(String, &'static str)> {
-    let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
-    let holders = waiting.flat_map(|outcome| others_of(view, outcome).map(|holder| (outcome.object, *holder)));
     let mut names: BTreeSet<String> = BTreeSet::new();
-    for (object, holder) in holders {
+    for (object, holder) in waited_for(view, outcomes) {
         let controller = view.plan.controllers.get(object, holder).filter(|controller| controller.runs())?;
         names.insert(controller.told(view.snapshot)?);
     }
@@ -465,13 +463,20 @@ fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>)
 
 /// Whose finalizer it is, if all that waits has one well-known controller.
 fn known_controller<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<&'static str> {
-    let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
-    let holders = waiting.flat_map(|outcome| others_of(view, outcome).map(|holder| (outcome.object, *holder)));
     let mut names: BTreeSet<&str> = BTreeSet::new();
-    for (object, holder) in holders {
+    for (object, holder) in waited_for(view, outcomes) {
         names.insert(holder.controller(view.snapshot, object)?);
     }
     names.pop_first().filter(|_| names.is_empty())
+}
+
+/// What others must do for each object that waits.
+fn waited_for<'v>(
+    view: &PlanView<'_>,
+    outcomes: impl Iterator<Item = &'v Outcome>,
+) -> impl Iterator<Item = (ObjectId, BlockedBy)> {
+    let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
+    waiting.flat_map(|outcome| others_of(view, outcome).map(|holder| (outcome.object, *holder)))
 }
 
 /// What others than the garbage collector and the controllers of namespaces and CRDs must do for an object: those act

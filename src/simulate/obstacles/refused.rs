@@ -197,8 +197,8 @@ impl World<'_, '_> {
         }
         // The pods of one controller share their fate.
         let mut known: FxHashSet<ObjectId> = FxHashSet::default();
-        let controllers = pods.iter().filter_map(|pod| Some((*pod, self.context.snapshot.controller_of(*pod)?)));
-        !controllers.into_iter().any(|(pod, above)| known.insert(above) && self.is_replaced(pod, above))
+        let mut controlled = pods.iter().filter_map(|pod| Some((*pod, self.context.snapshot.controller_of(*pod)?)));
+        !controlled.any(|(pod, above)| known.insert(above) && self.is_replaced(pod, above))
     }
 
     /// Whether a webhook must be asked before such a pod, or what makes it, is created, and runs in that pod: then none
@@ -228,17 +228,17 @@ impl World<'_, '_> {
             let nodes = self.context.built_in.nodes.map_or(&[][..], |nodes| self.context.of_resource(nodes));
             nodes.is_empty() || nodes.iter().any(stays)
         };
+        let wants_none = |object: &ObjectId| snapshot.facts.workload(*object).is_some_and(|it| it.wanted == Some(0));
         let makes = |object: &ObjectId, kinds: &[&str]| {
             let resource = snapshot.resources.get(snapshot.object(*object).resource);
-            let facts = snapshot.facts.workload(*object);
-            let is_idle = facts.is_some_and(|facts| facts.paused || facts.wanted == Some(0));
-            resource.group == "apps" && kinds.contains(&resource.kind.as_str()) && stays(object) && !is_idle
+            let is_paused = snapshot.facts.workload(*object).is_some_and(|facts| facts.paused);
+            let is_it = resource.group == "apps" && kinds.contains(&resource.kind.as_str());
+            is_it && stays(object) && !is_paused && !wants_none(object)
         };
         let namespace = self.context.namespace_named(snapshot.object(pod).namespace);
         let next = snapshot.controller_of(above);
-        // A Deployment scales its ReplicaSets.
-        let wants_none = |object: &ObjectId| snapshot.facts.workload(*object).is_some_and(|it| it.wanted == Some(0));
         !namespace.is_some_and(|namespace| is_leaving(&namespace))
+            // A Deployment scales its ReplicaSets.
             && !next.is_some_and(|next| is_leaving(&next) || wants_none(&next))
             && has_place()
             && (makes(&above, &["ReplicaSet", "StatefulSet"])
