@@ -79,8 +79,7 @@ pub fn read_with(paths: &[String], options: ReadOptions) -> Result<Snapshot, Dum
 
 fn read_files(paths: &[String], options: ReadOptions) -> Result<Snapshot, DumpError> {
     let ReadOptions { max_input, fetch, assume_complete, for_reclaim } = options;
-    // The examples are whole.
-    let assume_complete = assume_complete || paths.iter().all(|path| path.starts_with(input::EXAMPLE));
+    let assume_complete = assume_complete || paths.iter().all(|path| input::is_example(path));
     let mut collector = if for_reclaim { collect::Collector::for_reclaim() } else { collect::Collector::default() };
     let files = input::files(paths)?;
     progress::expect_with(|| input::size(&files));

@@ -675,6 +675,19 @@ fn a_webhook_whose_pods_come_back_is_not_taken_down() {
     let node = object(("v1", "Node"), "n1", json!({"namespace": null}));
     let objects = [&objects[..], &[node]].concat();
     says(&on(&objects, "plan pod/hook-1-x node/n1 -n vault"), &["TAKES DOWN: "]);
+    // A DaemonSet makes the pod again while its Node is there; a ReplicationController on any Node.
+    let others = [
+        object(("v1", "Node"), "n1", json!({"namespace": null})),
+        object(("v1", "Node"), "n2", json!({"namespace": null})),
+    ];
+    for (kind, is_bound) in [(("apps/v1", "DaemonSet"), true), (("v1", "ReplicationController"), false)] {
+        let mut pod = object(("v1", "Pod"), "hook-1-x", controlled(kind, "hook"));
+        pod["spec"] = json!({"nodeName": "n1"});
+        let objects = [&[object(kind, "hook", json!({})), pod], &objects[3..6], &others].concat();
+        says_not(&on(&objects, "plan pod/hook-1-x -n vault"), &["TAKES DOWN"]);
+        let with_node = on(&objects, "plan pod/hook-1-x node/n1 -n vault");
+        assert_eq!(with_node.out.contains("TAKES DOWN: "), is_bound, "{with_node}");
+    }
 }
 
 /// What the API server refuses to delete is to be deleted all the same, also if only its owner goes.

@@ -81,14 +81,15 @@ impl Webhook {
         resource.group != ADMISSION && !self.never && self.rules.iter().any(matches)
     }
 
-    /// What the API server is about to do when it asks this webhook about these resources, of what ends a deletion: a
-    /// verb. Rules about changes alone never see a DELETE.
+    /// What the API server is about to do when it asks this webhook about these resources, of what ends a deletion, or
+    /// else of what begins: a verb. Rules about changes alone never see a DELETE.
     pub(crate) fn asked_before<'r>(&self, resources: impl Iterator<Item = &'r Resource> + Clone) -> &'static str {
         let asks = |operation: &str| resources.clone().any(|resource| self.matches(resource, operation));
         match (asks("DELETE"), asks("UPDATE")) {
             (true, true) => "deletes or changes",
             (true, false) => "deletes",
             (false, true) => "changes",
+            (false, false) if asks("CREATE") => "creates",
             (false, false) => "finalizes",
         }
     }

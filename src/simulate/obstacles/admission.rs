@@ -30,7 +30,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    const ALL: [Operation; 4] =
+    pub(super) const ALL: [Operation; 4] =
         [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize];
 
     /// How the namespace controller deletes an object.

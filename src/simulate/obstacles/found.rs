@@ -25,7 +25,8 @@ pub struct Obstacle {
     pub taken_down: bool,
     /// Objects that this delete would remove or change without the obstacle, and will once it is mended.
     pub prevents: Vec<ObjectId>,
-    /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match.
+    /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match; if there
+    /// are none, those of which nobody can create an object.
     pub resources: Vec<ResourceId>,
 }
 
@@ -212,19 +213,21 @@ impl World<'_, '_> {
         lost
     }
 
-    /// The resources of which a webhook prevents deletes or changes: those of which its selectors choose anything that
-    /// is left, or that was not read.
+    /// The resources of which a webhook prevents deletes or changes, or else new objects: those of which its selectors
+    /// choose anything that is left, or that was not read.
     fn resources_of(&self, hook: u32) -> Vec<ResourceId> {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref() else { return Vec::new() };
-        let concerns = |resource: &ResourceId| {
-            [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize]
-                .iter()
-                .any(|operation| obstacles.admission.by_rules(context.snapshot, *resource, *operation).contains(&hook))
-        };
         let call = obstacles.admission.hooks[hook as usize].call;
-        let concerned = context.snapshot.resources.deletable().map(|(id, _)| id).filter(concerns);
-        concerned.filter(|resource| self.may_be_called_for_any(call, *resource)).collect()
+        let all = || context.snapshot.resources.deletable().map(|(id, _)| id);
+        let ends = |resource: &ResourceId| {
+            let asked = |operation| obstacles.admission.by_rules(context.snapshot, *resource, operation);
+            Operation::ALL.into_iter().any(|operation| asked(operation).contains(&hook))
+        };
+        let creates = |resource: &ResourceId| call.webhook.matches(context.snapshot.resources.get(*resource), "CREATE");
+        let may_be_called = |resource: &ResourceId| self.may_be_called_for_any(call, *resource);
+        let concerned: Vec<ResourceId> = all().filter(ends).filter(may_be_called).collect();
+        if concerned.is_empty() { all().filter(creates).filter(may_be_called).collect() } else { concerned }
     }
 
     /// Whether a webhook is or may be called for an object of this resource that is left, or for a new one.

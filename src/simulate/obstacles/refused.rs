@@ -27,6 +27,10 @@ pub(crate) enum RefusedBy {
     Schema(ObjectId),
 }
 
+/// Whose pods are made again, one for each that goes. A DaemonSet, the first, makes it for the same Node.
+const PODS_MAKERS: [(&str, &str); 4] =
+    [("apps", "DaemonSet"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")];
+
 /// What is foreseen of a write.
 #[derive(Default)]
 struct Judged {
@@ -229,11 +233,13 @@ impl World<'_, '_> {
             nodes.is_empty() || nodes.iter().any(stays)
         };
         let wants_none = |object: &ObjectId| snapshot.facts.workload(*object).is_some_and(|it| it.wanted == Some(0));
-        let makes = |object: &ObjectId, kinds: &[&str]| {
+        let is_one_of = |object: &ObjectId, kinds: &[(&str, &str)]| {
             let resource = snapshot.resources.get(snapshot.object(*object).resource);
+            kinds.contains(&(resource.group.as_str(), resource.kind.as_str()))
+        };
+        let makes = |object: &ObjectId, kinds: &[(&str, &str)]| {
             let is_paused = snapshot.facts.workload(*object).is_some_and(|facts| facts.paused);
-            let is_it = resource.group == "apps" && kinds.contains(&resource.kind.as_str());
-            is_it && stays(object) && !is_paused && !wants_none(object)
+            is_one_of(object, kinds) && stays(object) && !is_paused && !wants_none(object)
         };
         let namespace = self.context.namespace_named(snapshot.object(pod).namespace);
         let next = snapshot.controller_of(above);
@@ -241,9 +247,17 @@ impl World<'_, '_> {
             // A Deployment scales its ReplicaSets.
             && !next.is_some_and(|next| is_leaving(&next) || wants_none(&next))
             && has_place()
-            && (makes(&above, &["ReplicaSet", "StatefulSet"])
-                || !self.exists(above) && next.is_some_and(|next| makes(&next, &["Deployment"])))
+            && (makes(&above, &PODS_MAKERS) && !(is_one_of(&above, &PODS_MAKERS[..1]) && self.has_lost_node(pod))
+                || !self.exists(above) && next.is_some_and(|next| makes(&next, &[("apps", "Deployment")])))
             && !self.is_needed_by_itself(pod, above)
+    }
+
+    /// Whether the Node that a pod runs on is gone.
+    fn has_lost_node(&self, pod: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let named = snapshot.facts.pod(pod).and_then(|facts| facts.node.as_ref()).zip(self.context.built_in.nodes);
+        let node = named.and_then(|(node, resource)| snapshot.look_up_named(resource, "", node).object());
+        node.is_some_and(|node| !self.exists(node))
     }
 
     /// Whether the controller manager is away: the collector, the namespace controller and the like do nothing.

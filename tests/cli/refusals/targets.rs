@@ -1,6 +1,6 @@
 //! Targets that don't exist or make no sense.
 
-use super::{describe, gc, on_shop, with_input, write};
+use super::{super::run::SHOP, describe, gc, on_shop, with_input, write};
 
 #[test]
 fn types_and_names_that_are_not_there() {
@@ -27,14 +27,20 @@ fn types_and_names_that_are_not_there() {
         ),
         (
             &["tree", "deploy/web", "-n", "nowhere"],
-            "deployments.apps \"web\" is not in the dump, which contains no deployments.apps in namespace \"nowhere\"; \
-                one exists in namespace shop",
+            r#"deployments.apps "web" not found in namespace "nowhere"; one exists in namespace shop"#,
         ),
         (&["plan", "-n", "nowhere"], r#"no namespace "nowhere" in the dump, which contains elsewhere, shop"#),
         (&["plan", "ns/production"], r#"namespaces "production" not found"#),
     ] {
         assert_eq!(describe(&on_shop(args)), error, "{args:?}");
     }
+    // The example is whole. A copy with another line says nothing of what it lacks.
+    let copy = format!("{}# copied\n", std::fs::read_to_string(SHOP).unwrap());
+    assert_eq!(
+        describe(&with_input(&["tree", "deploy/web", "-n", "nowhere", "--from", "-"], copy)),
+        "deployments.apps \"web\" is not in the dump, which contains no deployments.apps in namespace \"nowhere\"; one \
+         exists in namespace shop",
+    );
 }
 
 /// A namespace of which the dump has nothing may be among what could not be read: that is no typing error.
