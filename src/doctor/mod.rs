@@ -18,7 +18,7 @@ mod limit;
 mod liveness;
 mod losses;
 mod needed;
-mod policies;
+pub(crate) mod policies;
 mod references;
 mod schema;
 mod stuck;

@@ -1,7 +1,7 @@
 //! Admission policies that refuse whatever they match, and so prevent what the collector or the namespace controller
 //! must do. Such a policy is no problem until then.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     model::ObjectId,
@@ -106,18 +106,24 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
 
 /// What lets writes to this object pass.
 fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
-    let (what, fields) = match policy.lacked_parameters(case.stage, object).filter(|_| !policy.refuses_all()) {
-        Some(_) => (
+    let (what, fields) = way_past(policy.lacks_only_parameters(case.stage, object));
+    Remedy::new(what, case.commands().merge(policy.binding, &fields)).deciding(true)
+}
+
+/// What lets pass what a policy refuses, and the fields of its binding that do it.
+pub(crate) fn way_past(lacks_parameters: bool) -> (&'static str, Value) {
+    if lacks_parameters {
+        (
             "let the policy pass what has no parameters (or create the parameters again): then nothing that it \
              matches there is protected",
             json!({"spec": {"paramRef": {"parameterNotFoundAction": "Allow"}}}),
-        ),
-        None => (
+        )
+    } else {
+        (
             "let the policy warn instead of refuse: then nothing that it matches is protected, and the deletes go on",
             json!({"spec": {"validationActions": ["Warn", "Audit"]}}),
-        ),
-    };
-    Remedy::new(what, case.commands().merge(policy.binding, &fields)).deciding(true)
+        )
+    }
 }
 
 /// Names the policies that judge the remedies of findings, and may refuse them. Of a policy that certainly refuses

@@ -122,6 +122,9 @@ pub(super) fn hint(line: &str, message: &str) -> String {
     if line.starts_with("==== START logs") {
         return "; logs between lists are read in JSON only: run kubectl cluster-info dump without -o yaml".to_owned();
     }
+    if line.starts_with("```") {
+        return "; remove the lines that begin with ```: they belong to a page of text".to_owned();
+    }
     let begins = ["apiVersion:", "kind:", "metadata:", "items:"].iter().any(|key| line.starts_with(key));
     let repeats = begins && message.contains("duplicate mapping key");
     let between = "; if another document begins here, put a line --- before it";
@@ -139,6 +142,9 @@ pub(crate) fn error(path: &str, document: &Document<'_>, error: &Error) -> DumpE
     }
     let text = document.text.lines().nth(line.wrapping_sub(1)).unwrap_or_default();
     message += &hint(text, &message);
+    if document.text.lines().count() == line && message.contains("unclosed") {
+        message += "; the file ends here: it seems cut off, dump it again";
+    }
     let line = if line == 0 { 0 } else { line + document.lines_before };
     DumpError::Yaml { path: path.to_owned(), line, column, message }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     command_line::{Kubectl, ShellCommand},
-    doctor::commands::Commands,
+    doctor::{commands::Commands, policies::way_past},
     document::ObjectJson,
     model::{ObjectId, Snapshot, facts::Webhook},
     simulate::{Obstacle, ObstacleKind},
@@ -131,9 +131,7 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
         (ObstacleKind::WebhookUnreachable { .. }, false) => {
             "repair the webhook's service or, if its application is no longer installed, delete its configuration:"
         }
-        (ObstacleKind::PolicyRefuses { .. }, _) => {
-            "find out who protects these objects; if nobody does any more, delete the policy's binding:"
-        }
+        (ObstacleKind::PolicyRefuses { lacks_parameters, .. }, _) => way_past(lacks_parameters).0,
         (ObstacleKind::SchemaRefuses { .. }, _) => {
             "make the objects satisfy the schema, or delete with --cascade=background, which changes none of them:"
         }
@@ -155,7 +153,9 @@ pub(super) fn commands(snapshot: &Snapshot, kubectl: &Kubectl, obstacle: &Obstac
             let invalid = obstacle.prevents.iter().filter(|id| snapshot.schema_fault(**id).is_some());
             invalid.take(NAMED).filter_map(|id| commands.edit(*id)).collect()
         }
-        ObstacleKind::PolicyRefuses { binding, .. } => commands.about("delete", binding).into_iter().collect(),
+        ObstacleKind::PolicyRefuses { binding, lacks_parameters, .. } => {
+            commands.merge(binding, &way_past(lacks_parameters).1).into_iter().collect()
+        }
         kind => commands.about("delete", kind.object()).into_iter().collect(),
     }
 }

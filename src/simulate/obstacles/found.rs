@@ -37,8 +37,9 @@ pub enum ObstacleKind {
     ControllersAway { lease: ObjectId },
     /// A webhook of this configuration must be called, and can't be (S9).
     WebhookUnreachable { configuration: ObjectId, place: u32 },
-    /// This policy refuses whatever it matches, because of this binding.
-    PolicyRefuses { policy: ObjectId, binding: ObjectId },
+    /// This policy refuses whatever it matches, because of this binding; perhaps only as long as its parameters are
+    /// lacking.
+    PolicyRefuses { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
     /// Objects no longer satisfy the schema of this CustomResourceDefinition, so the API server refuses to change them
     /// (R1.36).
     SchemaRefuses { definition: ObjectId },
@@ -102,8 +103,12 @@ impl World<'_, '_> {
             let kind = match refused.by {
                 RefusedBy::Hook(hook) => kind_of(&admission.hooks[hook as usize]),
                 RefusedBy::Policy(policy) => {
-                    let policy = &admission.policies[policy as usize];
-                    ObstacleKind::PolicyRefuses { policy: policy.policy, binding: policy.binding }
+                    let bound = &admission.policies[policy as usize];
+                    ObstacleKind::PolicyRefuses {
+                        policy: bound.policy,
+                        binding: bound.binding,
+                        lacks_parameters: bound.lacks_only_parameters(context, object),
+                    }
                 }
                 RefusedBy::Schema(definition) => ObstacleKind::SchemaRefuses { definition },
             };

@@ -65,6 +65,11 @@ impl BoundPolicy<'_> {
         self.refuses_all() || self.lacked_parameters(context, object).is_some()
     }
 
+    /// Whether the policy would judge this object, if its parameters existed.
+    pub(crate) fn lacks_only_parameters(&self, context: &SimContext<'_>, object: ObjectId) -> bool {
+        !self.refuses_all() && self.lacked_parameters(context, object).is_some()
+    }
+
     /// Why the policy refuses a write to this object, whatever the write is: a clause.
     pub(crate) fn why(&self, context: &SimContext<'_>, object: ObjectId) -> String {
         match self.lacked_parameters(context, object).filter(|_| !self.refuses_all()) {
