@@ -104,12 +104,18 @@ impl<'a> Case<'a> {
         )
     }
 
-    /// For how many seconds an object has been terminating; negative for a pod in its grace period, because a pod's
-    /// deletionTimestamp is the end of that. `None` for a dump that has nothing later than a minute after the deletion:
-    /// until then, controllers note what they do with it, and the dump may be from any time after.
+    /// For how many seconds an object has been terminating beyond its grace period. `None` before that is over, and for
+    /// a dump that has nothing later than a minute after the deletion: until then, controllers note what they do with
+    /// it, and the dump may be from any time after.
     pub(super) fn terminating_for(&self, id: ObjectId) -> Option<i64> {
-        let seconds = self.age_of_deletion(id)?;
+        let seconds = self.age_of_deletion(id).filter(|seconds| *seconds >= 0)?;
         (self.live || seconds > AT_WORK || seconds != 0 && self.stage.rules(id).graceful).then_some(seconds)
+    }
+
+    /// For how many seconds an object has been terminating, its grace period included. `None` for a dump as above.
+    pub(super) fn going_for(&self, id: ObjectId) -> Option<i64> {
+        let seconds = self.now? - self.snapshot().object(id).deletion_requested()?;
+        (self.live || seconds > AT_WORK).then_some(seconds)
     }
 
     fn age_of_deletion(&self, id: ObjectId) -> Option<i64> {

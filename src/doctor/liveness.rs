@@ -23,6 +23,8 @@ pub(super) fn of_kubelet(case: &Case<'_>, wanted: &mut Needs, node: &str) -> Liv
     }
     match lease_named(case.stage, "kube-node-lease", node, wanted) {
         Presence::Present(id) => of_lease(case.stage, wanted, id, case.now, "the lease of its kubelet"),
+        // A controller that gets no sign of life makes the condition Unknown.
+        Presence::Absent if report == Some(KubeletReport::Ready) => Liveness::Alive("its Node is Ready".to_owned()),
         Presence::Absent => Liveness::Away("it has no Lease, so it has never reported".to_owned()),
         Presence::Unknown => Liveness::Unread("the lease of its kubelet could not be read".to_owned()),
     }

@@ -12,6 +12,7 @@ use super::{
 use crate::model::{
     Facts, Object, ObjectId, ResourceId, Strings, Symbol,
     facts::{ReclaimFacts, Setter},
+    gap::is_metrics,
     group_of, is_owner_complaint,
 };
 
@@ -196,6 +197,12 @@ impl Collector {
         {
             let inherited = item_type(&mut self.strings, (envelope.api_version, envelope.kind));
             return self.items(items, inherited);
+        }
+        // The API server computes these for each answer, without a uid: nobody deletes them, and they own nothing.
+        let is_computed = is_metrics(group_of(api_version)) || (api_version, kind) == ("v1", "ComponentStatus");
+        if is_computed && named {
+            self.no_list(items);
+            return Ok(());
         }
         let is_event = kind == "Event";
         self.no_list(items);

@@ -47,9 +47,13 @@ impl Gap {
     /// Whether it is an undiscovered group that only serves metrics: nothing in it can be deleted. Metrics servers are
     /// often unavailable.
     pub(crate) fn serves_only_metrics(&self) -> bool {
-        let group = self.resource.split('/').next().unwrap_or_default();
-        ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"].contains(&group)
+        is_metrics(self.resource.split('/').next().unwrap_or_default())
     }
+}
+
+/// Whether a group serves metrics.
+pub(crate) fn is_metrics(group: &str) -> bool {
+    ["metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io"].contains(&group)
 }
 
 impl std::fmt::Display for Gap {

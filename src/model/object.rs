@@ -66,6 +66,11 @@ impl Object {
         self.deleted.is_some()
     }
 
+    /// When its deletion was requested, in Unix seconds: `deletionTimestamp` is the end of the grace period.
+    pub(crate) fn deletion_requested(&self) -> Option<i64> {
+        Some(self.deleted.get()? - self.grace.get().unwrap_or(0))
+    }
+
     /// Whether its controller is the object with this uid.
     pub(crate) fn is_controlled_by(&self, uid: Symbol) -> bool {
         self.owners.iter().any(|reference| reference.is_controller() && reference.uid == uid)

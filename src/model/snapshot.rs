@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use self::index::Index;
 
 use super::{
-    compact::{MaybeSeconds, ResourceVersion},
+    compact::ResourceVersion,
     facts::{Fact, Facts},
     gap::{Gap, GapKind, GapReason},
     gaps::Gaps,
@@ -297,8 +297,8 @@ impl Snapshot {
     /// The time of the data in Unix seconds, if anything tells it. A dump was taken at its latest timestamp or later.
     pub(crate) fn time(&self) -> Option<i64> {
         self.read_at.or_else(|| {
-            let times = self.objects.iter().flat_map(|object| [object.created, object.deleted]);
-            times.filter_map(MaybeSeconds::get).max().max(self.told.latest)
+            let times = self.objects.iter().flat_map(|object| [object.created.get(), object.deletion_requested()]);
+            times.flatten().max().max(self.told.latest)
         })
     }
 

@@ -50,7 +50,7 @@ pub(super) fn spared_objects(context: &SimContext<'_>, plan: &Plan) -> Vec<Objec
 }
 
 fn namespaces<'p>(context: &'p SimContext<'_>, plan: &'p Plan) -> impl Iterator<Item = ObjectId> + 'p {
-    let removed = plan.outcomes.iter().map(|outcome| outcome.object);
+    let removed = plan.outcomes.iter().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object);
     removed.filter(|id| context.rules(*id).own_delete == OwnDelete::Namespace)
 }
 

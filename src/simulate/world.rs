@@ -10,7 +10,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     collector::{Ask, Collector, Event, EventKind, Examination, Finish, Orphaning},
     graph::{NodeId, OwnerGraph},
-    model::{Coordinate, ObjectId, ResourceId, Snapshot, Symbol, effects::RELEASE},
+    model::{
+        Coordinate, ObjectId, ResourceId, Snapshot, Symbol,
+        effects::{KnownFinalizer, RELEASE, When, known_finalizer},
+    },
     server::{self, DeleteAnswer, DeleteOptions, KindRules, OwnDelete, Patch, PatchAnswer, Stored},
 };
 
@@ -43,6 +46,9 @@ pub enum Assume {
 /// The pod garbage collector is the slowest controller: it deletes a pod at most so many seconds after its Node. It
 /// looks every 20 seconds, waits 40, and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
 pub(crate) const SLOWEST_CONTROLLER: i64 = 80;
+
+/// A controller that runs has done what it must do outside of the cluster within this time, in seconds.
+const LATE: i64 = 600;
 
 /// Data shared by all simulations on one snapshot.
 #[derive(Debug)]
@@ -147,6 +153,20 @@ impl<'a> SimContext<'a> {
     /// How many seconds an object has been terminating beyond its grace period; `None` without a clock.
     pub(crate) fn terminating_for(&self, object: ObjectId) -> Option<i64> {
         Some(self.now? - self.snapshot.object(object).deleted.get()?)
+    }
+
+    /// What is known of a finalizer that its controller removes without being asked (§9.5). Not of an add-on's, and not
+    /// of one that a program outside of Kubernetes should have removed long ago: that may not run any more.
+    pub(crate) fn removed_by_itself(&self, object: ObjectId, finalizer: Symbol) -> Option<&'static KnownFinalizer> {
+        let found = self.snapshot.object(object);
+        let resource = self.snapshot.resources.get(found.resource);
+        let known = known_finalizer(self.snapshot.text(finalizer), &resource.group, &resource.kind)?;
+        let is_late = || {
+            let deleted = self.time.zip(found.deletion_requested());
+            deleted.is_some_and(|(now, deleted)| now - deleted > LATE)
+        };
+        let removes = !matches!(known.when, When::Elsewhere | When::Asked);
+        (removes && (known.is_kubernetes_own() || !is_late())).then_some(known)
     }
 
     /// The API server's rules for an object's kind.

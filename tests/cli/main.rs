@@ -11,6 +11,7 @@ mod doctor;
 mod documents;
 mod examples;
 mod exit_codes;
+mod field;
 mod findings;
 mod hostile;
 mod inputs;

@@ -66,7 +66,9 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
     match known_finalizer(text, &resource.group, &resource.kind) {
         _ if matches!(finalizer, Symbol::FOREGROUND | Symbol::ORPHAN) => Remover::Collector,
         _ if finalizer == Symbol::DEFINITION => Remover::CleanUp,
-        Some(known) if known.when != When::Elsewhere => Remover::Known(known.by),
+        Some(known) if known.when == When::Asked || case.stage.removed_by_itself(object, finalizer).is_some() => {
+            Remover::Known(known.by)
+        }
         Some(known) => Remover::AddOn(known.by),
         None => match add_on(text, &resource.group, &resource.kind) {
             Some(add_on) => Remover::AddOn(add_on.name),

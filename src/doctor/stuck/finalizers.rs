@@ -81,7 +81,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
             // A hold is no trouble, and has a finding of its own.
             continue;
         }
-        if let Some(known) = known.filter(|known| known.when != When::Elsewhere) {
+        if let Some(known) = case.stage.removed_by_itself(id, finalizer) {
             if !case.projection.goes(id) {
                 continue;
             }

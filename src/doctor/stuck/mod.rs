@@ -101,10 +101,10 @@ fn may_be_at_work(case: &Case<'_>, id: ObjectId) -> bool {
 /// How long the first of some objects has been terminating: ` for 12d`; or since when, if a dump has nothing later:
 /// ` since 2026-01-31T08:00:00Z`. Empty if unknown.
 pub(super) fn since(case: &Case<'_>, objects: &[ObjectId]) -> String {
-    if let Some(seconds) = objects.iter().filter_map(|id| case.terminating_for(*id)).max() {
+    if let Some(seconds) = objects.iter().filter_map(|id| case.going_for(*id)).max() {
         return format!(" for {}", age(seconds));
     }
-    let first = objects.iter().filter_map(|id| case.snapshot().object(*id).deleted.get()).min();
+    let first = objects.iter().filter_map(|id| case.snapshot().object(*id).deletion_requested()).min();
     let time = first.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
     time.map(|time| format!(" since {time}")).unwrap_or_default()
 }

@@ -211,6 +211,22 @@ const ADD_ONS: &[AddOn] = &[
         may_run_outside: true,
         ..NONE
     },
+    // kubernetes/cloud-provider: a cloud may run it in its control plane.
+    AddOn {
+        name: "the cloud's service controller",
+        domains: &["service.kubernetes.io"],
+        kinds: &["Service"],
+        workloads: &["cloud-controller-manager"],
+        leases: &["cloud-controller-manager"],
+        may_run_outside: true,
+        ..NONE
+    },
+    AddOn {
+        name: "the volume's provisioner",
+        domains: &["external-provisioner.volume.kubernetes.io", "provisioner.storage.kubernetes.io"],
+        may_run_outside: true,
+        ..NONE
+    },
     AddOn {
         name: "the volume's CSI driver",
         domains: &["external-attacher", "external-resizer"],
@@ -246,6 +262,8 @@ const ADD_ONS: &[AddOn] = &[
         leases: &["cert-manager-controller"],
         ..NONE
     },
+    // tektoncd/chains config/100-deployment.yaml: it signs runs, and keeps them until it has.
+    AddOn { name: "Tekton Chains", domains: &["chains.tekton.dev"], workloads: &["tekton-chains-controller"], ..NONE },
     // tektoncd/pipeline config/controller.yaml
     AddOn {
         name: "Tekton",
@@ -258,7 +276,29 @@ const ADD_ONS: &[AddOn] = &[
     AddOn { name: "KEDA", domains: &["keda.sh"], workloads: &["keda-operator"], labels: &["keda"], ..NONE },
     // longhorn/longhorn chart/templates/daemonset-sa.yaml
     AddOn { name: "Longhorn", domains: &["longhorn.io"], workloads: &["longhorn-manager"], ..NONE },
-    // kubevirt/kubevirt pkg/virt-operator
+    // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml
+    AddOn {
+        name: "OLM",
+        domains: &["operators.coreos.com"],
+        groups: &["operators.coreos.com"],
+        workloads: &["olm-operator"],
+        ..NONE
+    },
+    // kubevirt/kubevirt staging/src/kubevirt.io/api/core/v1/types.go: its finalizers have no domain.
+    AddOn {
+        name: "KubeVirt's operator",
+        domains: &["foregroundDeleteKubeVirt"],
+        workloads: &["virt-operator"],
+        ..NONE
+    },
+    AddOn {
+        name: "KubeVirt",
+        domains: &["foregroundDeleteVirtualMachine", "kubevirt.io"],
+        groups: &["kubevirt.io"],
+        workloads: &["virt-controller"],
+        labels: &["kubevirt", "virt-handler"],
+        ..NONE
+    },
     AddOn {
         name: "KubeVirt",
         domains: &["kubevirt.io"],
@@ -308,7 +348,7 @@ impl AddOn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::effects::{KNOWN_FINALIZERS, When};
+    use crate::model::effects::{When, finalizers::KNOWN_FINALIZERS};
 
     #[test]
     fn domains_match_as_a_whole() {

@@ -23,8 +23,11 @@ impl KnownFinalizer {
     /// Whether its controller is a part of Kubernetes, which runs wherever the collector does: not a cloud's, a volume
     /// driver's or an add-on's.
     pub(crate) fn is_kubernetes_own(&self) -> bool {
-        const OTHERS: [&str; 2] =
-            ["service.kubernetes.io/load-balancer-cleanup", "external-provisioner.volume.kubernetes.io/finalizer"];
+        const OTHERS: [&str; 3] = [
+            "service.kubernetes.io/load-balancer-cleanup",
+            "external-provisioner.volume.kubernetes.io/finalizer",
+            "provisioner.storage.kubernetes.io/cloning-protection",
+        ];
         !matches!(self.when, When::Elsewhere | When::Asked) && !OTHERS.contains(&self.finalizer)
     }
 }
@@ -130,6 +133,13 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "the volume's provisioner",
         When::VolumeUnbound,
         "kubernetes/component-helpers storage/volume/pv_helpers.go",
+    ),
+    protects(
+        "provisioner.storage.kubernetes.io/cloning-protection",
+        PVC,
+        "the volume's provisioner, once no claim copies it",
+        When::Unused,
+        "kubernetes-csi/external-provisioner pkg/controller/clone_controller.go",
     ),
     protects(
         "kubernetes.io/vac-protection",

@@ -14,7 +14,7 @@ pub use inventory::{Inventory, InventoryObject, Spared};
 pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 
 pub(crate) use add_ons::{AddOn, add_on};
-pub(crate) use finalizers::{KNOWN_FINALIZERS, known_finalizer};
+pub(crate) use finalizers::known_finalizer;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 
 /// The severity of an effect.

@@ -377,7 +377,7 @@ fn kubelet(object: Whole<'_>) -> KubeletReport {
         Some("True") => KubeletReport::Ready,
         // A Node without the condition isn't ready either (`pkg/util/node/node.go: IsNodeReady`).
         _ if taints.any(|taint| taint["key"] == "node.kubernetes.io/out-of-service") => KubeletReport::OutOfService,
-        None => KubeletReport::Ready,
+        None => KubeletReport::Unsaid,
         Some("Unknown") => KubeletReport::Silent,
         Some(_) => KubeletReport::NotReady,
     }

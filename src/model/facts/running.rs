@@ -70,8 +70,10 @@ pub struct NodeFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum KubeletReport {
-    /// Ready is True, or not there.
+    /// Ready is True.
     Ready,
+    /// Ready is not there: nothing has reported, and nobody says that something should have.
+    Unsaid,
     /// Ready is False: the kubelet reports, but may not be able to end pods.
     NotReady,
     /// Ready is Unknown: the kubelet has stopped reporting.

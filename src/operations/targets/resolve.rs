@@ -26,6 +26,7 @@ impl TypedQuery {
             What::Objects(objects) => search.all_named(objects)?,
             What::Selection { types, selection } => search.selected(types, selection, selected)?,
         };
+        found.iter_mut().for_each(|id| *id = stored_as(snapshot, *id));
         let mut seen = FxHashSet::default();
         found.retain(|id| seen.insert(*id));
         Ok(found)
@@ -76,6 +77,19 @@ impl TypedQuery {
         });
         coordinates.collect()
     }
+}
+
+/// The object that is deleted with this one. A Project of OpenShift is how it shows a Namespace to its users
+/// (openshift-apiserver `pkg/project/apiserver/registry/project/proxy: Delete`).
+fn stored_as(snapshot: &Snapshot, id: ObjectId) -> ObjectId {
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    if (resource.group.as_str(), resource.kind.as_str()) != ("project.openshift.io", "Project") {
+        return id;
+    }
+    let namespaces = snapshot.resources.by_group_kind("", "Namespace");
+    let namespace = namespaces.and_then(|all| snapshot.look_up_named(all, "", snapshot.text(object.name)).object());
+    namespace.unwrap_or(id)
 }
 
 /// A search for objects of a snapshot.

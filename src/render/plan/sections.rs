@@ -288,7 +288,12 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
         if said.iter().all(|said| said.text != remedy) {
             said.push(Said::from(remedy.to_owned()));
         }
-        said.extend(obstacles::commands(view.snapshot, view.kubectl, obstacle).iter().map(Said::command));
+        // A configuration may have several webhooks that can't be reached.
+        for command in obstacles::commands(view.snapshot, view.kubectl, obstacle).iter().map(Said::command) {
+            if said.iter().all(|said| said.text != command.text) {
+                said.push(command);
+            }
+        }
     }
     said
 }

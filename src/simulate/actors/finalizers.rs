@@ -4,7 +4,7 @@
 use crate::{
     model::{
         ObjectId, Symbol,
-        effects::{KNOWN_FINALIZERS, KnownFinalizer, When},
+        effects::{KnownFinalizer, When},
     },
     server::Patch,
     simulate::{
@@ -61,16 +61,8 @@ impl World<'_, '_> {
         let Some(stored) = self.stored(object).filter(|stored| !stored.finalizers.is_empty()) else {
             return Vec::new();
         };
-        let resource = self.context.snapshot.resources.get(self.context.snapshot.object(object).resource);
-        let text = |finalizer: &Symbol| self.context.snapshot.text(*finalizer);
-        let of_kind = |known: &&KnownFinalizer| {
-            !matches!(known.when, When::Elsewhere | When::Asked)
-                && stored
-                    .finalizers
-                    .iter()
-                    .any(|finalizer| known.matches(text(finalizer), &resource.group, &resource.kind))
-        };
-        KNOWN_FINALIZERS.iter().filter(of_kind).collect()
+        let removed = |finalizer: &Symbol| self.context.removed_by_itself(object, *finalizer);
+        stored.finalizers.iter().filter_map(removed).collect()
     }
 
     /// Whether a controller would remove its finalizer now; `None` if unknown.

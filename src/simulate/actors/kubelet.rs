@@ -83,7 +83,7 @@ impl World<'_, '_> {
             self.needs.kubelets.insert(node);
             return None;
         };
-        if report != KubeletReport::Ready {
+        if !matches!(report, KubeletReport::Ready | KubeletReport::Unsaid) {
             return Some(report);
         }
         let lease = context.built_in.leases.and_then(|leases| {
@@ -112,7 +112,7 @@ impl World<'_, '_> {
                 Some(KubeletReport::NotReady) => Kubelet::NotReady,
                 Some(KubeletReport::Silent) => Kubelet::Silent,
                 Some(KubeletReport::OutOfService) => Kubelet::OutOfService,
-                Some(KubeletReport::Ready) => Kubelet::On(node),
+                Some(KubeletReport::Ready | KubeletReport::Unsaid) => Kubelet::On(node),
                 None => Kubelet::Unread(node),
             },
             Some(None) => self.before(nodes, name).map_or(Kubelet::Absent, Kubelet::Deleted),

@@ -4,11 +4,17 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     model::ObjectId,
-    simulate::{actors::Assumption, blockers::BlockedBy, world::World},
+    simulate::{
+        actors::Assumption,
+        blockers::BlockedBy,
+        cause::{Cause, Change},
+        world::World,
+    },
 };
 
 use super::{
     admission::{Called, Operation},
+    apis::Api,
     backend::Reach,
 };
 
@@ -34,8 +40,8 @@ const PODS_MAKERS: [(&str, &str); 4] =
 /// What is foreseen of a write.
 #[derive(Default)]
 struct Judged {
-    /// Who refuses it.
-    refused: Option<RefusedBy>,
+    /// Who refuses it; the first counts, and the others once that is mended.
+    refused: Vec<RefusedBy>,
     /// What is assumed of webhooks and policies that nothing judges.
     assumptions: Vec<Assumption>,
     /// Whether one of these may refuse it, or change what it writes.
@@ -44,11 +50,6 @@ struct Judged {
 }
 
 impl Judged {
-    /// The first who refuses counts.
-    fn refuse(&mut self, by: RefusedBy) {
-        self.refused = self.refused.or(Some(by));
-    }
-
     fn assume(&mut self, assumption: Assumption) {
         self.may_be_refused = true;
         self.assumptions.push(assumption);
@@ -73,7 +74,7 @@ impl World<'_, '_> {
         if may_be_changed {
             self.updates_may_be_changed.insert(object);
         }
-        self.note_refused(object, operation, refused)
+        self.note_refused(object, operation, refused.first())
     }
 
     /// Records that the API server certainly refuses that a controller removes its finalizer, if it does, and nothing
@@ -82,7 +83,7 @@ impl World<'_, '_> {
         let operation = Operation::Update;
         if self.heeds_refusals_of(operation) {
             let refused = self.judge(object, operation).refused;
-            self.note_refused(object, operation, refused);
+            self.note_refused(object, operation, refused.first());
         }
     }
 
@@ -91,10 +92,19 @@ impl World<'_, '_> {
         !obstacles.of_content || matches!(operation, Operation::DeleteCollection | Operation::Finalize)
     }
 
-    fn note_refused(&mut self, object: ObjectId, operation: Operation, refused: Option<RefusedBy>) -> bool {
-        let Some(by) = refused else { return false };
+    fn note_refused(&mut self, object: ObjectId, operation: Operation, refused: Option<&RefusedBy>) -> bool {
+        let Some(by) = refused.copied() else { return false };
         self.refused.insert(object, RefusedWrite { operation, by });
         true
+    }
+
+    /// All who refuse this write, at least the one that did.
+    pub(super) fn all_who_refuse(&mut self, object: ObjectId, write: RefusedWrite) -> Vec<RefusedBy> {
+        let mut all = self.judge(object, write.operation).refused;
+        if !all.contains(&write.by) {
+            all.insert(0, write.by);
+        }
+        all
     }
 
     /// What the API server would say to a write, as far as that can be foreseen.
@@ -109,7 +119,7 @@ impl World<'_, '_> {
         {
             self.doubt_conversion(definition, &[object]);
         }
-        judged.refused = self.refused_by_schema(object, operation).map(RefusedBy::Schema);
+        judged.refused.extend(self.refused_by_schema(object, operation).map(RefusedBy::Schema));
         if obstacles.admission.unread {
             judged.assume(Assumption::AdmissionUnread);
         }
@@ -122,7 +132,7 @@ impl World<'_, '_> {
             let (reach, needs) = hook.reach(context);
             self.obstacle_needs.add(needs);
             match (self.is_unreachable(reach), hook.call.webhook.required, called) {
-                (true, true, Called::Yes) => judged.refuse(RefusedBy::Hook(*place)),
+                (true, true, Called::Yes) => judged.refused.push(RefusedBy::Hook(*place)),
                 (true, false, _) => {}
                 _ => {
                     // It may refuse, whatever its `failurePolicy` is.
@@ -135,7 +145,9 @@ impl World<'_, '_> {
         for (policy, place) in obstacles.admission.policies.iter().zip(0..) {
             let lasts = self.exists(policy.policy) && self.exists(policy.binding);
             match policy.judges(context, object, operation) {
-                Called::Yes if lasts && policy.refuses(context, object) => judged.refuse(RefusedBy::Policy(place)),
+                Called::Yes if lasts && policy.refuses(context, object) => {
+                    judged.refused.push(RefusedBy::Policy(place))
+                }
                 Called::Yes | Called::Perhaps if lasts => {
                     let by = format!("the policy {}", context.snapshot.short_name(policy.policy));
                     if policy.mutates {
@@ -266,7 +278,8 @@ impl World<'_, '_> {
     }
 
     /// An aggregated API that doesn't answer now, and whether that certainly keeps a namespace from being emptied: its
-    /// content can't be listed (R9.32). Without content, discovery decides, which notices it only after a while.
+    /// content can't be listed (R9.32). Without content, discovery decides, which notices it only after some seconds:
+    /// certainly where a kubelet had to end the API's pods first.
     pub(crate) fn dead_api(&mut self) -> Option<(ObjectId, bool)> {
         let context = self.context;
         let obstacles = context.obstacles.as_ref().filter(|_| self.heeds)?;
@@ -282,6 +295,16 @@ impl World<'_, '_> {
                     Reach::Outside | Reach::Unknown => false,
                 }
         });
-        dead.map(|api| (api.service, api.has_content || api.available == Some(false))).max_by_key(|(_, sure)| *sure)
+        let is_noticed = |api: &Api| {
+            // The namespace controller looks again after half of a pod's grace period, and discovery fails by then.
+            let took_time = |pod: &ObjectId| {
+                let ended = |change: &Change| change.object == *pod && matches!(change.cause, Cause::Kubelet);
+                self.log.iter().any(ended)
+            };
+            api.has_content
+                || api.available == Some(false)
+                || matches!(&api.reach, Reach::Served { pods, .. } if pods.iter().any(took_time))
+        };
+        dead.map(|api| (api.service, is_noticed(api))).max_by_key(|(_, sure)| *sure)
     }
 }

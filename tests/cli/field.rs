@@ -1,0 +1,179 @@
+//! Situations that people met, in dumps as they have them: who is late, who waits, and what is only shown twice.
+
+use serde_json::{Value, json};
+
+use super::agree::{LOCKER, object, on, owners, running, says, says_not};
+
+const PODS: (&str, &str) = ("v1", "Pod");
+
+fn pod(name: &str, more: Value) -> Value {
+    let mut pod = object(PODS, name, more);
+    pod["spec"] =
+        json!({"nodeName": "n1", "terminationGracePeriodSeconds": 30, "containers": [{"name": "c", "image": "x"}]});
+    pod["status"] = json!({"phase": "Running"});
+    pod
+}
+
+fn namespace(more: Value) -> Value {
+    let mut namespace = object(("v1", "Namespace"), "vault", json!({"namespace": null}));
+    namespace["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    namespace["spec"] = json!({"finalizers": ["kubernetes"]});
+    namespace["status"] = json!({"phase": "Active"});
+    namespace
+}
+
+fn node(status: &str, heartbeat: &str) -> Value {
+    let mut node = object(("v1", "Node"), "n1", json!({"namespace": null}));
+    node["spec"] = json!({});
+    node["status"] = json!({"conditions": [{"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat}]});
+    node
+}
+
+/// The deletionTimestamp of a pod is the end of its grace period, which may be in the future: it is no later moment
+/// than the dump's own, by which others would be late.
+#[test]
+fn a_grace_period_is_not_over_in_a_dump() {
+    let in_grace = json!({"deletionTimestamp": "2026-03-02T10:00:00Z", "deletionGracePeriodSeconds": 86400});
+    let new = json!({"deletionTimestamp": "2026-03-01T09:59:30Z", "finalizers": ["bank.dev/keys"]});
+    let objects = [
+        pod("runner", in_grace),
+        object(LOCKER, "safe", new),
+        node("True", "2026-03-01T10:00:00Z"),
+        pod("web", json!({"deletionTimestamp": "2026-03-01T09:59:58Z", "deletionGracePeriodSeconds": 30})),
+    ];
+    let ran = on(&objects, "doctor");
+    says(&ran, &["Terminating since 2026-03-01T09:59:30Z", "in its grace period"]);
+    says_not(&ran, &["for 23h", "for 24h", "force-delete"]);
+}
+
+/// Without a Lease, a Node that is Ready tells that its kubelet reports.
+#[test]
+fn a_ready_node_has_a_kubelet() {
+    let late = pod("web", json!({"deletionTimestamp": "2026-03-01T09:58:00Z", "deletionGracePeriodSeconds": 30}));
+    let says_of = |status: &str| on(&[late.clone(), node(status, "2026-03-01T10:00:00Z")], "doctor");
+    says_not(&says_of("True"), &["does not respond"]);
+    says(&says_of("Unknown"), &["does not respond"]);
+}
+
+/// What a cloud or a volume driver should have done long ago may never be done.
+#[test]
+fn who_is_late_is_not_counted_on() {
+    let going = |deleted: &str| {
+        let finalizers = ["service.kubernetes.io/load-balancer-cleanup"];
+        let mut service =
+            object(("v1", "Service"), "web", json!({"deletionTimestamp": deleted, "finalizers": finalizers}));
+        service["spec"] = json!({"type": "LoadBalancer"});
+        [service, namespace(json!({})), node("True", "2026-03-01T10:00:00Z"), running("other")]
+    };
+    let mut clock = object(("v1", "Event"), "tick", json!({}));
+    clock["lastTimestamp"] = json!("2026-03-01T10:00:00Z");
+    let with_clock = |deleted: &str| [&going(deleted)[..], std::slice::from_ref(&clock)].concat();
+    let late = with_clock("2026-02-28T10:00:00Z");
+    says(&on(&late, "explain svc/web -n vault"), &["DEPENDS ON CONTROLLER: ", "may run outside"]);
+    says(&on(&late, "plan ns/vault"), &["DEPENDS ON CONTROLLER: ", "load-balancer-cleanup"]);
+    says(&on(&late, "doctor"), &["the cloud's service controller must remove it; no evidence"]);
+    let new = with_clock("2026-03-01T09:58:00Z");
+    says(&on(&new, "explain svc/web -n vault"), &["WILL BE DELETED: "]);
+    says_not(&on(&new, "plan ns/vault"), &["DEPENDS"]);
+}
+
+/// A namespace that stays takes nothing along, pods or not.
+#[test]
+fn a_namespace_that_is_kept_keeps_its_content() {
+    let team = object(LOCKER, "team", json!({"namespace": null}));
+    let objects = [
+        team,
+        namespace(json!({"ownerReferences": owners(LOCKER, &["team"])})),
+        pod("web", json!({})),
+        object(("v1", "ConfigMap"), "rates", json!({})),
+        node("True", "2026-03-01T10:00:00Z"),
+    ];
+    for line in ["plan locker/team --cascade=orphan", "plan locker/team --keep=namespace/vault"] {
+        let ran = on(&objects, line);
+        says(&ran, &["DELETES: 1 object goes; 1 kept", "Namespace/vault"]);
+        says_not(&ran, &["after the pods", "only after"]);
+    }
+    says(&on(&objects, "plan locker/team"), &["4 objects go"]);
+}
+
+/// An API of metrics has no objects in the namespace, but without it nobody can say what a namespace contains. Its pods
+/// take their time to end, so that is noticed.
+#[test]
+fn a_namespace_with_the_pods_of_a_metrics_api_stays() {
+    let mut service = object(("v1", "Service"), "metrics", json!({}));
+    service["spec"] = json!({"selector": {"app": "metrics"}});
+    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "metrics-x", json!({}));
+    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "metrics"});
+    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
+        "targetRef": {"kind": "Pod", "name": "metrics-0", "namespace": "vault"}}]);
+    let name = json!({"namespace": null});
+    let mut api = object(("apiregistration.k8s.io/v1", "APIService"), "v1beta1.external.metrics.k8s.io", name);
+    api["spec"] = json!({"group": "external.metrics.k8s.io", "version": "v1beta1",
+        "service": {"name": "metrics", "namespace": "vault"}});
+    api["status"] = json!({"conditions": [{"type": "Available", "status": "True"}]});
+    let node = node("True", "2026-03-01T10:00:00Z");
+    let objects = [namespace(json!({})), service, slice, api, node, pod("metrics-0", json!({}))];
+    let ran = on(&objects, "plan ns/vault");
+    says(&ran, &["TAKES DOWN: ", "Namespace/vault", "■ STUCK", "external.metrics.k8s.io does not answer"]);
+    assert_eq!(ran.code, 2, "{ran}");
+}
+
+/// A Project of OpenShift is its Namespace. What the API server computes has no uid, and is in every whole dump.
+#[test]
+fn dumps_of_openshift() {
+    let namespace = namespace(json!({}));
+    let mut project = object(("project.openshift.io/v1", "Project"), "vault", json!({"namespace": null}));
+    project["metadata"]["uid"] = namespace["metadata"]["uid"].clone();
+    let computed = |kind, name: &str| {
+        let mut object = object(kind, name, json!({}));
+        object["metadata"].as_object_mut().unwrap().remove("uid");
+        object
+    };
+    let objects = [
+        namespace,
+        project,
+        object(("v1", "ConfigMap"), "rates", json!({})),
+        computed(("metrics.k8s.io/v1beta1", "PodMetrics"), "web"),
+        computed(("v1", "ComponentStatus"), "etcd-0"),
+    ];
+    let ran = on(&objects, "plan project/vault");
+    says(&ran, &["DELETES: 2 objects go.", "Namespace/vault", "ConfigMap/rates"]);
+    says(&on(&objects, "plan ns/vault"), &["DELETES: 2 objects go."]);
+}
+
+/// All webhooks that refuse a write are to be mended, each configuration once.
+#[test]
+fn every_webhook_in_the_way_is_mended() {
+    let configuration = |kind: &str, hooks: &[&str]| {
+        let mut of = object(("admissionregistration.k8s.io/v1", kind), "guard", json!({"namespace": null}));
+        let hook = |name: &&str| {
+            json!({"name": format!("{name}.bank.dev"), "failurePolicy": "Fail", "sideEffects": "None",
+                "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
+                "rules": [{"apiGroups": [""], "apiVersions": ["*"], "operations": ["DELETE"],
+                    "resources": ["configmaps"]}]})
+        };
+        of["webhooks"] = hooks.iter().map(hook).collect();
+        of
+    };
+    let objects = [
+        object(("v1", "ConfigMap"), "rates", json!({})),
+        configuration("ValidatingWebhookConfiguration", &["first", "second"]),
+        configuration("MutatingWebhookConfiguration", &["third"]),
+    ];
+    let ran = on(&objects, "plan cm/rates -n vault");
+    for kind in ["validating", "mutating"] {
+        let command = format!("kubectl delete {kind}webhookconfigurations.admissionregistration.k8s.io/guard");
+        assert_eq!(ran.out.matches(&command).count(), 1, "{ran}");
+    }
+}
+
+/// Who removes a finalizer is known by its own name, not by a sister's.
+#[test]
+fn sisters_of_a_controller_do_not_count() {
+    let more = json!({"deletionTimestamp": "2026-03-01T09:00:00Z", "finalizers": ["chains.tekton.dev/pipelinerun"]});
+    let run = object(("tekton.dev/v1", "PipelineRun"), "build", more);
+    let mut objects = vec![run, running("tekton-pipelines-controller")];
+    says(&on(&objects, "plan pipelinerun/build -n vault"), &["STUCK: ", "no workload of Tekton Chains"]);
+    objects.push(running("tekton-chains-controller"));
+    says(&on(&objects, "plan pipelinerun/build -n vault"), &["Deployment/tekton-chains-controller runs"]);
+}
