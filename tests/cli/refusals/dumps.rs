@@ -24,12 +24,13 @@ fn malformed() {
     );
     assert_eq!(
         about("a.yaml", "kind: List\nitems:\n- kind: \"Po"),
-        "a.yaml: malformed YAML at line 3, column 9: unclosed quote; the file ends here: it seems cut off, dump it again"
+        "a.yaml: malformed YAML at line 3, column 9: unclosed quote; the file ends here: it seems cut off, dump it \
+         again"
     );
     assert_eq!(
         about("a.md", "Here it is:\n\n```yaml\nkind: List\nitems: []\n```\n"),
-        "a.md: malformed YAML at line 3, column 1: unexpected character: ``'; remove the lines that begin with ```: they \
-         belong to a page of text"
+        "a.md: malformed YAML at line 3, column 1: unexpected character: ``'; remove the lines that begin with ```: \
+         they belong to a page of text"
     );
     assert_eq!(about("a.yaml", b"kind: List\n\xff"), "a.yaml: not UTF-8, line 2");
     assert!(about("a.json.gz", b"\x1f\x8b\x08nothing").starts_with("a.json.gz: broken gzip: "));
