@@ -104,7 +104,13 @@ fn finding(
         many => format!("{} and {} more kinds", many[..2].join(", "), many.len() - 2),
     };
     let asked_before = asked.webhook.asked_before(concerned.iter().copied());
-    let selective = if asked.webhook.selective { ", as far as its selectors match" } else { "" };
+    let selective = match (asked.webhook.selective, asked.webhook.conditional) {
+        (_, true) => ", as far as its matchConditions and selectors match",
+        (true, false) => ", as far as its selectors match",
+        (false, false) => "",
+    };
+    // Nothing here evaluates matchConditions: they may exempt the controllers.
+    let are = if asked.webhook.conditional { "may be" } else { "are" };
     let mut related: Vec<ObjectId> = held.iter().flat_map(|turn| [Some(turn.object), turn.waiting]).flatten().collect();
     related.sort_unstable();
     related.dedup();
@@ -114,7 +120,7 @@ fn finding(
     let mut then: Vec<String> = Vec::new();
     if !held.is_empty() {
         let names = case.names(&related, None);
-        then.push(format!("The collector's requests for {names} are rejected, and it retries forever."));
+        then.push(format!("The collector's requests for {names} {are} rejected, and it retries forever."));
     }
     if fires > 0 {
         let those = count(fires, "existing object", "existing objects");
@@ -129,8 +135,8 @@ fn finding(
             case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
         let emptied: Vec<ObjectId> = namespaces.iter().filter(is_emptied).copied().collect();
         then.push(format!(
-            "The namespace controller's requests for {} are rejected: {} {} Terminating until the webhook answers or \
-             is removed.",
+            "The namespace controller's requests for {} {are} rejected: {} {} Terminating until the webhook answers \
+             or is removed.",
             case.names(content, None),
             case.names(&emptied, None),
             if emptied.len() == 1 { "stays" } else { "stay" },
@@ -145,12 +151,23 @@ fn finding(
         ));
     }
     if then.is_empty() {
-        let all = if asked_before == "changes" {
-            "No client can change them: controllers cannot remove their finalizers, nor the collector owner references."
-        } else {
-            "No client can delete or change them, including the collector: it cannot collect anything of these kinds."
-        };
-        then.push(all.to_owned());
+        then.push(
+            match asked_before {
+                _ if asked.webhook.conditional => {
+                    "Requests that its matchConditions don't exempt fail: perhaps the collector's, too."
+                }
+                "finalizes" => "A namespace that is deleted stays Terminating, also once it is empty.",
+                "changes" => {
+                    "No client can change them: controllers cannot remove their finalizers, nor the collector owner \
+                 references."
+                }
+                _ => {
+                    "No client can delete or change them, including the collector: it cannot collect anything of these \
+                 kinds."
+                }
+            }
+            .to_owned(),
+        );
     }
     related.extend(&releases);
     related.sort_unstable();
@@ -159,7 +176,7 @@ fn finding(
         let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
         id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
     });
-    let severe = !related.is_empty() || (populated && !asked.webhook.selective);
+    let severe = !related.is_empty() || (populated && !asked.webhook.selective && !asked.webhook.conditional);
     let patch = vec![
         json!({"op": "test", "path": format!("/webhooks/{}/name", asked.place), "value": asked.webhook.name}),
         json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),

@@ -15,6 +15,7 @@ use super::{
     blocked_by::definition_without_conversion,
     controllers::{Controllers, FinalizerController, Question, finalizer_controller},
     liveness::Liveness,
+    obstacles::Operation,
     world::{Assume, Needs, SimContext, World},
 };
 
@@ -269,7 +270,9 @@ fn inspect_terminating(
             }
         }
     }
-    if stored.in_grace() && world.context.rules(object).graceful {
+    // One that can't say that the containers have ended waits for whoever refuses that.
+    let is_unheard = world.is_refused(object, |operation| operation == Operation::Status);
+    if stored.in_grace() && world.context.rules(object).graceful && !is_unheard {
         holders.push(BlockedBy::Kubelet);
         causes.push(match world.kubelet_of(object) {
             Kubelet::On(node) | Kubelet::Unread(node) => {
@@ -295,7 +298,9 @@ fn inspect_terminating(
         content.retain(|id| world.exists(*id));
         // R9.10: pods first. While any is left, nothing else is deleted.
         let is_pod = |id: &ObjectId| world.context.rules(*id).graceful;
-        if content.iter().any(is_pod) && !content.iter().any(|id| is_pod(id) && world.refused.contains_key(id)) {
+        if content.iter().any(is_pod)
+            && !content.iter().any(|id| is_pod(id) && world.is_refused(*id, Operation::deletes))
+        {
             content.retain(|id| world.context.rules(*id).graceful);
         }
         let snapshot = world.context.snapshot;

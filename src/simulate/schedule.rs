@@ -224,8 +224,7 @@ impl<'a> World<'_, 'a> {
 
     /// Whether an orphaning fails again and again, because a PATCH of the owner or of a dependent is refused (R6.3).
     fn orphans_in_vain(&self, owner: NodeId) -> bool {
-        let is_refused =
-            |object: ObjectId| self.refused.get(&object).is_some_and(|refused| refused.operation == Operation::Update);
+        let is_refused = |object: ObjectId| self.is_refused(object, |operation| operation == Operation::Update);
         self.context.graph.object(owner).is_some_and(is_refused)
             || self.collector.dependents(owner).into_iter().any(is_refused)
     }

@@ -167,6 +167,26 @@ fn every_webhook_in_the_way_is_mended() {
     }
 }
 
+/// A kubelet says that the containers have ended before it deletes a pod. Where a webhook must allow that, and can't be
+/// asked, the pod stays; unless it is deleted by force.
+#[test]
+fn a_webhook_about_the_status_of_pods_holds_them() {
+    let mut guard = object(
+        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+        "guard",
+        json!({"namespace": null}),
+    );
+    guard["webhooks"] = json!([{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
+        "rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["UPDATE"],
+            "resources": ["pods/status"]}]}]);
+    let objects = [pod("web", json!({})), node("True", "2026-03-01T10:00:00Z"), guard];
+    let ran = on(&objects, "plan pod/web -n vault");
+    says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it", "before it changes the status of pods"]);
+    says_not(&ran, &["does not report"]);
+    says(&on(&objects, "plan pod/web -n vault --grace-period=0 --force"), &["DELETES: 1 object goes."]);
+}
+
 /// Who removes a finalizer is known by its own name, not by a sister's.
 #[test]
 fn sisters_of_a_controller_do_not_count() {

@@ -90,6 +90,7 @@ impl Webhook {
             (true, false) => "deletes",
             (false, true) => "changes",
             (false, false) if asks("CREATE") => "creates",
+            (false, false) if resources.clone().all(|resource| resource.kind == "Pod") => "changes the status of",
             (false, false) => "finalizes",
         }
     }

@@ -289,7 +289,7 @@ impl World<'_, '_> {
             pass.pop_front();
             self.delete(id, options, cause.clone());
             // R9.30: a collection is deleted object by object, until one fails.
-            if matches!(cause, Cause::Namespace(_)) && self.exists(id) && self.refused.contains_key(&id) {
+            if matches!(cause, Cause::Namespace(_)) && self.exists(id) && self.is_refused(id, Operation::deletes) {
                 pass.retain(|other| resource_of(*other) != resource_of(id));
             }
             // A DELETE doesn't change an object that was already terminating, but its controllers may finish it.

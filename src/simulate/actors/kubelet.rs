@@ -6,6 +6,7 @@ use crate::{
     simulate::{
         cause::Cause,
         liveness::{Liveness, of_lease},
+        obstacles::Operation,
         world::{Assume, World},
     },
 };
@@ -63,6 +64,10 @@ impl World<'_, '_> {
                     self.rests_on_others.insert(object);
                 }
             }
+        }
+        // A kubelet says first that the containers have ended, again and again.
+        if self.surely_refuses(object, Operation::Status) {
+            return ActorResult::Waits;
         }
         // R1.19: grace period 0 and no policy, so the collector's finalizers stay.
         self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);

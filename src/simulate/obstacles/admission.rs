@@ -27,11 +27,14 @@ pub enum Operation {
     Update,
     /// A PUT of a Namespace's subresource `finalize` (R9.12).
     Finalize,
+    /// A PATCH of a Pod's subresource `status`, by which a kubelet says that the containers have ended, before it
+    /// deletes the pod (R9.31).
+    Status,
 }
 
 impl Operation {
-    pub(super) const ALL: [Operation; 4] =
-        [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize];
+    pub(super) const ALL: [Operation; 5] =
+        [Operation::Delete, Operation::DeleteCollection, Operation::Update, Operation::Finalize, Operation::Status];
 
     /// How the namespace controller deletes an object.
     pub(crate) fn of_content(snapshot: &Snapshot, object: ObjectId) -> Self {
@@ -50,12 +53,16 @@ impl Operation {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Operation::Delete | Operation::DeleteCollection => "DELETE",
-            Operation::Update | Operation::Finalize => "UPDATE",
+            Operation::Update | Operation::Finalize | Operation::Status => "UPDATE",
         }
     }
 
     pub(super) fn subresource(self) -> &'static str {
-        if self == Operation::Finalize { "finalize" } else { "" }
+        match self {
+            Operation::Finalize => "finalize",
+            Operation::Status => "status",
+            Operation::Delete | Operation::DeleteCollection | Operation::Update => "",
+        }
     }
 }
 

@@ -228,7 +228,9 @@ impl World<'_, '_> {
         let all = || context.snapshot.resources.deletable().map(|(id, _)| id);
         let ends = |resource: &ResourceId| {
             let asked = |operation| obstacles.admission.by_rules(context.snapshot, *resource, operation);
-            Operation::ALL.into_iter().any(|operation| asked(operation).contains(&hook))
+            let is_pod = context.built_in.pods == Some(*resource);
+            let matters = |operation: &Operation| *operation != Operation::Status || is_pod;
+            Operation::ALL.into_iter().filter(matters).any(|operation| asked(operation).contains(&hook))
         };
         let creates = |resource: &ResourceId| call.webhook.matches(context.snapshot.resources.get(*resource), "CREATE");
         let may_be_called = |resource: &ResourceId| self.may_be_called_for_any(call, *resource);

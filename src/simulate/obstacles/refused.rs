@@ -80,11 +80,16 @@ impl World<'_, '_> {
     /// Records that the API server certainly refuses that a controller removes its finalizer, if it does, and nothing
     /// else: the write isn't simulated.
     pub(crate) fn note_refused_release(&mut self, object: ObjectId) {
-        let operation = Operation::Update;
-        if self.heeds_refusals_of(operation) {
-            let refused = self.judge(object, operation).refused;
-            self.note_refused(object, operation, refused.first());
+        self.surely_refuses(object, Operation::Update);
+    }
+
+    /// Whether the API server certainly refuses a write now. Records the write, and nothing that is only assumed.
+    pub(crate) fn surely_refuses(&mut self, object: ObjectId, operation: Operation) -> bool {
+        if !self.heeds_refusals_of(operation) {
+            return false;
         }
+        let refused = self.judge(object, operation).refused;
+        self.note_refused(object, operation, refused.first())
     }
 
     fn heeds_refusals_of(&self, operation: Operation) -> bool {
@@ -179,6 +184,11 @@ impl World<'_, '_> {
             (None, Some(facts)) => facts.revised && self.obstacle_needs.patches.insert(object),
         };
         None
+    }
+
+    /// Whether the last write to an object was refused, and was such an operation.
+    pub(crate) fn is_refused(&self, object: ObjectId, such: impl Fn(Operation) -> bool) -> bool {
+        self.refused.get(&object).is_some_and(|refused| such(refused.operation))
     }
 
     /// What prevented the last write to an object.
