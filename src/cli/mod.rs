@@ -79,7 +79,7 @@ pub fn run() -> Exit {
         Ok(report) => warned(&cli.global, report.print()),
         Err(error) => {
             complain(&format!("error: {}", describe_error(&error)));
-            Exit::from(error.kind())
+            Exit::Failed
         }
     }
 }

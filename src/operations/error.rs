@@ -13,7 +13,7 @@ use crate::{
 
 use super::{hold::HoldTrouble, targets::TargetError, unread::Unread};
 
-/// Why a command failed. [`kind`](Self::kind) groups the errors, [`hint`](Self::hint) says what to do about one.
+/// Why a command failed. [`hint`](Self::hint) says what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum OperationError {
     /// Invalid flags or arguments, alone or together.
@@ -118,62 +118,7 @@ pub enum OperationError {
     Runtime(std::io::Error),
 }
 
-/// Groups errors by what the user can do about them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// The command line is invalid: change it.
-    Usage,
-    /// The source can't be reached or read.
-    Source,
-    /// The named objects don't exist, or are not those that were meant.
-    NotFound,
-    /// The API server refuses it, or would.
-    Refused,
-    /// Too much is unknown to do it safely.
-    Unknown,
-    /// The cluster changed in between: try again.
-    Changed,
-    /// The user was not asked.
-    Unanswered,
-    /// A local file, port or stream failed.
-    Local,
-}
-
 impl OperationError {
-    pub fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Usage(_) => ErrorKind::Usage,
-            Self::Connect(_) | Self::Version(_) | Self::Dump(_) => ErrorKind::Source,
-            Self::Target(_) | Self::NamespaceNotInDump { .. } | Self::NamespaceNotFound(_) | Self::NoHold(_) => {
-                ErrorKind::NotFound
-            }
-            Self::Refused { .. }
-            | Self::Forbidden { .. }
-            | Self::Unwatchable { .. }
-            | Self::Unkeepable(_)
-            | Self::NotHeld(_)
-            | Self::Hold(_)
-            | Self::Keep(_) => ErrorKind::Refused,
-            Self::Incomplete(_)
-            | Self::UnseenDependents { .. }
-            | Self::UnseenObjects { .. }
-            | Self::MissedEvents { .. }
-            | Self::NotArchived { .. }
-            | Self::MayLack { .. } => ErrorKind::Unknown,
-            Self::Unsettled { .. } | Self::Replaced { .. } | Self::Moved { .. } => ErrorKind::Changed,
-            Self::NoTerminal => ErrorKind::Unanswered,
-            Self::Archive(_)
-            | Self::OtherArchive(_)
-            | Self::Malformed(_)
-            | Self::Unwritable { .. }
-            | Self::Exists(_)
-            | Self::Print(_)
-            | Self::Document(_)
-            | Self::Serve(_)
-            | Self::Runtime(_) => ErrorKind::Local,
-        }
-    }
-
     /// What to do about it, if the message doesn't say so. It follows the message's last punctuation.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
@@ -240,6 +185,5 @@ mod tests {
         let why = "nothing was changed: new pods may have been missed since they were listed (410 Gone); try again";
         assert_eq!(printed(&missed(None)), why);
         assert_eq!(printed(&missed(Some("--allow-incomplete"))), format!("{why}, or use --allow-incomplete"));
-        assert_eq!(missed(None).kind(), ErrorKind::Unknown);
     }
 }

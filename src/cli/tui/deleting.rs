@@ -107,7 +107,7 @@ fn as_typed(propagation: Propagation) -> Result<DeleteArgs, OperationError> {
 fn failed(error: &OperationError) -> Report {
     Report {
         notes: vec![format!("error: {}", describe_error(error))],
-        exit: super::super::exit::Exit::from(error.kind()),
+        exit: super::super::exit::Exit::Failed,
         ..Report::of(Vec::new())
     }
 }
