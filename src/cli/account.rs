@@ -51,7 +51,7 @@ pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, Opera
         let told = match args.output {
             Some(format @ Format::Template(template)) => {
                 // Only the first line of columns has titles.
-                let titles = PrintArgs { no_headers: args.printing.no_headers || started, ..args.printing };
+                let titles = PrintArgs { no_headers: global.printing.no_headers || started, ..global.printing };
                 apply(format, template, &document(happening, &options), titles).unwrap_or_else(|error| {
                     failed.get_or_insert(error);
                     String::new()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::{Args, ValueEnum};
 
 use crate::{
     bounded::parse_size,
@@ -21,41 +21,6 @@ use super::{
     values::allow_incomplete,
     warnings::Warnings,
 };
-
-/// Show, predict and perform Kubernetes' cascading deletion.
-///
-/// Shows what Kubernetes' garbage collector (a part of kube-controller-manager) sees, and predicts what a delete
-/// does to every object.
-#[derive(Debug, Parser)]
-#[command(
-    name = "kubectl-gc",
-    bin_name = "kubectl gc",
-    display_name = "kubectl gc",
-    version,
-    subcommand_required = true,
-    disable_version_flag = true,
-    // `help COMMAND` is read as `COMMAND --help-in-full`.
-    disable_help_subcommand = true,
-    disable_help_flag = true,
-    // As in kubectl, the last of a repeated flag wins.
-    args_override_self = true,
-    arg_required_else_help = true,
-    max_term_width = 80,
-    after_long_help = "Exit codes: 0 success, 1 the command failed, 2 the command worked and found a problem."
-)]
-pub(super) struct Root {
-    /// Print help
-    #[arg(short, long, action = clap::ArgAction::HelpShort, global = true, display_order = 990)]
-    help: Option<bool>,
-    /// Print all of the help, also flags that only tune
-    #[arg(long, action = clap::ArgAction::HelpLong, global = true, hide = true)]
-    help_in_full: Option<bool>,
-    /// Print version
-    #[arg(short = 'V', long, action = clap::ArgAction::Version, hide_short_help = true)]
-    version: Option<bool>,
-    #[command(flatten)]
-    pub global: GlobalArgs,
-}
 
 /// The flags of every command.
 #[derive(Clone, Debug, Args)]
@@ -79,6 +44,12 @@ pub struct GlobalArgs {
     /// How the command prints.
     #[arg(skip)]
     pub printing: PrintArgs,
+    /// Whether `--from` names files to read.
+    #[arg(skip)]
+    pub reads_files: bool,
+    /// Whether only the rights are asked for.
+    #[arg(skip)]
+    pub print_role: bool,
 }
 
 /// [`MAX_INPUT`](crate::dump::MAX_INPUT) as text.
@@ -173,7 +144,13 @@ pub struct RoleArgs {
     pub print_role: bool,
 }
 
-/// `kubectl gc tree`
+/// Show owners and dependents as a tree
+///
+/// Shows the TARGETs with their dependents, or with --owners what owns them; without a TARGET, everything in the
+/// namespace. A Namespace stands for what is in it. Marks cycles, and owners that are missing or invalid. Changes
+/// nothing.
+///
+/// Use it to see what belongs together before you touch it, or to find out why an object exists.
 #[derive(Debug, Args)]
 pub struct TreeArgs {
     #[command(flatten)]
@@ -226,7 +203,18 @@ pub struct TreeArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc plan`
+/// Predict what a delete does to every object, and why
+///
+/// Simulates the delete of the TARGETs by the rules of the API server, the garbage collector and the built-in
+/// controllers: which objects are deleted, which are kept, which get stuck and behind what, and what is lost outside
+/// the cluster. Without a TARGET, it shows the result of deleting each root, which is an object without owners (--all:
+/// also the many whose delete does little). Changes nothing.
+///
+/// With --apply -f FILE, it predicts kubectl apply of a file instead: which of its objects the garbage collector
+/// deletes at once, because their owner references lead nowhere. --fix prints the file with these mended.
+///
+/// Use it before a delete that you are not sure of, before a backup is applied, and in scripts: a gate (--deny,
+/// --deny-effect, --max, --fail-on) makes it exit with code 2.
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     #[command(flatten)]
@@ -405,7 +393,18 @@ pub struct ConsentArgs {
     pub yes: bool,
 }
 
-/// `kubectl gc delete`
+/// Show the plan, ask, delete, and follow it to its end
+///
+/// Shows what the delete does to every object, asks, deletes the TARGETs (the garbage collector deletes their
+/// dependents), and follows the cascade until nothing more happens. Reports objects that ended differently than
+/// planned, and objects that are stuck with what blocks them.
+///
+/// Deletes nothing unless the API server says that you may, everything that decides the outcome could be read, and you
+/// confirm. Asks again if the cluster changes so that other objects would be deleted.
+///
+/// With --hold, the delete waits, and can be taken back until its time is up: see docs/hold.md.
+///
+/// Use it in place of kubectl delete wherever an object has dependents, data or finalizers.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may \
     change the outcome, 2 a gate stopped it, objects are stuck, or the result differs from the plan.")]
@@ -466,7 +465,13 @@ pub struct DeleteArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc cancel`
+/// Take back a delete that waits
+///
+/// Takes back what delete --hold has deleted and not let go yet: keeps the dependents of the TARGETs, creates the
+/// TARGETs again, and gives their dependents references to them. Nothing below a TARGET is restarted. Works from
+/// anywhere, also if the program that holds is gone, and can be run again after an interruption.
+///
+/// Use it if the delete was a mistake. What is deleted already comes back with restore, from an archive.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = "Exit codes: 0 success, 1 the command failed, or no delete waits, 2 something is not taken \
@@ -500,7 +505,12 @@ pub struct CancelArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc archive`
+/// Write the objects a delete would remove into a file
+///
+/// Writes every complete object that a delete of the TARGETs would remove into FILE: YAML for kubectl and for restore,
+/// compressed if FILE ends in .gz. Objects that are already Terminating can be archived, too.
+///
+/// Use it before a delete that you may regret, also if another program deletes.
 #[derive(Debug, Args)]
 #[command(override_usage = "kubectl gc archive [OPTIONS] TARGET... FILE")]
 pub struct ArchiveArgs {
@@ -519,7 +529,15 @@ pub struct ArchiveArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc restore`
+/// Restore archived objects
+///
+/// Creates the objects in ARCHIVE that the cluster lacks: namespaces, then CRDs, then owners before their dependents,
+/// whose owner references get the new uids. Compares existing objects and does not change them. Can be run again after
+/// an interruption.
+///
+/// TARGETs restore only these objects and their dependents. -n restores into another namespace.
+///
+/// Use it after a delete that should not have happened, or to copy an application.
 #[derive(Debug, Args)]
 #[command(after_long_help = "Exit codes: 0 success, 1 the command failed, 2 some objects could not be restored.")]
 pub struct RestoreArgs {
@@ -557,7 +575,17 @@ fn namespace_pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// `kubectl gc sweep`
+/// Do the garbage collector's work: one pass, or --watch
+///
+/// For clusters where no collector is running. One pass removes references to missing owners, deletes objects whose
+/// owners are all gone, and finishes foreground and orphan deletes. It shows the plan, asks, works until nothing is
+/// left to do, and reports the result. --dry-run only shows the plan. --watch continues like the controller, without
+/// asking.
+///
+/// Covers the whole cluster unless -n NAMESPACE or TARGETs limit which objects may be changed; it always reads
+/// everything that decides.
+///
+/// Use it where only an API server runs, as in envtest, or while the controller manager is down.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may change \
@@ -666,7 +694,17 @@ fn per_second(text: &str) -> Result<f64, &'static str> {
     rate.ok_or("give a number of requests per second, such as 50 or 0.5, or 0 for no limit")
 }
 
-/// `kubectl gc doctor`
+/// Find problems with owners and deletions, and how to fix them
+///
+/// Finds owner references to missing objects, ownership cycles, stuck deletions, deletions that start when a controller
+/// or API comes back, and signs that the garbage collector does not work. Each finding says what is wrong, what
+/// follows, and which kubectl command fixes it with the least harm. On a live cluster, findings are checked again
+/// before they are reported.
+///
+/// Covers the whole cluster unless -n NAMESPACE or TARGETs limit which findings are reported; it always reads
+/// everything that matters.
+///
+/// Use it when something does not go away, or went away by itself, and now and then before that happens.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = "Exit codes: 0 success, 1 the command failed, 2 there are findings of at least the --fail-on \
@@ -714,7 +752,12 @@ pub struct DoctorArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc explain`
+/// Explain one object: owners, what it waits for, what is next
+///
+/// Shows for each TARGET its owners and whether they count, what the collector does next, what would change that, and,
+/// if it is Terminating, what it waits for, down to the root cause. Includes the findings of doctor for this object.
+///
+/// Use it when one object is stuck in Terminating, or when you wonder why it is still there.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
     #[command(flatten)]
@@ -735,7 +778,11 @@ pub struct ExplainArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc tui`
+/// Walk through owners, plans and findings on the screen
+///
+/// Shows owners and dependents as a forest to walk through: open and close, filter, go to owners, mark objects and see
+/// what a delete of them does, read findings and their remedies, and watch a cascade while it happens. ? lists the
+/// keys. A delete shows the plan and asks, as the command delete does; nothing else changes anything.
 #[derive(Debug, Args)]
 pub struct TuiArgs {
     #[command(flatten)]
@@ -748,7 +795,17 @@ pub struct TuiArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc watch`
+/// Tell what goes and why, while it happens
+///
+/// Prints a line whenever an object is deleted or collected, waits for something, loses owners or finalizers, or is
+/// recreated, with the reason as far as it can be found out: an owner is called missing only if a look-up says so.
+/// Objects that are made again and again with an owner that does not exist are reported as a LOOP, with their maker.
+/// Changes nothing.
+///
+/// Covers the namespace; -A covers all, and TARGETs limit it to these objects, what is in them, and their dependents,
+/// also future ones.
+///
+/// Use it while objects vanish or come back, and nobody knows why.
 #[derive(Debug, Args)]
 #[command(
     after_long_help = "Exit codes: 0 success, also on Ctrl-C, 1 the command failed, 2 when --timeout ended it: with \
@@ -770,7 +827,17 @@ pub struct WatchArgs {
     pub printing: PrintArgs,
 }
 
-/// `kubectl gc reclaim`
+/// Say what the cluster will remove by itself, when and why
+///
+/// Lists what controllers of Kubernetes will remove without being asked: finished Jobs, old ReplicaSets and revisions,
+/// Pods that have ended or whose Node is gone, released volumes, certificate requests, tokens and Leases. For each, it
+/// says when, by which controller and which rule, what goes with it, and what holds it. --never lists what one might
+/// expect to go, and stays. Changes nothing.
+///
+/// Covers the namespace; -A covers all, with what has no namespace, and TARGETs limit it to these objects. Settings of
+/// controllers can't be read: Kubernetes' defaults are assumed, which flags override.
+///
+/// Use it to see what is about to vanish, or why something is still there.
 #[derive(Debug, Args)]
 pub struct ReclaimArgs {
     #[command(flatten)]
@@ -801,7 +868,12 @@ pub struct ReclaimArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc resources`
+/// List deletable resources, and which the collector watches
+///
+/// Lists the resources that the cluster serves, in the version that the collector watches, and says why it does not
+/// watch the others.
+///
+/// Use it to find out why objects of some type are never collected.
 #[derive(Debug, Args)]
 pub struct ResourcesArgs {
     /// Count the objects of each resource (reads all of them)
@@ -818,7 +890,13 @@ pub struct ResourcesArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc snapshot`
+/// Write the cluster's metadata into a file for --from
+///
+/// Writes what the other commands read: no contents of Secrets, no annotations except deletion policies, and of managed
+/// fields only who set the finalizers of Terminating objects. Records what it covers, so that a reader knows which
+/// objects do not exist, and which were not read.
+///
+/// Use it to look at a cluster later, elsewhere, or together with people who may not read it.
 #[derive(Debug, Args)]
 pub struct SnapshotArgs {
     /// The file to write, compressed if it ends in .gz [default: standard output]
@@ -831,14 +909,21 @@ pub struct SnapshotArgs {
     pub role: RoleArgs,
 }
 
-/// `kubectl gc completion`
+/// Complete commands, types and objects in a shell
+///
+/// Prints the completion script of a shell for kubectl-gc. `install` puts it, what kubectl calls to complete `kubectl
+/// gc`, and man pages where they are found, and says what it did. It replaces no file that is not its own.
+///
+/// Use it once, after you have put the program on the PATH.
 #[derive(Debug, Args)]
 pub struct CompletionArgs {
     #[arg(value_enum)]
     pub shell: CompletionArg,
 }
 
-/// `kubectl gc version`
+/// Print the version
+///
+/// Needs no cluster. Use it when you report a bug.
 #[derive(Debug, Args)]
 pub struct VersionArgs {
     /// Output format

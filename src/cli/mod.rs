@@ -126,27 +126,10 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
         report.notes.push(format!("--profile={profile} has no effect: kubectl gc has no such profiles."));
     }
     // The user chose both files and a cluster: say which one counts.
-    if let (true, Some(flag)) = (reads_files(&cli.command), cli.global.connection.chosen()) {
+    if let (true, Some(flag)) = (cli.global.reads_files, cli.global.connection.chosen()) {
         report.notes.push(format!("{flag} is ignored: --from reads files, not a cluster."));
     }
     Ok(report)
-}
-
-fn reads_files(command: &Command) -> bool {
-    match command {
-        Command::Tree(args) => !args.source.from.is_empty(),
-        Command::Plan(args) => !args.source.from.is_empty(),
-        Command::Tui(args) => !args.source.from.is_empty(),
-        Command::Sweep(args) => !args.source.from.is_empty(),
-        Command::Doctor(args) => !args.source.from.is_empty(),
-        Command::Explain(args) => !args.source.from.is_empty(),
-        Command::Reclaim(args) => !args.source.from.is_empty(),
-        Command::Resources(args) => !args.source.from.is_empty(),
-        Command::Delete(_) | Command::Cancel(_) | Command::Archive(_) | Command::Restore(_) | Command::Watch(_) => {
-            false
-        }
-        Command::Snapshot(_) | Command::Completion(_) | Command::Version(_) => false,
-    }
 }
 
 /// Prints clap's message. Help and version go to stdout and exit with 0, as in kubectl, also without any argument;

@@ -4,8 +4,6 @@ use clap::Args;
 
 use crate::render::template::TemplateOptions;
 
-use super::commands::Command;
-
 /// The flags of every command that has `-o`, except `archive` and `snapshot`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
 pub struct PrintArgs {
@@ -28,28 +26,5 @@ impl PrintArgs {
 impl Default for PrintArgs {
     fn default() -> Self {
         PrintArgs { no_headers: false, allow_missing_template_keys: true }
-    }
-}
-
-impl Command {
-    /// How it prints.
-    pub(super) fn printing(&self) -> PrintArgs {
-        match self {
-            Command::Tree(args) => args.printing,
-            Command::Plan(args) => args.printing,
-            Command::Delete(args) => args.printing,
-            Command::Cancel(args) => args.printing,
-            Command::Restore(args) => args.printing,
-            Command::Sweep(args) => args.printing,
-            Command::Doctor(args) => args.printing,
-            Command::Explain(args) => args.printing,
-            Command::Watch(args) => args.printing,
-            Command::Reclaim(args) => args.printing,
-            Command::Resources(args) => args.printing,
-            Command::Version(args) => args.printing,
-            Command::Archive(_) | Command::Tui(_) | Command::Snapshot(_) | Command::Completion(_) => {
-                PrintArgs::default()
-            }
-        }
     }
 }

@@ -26,7 +26,7 @@ use super::{
     flags::propagation_of,
     report::Report,
     restore,
-    sweep::scope,
+    sweep::{Role, role, scope},
 };
 
 /// What reads take: lists, and single objects that no list proves or that are needed whole.
@@ -35,26 +35,13 @@ const READ_AND_WATCH: [&str; 3] = ["get", "list", "watch"];
 
 /// The rights as YAML, if they are asked for instead of the command itself.
 pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Report>, OperationError> {
-    let role = match command {
-        Command::Tree(args) => &args.role,
-        Command::Plan(args) => &args.role,
-        Command::Delete(args) => &args.role,
-        Command::Cancel(args) => &args.role,
-        Command::Archive(args) => &args.role,
-        Command::Restore(args) => &args.role,
-        Command::Doctor(args) => &args.role,
-        Command::Explain(args) => &args.role,
-        Command::Tui(args) => &args.role,
-        Command::Reclaim(args) => &args.role,
-        Command::Resources(args) => &args.role,
-        Command::Snapshot(args) => &args.role,
-        // A sweep has a flag of its own, `watch` has none, and the others read nothing.
-        Command::Sweep(_) | Command::Watch(_) | Command::Completion(_) | Command::Version(_) => return Ok(None),
-    };
-    if !role.print_role {
+    if !global.print_role {
         return Ok(None);
     }
-    if super::reads_files(command) {
+    if let Command::Sweep(args) = command {
+        return Ok(Some(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass }))));
+    }
+    if global.reads_files {
         let why = "--print-role: this command reads files, not a cluster, and needs no rights";
         return Err(OperationError::Usage(why.to_owned()));
     }

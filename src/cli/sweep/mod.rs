@@ -22,9 +22,6 @@ pub(super) use watch::ended;
 
 /// Shows one pass, carries it out, or continues with `--watch`.
 pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {
-    if args.print_role {
-        return Ok(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass })));
-    }
     let order = SweepConfig::read(args)?;
     let rules = SweepRules { assume: args.assume.assume(), trust_missing_apis: args.trust_missing_apis };
     match (args.watching.watch, args.dry_run) {
