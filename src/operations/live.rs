@@ -1,7 +1,6 @@
 //! An open cluster: further reads, writes, and following their effects.
 
 use std::{
-    convert::Infallible,
     future,
     sync::{Arc, OnceLock},
     time::Duration,
@@ -13,21 +12,16 @@ use tokio::{runtime::Runtime, sync::watch};
 use crate::{
     act::{
         Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete, follow, probe,
-        unpatchable, user_name,
+        user_name,
     },
-    apply::LastApplied,
-    cluster::{Connection, LostWatch, WatchNote, Watches, Whole},
+    cluster::{Connection, LostWatch, WatchNote, Watches},
     collector::live::KindId,
-    model::{
-        Coordinate, Identity, ListRecord, NamedEvent, ObjectEvent, ObjectId, OwnerEvent, RecheckResult, Resource,
-        ResourceId, Snapshot,
-    },
+    model::{Identity, ObjectEvent, ObjectId, ResourceId, Snapshot},
     plan::PlanTracker,
     simulate::Assume,
-    tree::Statuses,
 };
 
-use super::session::{Session, Source};
+use super::session::Session;
 
 /// How long to wait for events under way: on a healthy connection, they take milliseconds.
 const ON_ITS_WAY: Duration = Duration::from_millis(100);
@@ -59,83 +53,6 @@ pub struct Cluster {
 
 /// A session on a cluster: only this can write.
 pub type LiveSession = Session<Cluster>;
-
-impl Source for Cluster {
-    fn is_live(&self) -> bool {
-        true
-    }
-
-    fn trust_missing_apis(&mut self) {
-        self.connection.trust_missing_apis();
-    }
-
-    fn look_up(&self, snapshot: &mut Snapshot, coordinates: &[Coordinate]) {
-        self.runtime.block_on(self.connection.look_up(snapshot, coordinates));
-    }
-
-    fn fetch_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
-        self.runtime.block_on(self.connection.fetch_facts(snapshot, objects));
-    }
-
-    fn fetch_reclaim_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
-        self.runtime.block_on(self.connection.fetch_reclaim_facts_of(snapshot, objects));
-    }
-
-    fn fetch_kubelets(&self, snapshot: &mut Snapshot, nodes: &[ObjectId]) {
-        self.runtime.block_on(self.connection.fetch_kubelets(snapshot, nodes));
-    }
-
-    fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
-        self.runtime.block_on(self.connection.fetch_setters(snapshot, objects));
-    }
-
-    fn fetch_statuses(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> Option<Statuses> {
-        let mut statuses = Statuses::default();
-        self.runtime.block_on(self.connection.fetch_statuses(snapshot, objects, &mut statuses));
-        Some(statuses)
-    }
-
-    fn recheck(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) -> bool {
-        let seen = self.runtime.block_on(self.connection.recheck(snapshot, objects));
-        let changed = seen.iter().any(|(_, again)| *again != RecheckResult::Same);
-        if changed {
-            snapshot.update(seen);
-        }
-        changed
-    }
-
-    fn unpatchable(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Option<String>> {
-        self.runtime.block_on(unpatchable(&self.connection, snapshot, objects))
-    }
-
-    fn fetch_last_applied(&self, snapshot: &Snapshot, objects: &[ObjectId]) -> FxHashMap<String, LastApplied> {
-        let mut found = FxHashMap::default();
-        let mut each = |object: ObjectId, whole: Whole| {
-            if let Whole::Object(whole) = whole {
-                found.insert(snapshot.text(snapshot.object(object).uid).to_owned(), LastApplied::of(&whole));
-            }
-            Ok::<_, Infallible>(())
-        };
-        let Ok(()) = self.runtime.block_on(self.connection.fetch_whole(snapshot, objects, &mut each));
-        found
-    }
-
-    fn still_fails(&self, snapshot: &Snapshot, list: &ListRecord) -> bool {
-        self.runtime.block_on(self.connection.still_fails(snapshot, list))
-    }
-
-    fn owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
-        self.runtime.block_on(self.connection.invalid_owner_events())
-    }
-
-    fn events_about(&self, namespace: &str, name: &str) -> Result<Vec<NamedEvent>, String> {
-        self.runtime.block_on(self.connection.events_about(namespace, name))
-    }
-
-    fn count(&self, resource: &Resource, namespace: &str) -> Option<u64> {
-        self.runtime.block_on(self.connection.count(resource, namespace))
-    }
-}
 
 impl Cluster {
     /// From now on, the first Ctrl-C stops the work under way in good order; the second ends the process.

@@ -1,15 +1,17 @@
 //! What was read, and the source for further reads.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, convert::Infallible};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    act::unpatchable,
     apply::LastApplied,
+    cluster::Whole,
     graph::OwnerGraph,
     model::{
-        Coordinate, Gap, GapKind, ListRecord, NamedEvent, ObjectId, OwnerEvent, Presence, Resource, Snapshot, Symbol,
-        gaps::Gaps,
+        Coordinate, Gap, GapKind, ListRecord, NamedEvent, ObjectId, OwnerEvent, Presence, RecheckResult, Snapshot,
+        Symbol, gaps::Gaps,
     },
     plan::UnlistedContents,
     reclaim,
@@ -18,7 +20,10 @@ use crate::{
     wording::thousands,
 };
 
-use super::targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError};
+use super::{
+    live::Cluster,
+    targets::{KeepQuery, KeepTargets, NamespaceChoice, TargetError},
+};
 
 /// At most this many objects are asked about: each is a request.
 const MOST_PATCHES: usize = 200;
@@ -44,72 +49,12 @@ pub struct Session<S: ?Sized = dyn Source> {
     pub(super) source: S,
 }
 
-/// Reads beyond the lists. A dump has no more to read: it keeps the defaults.
+/// Where objects come from.
 pub trait Source {
-    fn is_live(&self) -> bool {
-        false
-    }
+    /// The cluster, for reads beyond the lists; `None` if the source is a dump, which has no more to read.
+    fn cluster(&self) -> Option<&Cluster>;
 
-    /// From now on, a missing API path proves that its objects don't exist (R3.16).
-    fn trust_missing_apis(&mut self) {}
-
-    fn look_up(&self, _snapshot: &mut Snapshot, _coordinates: &[Coordinate]) {}
-
-    fn fetch_facts(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
-
-    /// Reads what decides when the cluster removes these objects by itself.
-    fn fetch_reclaim_facts(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
-
-    /// Reads whether the kubelets of these Nodes report.
-    fn fetch_kubelets(&self, _snapshot: &mut Snapshot, _nodes: &[ObjectId]) {}
-
-    fn fetch_setters(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) {}
-
-    /// Reads READY and STATUS of these objects; `None` if the source has none.
-    fn fetch_statuses(&self, _snapshot: &Snapshot, _objects: &[ObjectId]) -> Option<Statuses> {
-        None
-    }
-
-    /// Reads objects again. Returns whether any has changed: **ids may change then**.
-    fn recheck(&self, _snapshot: &mut Snapshot, _objects: &[ObjectId]) -> bool {
-        false
-    }
-
-    /// Of each of these objects, why the API server refuses any change as invalid; see [`crate::act::unpatchable`].
-    fn unpatchable(&self, _snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Option<String>> {
-        vec![None; objects.len()]
-    }
-
-    /// What `kubectl apply` applied last to each of these objects, by uid. What can't be read is missing.
-    fn fetch_last_applied(&self, _snapshot: &Snapshot, _objects: &[ObjectId]) -> FxHashMap<String, LastApplied> {
-        FxHashMap::default()
-    }
-
-    /// Whether a list that failed still fails. What the server no longer serves has nothing to list.
-    fn still_fails(&self, _snapshot: &Snapshot, _list: &ListRecord) -> bool {
-        true
-    }
-
-    /// The collector's events about owners in other namespaces.
-    ///
-    /// # Errors
-    /// Why they can't be read.
-    fn owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
-        Ok(Vec::new())
-    }
-
-    /// The events about objects of this name; see [`crate::cluster::Connection::events_about`].
-    ///
-    /// # Errors
-    /// Why they can't be read; a dump has none.
-    fn events_about(&self, _namespace: &str, _name: &str) -> Result<Vec<NamedEvent>, String> {
-        Err("a dump has no events".to_owned())
-    }
-
-    /// How many objects of a resource a namespace contains; `None` if unknown.
-    fn count(&self, _resource: &Resource, _namespace: &str) -> Option<u64> {
-        None
-    }
+    fn cluster_mut(&mut self) -> Option<&mut Cluster>;
 }
 
 /// Files, which have been read completely.
@@ -118,17 +63,37 @@ pub struct Dump;
 /// A dump: nothing can be written.
 pub type DumpSession = Session<Dump>;
 
-impl Source for Dump {}
+impl Source for Dump {
+    fn cluster(&self) -> Option<&Cluster> {
+        None
+    }
+
+    fn cluster_mut(&mut self) -> Option<&mut Cluster> {
+        None
+    }
+}
+
+impl Source for Cluster {
+    fn cluster(&self) -> Option<&Cluster> {
+        Some(self)
+    }
+
+    fn cluster_mut(&mut self) -> Option<&mut Cluster> {
+        Some(self)
+    }
+}
 
 impl<S: Source + ?Sized> Session<S> {
     /// Whether the source is a cluster.
     pub fn is_live(&self) -> bool {
-        self.source.is_live()
+        self.source.cluster().is_some()
     }
 
-    /// See [`Source::trust_missing_apis`].
+    /// From now on, a missing API path proves that its objects don't exist (R3.16).
     pub fn trust_missing_apis(&mut self) {
-        self.source.trust_missing_apis();
+        if let Some(cluster) = self.source.cluster_mut() {
+            cluster.connection.trust_missing_apis();
+        }
     }
 
     /// A Namespace as the only target stands for what is in it. Returns whether it is; it stays a target.
@@ -193,7 +158,7 @@ impl<S: Source + ?Sized> Session<S> {
             None => NamespaceChoice::WhereverUnique,
         };
         let unlisted = query.unlisted(&mut self.snapshot, &choice);
-        self.source.look_up(&mut self.snapshot, &unlisted);
+        self.look_up(&unlisted);
         query.resolve(&self.snapshot, &choice, within.as_deref())
     }
 
@@ -212,20 +177,16 @@ impl<S: Source + ?Sized> Session<S> {
         // A look-up that failed before would fail again.
         let coordinates: Vec<Coordinate> =
             needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
-        if !coordinates.is_empty() {
-            self.source.look_up(&mut self.snapshot, &coordinates);
-        }
+        self.look_up(&coordinates);
         let facts = needs.all_facts();
-        if !facts.is_empty() {
-            self.source.fetch_facts(&mut self.snapshot, &facts);
-        }
-        if !needs.kubelets.is_empty() {
-            let nodes: Vec<ObjectId> = needs.kubelets.iter().copied().collect();
-            self.source.fetch_kubelets(&mut self.snapshot, &nodes);
-        }
+        let nodes: Vec<ObjectId> = needs.kubelets.iter().copied().collect();
         let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
-        if !setters.is_empty() {
-            self.source.fetch_setters(&mut self.snapshot, &setters);
+        if let Some(Cluster { runtime, connection, .. }) = self.source.cluster() {
+            runtime.block_on(async {
+                connection.fetch_facts(&mut self.snapshot, &facts).await;
+                connection.fetch_kubelets(&mut self.snapshot, &nodes).await;
+                connection.fetch_setters(&mut self.snapshot, &setters).await;
+            });
         }
         self.try_patches(&needs.patches);
         known(&self.snapshot) != before
@@ -233,12 +194,13 @@ impl<S: Source + ?Sized> Session<S> {
 
     /// Asks of those of these objects that were not asked about whether they still satisfy their schema.
     fn try_patches(&mut self, objects: &BTreeSet<ObjectId>) {
+        let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return };
         let known = &self.snapshot.told.unpatchable;
         let uid = |object: &ObjectId| self.snapshot.object(*object).uid;
-        let is_new = |object: &ObjectId| self.is_live() && !known.contains_key(&uid(object));
+        let is_new = |object: &ObjectId| !known.contains_key(&uid(object));
         let left = MOST_PATCHES.saturating_sub(known.len());
         let asked: Vec<ObjectId> = objects.iter().copied().filter(is_new).take(left).collect();
-        let answers = self.source.unpatchable(&self.snapshot, &asked);
+        let answers = runtime.block_on(unpatchable(connection, &self.snapshot, &asked));
         let answers: Vec<_> = asked.iter().map(uid).zip(answers).collect();
         self.snapshot.told.unpatchable.extend(answers);
     }
@@ -251,7 +213,7 @@ impl<S: Source + ?Sized> Session<S> {
         coordinates.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
         coordinates.dedup();
         let others = coordinates.split_off(most.min(coordinates.len()));
-        self.source.look_up(&mut self.snapshot, &coordinates);
+        self.look_up(&coordinates);
         let mut gaps = Gaps::default();
         for coordinate in others {
             gaps.add_object(&self.snapshot, coordinate, format!("not looked up: more than {}", thousands(most)));
@@ -260,19 +222,39 @@ impl<S: Source + ?Sized> Session<S> {
         gaps.record(&mut self.snapshot);
     }
 
-    /// See [`Source::fetch_last_applied`].
+    fn look_up(&mut self, coordinates: &[Coordinate]) {
+        if let Some(Cluster { runtime, connection, .. }) = self.source.cluster() {
+            runtime.block_on(connection.look_up(&mut self.snapshot, coordinates));
+        }
+    }
+
+    /// What `kubectl apply` applied last to each of these objects, by uid. What can't be read is missing.
     pub(crate) fn fetch_last_applied(&self, objects: &[ObjectId]) -> FxHashMap<String, LastApplied> {
-        self.source.fetch_last_applied(&self.snapshot, objects)
+        let (snapshot, mut found) = (&self.snapshot, FxHashMap::default());
+        let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return found };
+        let mut each = |object: ObjectId, whole: Whole| {
+            if let Whole::Object(whole) = whole {
+                found.insert(snapshot.text(snapshot.object(object).uid).to_owned(), LastApplied::of(&whole));
+            }
+            Ok::<_, Infallible>(())
+        };
+        let Ok(()) = runtime.block_on(connection.fetch_whole(snapshot, objects, &mut each));
+        found
     }
 
     /// Reads which field managers set the finalizers of these objects.
     pub fn fetch_setters(&mut self, objects: &[ObjectId]) {
-        self.source.fetch_setters(&mut self.snapshot, objects);
+        if let Some(Cluster { runtime, connection, .. }) = self.source.cluster() {
+            runtime.block_on(connection.fetch_setters(&mut self.snapshot, objects));
+        }
     }
 
-    /// See [`Source::fetch_statuses`].
+    /// Reads READY and STATUS of these objects; `None` if the source has none.
     pub fn statuses(&self, objects: &[ObjectId]) -> Option<Statuses> {
-        self.source.fetch_statuses(&self.snapshot, objects)
+        let Cluster { runtime, connection, .. } = self.source.cluster()?;
+        let mut statuses = Statuses::default();
+        runtime.block_on(connection.fetch_statuses(&self.snapshot, objects, &mut statuses));
+        Some(statuses)
     }
 
     /// Looks up objects that the lists lack, because lists are outdated as soon as they are read (R8.7). Returns
@@ -288,7 +270,7 @@ impl<S: Source + ?Sized> Session<S> {
             coordinates.iter().map(look_up).collect()
         };
         let before = seen(&self.snapshot);
-        self.source.look_up(&mut self.snapshot, &coordinates);
+        self.look_up(&coordinates);
         seen(&self.snapshot) != before
     }
 
@@ -300,35 +282,43 @@ impl<S: Source + ?Sized> Session<S> {
 
     /// Reads what decides whether and when the cluster removes these objects by itself.
     pub fn fetch_reclaim_facts(&mut self, objects: &[ObjectId]) {
-        if !self.is_live() {
-            return;
-        }
+        let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return };
         // The claim of a volume is known once the volume is.
         for _ in 0..2 {
             let graph = OwnerGraph::new(&self.snapshot);
             let deciding: BTreeSet<ObjectId> =
                 objects.iter().flat_map(|id| reclaim::deciding(&self.snapshot, &graph, *id)).collect();
-            self.source.fetch_reclaim_facts(&mut self.snapshot, &deciding.into_iter().collect::<Vec<_>>());
+            let deciding: Vec<ObjectId> = deciding.into_iter().collect();
+            runtime.block_on(connection.fetch_reclaim_facts_of(&mut self.snapshot, &deciding));
         }
     }
 
-    /// See [`Source::recheck`].
+    /// Reads objects again. Returns whether any has changed: **ids may change then**.
     pub fn recheck(&mut self, objects: &[ObjectId]) -> bool {
-        self.source.recheck(&mut self.snapshot, objects)
+        let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return false };
+        let seen = runtime.block_on(connection.recheck(&self.snapshot, objects));
+        let changed = seen.iter().any(|(_, again)| *again != RecheckResult::Same);
+        if changed {
+            self.snapshot.update(seen);
+        }
+        changed
     }
 
     /// The lists that failed and no longer do, by their place in [`Snapshot::lists`]. A list that may not be read isn't
-    /// tried again.
+    /// tried again; what the server no longer serves has nothing to list.
     pub fn recovered_lists(&self) -> FxHashSet<usize> {
+        let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return FxHashSet::default() };
         let failed =
             |list: &ListRecord| list.failure.as_ref().is_some_and(|reason| reason.kind() != GapKind::Forbidden);
         let lists = self.snapshot.lists.iter().enumerate().filter(|(_, list)| failed(list));
-        lists.filter(|(_, list)| !self.source.still_fails(&self.snapshot, list)).map(|(place, _)| place).collect()
+        let recovered = lists.filter(|(_, list)| !runtime.block_on(connection.still_fails(&self.snapshot, list)));
+        recovered.map(|(place, _)| place).collect()
     }
 
     /// The collector's events about owners in other namespaces. If they can't be read, the snapshot has a gap.
     pub fn owner_events(&mut self) -> Vec<OwnerEvent> {
-        self.source.owner_events().unwrap_or_else(|reason| {
+        let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return Vec::new() };
+        runtime.block_on(connection.invalid_owner_events()).unwrap_or_else(|reason| {
             add_gaps(
                 &mut self.snapshot,
                 vec![Gap { resource: "events".to_owned(), namespace: None, reason: reason.into() }],
@@ -337,22 +327,24 @@ impl<S: Source + ?Sized> Session<S> {
         })
     }
 
-    /// See [`Source::events_about`].
+    /// The events about objects of this name; see [`crate::cluster::Connection::events_about`].
     ///
     /// # Errors
-    /// Why they can't be read.
+    /// Why they can't be read; a dump has none.
     pub fn events_about(&self, namespace: &str, name: &str) -> Result<Vec<NamedEvent>, String> {
-        self.source.events_about(namespace, name)
+        let cluster = self.source.cluster().ok_or("a dump has no events")?;
+        cluster.runtime.block_on(cluster.connection.events_about(namespace, name))
     }
 
     /// Counts objects that a plan deletes without naming them.
     pub fn count(&self, mut unlisted_contents: Vec<UnlistedContents>) -> Vec<UnlistedContents> {
+        let Some(Cluster { runtime, connection, .. }) = self.source.cluster() else { return unlisted_contents };
         for of_namespace in &mut unlisted_contents {
             let namespace = self.snapshot.text(self.snapshot.object(of_namespace.namespace).name);
             for unlisted in &mut of_namespace.unlisted {
                 let resource = self.snapshot.resources.get(unlisted.resource);
                 if resource.has_verb("list") {
-                    unlisted.count = self.source.count(resource, namespace);
+                    unlisted.count = runtime.block_on(connection.count(resource, namespace));
                 }
             }
         }
