@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use crate::{
     cluster::{Connection, Failure},
-    model::{ResourceId, Resources},
+    model::{ObjectId, ResourceId, Resources, Snapshot},
     wording::{grouped, named},
 };
 
@@ -177,6 +177,26 @@ impl Verdicts {
 }
 
 impl Access {
+    /// Requests with these verbs: for one object, or without a name for all of the resource, in a namespace or without
+    /// one everywhere.
+    pub fn each(
+        verbs: &[&'static str],
+        resource: ResourceId,
+        namespace: &str,
+        name: &str,
+    ) -> impl Iterator<Item = Access> {
+        verbs.iter().map(move |verb| {
+            let (namespace, name) = (namespace.to_owned(), name.to_owned());
+            Access { verb, resource, subresource: "", namespace, name }
+        })
+    }
+
+    /// Requests with these verbs for an object of a snapshot.
+    pub fn to(verbs: &[&'static str], snapshot: &Snapshot, object: ObjectId) -> impl Iterator<Item = Access> {
+        let found = snapshot.object(object);
+        Access::each(verbs, found.resource, snapshot.text(found.namespace), snapshot.text(found.name))
+    }
+
     /// As errors name it: `delete pods web-1 in namespace shop`.
     pub fn describe(&self, resources: &Resources) -> String {
         format!("{} {}", self.verb, self.objects(resources))

@@ -1,14 +1,16 @@
 //! `--print-role`: the least rights that this very command needs.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
+    act::Access,
     archive::Archive,
     cluster::Scope,
-    model::{Resource, Resources},
+    model::ResourceId,
     operations::{
         Discovered, OperationError, ReadScope, TargetConfig,
         cancel::Cancel,
+        delete::HoldConfig,
         predict::{PlanOptions, predict},
         restore::Restore,
         rights::Rights,
@@ -20,7 +22,7 @@ use crate::{
 
 use super::{
     archive::targets_and_file,
-    args::{DeleteArgs, DryRunArg, GlobalArgs, RestoreArgs, TargetArgs},
+    args::{DeleteArgs, DryRunArg, GlobalArgs, PropagationArgs, TargetArgs},
     cancel,
     commands::Command,
     flags::propagation_of,
@@ -56,124 +58,93 @@ pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Rep
     Ok(Some(Report::of(format!("{head}{}", rights.yaml(&format!("kubectl-gc-{name}"))))))
 }
 
-fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Rights), OperationError> {
-    if let Command::Restore(args) = command {
-        return Ok(("restore", of_restore(global, args)?));
-    }
-    if let Command::Cancel(args) = command {
-        return Ok(("cancel", Cancel::open(&global.cluster()?, cancel::config(global, args))?.rights()));
-    }
-    let open = |targets: &TargetArgs| -> Result<(Discovered, TargetConfig), OperationError> {
-        let targets = global.targets(targets)?;
-        Ok((Discovered::connect(&global.cluster()?)?, targets))
-    };
-    let everything = |discovered: &Discovered, verbs: &[&'static str]| {
-        let mut rights = Rights::default();
-        rights.read(&discovered.resources, &Scope::Everything, verbs);
-        rights
-    };
-    Ok(match command {
-        Command::Tree(args) => {
-            let (discovered, targets) = open(&args.targets)?;
-            let mut rights = Rights::default();
-            let verbs: &[&'static str] = if args.watch { &READ_AND_WATCH } else { &READ };
-            rights.read(&discovered.resources, &discovered.scope(&targets, ReadScope::Namespace)?, verbs);
-            rights.add(of_ignored(&discovered, &targets, verbs)?);
-            ("tree", rights)
-        }
-        // Owners may be anywhere.
-        Command::Plan(args) if args.apply.apply => {
-            let discovered = open(&TargetArgs::default())?.0;
-            let mut rights = everything(&discovered, &READ);
-            rights.read_admission(&discovered.resources, &READ);
-            ("plan", rights)
-        }
-        Command::Plan(args) => {
-            let (discovered, targets) = open(&args.targets)?;
-            let mut rights = Rights::default();
-            rights.read_admission(&discovered.resources, &READ);
-            rights.add(of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), &READ)?);
-            ("plan", rights)
-        }
-        Command::Archive(args) => {
-            let (discovered, targets) = open(&targets_and_file(&args.targets)?.0)?;
-            ("archive", of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), &READ)?)
-        }
-        Command::Delete(args) => ("delete", of_delete(open(&args.targets)?, args)?),
-        Command::Doctor(args) => {
-            let (discovered, targets) = open(&scope(global, &args.targets))?;
-            let mut rights = everything(&discovered, &READ);
-            rights.add(of_ignored(&discovered, &targets, &READ)?);
-            rights.read_events(&discovered.resources);
-            if args.probe {
-                let namespace = discovered.namespace();
-                if let Some(resource) = core(&discovered.resources, "ConfigMap") {
-                    rights.allow(&namespace, resource, &[], &["create", "delete", "get"]);
-                }
-            }
-            ("doctor", rights)
-        }
-        Command::Explain(args) => {
-            let (discovered, targets) = open(&args.targets)?;
-            let mut rights = everything(&discovered, &READ);
-            rights.add(of_ignored(&discovered, &targets, &READ)?);
-            rights.read_events(&discovered.resources);
-            ("explain", rights)
-        }
-        // What is deleted is chosen later: that right is not part of it.
-        Command::Tui(args) => {
-            let (discovered, targets) = open(&args.targets)?;
-            let mut rights = everything(&discovered, &READ_AND_WATCH);
-            rights.read_admission(&discovered.resources, &READ_AND_WATCH);
-            rights.add(of_ignored(&discovered, &targets, &READ_AND_WATCH)?);
-            rights.read_events(&discovered.resources);
-            ("tui", rights)
-        }
-        Command::Reclaim(args) => {
-            let (discovered, targets) = open(&args.targets)?;
-            let mut rights = everything(&discovered, &READ);
-            rights.add(of_ignored(&discovered, &targets, &READ)?);
-            ("reclaim", rights)
-        }
-        Command::Snapshot(_) => ("snapshot", everything(&open(&TargetArgs::default())?.0, &READ)),
-        Command::Resources(args) if args.count => {
-            ("resources", everything(&open(&TargetArgs::default())?.0, &["list"]))
-        }
-        _ => ("resources", Rights::default()),
-    })
+/// How much a command reads.
+enum Reads {
+    /// What is in the targets' namespace.
+    Namespace,
+    Everything,
+    /// What a plan with this policy depends on.
+    Plan(Option<Propagation>),
 }
 
-/// What the collector ignores is read only if it is a target.
-fn of_ignored(
-    discovered: &Discovered,
-    targets: &TargetConfig,
-    verbs: &[&'static str],
-) -> Result<Rights, OperationError> {
-    let mut rights = Rights::default();
-    let resources = &discovered.resources;
-    for (id, namespace, _) in discovered.named(targets)? {
+fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Rights), OperationError> {
+    let while_watched = |watched: bool| -> &[&'static str] { if watched { &READ_AND_WATCH } else { &READ } };
+    let policy = |args: &PropagationArgs| Reads::Plan(args.policy().map(propagation_of));
+    let nothing = TargetArgs::default();
+    let (name, targets, reads, verbs): (_, _, _, &[&'static str]) = match command {
+        Command::Restore(args) => {
+            let objects = restore::objects(&Archive::open(&args.archive)?)?;
+            let restore = Restore::open(&global.cluster()?, objects, &restore::request(global, args))?;
+            return Ok(("restore", restore.rights()));
+        }
+        Command::Cancel(args) => {
+            return Ok(("cancel", Cancel::open(&global.cluster()?, cancel::config(global, args))?.rights()));
+        }
+        Command::Tree(args) => ("tree", args.targets.clone(), Reads::Namespace, while_watched(args.watch)),
+        // Owners may be anywhere.
+        Command::Plan(args) if args.apply.apply => ("plan", nothing, Reads::Everything, &READ),
+        Command::Plan(args) => ("plan", args.targets.clone(), policy(&args.propagation), &READ),
+        Command::Archive(args) => ("archive", targets_and_file(&args.targets)?.0, policy(&args.propagation), &READ),
+        Command::Delete(args) => {
+            let verbs = while_watched(args.consent.dry_run == DryRunArg::None);
+            ("delete", args.targets.clone(), policy(&args.propagation), verbs)
+        }
+        Command::Doctor(args) => ("doctor", scope(global, &args.targets), Reads::Everything, &READ),
+        Command::Explain(args) => ("explain", args.targets.clone(), Reads::Everything, &READ),
+        // What is deleted is chosen later: that right is not part of it.
+        Command::Tui(args) => ("tui", args.targets.clone(), Reads::Everything, &READ_AND_WATCH),
+        Command::Reclaim(args) => ("reclaim", args.targets.clone(), Reads::Everything, &READ),
+        Command::Snapshot(_) => ("snapshot", nothing, Reads::Everything, &READ),
+        Command::Resources(args) if args.count => ("resources", nothing, Reads::Everything, &["list"]),
+        _ => return Ok(("resources", Rights::default())),
+    };
+    let targets = global.targets(&targets)?;
+    let discovered = Discovered::connect(&global.cluster()?)?;
+    let (resources, mut rights) = (&discovered.resources, Rights::default());
+    // What the collector ignores is read only if it is a target.
+    for (id, namespace, _) in discovered.named(&targets)? {
         if resources.not_watched(resources.picked(id)).is_some() {
-            rights.allow(&namespace, resources.get(id), &[], verbs);
+            rights.allow(&namespace, resources.get(id), verbs);
         }
     }
-    Ok(rights)
+    if matches!(command, Command::Doctor(_) | Command::Explain(_) | Command::Tui(_)) {
+        rights.read_events(resources);
+    }
+    if matches!(command, Command::Plan(_) | Command::Delete(_) | Command::Tui(_)) {
+        rights.read_admission(resources, verbs);
+    }
+    match command {
+        Command::Doctor(args) if args.probe => {
+            if let Some(id) = resources.by_group_kind("", "ConfigMap") {
+                rights.allow(&discovered.namespace(), resources.get(id), &["create", "delete", "get"]);
+            }
+        }
+        Command::Delete(args) => write(&mut rights, &discovered, &targets, args)?,
+        _ => {}
+    }
+    match reads {
+        Reads::Namespace => rights.read(resources, &discovered.scope(&targets, ReadScope::Namespace)?, verbs),
+        Reads::Everything => rights.read(resources, &Scope::Everything, verbs),
+        Reads::Plan(propagation) => read_for_plan(&mut rights, discovered, &targets, propagation, verbs)?,
+    }
+    Ok((name, rights))
 }
 
 /// A plan of objects in one namespace reads that namespace, and by name the nodes and volumes that the plan depends on:
 /// to find them, it is made with the rights of the user who asks. A foreground delete can be blocked from elsewhere.
-fn of_plan(
+fn read_for_plan(
+    rights: &mut Rights,
     discovered: Discovered,
     targets: &TargetConfig,
     propagation: Option<Propagation>,
     verbs: &[&'static str],
-) -> Result<Rights, OperationError> {
-    let mut rights = of_ignored(&discovered, targets, verbs)?;
+) -> Result<(), OperationError> {
     let namespace = match discovered.only_namespace(targets)? {
         Some(namespace) if propagation != Some(Propagation::Foreground) => namespace,
         _ => {
             rights.read(&discovered.resources, &Scope::Everything, verbs);
             rights.read_events(&discovered.resources);
-            return Ok(rights);
+            return Ok(());
         }
     };
     rights.read_namespace(&discovered.resources, &namespace, verbs);
@@ -190,50 +161,34 @@ fn of_plan(
     }
     rights.read_named(&snapshot.resources, "Node", nodes);
     rights.read_named(&snapshot.resources, "PersistentVolume", volumes);
-    Ok(rights)
+    Ok(())
 }
 
-fn of_delete((discovered, targets): (Discovered, TargetConfig), args: &DeleteArgs) -> Result<Rights, OperationError> {
-    let mut own = Rights::default();
+/// The user's own writes of a delete.
+fn write(
+    rights: &mut Rights,
+    discovered: &Discovered,
+    targets: &TargetConfig,
+    args: &DeleteArgs,
+) -> Result<(), OperationError> {
     let resources = &discovered.resources;
-    for (resource, namespace, names) in discovered.named(&targets)? {
-        own.allow(&namespace, resources.get(resource), &names, &["delete"]);
-        if args.hold.is_some() {
-            own.allow(&namespace, resources.get(resource), &names, &["get", "patch"]);
-            let place = match (resources.get(resource).namespaced, &args.hold_namespace) {
-                (true, _) => namespace,
-                (false, Some(chosen)) => chosen.clone(),
-                (false, None) => discovered.namespace(),
-            };
-            if let Some(secrets) = core(resources, "Secret") {
-                own.allow(&place, secrets, &[], &["create", "delete", "get", "patch"]);
+    let hold = HoldConfig { time: Duration::ZERO, namespace: args.hold_namespace.clone() };
+    for (id, namespace, names) in discovered.named(targets)? {
+        // Without names, all objects of the type.
+        for name in names.iter().map(String::as_str).chain(names.is_empty().then_some("")) {
+            rights.grant(resources, Access::each(&["delete"], id, &namespace, name));
+            if args.hold.is_some() {
+                rights.grant(resources, hold.requests(resources, id, &namespace, name, &discovered.namespace()));
             }
         }
     }
-    let only = discovered.only_namespace(&targets)?.unwrap_or_default();
+    let only = discovered.only_namespace(targets)?.unwrap_or_default();
     for text in &args.keep.keep {
-        let types: Vec<&Resource> = match KeepQuery::parse(text, resources)?.resources() {
-            types if types.is_empty() => resources.deletable().map(|(_, resource)| resource).collect(),
-            types => types.into_iter().map(|id| resources.get(id)).collect(),
+        let types: Vec<ResourceId> = match KeepQuery::parse(text, resources)?.resources() {
+            types if types.is_empty() => resources.deletable().map(|(id, _)| id).collect(),
+            types => types,
         };
-        types.into_iter().for_each(|resource| own.allow(&only, resource, &[], &["patch"]));
+        types.into_iter().for_each(|id| rights.allow(&only, resources.get(id), &["patch"]));
     }
-    let dry_run = args.consent.dry_run;
-    let verbs: &[&'static str] = if dry_run == DryRunArg::None { &READ_AND_WATCH } else { &READ };
-    own.read_admission(resources, verbs);
-    let mut rights = of_plan(discovered, &targets, args.propagation.policy().map(propagation_of), verbs)?;
-    rights.add(own);
-    Ok(rights)
-}
-
-fn of_restore(global: &GlobalArgs, args: &RestoreArgs) -> Result<Rights, OperationError> {
-    let objects = restore::objects(&Archive::open(&args.archive)?)?;
-    let restore = Restore::open(&global.cluster()?, objects, &restore::request(global, args))?;
-    let mut rights = Rights::default();
-    rights.restore(&restore.with_defined(), &restore.plan);
-    Ok(rights)
-}
-
-fn core<'a>(resources: &'a Resources, kind: &str) -> Option<&'a Resource> {
-    resources.by_group_kind("", kind).map(|id| resources.get(id))
+    Ok(())
 }

@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    act::{Access, Begun, HoldFailure, StoredHold, TakeBack, find_hold, list_holds, review},
+    act::{Access, Begun, HoldFailure, StoredHold, TakeBack, find_hold, list_holds},
     cluster::Scope,
     hold::{HeldDependent, MOST, SECRET_PREFIX},
-    model::{Gap, Identity, Mapping, ResourceId, Resources, Snapshot},
+    model::{Gap, Identity, Mapping, ResourceId, Resources},
 };
 
 use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
-    access::require_allowed,
     hold::{HoldOutcome, HoldResult, dependents, lost_owners},
     rights::Rights,
     targets::{TargetQuery, type_and_names},
@@ -90,7 +89,6 @@ impl Cancel {
     /// # Errors
     /// Resources that could not be read, and missing rights.
     pub fn check(&self) -> Result<Vec<String>, OperationError> {
-        let snapshot = &self.session.snapshot;
         let gaps = self.gaps();
         if !gaps.is_empty() && !self.config.allow_incomplete {
             let names: Vec<String> = gaps.iter().map(ToString::to_string).collect();
@@ -105,10 +103,7 @@ impl Cancel {
         if !too_big.is_empty() {
             return Err(OperationError::NoHold(too_big));
         }
-        let wanted = self.requests(snapshot);
-        let verdicts =
-            self.session.run(async |connection, snapshot| review(connection, &snapshot.resources, &wanted).await);
-        Ok(require_allowed(verdicts, &snapshot.resources, "taken back")?.into_iter().collect())
+        Ok(self.session.require_allowed(&self.requests(), "taken back")?.into_iter().collect())
     }
 
     /// Why the dependents of a hold can't be recorded, if that is so.
@@ -137,26 +132,22 @@ impl Cancel {
         snapshot.may_hide(&there)
     }
 
-    fn requests(&self, snapshot: &Snapshot) -> BTreeSet<Access> {
+    fn requests(&self) -> BTreeSet<Access> {
+        let resources = &self.session.snapshot.resources;
         let mut wanted = BTreeSet::new();
-        let secrets = snapshot.resources.by_group_kind("", "Secret");
+        let secrets = resources.by_group_kind("", "Secret");
         for hold in &self.holds {
             let about = &hold.record.about;
-            let mut want = |verb, resource: Option<ResourceId>, namespace: &str, name: &str| {
-                let Some(resource) = resource else { return };
-                let (namespace, name) = (namespace.to_owned(), name.to_owned());
-                wanted.insert(Access { verb, resource, subresource: "", namespace, name });
+            let mut want = |verbs: &[&'static str], resource: Option<ResourceId>, namespace: &str, name: &str| {
+                wanted.extend(resource.into_iter().flat_map(|id| Access::each(verbs, id, namespace, name)));
             };
-            let resource = served(&snapshot.resources, &about.api_version, &about.kind);
-            want("create", resource, &about.namespace, "");
-            for verb in ["get", "patch", "delete"] {
-                want(verb, resource, &about.namespace, &about.name);
-                want(verb, secrets, &hold.namespace, &hold.name);
-            }
+            let resource = served(resources, &about.api_version, &about.kind);
+            want(&["create"], resource, &about.namespace, "");
+            want(&["get", "patch", "delete"], resource, &about.namespace, &about.name);
+            want(&["get", "patch", "delete"], secrets, &hold.namespace, &hold.name);
             for dependent in self.dependents(hold).iter().chain(&about.dependents) {
-                let resource = served(&snapshot.resources, &dependent.api_version, &dependent.kind);
-                want("get", resource, &dependent.namespace, &dependent.name);
-                want("patch", resource, &dependent.namespace, &dependent.name);
+                let resource = served(resources, &dependent.api_version, &dependent.kind);
+                want(&["get", "patch"], resource, &dependent.namespace, &dependent.name);
             }
         }
         wanted
@@ -164,8 +155,7 @@ impl Cancel {
 
     /// The least rights that this needs.
     pub fn rights(&self) -> Rights {
-        let (snapshot, mut rights) = (&self.session.snapshot, Rights::default());
-        let resources = &snapshot.resources;
+        let (resources, mut rights) = (&self.session.snapshot.resources, Rights::default());
         let verbs = ["get", "list", "watch"];
         for hold in &self.holds {
             match hold.record.about.namespace.as_str() {
@@ -173,10 +163,7 @@ impl Cancel {
                 namespace => rights.read_namespace(resources, namespace, &verbs),
             }
         }
-        for Access { verb, resource, namespace, name, .. } in self.requests(snapshot) {
-            let names: Vec<String> = Some(name).filter(|name| !name.is_empty()).into_iter().collect();
-            rights.allow(&namespace, resources.get(resource), &names, &[verb]);
-        }
+        rights.grant(resources, self.requests());
         rights
     }
 

@@ -6,12 +6,12 @@ use k8s_openapi::{
 };
 
 /// What may be done to some resources; to any of them if no names are given.
-pub fn rule(group: &str, resources: &[&str], names: &[String], verbs: &[&str]) -> PolicyRule {
+pub fn rule(group: &str, resources: &[&str], names: &[&str], verbs: &[&str]) -> PolicyRule {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     PolicyRule {
         api_groups: Some(owned(&[group])),
         resources: Some(owned(resources)),
-        resource_names: Some(names.to_vec()).filter(|names| !names.is_empty()),
+        resource_names: Some(owned(names)).filter(|names| !names.is_empty()),
         verbs: owned(verbs),
         ..PolicyRule::default()
     }

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    act::{Access, Mode, restore, review},
+    act::{Access, Mode, restore},
     model::{Gap, Mapping, Resources},
-    restore::{Archived, Item, Outcome, RestorePlan, Restored, ToDo},
+    restore::{Archived, Item, Outcome, Owner, Place, RestorePlan, Restored, ToDo},
 };
 
 use super::{
     ClusterConfig, Discovered, OperationError,
-    access::require_allowed,
     approve::{Proposal, World},
     live::Cluster,
     restore_request::RestoreRequest,
+    rights::Rights,
 };
 
 /// A restore that is being approved.
@@ -49,19 +49,36 @@ impl Restore {
     }
 
     /// What is served once it is needed: also the kinds that archived CRDs define.
-    pub fn with_defined(&self) -> Resources {
+    fn with_defined(&self) -> Resources {
         let served = self.resources.iter().map(|(_, resource)| resource.clone());
         let defined = self.plan.items.iter().flat_map(Item::defines);
         Resources::new(served.chain(defined).collect(), self.resources.preferred_versions().to_vec())
     }
 
-    /// # Errors
-    /// All requests that the API server would forbid.
-    fn require_allowed(&self, foreseen: &[Restored]) -> Result<Option<String>, OperationError> {
+    /// The least rights that this needs if none of its objects exists.
+    pub fn rights(&self) -> Rights {
         let resources = self.with_defined();
-        let wanted = wanted(&self.plan, &resources, foreseen);
-        let Cluster { runtime, connection, .. } = &self.cluster;
-        require_allowed(runtime.block_on(review(connection, &resources, &wanted)), &resources, "restored")
+        let there = self.plan.items.iter().filter(|item| item.left_out.is_none());
+        let created: BTreeSet<&str> = there
+            .clone()
+            .filter(|item| item.archived.place.is("", "Namespace"))
+            .map(|item| item.archived.place.name.as_str())
+            .collect();
+        let absent = vec![Restored::absent(Outcome::WouldBeCreated); self.plan.items.len()];
+        let owners = there.flat_map(|Item { archived, owners, .. }| {
+            let elsewhere = archived.references.iter().zip(owners).filter(|(_, it)| !matches!(it, Owner::Archived(_)));
+            let find = |place: &Place| resources.by_group_kind(place.group(), &place.kind);
+            let found = elsewhere.filter_map(move |(reference, _)| find(&reference.place));
+            found.flat_map(|id| Access::each(&["get"], id, &archived.place.namespace, ""))
+        });
+        // No Role can be in a namespace that doesn't exist yet.
+        let placed = |access: Access| match created.contains(access.namespace.as_str()) {
+            true => Access { namespace: String::new(), ..access },
+            false => access,
+        };
+        let mut rights = Rights::default();
+        rights.grant(&resources, wanted(&self.plan, &resources, &absent).into_iter().chain(owners).map(placed));
+        rights
     }
 }
 
@@ -79,7 +96,9 @@ impl Proposal for Restore {
 
     fn plan(&mut self, notes: &mut Vec<String>) -> Result<Option<Vec<Restored>>, OperationError> {
         let foreseen = self.carry_out(Mode::ClientDryRun, &mut || ());
-        notes.extend(self.require_allowed(&foreseen)?);
+        let resources = self.with_defined();
+        let wanted = wanted(&self.plan, &resources, &foreseen);
+        notes.extend(self.cluster.require_allowed(&resources, &wanted, "restored")?);
         Ok(Some(foreseen))
     }
 
@@ -102,12 +121,12 @@ fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> B
     for (id, (item, restored)) in plan.items.iter().zip(foreseen).enumerate() {
         let place = &item.archived.place;
         let Mapping::Served(resource) = resources.map(&place.api_version, &place.kind) else { continue };
-        if restored.is_left_out() {
+        if item.left_out.is_some() {
             continue;
         }
         let mut want = |verb, subresource| {
-            let (namespace, name) = (place.namespace.clone(), String::new());
-            wanted.insert(Access { verb, resource, subresource, namespace, name });
+            let with_subresource = |access| Access { subresource, ..access };
+            wanted.extend(Access::each(&[verb], resource, &place.namespace, "").map(with_subresource));
         };
         want("get", "");
         // If it is unknown whether it exists, it may have to be created.

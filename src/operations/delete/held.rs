@@ -5,19 +5,16 @@ use std::{collections::BTreeSet, time::Duration};
 use serde_json::Value;
 
 use crate::{
-    act::{
-        Access, Answered, HoldFailure, Holding, LetGo, Seen, Sent, go_on, hold as hold_object, list_holds, look, review,
-    },
+    act::{Access, Answered, HoldFailure, Holding, LetGo, Seen, Sent, go_on, hold as hold_object, list_holds, look},
     cluster::Whole,
     hold::{HOLD, Held, HoldRecord, MOST, NotHeld, UNCANCELLED, counted_pods, meanwhile, why_not},
-    model::{Identity, ObjectEvent, ObjectId, RawObject, Snapshot},
+    model::{Identity, ObjectEvent, ObjectId, RawObject, ResourceId, Resources, Snapshot},
     plan::Plan,
 };
 
 use super::{
     super::{
         OperationError,
-        access::require_allowed,
         hold::{HoldOutcome, HoldResult, HoldTrouble, dependents, record},
     },
     Delete,
@@ -29,6 +26,26 @@ pub struct HoldConfig {
     pub time: Duration,
     /// The namespace of the Secrets of cluster-scoped targets; `None`: the kubeconfig's.
     pub namespace: Option<String>,
+}
+
+impl HoldConfig {
+    /// What holding a target takes, or without a name any of a resource: the Secret, the finalizers and the DELETE.
+    pub fn requests(
+        &self,
+        resources: &Resources,
+        target: ResourceId,
+        namespace: &str,
+        name: &str,
+        default_namespace: &str,
+    ) -> Vec<Access> {
+        let place = match resources.get(target).namespaced {
+            true => namespace,
+            false => self.namespace.as_deref().unwrap_or(default_namespace),
+        };
+        let secrets = resources.by_group_kind("", "Secret").into_iter();
+        let secrets = secrets.flat_map(|id| Access::each(&["create", "get", "patch", "delete"], id, place, ""));
+        Access::each(&["get", "patch", "delete"], target, namespace, name).chain(secrets).collect()
+    }
 }
 
 /// A target that is held.
@@ -90,15 +107,9 @@ impl Delete {
         if !refused.is_empty() {
             return Err(OperationError::NotHeld(refused));
         }
-        let verdicts = {
-            let wanted = self.hold_requests(plan, &config);
-            self.session.run(async |connection, snapshot| review(connection, &snapshot.resources, &wanted).await)
-        };
-        notes.extend(require_allowed(verdicts, &self.session.snapshot.resources, "deleted")?);
-        let wanted = self.cancel_requests(plan, &patched);
-        let verdicts =
-            self.session.run(async |connection, snapshot| review(connection, &snapshot.resources, &wanted).await);
-        if let Some(what) = verdicts.forbidden(&self.session.snapshot.resources) {
+        notes.extend(self.session.require_allowed(&self.hold_requests(plan, &config), "deleted")?);
+        let verdicts = self.session.source.review(&snapshot.resources, &self.cancel_requests(plan, &patched));
+        if let Some(what) = verdicts.forbidden(&snapshot.resources) {
             notes.push(format!("You could not take it back yourself: you may not {what}."));
         }
         Ok(notes)
@@ -169,40 +180,23 @@ impl Delete {
     /// The user's own requests: the Secret, the finalizers and the DELETE.
     fn hold_requests(&self, plan: &Plan, config: &HoldConfig) -> BTreeSet<Access> {
         let snapshot = &self.session.snapshot;
-        let mut wanted = BTreeSet::new();
-        let secrets = snapshot.resources.by_group_kind("", "Secret");
-        for target in &plan.request.targets {
+        let default = self.session.run(async |connection, _| connection.default_namespace().to_owned());
+        let requests = plan.request.targets.iter().flat_map(|target| {
             let object = snapshot.object(*target);
-            let (namespace, name) = (snapshot.text(object.namespace).to_owned(), snapshot.text(object.name).to_owned());
-            for verb in ["get", "patch", "delete"] {
-                let (namespace, name) = (namespace.clone(), name.clone());
-                wanted.insert(Access { verb, resource: object.resource, subresource: "", namespace, name });
-            }
-            let place = match (namespace.as_str(), &config.namespace) {
-                ("", Some(chosen)) => chosen.clone(),
-                ("", None) => self.session.run(async |connection, _| connection.default_namespace().to_owned()),
-                _ => namespace,
-            };
-            for verb in ["create", "get", "patch", "delete"] {
-                let Some(resource) = secrets else { continue };
-                let (namespace, name) = (place.clone(), String::new());
-                wanted.insert(Access { verb, resource, subresource: "", namespace, name });
-            }
-        }
-        wanted
+            let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
+            config.requests(&snapshot.resources, object.resource, namespace, name, &default)
+        });
+        requests.collect()
     }
 
     /// What `cancel` sends beyond that.
     fn cancel_requests(&self, plan: &Plan, dependents: &BTreeSet<ObjectId>) -> BTreeSet<Access> {
         let snapshot = &self.session.snapshot;
-        let access = |id: &ObjectId, verb: &'static str, named: bool| {
-            let object = snapshot.object(*id);
-            let name = if named { snapshot.text(object.name).to_owned() } else { String::new() };
-            let namespace = snapshot.text(object.namespace).to_owned();
-            Access { verb, resource: object.resource, subresource: "", namespace, name }
-        };
-        let create = plan.request.targets.iter().map(|target| access(target, "create", false));
-        create.chain(dependents.iter().map(|dependent| access(dependent, "patch", true))).collect()
+        let create = plan.request.targets.iter().flat_map(|target| {
+            let object = snapshot.object(*target);
+            Access::each(&["create"], object.resource, snapshot.text(object.namespace), "")
+        });
+        create.chain(dependents.iter().flat_map(|one| Access::to(&["patch"], snapshot, *one))).collect()
     }
 
     /// Holds all targets, one after the other, until this time (RFC 3339).

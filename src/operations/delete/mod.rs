@@ -184,7 +184,7 @@ impl Proposal for Delete {
         let (snapshot, plan) = (&self.session.snapshot, &plan.result.plan);
         refuse_orphaning_in_vain(snapshot, plan)?;
         checks::complete(&self.session, plan, &self.config.allow_incomplete)?;
-        notes.extend(checks::allowed(&self.session, &checks::requests(snapshot, &plan.request))?);
+        notes.extend(self.session.require_allowed(&checks::requests(snapshot, &plan.request), "deleted")?);
         let told = self.check_hold(plan)?;
         notes.extend(told.into_iter().filter(|told| !notes.contains(told)).collect::<Vec<_>>());
         Ok(())
