@@ -11,13 +11,11 @@ use crate::{
         archiving::{Archiving, of_content},
     },
     render::{escape::visible, words::plural},
-    server::Propagation,
     wording::{count, thousands},
 };
 
 use super::{
     args::{ArchiveArgs, GlobalArgs, TargetArgs},
-    flags::propagation_of,
     report::{Report, heading},
 };
 
@@ -29,8 +27,8 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
     let mut session = Discovered::expecting(&global.cluster()?, &targets, ReadScope::Everything)?
         .read(&targets, ReadScope::Everything)?;
     let config = ArchiveConfig {
-        propagation: args.propagation.policy().map_or(Propagation::Background, propagation_of),
-        assume: args.assume.assume(),
+        propagation: args.propagation.policy(),
+        assume: args.assume,
         allow_incomplete: args.allow_incomplete.clone(),
     };
     let archived = archive(&mut session, &mut archiving, &config)?;

@@ -7,9 +7,11 @@ use clap::{Args, ValueEnum};
 use crate::{
     bounded::parse_size,
     command_line::is_label,
+    model::effects::Severity,
     operations::{predict::NamedGates, unread::AllowIncomplete},
     plan::{EffectClass, VerdictResult},
     render::output::Format,
+    server::Propagation,
     simulate::Assume,
 };
 
@@ -18,7 +20,7 @@ use super::{
     formats::{self, formats},
     open::OpenArgs,
     printing::PrintArgs,
-    values::allow_incomplete,
+    values::{ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, VERDICTS, allow_incomplete, choice},
     warnings::Warnings,
 };
 
@@ -235,8 +237,8 @@ pub struct PlanArgs {
     ])]
     pub interactive: bool,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
-    pub assume: AssumeArg,
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
+    pub assume: Assume,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
@@ -281,14 +283,14 @@ pub struct GateArgs {
     pub deny: Vec<String>,
     /// Refuse with exit code 2 if the delete has such an effect, or may have: data-loss (data is lost), external (a
     /// load balancer, a cloud's resource, what an add-on manages), unknown
-    #[arg(long, help_heading = "Gates", value_name = "EFFECT", value_enum, value_delimiter = ',')]
-    pub deny_effect: Vec<EffectArg>,
+    #[arg(long, help_heading = "Gates", value_name = "EFFECT", value_parser = choice(EFFECTS), value_delimiter = ',')]
+    pub deny_effect: Vec<EffectClass>,
     /// Refuse with exit code 2 if more objects than this would be deleted, not counting events
     #[arg(long, help_heading = "Gates", value_name = "N")]
     pub max: Option<usize>,
     /// Refuse with exit code 2 for this verdict or a worse one [plan: depends; delete: none]
-    #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_enum)]
-    pub fail_on: Option<FailOnVerdictArg>,
+    #[arg(long, help_heading = "Gates", value_name = "VERDICT", value_parser = choice(VERDICTS))]
+    pub fail_on: Option<Worst<VerdictResult>>,
 }
 
 impl GateArgs {
@@ -302,74 +304,18 @@ impl GateArgs {
     pub fn fails_at(&self, verdict: VerdictResult) -> bool {
         match self.fail_on {
             None => verdict <= VerdictResult::Depends,
-            Some(worst) => worst.result().is_some_and(|worst| verdict <= worst),
+            Some(worst) => worst.is_some_and(|worst| verdict <= worst),
         }
     }
 
     /// The gates, whose types are not resolved yet.
     pub fn named(&self) -> NamedGates {
-        let effect = |arg: &EffectArg| match arg {
-            EffectArg::DataLoss => EffectClass::DataLoss,
-            EffectArg::External => EffectClass::External,
-            EffectArg::Unknown => EffectClass::Unknown,
-        };
         NamedGates {
             deny: self.deny.clone(),
-            deny_effects: self.deny_effect.iter().map(effect).collect(),
+            deny_effects: self.deny_effect.clone(),
             max: self.max,
-            fail_on: self.fail_on.and_then(FailOnVerdictArg::result),
+            fail_on: self.fail_on.flatten(),
         }
-    }
-}
-
-/// `--deny-effect`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EffectArg {
-    /// Data is lost
-    DataLoss,
-    /// Something outside the owner graph is deleted
-    External,
-    /// The effect is not known
-    Unknown,
-}
-
-/// `--fail-on` of a delete, the worst first
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FailOnVerdictArg {
-    /// A webhook or an API loses its backend
-    TakesDown,
-    /// Data is lost
-    DataLoss,
-    /// Something stays Terminating, and no controller is known to finish it
-    Stuck,
-    /// Something waits for a controller that is not known to run
-    Depends,
-    /// Something waits for a controller that runs
-    Waits,
-    /// Something is not certain
-    Unsure,
-    /// Something outside the owner graph is deleted
-    External,
-    /// Anything is deleted or changed
-    Deletes,
-    /// No verdict
-    Never,
-}
-
-impl FailOnVerdictArg {
-    /// The best verdict that is bad news; `None` if none is.
-    fn result(self) -> Option<VerdictResult> {
-        Some(match self {
-            FailOnVerdictArg::TakesDown => VerdictResult::TakesDown,
-            FailOnVerdictArg::DataLoss => VerdictResult::DataLoss,
-            FailOnVerdictArg::Stuck => VerdictResult::Stuck,
-            FailOnVerdictArg::Depends => VerdictResult::Depends,
-            FailOnVerdictArg::Waits => VerdictResult::Waits,
-            FailOnVerdictArg::Unsure => VerdictResult::Unsure,
-            FailOnVerdictArg::External => VerdictResult::External,
-            FailOnVerdictArg::Deletes => VerdictResult::Deletes,
-            FailOnVerdictArg::Never => return None,
-        })
     }
 }
 
@@ -452,8 +398,8 @@ pub struct DeleteArgs {
     #[arg(long, value_name = "NAMESPACE", requires = "hold", hide_short_help = true)]
     pub hold_namespace: Option<String>,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
-    pub assume: AssumeArg,
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
+    pub assume: Assume,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
@@ -519,8 +465,8 @@ pub struct ArchiveArgs {
     #[command(flatten)]
     pub propagation: PropagationArgs,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
-    pub assume: AssumeArg,
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
+    pub assume: Assume,
     /// Archive even if deleted objects could not all be read, and say so in the archive; TYPEs allow only these
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
         default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete)]
@@ -604,8 +550,8 @@ pub struct SweepArgs {
     #[arg(long, value_name = "TIME", default_value = "0", conflicts_with = "dry_run")]
     pub timeout: String,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t, hide_short_help = true)]
-    pub assume: AssumeArg,
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
+    pub assume: Assume,
     /// Treat the objects of an API that answers 404 as absent, as the collector does; without it they are unknown
     #[arg(long)]
     pub trust_missing_apis: bool,
@@ -737,8 +683,8 @@ pub struct DoctorArgs {
         "watch"])]
     pub list_codes: bool,
     /// Exit with code 2 for findings of at least this severity
-    #[arg(long, value_name = "SEVERITY", value_enum, default_value_t)]
-    pub fail_on: FailOnArg,
+    #[arg(long, value_name = "SEVERITY", value_parser = choice(SEVERITIES), default_value = "error")]
+    pub fail_on: Worst<Severity>,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::DOCTOR))]
     pub output: Option<Format>,
@@ -917,8 +863,8 @@ pub struct SnapshotArgs {
 /// Use it once, after you have put the program on the PATH.
 #[derive(Debug, Args)]
 pub struct CompletionArgs {
-    #[arg(value_enum)]
-    pub shell: CompletionArg,
+    #[arg(value_parser = choice(SHELLS))]
+    pub shell: ChosenShell,
 }
 
 /// Print the version
@@ -937,28 +883,28 @@ pub struct VersionArgs {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct PropagationArgs {
     /// How the delete treats dependents; --cascade=POLICY is the same [default: background]
-    #[arg(long, help_heading = "Deletion", value_name = "POLICY", value_enum, ignore_case = true)]
-    pub propagation: Option<PropagationArg>,
+    #[arg(long, help_heading = "Deletion", value_name = "POLICY", value_parser = choice(POLICIES), ignore_case = true)]
+    pub propagation: Option<Propagation>,
     /// kubectl's name for --propagation
     #[arg(
         long,
         help_heading = "Deletion",
         hide_short_help = true,
         value_name = "POLICY",
-        value_enum,
+        value_parser = choice(POLICIES),
         ignore_case = true,
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "background",
         conflicts_with = "propagation"
     )]
-    pub cascade: Option<PropagationArg>,
+    pub cascade: Option<Propagation>,
 }
 
 impl PropagationArgs {
-    /// The given policy, if any.
-    pub fn policy(&self) -> Option<PropagationArg> {
-        self.propagation.or(self.cascade)
+    /// The policy that counts.
+    pub fn policy(&self) -> Propagation {
+        self.propagation.or(self.cascade).unwrap_or_default()
     }
 }
 
@@ -977,29 +923,6 @@ pub struct GraceArgs {
     pub force: bool,
 }
 
-/// `--propagation`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PropagationArg {
-    /// Owner first, then the dependents
-    #[value(alias = "true")]
-    Background,
-    /// Dependents first, then the owner
-    Foreground,
-    /// Only the owner; keep the dependents
-    #[value(alias = "false")]
-    Orphan,
-}
-
-impl AssumeArg {
-    /// The assumption of the simulation.
-    pub fn assume(self) -> Assume {
-        match self {
-            AssumeArg::Known => Assume::Known,
-            AssumeArg::None => Assume::None,
-        }
-    }
-}
-
 /// `--dry-run`, as in kubectl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum DryRunArg {
@@ -1012,16 +935,6 @@ pub enum DryRunArg {
     Server,
 }
 
-/// `--assume`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum AssumeArg {
-    /// Known controllers do what they are known to do
-    #[default]
-    Known,
-    /// No other controller does anything
-    None,
-}
-
 /// `--color`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorArg {
@@ -1032,39 +945,11 @@ pub enum ColorArg {
     Never,
 }
 
-/// `--fail-on`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FailOnArg {
-    #[default]
-    Error,
-    Warning,
-    Never,
-}
+/// The least bad result that is a failure; `None` if nothing is. To clap, it is one value.
+type Worst<T> = Option<T>;
 
-/// `kubectl gc completion`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CompletionArg {
-    Bash,
-    Zsh,
-    Fish,
-    #[value(name = "powershell")]
-    PowerShell,
-    /// Put everything where shells and kubectl find it
-    Install,
-}
-
-impl CompletionArg {
-    /// The shell whose script is printed; none to install.
-    pub fn shell(self) -> Option<ShellArg> {
-        match self {
-            Self::Bash => Some(ShellArg::Bash),
-            Self::Zsh => Some(ShellArg::Zsh),
-            Self::Fish => Some(ShellArg::Fish),
-            Self::PowerShell => Some(ShellArg::PowerShell),
-            Self::Install => None,
-        }
-    }
-}
+/// A shell whose script is printed; `None`: to install. To clap, it is one value.
+type ChosenShell = Option<ShellArg>;
 
 /// The shells that get a completion script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Limit, Probed},
     graph::OwnerGraph,
-    model::{ObjectId, Origin, effects::Severity, nearest::nearest, type_names::did_you_mean},
+    model::{ObjectId, Origin, nearest::nearest, type_names::did_you_mean},
     operations::{
         Opening, OperationError, ReadScope, Session,
         clock::SystemClock,
@@ -27,7 +27,7 @@ use crate::{
 };
 
 use super::{
-    args::{DoctorArgs, FailOnArg, GlobalArgs, SourceArgs, TargetArgs},
+    args::{DoctorArgs, GlobalArgs, SourceArgs, TargetArgs},
     at_once::AtOnce,
     connection::ConnectionArgs,
     exit::Exit,
@@ -251,12 +251,7 @@ fn report(
     };
     let printer = Printer::new(global, args.output).with_commands(global.object_commands(&args.source));
     let mut report = Report::of(printer.print(&view, heading)?).with_gaps(&snapshot.gaps);
-    let worst = match args.fail_on {
-        FailOnArg::Error => Some(Severity::Error),
-        FailOnArg::Warning => Some(Severity::Warning),
-        FailOnArg::Never => None,
-    };
-    if worst.is_some_and(|worst| diagnosis.findings.iter().any(|finding| finding.severity <= worst)) {
+    if args.fail_on.is_some_and(|worst| diagnosis.findings.iter().any(|finding| finding.severity <= worst)) {
         report.exit = Exit::BadNews;
     }
     Ok(report)

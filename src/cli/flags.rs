@@ -1,17 +1,8 @@
 //! The meaning of kubectl's delete flags.
 
-use crate::{operations::OperationError, server::Propagation};
+use crate::operations::OperationError;
 
-use super::args::{GraceArgs, PropagationArg};
-
-/// The policy of an argument.
-pub(super) fn propagation_of(argument: PropagationArg) -> Propagation {
-    match argument {
-        PropagationArg::Background => Propagation::Background,
-        PropagationArg::Foreground => Propagation::Foreground,
-        PropagationArg::Orphan => Propagation::Orphan,
-    }
-}
+use super::args::GraceArgs;
 
 /// The grace period that kubectl derives from its flags (R1.41); none uses each pod's own.
 ///

@@ -12,6 +12,8 @@ use crate::{
     render::{output::Format, template::Template},
 };
 
+use super::values::possible_value;
+
 /// A format, with what the help says about it.
 pub(super) type Offered = (Format, &'static str);
 
@@ -100,13 +102,9 @@ struct FormatParser(&'static [Offered]);
 
 impl FormatParser {
     fn values(&self) -> impl Iterator<Item = PossibleValue> {
-        let value = |(name, help): (&'static str, &'static str)| {
-            let value = PossibleValue::new(name);
-            if help.is_empty() { value } else { value.help(help) }
-        };
         // The help names the templates in a sentence.
-        let templates = TEMPLATES.into_iter().map(move |template| value(template).hide(true));
-        self.0.iter().map(move |(format, help)| value((format.name(), *help))).chain(templates)
+        let templates = TEMPLATES.into_iter().map(|(name, help)| possible_value(name, help).hide(true));
+        self.0.iter().map(|(format, help)| possible_value(format.name(), help)).chain(templates)
     }
 }
 

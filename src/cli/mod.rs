@@ -116,7 +116,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
         Command::Reclaim(args) => reclaim::run(&cli.global, args),
         Command::Resources(args) => resources::run(&cli.global, args),
         Command::Snapshot(args) => snapshot::run(&cli.global, args),
-        Command::Completion(args) => match args.shell.shell() {
+        Command::Completion(args) => match args.shell {
             Some(shell) => Ok(Report::of(completion::script(shell))),
             None => completion::install(),
         },

@@ -23,7 +23,7 @@ use super::{
     apply,
     args::{GlobalArgs, PlanArgs},
     exit::Exit,
-    flags::{grace_period, propagation_of},
+    flags::grace_period,
     output::Printer,
     report::{Report, heading},
     tui,
@@ -35,7 +35,7 @@ const WORST: usize = 20;
 /// Predicts a delete, or without targets the delete of every root.
 pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, OperationError> {
     if args.interactive {
-        let policy = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+        let policy = args.propagation.policy();
         return tui::open(global, &args.targets, &args.source, policy, Start::Plan);
     }
     if args.apply.apply {
@@ -48,8 +48,8 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
     let asked = asked.with_every_policy(args.output == Some(Format::Html));
     let mut session = opening.read(&targets, ReadScope::Diagnosis)?;
-    let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
-    let assume = args.assume.assume();
+    let propagation = args.propagation.policy();
+    let assume = args.assume;
     match session.targets.clone() {
         Some(targets) => {
             let request = Request { grace, ..Request::delete(targets, propagation) };

@@ -25,7 +25,6 @@ use super::{
     args::{DeleteArgs, DryRunArg, GlobalArgs, PropagationArgs, TargetArgs},
     cancel,
     commands::Command,
-    flags::propagation_of,
     report::Report,
     restore,
     sweep::{Role, role, scope},
@@ -64,12 +63,12 @@ enum Reads {
     Namespace,
     Everything,
     /// What a plan with this policy depends on.
-    Plan(Option<Propagation>),
+    Plan(Propagation),
 }
 
 fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Rights), OperationError> {
     let while_watched = |watched: bool| -> &[&'static str] { if watched { &READ_AND_WATCH } else { &READ } };
-    let policy = |args: &PropagationArgs| Reads::Plan(args.policy().map(propagation_of));
+    let policy = |args: &PropagationArgs| Reads::Plan(args.policy());
     let nothing = TargetArgs::default();
     let (name, targets, reads, verbs): (_, _, _, &[&'static str]) = match command {
         Command::Restore(args) => {
@@ -136,11 +135,11 @@ fn read_for_plan(
     rights: &mut Rights,
     discovered: Discovered,
     targets: &TargetConfig,
-    propagation: Option<Propagation>,
+    propagation: Propagation,
     verbs: &[&'static str],
 ) -> Result<(), OperationError> {
     let namespace = match discovered.only_namespace(targets)? {
-        Some(namespace) if propagation != Some(Propagation::Foreground) => namespace,
+        Some(namespace) if propagation != Propagation::Foreground => namespace,
         _ => {
             rights.read(&discovered.resources, &Scope::Everything, verbs);
             rights.read_events(&discovered.resources);
@@ -150,7 +149,7 @@ fn read_for_plan(
     rights.read_namespace(&discovered.resources, &namespace, verbs);
     let mut session = discovered.read(targets, ReadScope::Everything)?;
     let targets = session.targets.clone().unwrap_or_default();
-    let request = Request::delete(targets, propagation.unwrap_or(Propagation::Background));
+    let request = Request::delete(targets, propagation);
     predict(&mut session, &request, Assume::default(), &PlanOptions::default())?;
     let snapshot = &session.snapshot;
     let (mut nodes, mut volumes) = (BTreeSet::new(), BTreeSet::new());

@@ -13,7 +13,7 @@ use crate::{
 use super::super::{
     args::{DeleteArgs, DryRunArg, GlobalArgs, TargetArgs},
     connection::time_of,
-    flags::{grace_period, propagation_of},
+    flags::grace_period,
 };
 
 /// A checked command line.
@@ -52,12 +52,12 @@ pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, O
 /// # Errors
 /// Contradictory flags.
 pub(in crate::cli) fn delete_config(args: &DeleteArgs) -> Result<DeleteConfig, OperationError> {
-    let propagation = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+    let propagation = args.propagation.policy();
     Ok(DeleteConfig {
         propagation,
         hold: hold(args, propagation)?,
         grace: grace_period(&args.grace)?,
-        assume: args.assume.assume(),
+        assume: args.assume,
         keep: args.keep.keep.clone(),
         gates: args.gates.named(),
         dry_run: args.consent.dry_run != DryRunArg::None,

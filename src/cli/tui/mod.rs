@@ -27,7 +27,6 @@ use self::{deleting::Deleting, progress::OffScreen, screen::Screen, worker::Work
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs, TuiArgs},
     colour,
-    flags::propagation_of,
     report::Report,
 };
 
@@ -50,7 +49,7 @@ enum Message {
 
 /// Opens the screen.
 pub(super) fn run(global: &GlobalArgs, args: &TuiArgs) -> Result<Report, OperationError> {
-    let policy = args.propagation.policy().map_or(Propagation::Background, propagation_of);
+    let policy = args.propagation.policy();
     open(global, &args.targets, &args.source, policy, Start::Forest)
 }
 
