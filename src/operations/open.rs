@@ -269,9 +269,8 @@ impl Discovered {
         Ok(Discovered { cluster, resources, gaps, early: EarlyLists::default() })
     }
 
-    /// The requested namespace, or the connection's.
-    fn namespace_of(&self, targets: &TargetConfig) -> String {
-        targets.namespace.as_deref().unwrap_or(self.cluster.connection.default_namespace()).to_owned()
+    fn lists(&self, targets: &TargetConfig, scope: ReadScope) -> Result<Lists, OperationError> {
+        Lists::of(&self.cluster, &self.resources, targets, scope)
     }
 
     /// The connection's namespace.
@@ -284,13 +283,7 @@ impl Discovered {
     /// # Errors
     /// Types that aren't served.
     pub fn scope(&self, targets: &TargetConfig, scope: ReadScope) -> Result<Scope, OperationError> {
-        let query = targets.typed(&self.resources)?;
-        Ok(match scope {
-            ReadScope::Namespace if !targets.all_namespaces => {
-                scope_of(query.as_ref(), &self.resources, &self.namespace_of(targets))
-            }
-            _ => Scope::Everything,
-        })
+        Ok(self.lists(targets, scope)?.wanted.scope)
     }
 
     /// The namespace of all targets, if they are in one: their dependents are in it, too.
@@ -298,11 +291,11 @@ impl Discovered {
     /// # Errors
     /// Types that aren't served.
     pub fn only_namespace(&self, targets: &TargetConfig) -> Result<Option<String>, OperationError> {
-        let Some(query) = targets.typed(&self.resources)? else { return Ok(None) };
-        let namespace = self.namespace_of(targets);
-        let within =
-            !targets.all_namespaces && scope_of(Some(&query), &self.resources, &namespace) != Scope::Everything;
-        Ok(within.then_some(namespace))
+        let Lists { query, wanted, .. } = self.lists(targets, ReadScope::Namespace)?;
+        Ok(match wanted.scope {
+            Scope::Namespace(namespace) if query.is_some() => Some(namespace),
+            _ => None,
+        })
     }
 
     /// The targets by resource and namespace, with their names; without, if they are selected by other means. The
@@ -311,8 +304,9 @@ impl Discovered {
     /// # Errors
     /// Types that aren't served.
     pub fn named(&self, targets: &TargetConfig) -> Result<Vec<(ResourceId, String, Vec<String>)>, OperationError> {
-        let Some(query) = targets.typed(&self.resources)? else { return Ok(Vec::new()) };
-        let default = if targets.all_namespaces { String::new() } else { self.namespace_of(targets) };
+        let Lists { query, namespace: default, .. } = self.lists(targets, ReadScope::Namespace)?;
+        let Some(query) = query else { return Ok(Vec::new()) };
+        let default = default.unwrap_or_default();
         let mut named: BTreeMap<(ResourceId, String), Vec<String>> = BTreeMap::new();
         for (resource, namespace, name) in query.named() {
             let namespace = namespace.map_or_else(|| default.clone(), str::to_owned);

@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 use crate::model::{Coordinate, ObjectId, ResourceId, Resources, Snapshot};
 
 use super::{
-    LabelSelector, NamedTarget, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery, What,
+    LabelSelector, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery,
     parse::{names, type_and_name, types},
     resolve::Search,
     selected_types,
@@ -79,17 +79,8 @@ impl KeepQuery {
             Some("") => return Err(empty()),
             labels => labels.map(LabelSelector::parse).transpose()?,
         };
-        let objects = objects
-            .into_iter()
-            .map(|name| name.wanted(resources))
-            .collect::<Result<Vec<NamedTarget>, TargetError>>()?;
-        let of_types = selected_types(&of_types, resources)?;
-        Ok(KeepQuery {
-            text: text.to_owned(),
-            objects: TypedQuery { what: What::Objects(objects) },
-            types: of_types,
-            labels,
-        })
+        let objects = TypedQuery::of_objects(objects.into_iter().map(|name| name.wanted(resources)))?;
+        Ok(KeepQuery { text: text.to_owned(), objects, types: selected_types(&of_types, resources)?, labels })
     }
 
     /// See [`TypedQuery::unlisted`].

@@ -26,6 +26,8 @@ pub use fields::FieldSelector;
 pub use keep::{KeepQuery, KeepTargets};
 pub use selector::{LabelSelector, SelectorError};
 
+use std::collections::BTreeSet;
+
 use crate::model::{Identity, ResourceId, Resources};
 
 /// The arguments that name targets, as typed.
@@ -77,16 +79,12 @@ struct Selection {
     fields: Option<FieldSelector>,
 }
 
-/// A query with its types resolved.
-#[derive(Clone, Debug)]
+/// A query with its types resolved: objects by name, or what a selection matches of some types.
+#[derive(Clone, Debug, Default)]
 pub struct TypedQuery {
-    what: What,
-}
-
-#[derive(Clone, Debug)]
-enum What {
-    Objects(Vec<NamedTarget>),
-    Selection { types: Vec<SelectedType>, selection: Selection },
+    objects: Vec<NamedTarget>,
+    types: Vec<SelectedType>,
+    selection: Selection,
 }
 
 /// One object, by name.
@@ -156,18 +154,16 @@ impl TargetQuery {
 
     /// Resolves the types, before any list is read.
     pub fn with_types(self, resources: &Resources) -> Result<TypedQuery, TargetError> {
-        let what = match self.form {
-            Form::Named(names) => What::Objects(
-                names.into_iter().map(|name| name.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?,
-            ),
-            Form::Manifests(entries) => What::Objects(
-                entries.into_iter().map(|entry| entry.wanted(resources)).collect::<Result<Vec<_>, TargetError>>()?,
-            ),
-            Form::Selected { types, selection } => {
-                What::Selection { types: selected_types(&types, resources)?, selection }
+        match self.form {
+            Form::Named(names) => TypedQuery::of_objects(names.into_iter().map(|name| name.wanted(resources))),
+            Form::Manifests(entries) => {
+                TypedQuery::of_objects(entries.into_iter().map(|entry| entry.wanted(resources)))
             }
-        };
-        Ok(TypedQuery { what })
+            Form::Selected { types, selection } => {
+                let types = selected_types(&types, resources)?;
+                Ok(TypedQuery { types, selection, ..TypedQuery::default() })
+            }
+        }
     }
 }
 
@@ -205,6 +201,10 @@ fn selected_types(texts: &[String], resources: &Resources) -> Result<Vec<Selecte
 }
 
 impl TypedQuery {
+    fn of_objects(objects: impl Iterator<Item = Result<NamedTarget, TargetError>>) -> Result<Self, TargetError> {
+        Ok(TypedQuery { objects: objects.collect::<Result<_, _>>()?, ..TypedQuery::default() })
+    }
+
     /// Whether any target is of a cluster-scoped kind.
     pub fn any_cluster_scoped(&self, resources: &Resources) -> bool {
         self.resources().any(|resource| !resources.get(resource).namespaced)
@@ -212,48 +212,32 @@ impl TypedQuery {
 
     /// The resources of the targets, possibly repeated.
     pub fn resources(&self) -> impl Iterator<Item = ResourceId> {
-        let (objects, types) = match &self.what {
-            What::Objects(objects) => (objects.as_slice(), &[][..]),
-            What::Selection { types, .. } => (&[][..], types.as_slice()),
-        };
-        objects.iter().map(|wanted| wanted.resource).chain(types.iter().map(|selected| selected.resource))
+        self.objects.iter().map(|wanted| wanted.resource).chain(self.selected())
     }
 
     /// The resources of which objects are selected, not named.
     pub fn selected(&self) -> impl Iterator<Item = ResourceId> {
-        let types = match &self.what {
-            What::Objects(_) => &[][..],
-            What::Selection { types, .. } => types.as_slice(),
-        };
-        types.iter().map(|selected| selected.resource)
+        self.types.iter().map(|selected| selected.resource)
     }
 
     /// The resource of each target, its namespace in the manifest, and its name; none if it isn't selected by name.
-    pub fn named(&self) -> Vec<(ResourceId, Option<&str>, Option<&str>)> {
-        match &self.what {
-            What::Objects(objects) => objects
-                .iter()
-                .map(|wanted| (wanted.resource, wanted.namespace.as_deref(), Some(wanted.name.as_str())))
-                .collect(),
-            What::Selection { types, .. } => types.iter().map(|selected| (selected.resource, None, None)).collect(),
-        }
+    pub fn named(&self) -> impl Iterator<Item = (ResourceId, Option<&str>, Option<&str>)> {
+        let objects = self.objects.iter();
+        let named = objects.map(|wanted| (wanted.resource, wanted.namespace.as_deref(), Some(wanted.name.as_str())));
+        named.chain(self.selected().map(|resource| (resource, None, None)))
     }
 
     /// The namespaces in the `metadata.namespace` of manifests, each once.
     pub fn own_namespaces(&self) -> impl Iterator<Item = &str> {
-        let mut seen = std::collections::BTreeSet::new();
-        let objects = match &self.what {
-            What::Objects(objects) => objects.as_slice(),
-            What::Selection { .. } => &[],
-        };
-        objects.iter().filter_map(|wanted| wanted.namespace.as_deref()).filter(move |namespace| seen.insert(*namespace))
+        let mut seen = BTreeSet::new();
+        let own = self.objects.iter().filter_map(|wanted| wanted.namespace.as_deref());
+        own.filter(move |namespace| seen.insert(*namespace))
     }
 
     /// Checks that no manifest contradicts an explicit `-n`.
     pub fn check_namespace(&self, explicit: &str) -> Result<(), TargetError> {
-        let What::Objects(objects) = &self.what else { return Ok(()) };
-        let other = objects.iter().find(|wanted| wanted.namespace.as_deref().is_some_and(|own| own != explicit));
-        match other {
+        let is_elsewhere = |wanted: &&NamedTarget| wanted.namespace.as_deref().is_some_and(|own| own != explicit);
+        match self.objects.iter().find(is_elsewhere) {
             Some(wanted) => Err(TargetError::OtherNamespace {
                 place: wanted.place.clone().unwrap_or_default(),
                 name: wanted.name.clone(),
@@ -267,14 +251,10 @@ impl TypedQuery {
     /// The selections that only a server can make: by fields other than `metadata.name` and `metadata.namespace`. Empty
     /// if a snapshot suffices.
     pub fn server_selections(&self) -> Vec<ServerSelection> {
-        let What::Selection { types, selection } = &self.what else { return Vec::new() };
-        let Some(fields) = selection.fields.as_ref().filter(|fields| !fields.local()) else { return Vec::new() };
-        let labels = selection.labels.as_ref().map(LabelSelector::to_string);
-        let of = |selected: &SelectedType| ServerSelection {
-            resource: selected.resource,
-            labels: labels.clone(),
-            fields: fields.to_string(),
-        };
-        types.iter().map(of).collect()
+        let Selection { labels, fields } = &self.selection;
+        let Some(fields) = fields.as_ref().filter(|fields| !fields.local()) else { return Vec::new() };
+        let labels = labels.as_ref().map(LabelSelector::to_string);
+        let of = |resource| ServerSelection { resource, labels: labels.clone(), fields: fields.to_string() };
+        self.selected().map(of).collect()
     }
 }

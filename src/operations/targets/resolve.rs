@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use super::{
-    Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypedQuery, What, Why,
+    Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypedQuery, Why,
 };
 use crate::model::{
     Coordinate, Gap, Object, ObjectId, Origin, Presence, ResourceId, Snapshot, Symbol, nearest::nearest,
@@ -22,9 +22,9 @@ impl TypedQuery {
         selected: &[(ResourceId, Vec<String>)],
     ) -> Result<Vec<ObjectId>, TargetError> {
         let search = Search { snapshot, choice: namespace };
-        let mut found = match &self.what {
-            What::Objects(objects) => search.all_named(objects)?,
-            What::Selection { types, selection } => search.selected(types, selection, selected)?,
+        let mut found = match self.types.as_slice() {
+            [] => search.all_named(&self.objects)?,
+            types => search.selected(types, &self.selection, selected)?,
         };
         found.iter_mut().for_each(|id| *id = stored_as(snapshot, *id));
         let mut seen = FxHashSet::default();
@@ -39,11 +39,10 @@ impl TypedQuery {
         namespace: &NamespaceChoice,
         selected: &[(ResourceId, Vec<String>)],
     ) -> Result<Vec<ObjectId>, TargetError> {
-        let one_by_one: Vec<TypedQuery> = match &self.what {
-            What::Objects(objects) => {
-                objects.iter().map(|wanted| TypedQuery { what: What::Objects(vec![wanted.clone()]) }).collect()
-            }
-            What::Selection { .. } => vec![self.clone()],
+        let one = |wanted: &NamedTarget| TypedQuery { objects: vec![wanted.clone()], ..TypedQuery::default() };
+        let one_by_one: Vec<TypedQuery> = match self.types.as_slice() {
+            [] => self.objects.iter().map(one).collect(),
+            _ => vec![self.clone()],
         };
         let mut found = Vec::new();
         for query in one_by_one {
@@ -61,8 +60,7 @@ impl TypedQuery {
     /// The coordinates of named objects that no list has. A look-up of each may still find them: a list may not cover
     /// them, or may be older than they are.
     pub fn unlisted(&self, snapshot: &mut Snapshot, choice: &NamespaceChoice) -> Vec<Coordinate> {
-        let What::Objects(objects) = &self.what else { return Vec::new() };
-        let coordinates = objects.iter().filter_map(|wanted| {
+        let coordinates = self.objects.iter().filter_map(|wanted| {
             let namespace = match (&wanted.namespace, choice) {
                 _ if !wanted.namespaced => "",
                 (Some(own), _) => own,

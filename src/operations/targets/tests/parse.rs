@@ -1,5 +1,5 @@
 use super::{TargetQuery, args, error, resources, typed};
-use crate::operations::targets::{Form, What};
+use crate::operations::targets::Form;
 
 /// The targets as `TYPE/NAME`, or the types with their selectors.
 fn parsed(line: &str) -> String {
@@ -100,7 +100,7 @@ fn scopes_are_known_before_anything_is_read() {
 
 #[test]
 fn types_of_categories_may_be_passed_over() {
-    let What::Selection { types, .. } = typed("all,pods,pod --all").unwrap().what else { panic!("a selection") };
+    let types = typed("all,pods,pod --all").unwrap().types;
     let explicit = types.iter().filter(|selected| !selected.of_category).count();
     assert_eq!((types.len(), explicit), (10, 1));
 }
