@@ -252,8 +252,9 @@ struct Envelope {
     kind: Option<String>,
     #[serde(default)]
     metadata: Option<Metadata>,
-    #[serde(default)]
-    items: Option<Items>,
+    /// A list in lists; in other kinds, it may be anything.
+    #[serde(default, deserialize_with = "items")]
+    items: Option<Node>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -271,6 +272,7 @@ struct Metadata {
 enum Node {
     Null,
     Other(&'static str),
+    List(Vec<Node>),
     Object(Box<Envelope>),
 }
 
@@ -286,6 +288,7 @@ impl Node {
             Node::Null if place.item.is_none() => return Ok(()),
             Node::Null => return Err(TargetError::NotAnObject { place, found: "nothing" }),
             Node::Other(found) => return Err(TargetError::NotAnObject { place, found }),
+            Node::List(_) => return Err(TargetError::NotAnObject { place, found: "a list" }),
             Node::Object(envelope) => *envelope,
         };
         let missing = |field| TargetError::MissingField { place: place.clone(), field };
@@ -295,7 +298,7 @@ impl Node {
         let api_version = or_inherited(envelope.api_version, inherited.map(|(version, _)| version));
         let kind = or_inherited(envelope.kind, inherited.map(|(_, kind)| kind)).ok_or_else(|| missing("kind"))?;
         let api_version = api_version.ok_or_else(|| missing("apiVersion"))?;
-        if let (Some(item_kind), Some(Items(Some(items)))) = (kind.strip_suffix("List"), envelope.items) {
+        if let (Some(item_kind), Some(Node::List(items))) = (kind.strip_suffix("List"), envelope.items) {
             let inherited = (!item_kind.is_empty()).then_some((api_version.as_str(), item_kind));
             for (index, item) in items.into_iter().enumerate() {
                 item.collect(Place { item: Some(index + 1), ..place.clone() }, inherited, entries)?;
@@ -317,11 +320,18 @@ impl Node {
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
+        deserializer.deserialize_any(NodeVisitor { of_items: false })
     }
 }
 
-struct NodeVisitor;
+fn items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Node>, D::Error> {
+    deserializer.deserialize_any(NodeVisitor { of_items: true }).map(Some)
+}
+
+/// Reads a value where an object is expected, or where the items of a list are: only there, a list is read.
+struct NodeVisitor {
+    of_items: bool,
+}
 
 impl<'de> Visitor<'de> for NodeVisitor {
     type Value = Node;
@@ -330,13 +340,24 @@ impl<'de> Visitor<'de> for NodeVisitor {
         f.write_str("a Kubernetes object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Node, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        if self.of_items {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(Node::Null);
+        }
         Envelope::deserialize(MapAccessDeserializer::new(map)).map(|envelope| Node::Object(Box::new(envelope)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Node::Other("a list"))
+        let mut nodes = Vec::new();
+        if self.of_items {
+            while let Some(node) = seq.next_element()? {
+                nodes.push(node);
+            }
+        } else {
+            while seq.next_element::<IgnoredAny>()?.is_some() {}
+        }
+        Ok(Node::List(nodes))
     }
 
     fn visit_unit<E>(self) -> Result<Node, E> {
@@ -365,66 +386,5 @@ impl<'de> Visitor<'de> for NodeVisitor {
 
     fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
         Ok(Node::Other("a number"))
-    }
-}
-
-/// `items`, if it is a list of objects. In other kinds, a field of that name may be something else.
-#[derive(Debug)]
-struct Items(Option<Vec<Node>>);
-
-impl<'de> Deserialize<'de> for Items {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ItemsVisitor)
-    }
-}
-
-struct ItemsVisitor;
-
-impl<'de> Visitor<'de> for ItemsVisitor {
-    type Value = Items;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of Kubernetes objects")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Items, A::Error> {
-        let mut nodes = Vec::new();
-        while let Some(node) = seq.next_element()? {
-            nodes.push(node);
-        }
-        Ok(Items(Some(nodes)))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Items, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Items(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Items, E> {
-        Ok(Items(None))
-    }
-
-    fn visit_none<E>(self) -> Result<Items, E> {
-        Ok(Items(None))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Items, E> {
-        Ok(Items(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Items, E> {
-        Ok(Items(None))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Items, E> {
-        Ok(Items(None))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Items, E> {
-        Ok(Items(None))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Items, E> {
-        Ok(Items(None))
     }
 }
