@@ -2,7 +2,7 @@ use super::{gadget, kubectl, world};
 use serde_json::json;
 
 /// What kubectl tells of a request at each level is told, and no credential.
-/// kubectl output: `-v 6` to `-v 9` | same: what 1.32 tells, when a request ends; bodies of Secrets are masked, too
+/// kubectl output: `-v 6` to `-v 9` | same: what 1.32 tells, when a request ends; no bodies of Secrets, no hex dumps
 #[test]
 fn requests_are_told_as_kubectl_tells_them() {
     let cluster = world();
