@@ -2,11 +2,10 @@
 
 use crate::{
     archive::Saved,
-    graph::OwnerGraph,
     model::ObjectId,
     plan::Plan,
     server::Propagation,
-    simulate::{Assume, Request, SimContext},
+    simulate::{Assume, Request},
 };
 
 use super::{
@@ -50,10 +49,7 @@ pub fn archive(
         let targets = session.targets.clone().unwrap_or_default();
         let PlanResult { plan, .. } =
             predict(session, &Request::delete(targets, config.propagation), config.assume, &options)?;
-        let goes = {
-            let graph = OwnerGraph::new(&session.snapshot);
-            goes(&SimContext::new(&session.snapshot, &graph, config.assume), &plan)
-        };
+        let goes = goes(&session.snapshot, &plan, config.assume);
         goes.require_complete(session, &plan, &path, &allowed)?;
         let gone = archiving.take(session, &goes)?;
         Ok((plan, goes, gone))

@@ -12,11 +12,12 @@ use crate::{
     archive::{ArchiveError, ArchiveWriter, Header, LeftOut, ObjectName, Saved},
     cluster::Whole,
     document::ObjectJson,
+    graph::OwnerGraph,
     model::{Gap, Identity, ObjectId, ResourceId, Snapshot, Symbol},
     plan::{Plan, removed, unlisted},
     progress::{self, Work},
     server::OwnDelete,
-    simulate::SimContext,
+    simulate::{Assume, SimContext},
 };
 
 use super::{
@@ -53,9 +54,10 @@ impl Goes {
 }
 
 /// All objects that the planned delete removes.
-pub fn goes(stage: &SimContext<'_>, plan: &Plan) -> Goes {
-    let snapshot = stage.snapshot;
-    let objects = removed(stage, plan);
+pub fn goes(snapshot: &Snapshot, plan: &Plan, assume: Assume) -> Goes {
+    let graph = OwnerGraph::new(snapshot);
+    let stage = SimContext::new(snapshot, &graph, assume);
+    let objects = removed(&stage, plan);
     let mut hidden = snapshot.may_hide(&objects);
     hidden.extend(plan.listed_unread().filter(|gap| !hidden.contains(gap)).cloned().collect::<Vec<_>>());
     let namespaces = objects.iter().filter(|id| stage.rules(**id).own_delete == OwnDelete::Namespace);

@@ -13,7 +13,7 @@ use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
     hold::{HoldOutcome, HoldResult, dependents, lost_owners},
     rights::Rights,
-    targets::{TargetQuery, type_and_names},
+    targets::type_and_names,
 };
 
 /// How often dependents that come meanwhile get guards. Those that come later are freed by the collector.
@@ -69,10 +69,8 @@ impl Cancel {
         namespaces.dedup();
         let only = Some(namespaces).filter(|all| all.len() == 1).and_then(|all| all.first().copied());
         let targets = TargetConfig {
-            query: Some(TargetQuery::of_objects(&identities)),
             namespace: only.filter(|namespace| !namespace.is_empty()).map(str::to_owned),
-            ignore_not_found: true,
-            ..TargetConfig::default()
+            ..TargetConfig::of_objects(&identities)
         };
         let mut session = discovered.read(&targets, ReadScope::Namespace)?;
         session.watch();

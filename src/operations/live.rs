@@ -71,21 +71,6 @@ impl Cluster {
             receiver
         });
     }
-
-    fn watches(&mut self, snapshot: &Snapshot) -> &Watches {
-        watching(&mut self.watches, &self.runtime, &self.connection, snapshot)
-    }
-}
-
-/// The watches of everything that the snapshot lists, started if there are none yet.
-fn watching<'a>(
-    watches: &'a mut Option<Watches>,
-    runtime: &Runtime,
-    connection: &Connection,
-    snapshot: &Snapshot,
-) -> &'a Watches {
-    let _runtime = runtime.enter();
-    watches.get_or_insert_with(|| connection.watch(snapshot))
 }
 
 impl LiveSession {
@@ -106,7 +91,16 @@ impl LiveSession {
 
     /// Starts to watch everything that was listed, from where the lists ended, so that nothing is listed again.
     pub fn watch(&mut self) {
-        self.source.watches(&self.snapshot);
+        self.watched();
+    }
+
+    /// The snapshot, what reads it, and the watches of everything that it lists, started if there are none yet.
+    fn watched(&mut self) -> (&mut Snapshot, &Runtime, &Connection, &Watches) {
+        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
+        let entered = runtime.enter();
+        let watches = watches.get_or_insert_with(|| connection.watch(snapshot));
+        drop(entered);
+        (snapshot, runtime, connection, watches)
     }
 
     /// The same, and lists again what can't be watched.
@@ -118,8 +112,7 @@ impl LiveSession {
 
     /// Waits until all watches have begun, but no longer than a moment.
     pub fn wait_for_watches(&mut self) {
-        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
-        let watches = watching(watches, runtime, connection, snapshot);
+        let (_, runtime, _, watches) = self.watched();
         // Those that have not begun by then may be late for long.
         let _ = runtime.block_on(async { tokio::time::timeout(TO_BEGIN, watches.all_begun()).await });
     }
@@ -130,8 +123,7 @@ impl LiveSession {
     /// The latest events may not have arrived yet; [`Session::recheck`] makes sure for single objects.
     /// [`LiveSession::lost`] has the watches that missed events.
     pub fn catch_up(&mut self) -> bool {
-        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
-        let watches = watching(watches, runtime, connection, snapshot);
+        let (_, runtime, _, watches) = self.watched();
         runtime.block_on(async {
             tokio::time::sleep(ON_ITS_WAY).await;
             watches.listed_again().await;
@@ -143,8 +135,7 @@ impl LiveSession {
     /// Waits until something that is watched has changed, whatever it is, or its watch has missed events; at most this
     /// long. What can't be watched never changes here; a Lease that is renewed is no change.
     pub fn wait_for_change(&mut self, at_most: Duration) {
-        let Session { snapshot, source: Cluster { watches, runtime, connection }, .. } = self;
-        let watches = watching(watches, runtime, connection, snapshot);
+        let (snapshot, runtime, _, watches) = self.watched();
         let leases = snapshot.resources.by_group_kind("coordination.k8s.io", "Lease");
         let is_known = |uid: &str| snapshot.strings.find(uid).is_some_and(|uid| snapshot.by_uid(uid).is_some());
         let is_renewed = |seen: &ObjectEvent| Some(seen.resource) == leases && !seen.gone && is_known(&seen.object.uid);
@@ -195,8 +186,7 @@ impl LiveSession {
         timeout: Option<Duration>,
         observer: &mut dyn FnMut(FollowEvent),
     ) -> Followed {
-        let Session { snapshot, source: Cluster { runtime, connection, watches }, .. } = self;
-        let watches = watching(watches, runtime, connection, snapshot);
+        let (snapshot, runtime, connection, watches) = self.watched();
         let patience = patience(timeout);
         let following = Following { connection, watches, assume, heed_obstacles: true, timeout, patience };
         runtime.block_on(follow(following, snapshot, course, sent, interrupted(), observer))
@@ -210,12 +200,16 @@ pub struct SweepResult {
     pub failing: Vec<(Identity, String)>,
 }
 
-/// How to sweep.
-pub struct SweepSettings {
-    pub settings: Settings,
-    /// Requests per second, and the most at once after a pause.
-    pub rate: (f64, u32),
-    pub assume: Assume,
+/// How much a pass may load the API server, and how long it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct SweepLoad {
+    /// How many objects are worked on at once.
+    pub workers: usize,
+    /// Requests per second; zero: no limit.
+    pub qps: f64,
+    /// The most requests at once after a pause.
+    pub burst: u32,
+    /// How long the pass may take; `None`: no limit.
     pub timeout: Option<Duration>,
 }
 
@@ -227,12 +221,13 @@ impl LiveSession {
     pub fn sweep(
         &mut self,
         course: PlanTracker,
-        sweeping: SweepSettings,
+        settings: Settings,
+        load: &SweepLoad,
+        assume: Assume,
         observer: &mut dyn FnMut(FollowEvent),
     ) -> SweepResult {
-        let Session { snapshot, source: Cluster { runtime, connection, watches }, .. } = self;
-        let watches = watching(watches, runtime, connection, snapshot);
-        let SweepSettings { settings, rate: (qps, burst), assume, timeout } = sweeping;
+        let (snapshot, runtime, connection, watches) = self.watched();
+        let SweepLoad { qps, burst, timeout, .. } = *load;
         let patience = patience(timeout);
         let limited = connection.clone().with_limits(qps, burst);
         runtime.block_on(async {

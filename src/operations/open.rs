@@ -9,7 +9,10 @@ use std::{
 use crate::{
     cluster::{self, Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
     dump::{self, ReadOptions},
-    model::{Gap, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole},
+    model::{
+        Gap, Identity, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
+        facts::read_whole,
+    },
 };
 
 use super::{
@@ -80,6 +83,12 @@ impl TargetConfig {
     /// No targets: the whole namespace, or everything.
     pub fn scope(namespace: Option<String>) -> Self {
         TargetConfig { all_namespaces: namespace.is_none(), namespace, ..TargetConfig::default() }
+    }
+
+    /// These very objects, as far as they exist.
+    pub fn of_objects(objects: &[Identity]) -> Self {
+        let query = Some(TargetQuery::of_objects(objects));
+        TargetConfig { query, ignore_not_found: true, ..TargetConfig::default() }
     }
 
     fn choice(&self, default: NamespaceChoice) -> NamespaceChoice {

@@ -1,7 +1,5 @@
 //! One pass of a sweep: planned, approved, carried out and followed.
 
-use std::time::Duration;
-
 use crate::{
     act::{FollowEvent, Settings},
     collector::live::Limit,
@@ -17,7 +15,7 @@ use super::{
     approve::{Proposal, World},
     complete::{ROUNDS, complete},
     fingerprint::PlanFingerprint,
-    live::{SweepResult, SweepSettings},
+    live::{SweepLoad, SweepResult},
     unread::{AllowIncomplete, Unread},
 };
 
@@ -89,19 +87,6 @@ pub fn refusal<S: Source + ?Sized>(session: &Session<S>, plan: &Plan) -> Option<
     (!unseen.is_empty()).then_some("what could not be read may contain dependents of these objects")
 }
 
-/// How much a pass may load the API server, and how long it may take.
-#[derive(Clone, Copy, Debug)]
-pub struct SweepLoad {
-    /// How many objects are worked on at once.
-    pub workers: usize,
-    /// Requests per second; zero: no limit.
-    pub qps: f64,
-    /// The most requests at once after a pause.
-    pub burst: u32,
-    /// How long the pass may take; `None`: no limit.
-    pub timeout: Option<Duration>,
-}
-
 /// A pass that is being approved.
 pub struct SweepPass {
     pub session: LiveSession,
@@ -157,10 +142,8 @@ impl SweepPass {
             (None, None) => Limit::None,
         };
         let settings = Settings { workers: load.workers, trust_missing_apis: self.rules.trust_missing_apis, limit };
-        let sweeping =
-            SweepSettings { settings, rate: (load.qps, load.burst), assume: self.rules.assume, timeout: load.timeout };
         self.session.hear_interrupts();
-        self.session.sweep(course, sweeping, observer)
+        self.session.sweep(course, settings, load, self.rules.assume, observer)
     }
 }
 

@@ -140,20 +140,19 @@ impl Unread {
 
     /// What to do about it if nothing may stay unread; `elsewhere` if other objects may be in reach.
     pub(super) fn hint_of_sweep(&self, elsewhere: bool) -> String {
-        let rights = match self.forbidden {
-            true => "Ask for the missing rights (--print-role prints all that this command needs)",
-            false => "Try again once it can be read",
-        };
-        format!("\n{rights}{}", if elsewhere { ", or limit the sweep with -n or TARGETs" } else { "" })
+        format!("\n{}{}", self.remedy(), if elsewhere { ", or limit the sweep with -n or TARGETs" } else { "" })
     }
 
     /// What to do about it.
     pub(super) fn hint(&self) -> String {
-        let rights = match self.forbidden {
+        format!("\n{}, or go on without: --allow-incomplete{}", self.remedy(), self.allow)
+    }
+
+    fn remedy(&self) -> &'static str {
+        match self.forbidden {
             true => "Ask for the missing rights (--print-role prints all that this command needs)",
             false => "Try again once it can be read",
-        };
-        format!("\n{rights}, or go on without: --allow-incomplete{}", self.allow)
+        }
     }
 }
 

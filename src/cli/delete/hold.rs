@@ -15,7 +15,6 @@ use crate::{
         fingerprint::PlanFingerprint,
         hold::{HoldOutcome, HoldResult},
         question::Terminal as _,
-        targets::TargetQuery,
     },
     plan::Plan,
     render::{
@@ -279,12 +278,7 @@ fn renewed(
     // Its connection ends here, and its watches.
     drop(delete);
     let identities: Vec<_> = held.iter().map(|one| one.identity.clone()).collect();
-    let targets = TargetConfig {
-        query: Some(TargetQuery::of_objects(&identities)),
-        ignore_not_found: true,
-        ..TargetConfig::default()
-    };
-    let mut delete = Delete::open(&global.cluster()?, &targets, config)?;
+    let mut delete = Delete::open(&global.cluster()?, &TargetConfig::of_objects(&identities), config)?;
     let Some(plan) = delete.plan(notes)? else {
         return Err(OperationError::NotHeld(vec!["it is gone already".to_owned()]));
     };

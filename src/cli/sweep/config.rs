@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     cluster::Connection,
     metrics::{Listen, Metrics},
-    operations::{OperationError, sweep::SweepLoad},
+    operations::{OperationError, live::SweepLoad},
 };
 
 use super::super::{args::SweepArgs, connection::time_of};

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     model::Identity,
-    operations::{OperationError, TargetConfig, delete::Delete, targets::TargetQuery},
+    operations::{OperationError, TargetConfig, delete::Delete},
     render::escape::visible,
     server::Propagation,
     tui::{Line, News, lines as lines_of},
@@ -49,13 +49,8 @@ impl Deleting {
         let args = as_typed(propagation)?;
         let mut cluster = global.cluster()?;
         cluster.progress = Some(Arc::new(OffScreen::new(cluster.progress.take(), news.clone())));
-        let wanted = TargetConfig {
-            query: Some(TargetQuery::of_objects(targets)),
-            // One that is gone already needs no delete.
-            ignore_not_found: true,
-            ..TargetConfig::default()
-        };
-        let delete = Delete::open(&cluster, &wanted, delete_config(&args)?)?;
+        // One that is gone already needs no delete.
+        let delete = Delete::open(&cluster, &TargetConfig::of_objects(targets), delete_config(&args)?)?;
         let snapshot = &delete.session.snapshot;
         for target in delete.session.targets.iter().flatten() {
             let found = Identity::of(snapshot, *target);

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     archive::{Header, Saved},
-    graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::Plan,
-    simulate::{Assume, SimContext},
+    simulate::Assume,
     wording::count,
 };
 
@@ -73,10 +72,7 @@ impl Archived {
         assume: Assume,
         allow_incomplete: &AllowIncomplete,
     ) -> Result<bool, OperationError> {
-        let goes = {
-            let graph = OwnerGraph::new(&session.snapshot);
-            goes(&SimContext::new(&session.snapshot, &graph, assume), plan)
-        };
+        let goes = goes(&session.snapshot, plan, assume);
         goes.require_complete(session, plan, self.archiving.path(), allow_incomplete)?;
         if self.saved.is_some() && self.archiving.has(&session.snapshot, &goes.objects) {
             return Ok(false);
