@@ -8,6 +8,7 @@ use crate::{
     operations::{
         OperationError,
         account::{Ended, Observation, Until, Watched},
+        usage,
     },
     render::{
         account::{AccountOptions, document, summary, text},
@@ -31,7 +32,7 @@ use super::{
 pub(super) fn run(global: &GlobalArgs, args: &WatchArgs) -> Result<Report, OperationError> {
     let has_targets = args.targets.any();
     if args.until_gone && !has_targets {
-        return Err(OperationError::Usage("--until-gone needs a TARGET, such as namespace/shop".to_owned()));
+        return usage("--until-gone needs a TARGET, such as namespace/shop");
     }
     let until = Until { timeout: time_of("--timeout", &args.timeout)?, gone: args.until_gone };
     let observation = Observation::open(&global.cluster()?, &global.targets(&args.targets)?)?;

@@ -9,6 +9,7 @@ use crate::{
         Opening, OperationError, ReadScope, Session, TargetConfig,
         apply::{FileFormat, ManifestFile, fixed, predict_apply},
         targets::TargetError,
+        usage,
     },
     plan::VerdictResult,
     render::{
@@ -54,18 +55,15 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
 
 /// What clap can't check.
 fn check(args: &PlanArgs) -> Result<(), OperationError> {
-    let usage = |why: &str| Err(OperationError::Usage(why.to_owned()));
     if !args.targets.names_manifests() {
         return usage("--apply needs a file: -f FILE, a folder, -f - or -k FOLDER");
     }
-    if args.source.from.iter().any(|from| from == "-") && args.targets.filenames.iter().any(|file| file == "-") {
-        return usage("standard input cannot be both --from and -f: use a file for one of them");
-    }
+    args.source.leave_stdin_to(&args.targets)?;
     match (args.apply.fix, args.output) {
         (true, None | Some(Format::Yaml | Format::Json)) => Ok(()),
         (true, Some(_)) => usage("--fix prints a file: -o yaml or -o json"),
         (false, Some(format)) if format.draws() => {
-            usage(&format!("--apply has no pictures: -o {} shows deletes only", format.name()))
+            usage(format!("--apply has no pictures: -o {} shows deletes only", format.name()))
         }
         (false, _) => Ok(()),
     }

@@ -132,6 +132,12 @@ impl TargetArgs {
         self.all || given(&self.selector) || given(&self.field_selector)
     }
 
+    /// Like kubectl get, for commands that show what there is of a type, and that may be nothing.
+    pub fn to_be_shown(&self) -> Self {
+        let by_type = self.selects() || matches!(self.targets.as_slice(), [one] if !one.contains('/'));
+        TargetArgs { type_alone: true, ignore_not_found: by_type, ..self.clone() }
+    }
+
     /// Whether manifests name the objects.
     pub fn names_manifests(&self) -> bool {
         !self.filenames.is_empty() || self.kustomize.is_some()

@@ -21,34 +21,22 @@ use super::values::truth;
 ///
 /// [`with_switches`] does the third.
 pub(super) fn as_written_for_clap(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    with_labels(with_example(with_hyphens(with_help(args))))
+    with_labels(with_known_names(with_help(args)))
 }
 
-/// Long flags without underscores in their names.
-fn with_hyphens(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+/// Long flags without underscores in their names, and `--from` for `--example`.
+fn with_known_names(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
     let mut ended = false;
     args.map(move |arg| {
         ended |= arg == "--";
         let Some(text) = arg.to_str().filter(|text| !ended && text.starts_with("--")) else { return arg };
-        match text.split_once('=') {
-            Some((name, value)) => format!("{}={value}", name.replace('_', "-")).into(),
-            None => text.replace('_', "-").into(),
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        match (name.replace('_', "-").as_str(), value) {
+            ("--example", name) => format!("--from={EXAMPLE}{}", name.unwrap_or("shop")),
+            (name, Some(value)) => format!("{name}={value}"),
+            (name, None) => name.to_owned(),
         }
-    })
-}
-
-fn with_example(args: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
-    let mut ended = false;
-    args.map(move |arg| {
-        ended |= arg == "--";
-        let name = arg.to_str().filter(|_| !ended).and_then(|arg| match arg {
-            "--example" => Some("shop"),
-            _ => arg.strip_prefix("--example="),
-        });
-        match name {
-            Some(name) => format!("--from={EXAMPLE}{name}").into(),
-            None => arg,
-        }
+        .into()
     })
 }
 

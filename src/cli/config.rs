@@ -8,7 +8,7 @@ use crate::{
     dump::MAX_INPUT,
     model::ServerVersion,
     operations::targets::{TargetQuery, TargetWords},
-    operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig},
+    operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig, usage},
     render::picture::ObjectCommands,
     url,
 };
@@ -19,6 +19,15 @@ use super::{
 };
 
 impl SourceArgs {
+    /// # Errors
+    /// Standard input is to be both a source and a manifest.
+    pub(super) fn leave_stdin_to(&self, targets: &TargetArgs) -> Result<(), OperationError> {
+        match self.from.iter().any(|from| from == "-") && targets.filenames.iter().any(|file| file == "-") {
+            true => usage("standard input cannot be both --from and -f: use a file for one of them"),
+            false => Ok(()),
+        }
+    }
+
     /// The flags that name the files, with their values.
     pub(super) fn options(&self) -> Vec<(&'static str, String)> {
         let from = self.from.iter().map(|from| ("--from", from.clone()));
@@ -41,7 +50,7 @@ impl GlobalArgs {
     /// # Errors
     /// Invalid connection flags.
     pub(super) fn cluster(&self) -> Result<ClusterConfig, OperationError> {
-        let options = self.connection.options().map_err(|why| OperationError::Usage(why.to_string()))?;
+        let options = self.connection.options()?;
         let progress = ReadProgress::new(self.connection.verbosity, self.color, self.warnings.clone());
         Ok(ClusterConfig {
             options,
@@ -58,12 +67,11 @@ impl GlobalArgs {
     pub(super) fn source(&self, source: &SourceArgs) -> Result<SourceConfig, OperationError> {
         let cluster = self.cluster()?;
         if source.from.iter().any(String::is_empty) {
-            return Err(OperationError::Usage("--from is empty: give a file, a folder, a URL or -".to_owned()));
+            return usage("--from is empty: give a file, a folder, a URL or -");
         }
         // What is printed and written names the source.
         if source.from.iter().any(|from| url::is_fetched(from) && url::without_password(from) != *from) {
-            let why = "--from takes no URL with a password: give what is there as standard input, with --from -";
-            return Err(OperationError::Usage(why.to_owned()));
+            return usage("--from takes no URL with a password: give what is there as standard input, with --from -");
         }
         Ok(match source.from.is_empty() {
             true => SourceConfig::Cluster(Box::new(cluster)),
@@ -109,11 +117,7 @@ impl GlobalArgs {
         source: &SourceArgs,
         targets: &TargetArgs,
     ) -> Result<(SourceConfig, TargetConfig), OperationError> {
-        if source.from.iter().any(|from| from == "-") && targets.filenames.iter().any(|file| file == "-") {
-            return Err(OperationError::Usage(
-                "standard input cannot be both --from and -f: use a file for one of them".to_owned(),
-            ));
-        }
+        source.leave_stdin_to(targets)?;
         Ok((self.source(source)?, self.targets(targets)?))
     }
 

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::{
     cluster::{ConnectionOptions, path_or_nothing as path},
     command_line::Kubectl,
-    operations::OperationError,
+    operations::{OperationError, usage},
 };
 
 /// The raw flags.
@@ -102,11 +102,21 @@ impl ConnectionArgs {
         Kubectl::new(context.into_iter().chain(self.flags()).collect())
     }
 
-    /// Checks the flags.
-    pub fn options(&self) -> Result<ConnectionOptions, TimeoutError> {
+    /// # Errors
+    /// An invalid `--request-timeout`.
+    pub fn options(&self) -> Result<ConnectionOptions, OperationError> {
+        let request_timeout = match self.request_timeout.as_deref().map(|text| (text, duration(text))) {
+            Some((text, None)) => {
+                return usage(format!(
+                    "--request-timeout={text:?} is not a time: give seconds, or a number with its unit such as 1s, 2m, \
+                     3h"
+                ));
+            }
+            given => given.and_then(|(_, time)| time).filter(|time| !time.is_zero()),
+        };
         Ok(ConnectionOptions {
             disable_compression: self.disable_compression,
-            request_timeout: self.request_timeout.as_deref().map(request_timeout).transpose()?.flatten(),
+            request_timeout,
             ..ConnectionOptions { cache_dir: self.cache_dir.clone(), ..self.chosen.clone() }.without_empty()
         })
     }
@@ -125,22 +135,10 @@ impl ConnectionArgs {
 /// kubectl's profiles (`pkg/cmd/profiling.go`).
 const PROFILES: [&str; 8] = ["none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"];
 
-/// An invalid `--request-timeout`.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--request-timeout={0:?} is not a time: give seconds, or a number with its unit such as 1s, 2m, 3h")]
-pub struct TimeoutError(String);
-
-/// Reads a duration as kubectl does: whole seconds, or Go's durations; zero means no limit.
-fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
-    let unreadable = || TimeoutError(text.to_owned());
-    let seconds = match text.parse::<u64>() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => {
-            let duration: jiff::SignedDuration = text.parse().map_err(|_| unreadable())?;
-            Duration::try_from(duration).map_err(|_| unreadable())?
-        }
-    };
-    Ok((!seconds.is_zero()).then_some(seconds))
+/// Reads a duration as kubectl does: whole seconds, or Go's durations.
+fn duration(text: &str) -> Option<Duration> {
+    let seconds = text.parse().map(Duration::from_secs);
+    seconds.ok().or_else(|| Duration::try_from(text.parse::<jiff::SignedDuration>().ok()?).ok())
 }
 
 /// Reads the duration of a flag, in kubectl's notation; none if it is zero, which means no limit.
@@ -148,11 +146,10 @@ fn request_timeout(text: &str) -> Result<Option<Duration>, TimeoutError> {
 /// # Errors
 /// An invalid duration, with the name of the flag.
 pub(super) fn time_of(flag: &str, text: &str) -> Result<Option<Duration>, OperationError> {
-    request_timeout(text).map_err(|_| {
-        OperationError::Usage(format!(
-            "{flag}={text} is not a duration: give one as in kubectl (30s, 5m), or 0 for no limit"
-        ))
-    })
+    match duration(text) {
+        Some(time) => Ok((!time.is_zero()).then_some(time)),
+        None => usage(format!("{flag}={text} is not a duration: give one as in kubectl (30s, 5m), or 0 for no limit")),
+    }
 }
 
 #[cfg(test)]
@@ -162,6 +159,10 @@ mod tests {
     /// kubectl flag: `--request-timeout` | same
     #[test]
     fn timeouts_are_read_as_kubectl_reads_them() {
+        let request_timeout = |text: &str| {
+            let args = ConnectionArgs { request_timeout: Some(text.to_owned()), ..ConnectionArgs::default() };
+            args.options().map(|options| options.request_timeout).map_err(|why| why.to_string())
+        };
         assert_eq!(request_timeout("0"), Ok(None));
         assert_eq!(request_timeout("0s"), Ok(None));
         assert_eq!(request_timeout("10"), Ok(Some(Duration::from_secs(10))));

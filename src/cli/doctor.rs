@@ -14,6 +14,7 @@ use crate::{
         evidence::read_evidence,
         examine::{Examination, ExaminationScope},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
+        usage,
     },
     render::{
         doctor::{CodesView, DoctorView, IfDeleted, looked_at},
@@ -51,7 +52,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
     }
     let only = args.only.iter().map(|name| named(name)).collect::<Result<Vec<Code>, OperationError>>()?;
     if args.probe && !args.source.from.is_empty() {
-        return Err(OperationError::Usage("--probe needs a cluster: it cannot be used with --from".to_owned()));
+        return usage("--probe needs a cluster: it cannot be used with --from");
     }
     if !args.watch {
         return match look(global, args, &only) {
@@ -63,7 +64,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
         };
     }
     if !args.source.from.is_empty() {
-        return Err(OperationError::Usage("--watch needs a cluster: it cannot be used with --from".to_owned()));
+        return usage("--watch needs a cluster: it cannot be used with --from");
     }
     let is_text = args.output.unwrap_or_default().is_text();
     watch(Duration::from_secs(args.interval), is_text, || look(global, args, &only))
@@ -166,8 +167,7 @@ fn if_deleted(global: &GlobalArgs, args: &DoctorArgs, session: &mut Session) -> 
 fn list_codes(global: &GlobalArgs, output: Option<Format>) -> Result<Report, OperationError> {
     let of_findings = |format: &Format| matches!(format, Format::Remedies | Format::Oneline) || format.draws();
     if let Some(format) = output.filter(of_findings) {
-        let why = format!("--list-codes cannot be combined with -o {}", format.name());
-        return Err(OperationError::Usage(why));
+        return usage(format!("--list-codes cannot be combined with -o {}", format.name()));
     }
     Ok(Report::of(Printer::new(global, output).print(&CodesView, Vec::new)?))
 }

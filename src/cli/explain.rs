@@ -11,6 +11,7 @@ use crate::{
         clock::SystemClock,
         evidence::read_evidence,
         examine::{Examination, ExaminationScope, Named},
+        usage,
     },
     render::{explain::ExplainView, output::Format},
 };
@@ -39,7 +40,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, Ope
 
 fn explain(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     if !args.targets.any() {
-        return Err(OperationError::Usage("explain needs a TARGET, such as pod/web-0".to_owned()));
+        return usage("explain needs a TARGET, such as pod/web-0");
     }
     let mut session = global.open(&args.source, &args.targets, ReadScope::Explanation)?;
     let targets = session.targets.clone().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The meaning of kubectl's delete flags.
 
-use crate::operations::OperationError;
+use crate::operations::{OperationError, usage};
 
 use super::args::GraceArgs;
 
@@ -10,14 +10,10 @@ use super::args::GraceArgs;
 /// Contradictory flags.
 pub(super) fn grace_period(args: &GraceArgs) -> Result<Option<i64>, OperationError> {
     if args.now && args.grace_period >= 0 {
-        return Err(OperationError::Usage(
-            "--now and --grace-period contradict each other: use one of them".to_owned(),
-        ));
+        return usage("--now and --grace-period contradict each other: use one of them");
     }
     if args.force && (args.grace_period > 0 || args.now) {
-        return Err(OperationError::Usage(
-            "--force means no grace period: it cannot be used with --now or a --grace-period above 0".to_owned(),
-        ));
+        return usage("--force means no grace period: it cannot be used with --now or a --grace-period above 0");
     }
     Ok(match (args.force, args.now, args.grace_period) {
         (true, ..) => Some(0),

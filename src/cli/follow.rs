@@ -25,27 +25,23 @@ const NAMED: usize = 3;
 /// Reports the progress on standard error: one changing line on a terminal, plain lines elsewhere.
 pub(super) struct FollowReporter {
     begun: Instant,
+    /// The changing line, once there is something to report.
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
-    /// The resources of whose lost watches a note tells.
-    noted: BTreeSet<String>,
 }
 
 impl FollowReporter {
     /// Reports on a cascade that began at this time.
     pub(super) fn new(begun: Instant) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| spinner("{spinner} {msg} {elapsed}"));
-        FollowReporter { begun, bar, last_line: None, noted: BTreeSet::new() }
+        FollowReporter { begun, bar: None, last_line: None }
     }
 
-    /// Leaves out these resources where watches are lost: a note tells of them.
-    pub(super) fn with_noted(self, noted: BTreeSet<String>) -> Self {
-        FollowReporter { noted, ..self }
-    }
-
-    /// Reports an event.
-    pub(super) fn describe(&mut self, event: FollowEvent) {
-        match (describe(&event, &self.noted), event) {
+    /// Reports an event, but not that watches of these resources are lost: a note tells of them.
+    pub(super) fn describe(&mut self, noted: &BTreeSet<String>, event: FollowEvent) {
+        if self.bar.is_none() && std::io::stderr().is_terminal() {
+            self.bar = Some(spinner("{spinner} {msg} {elapsed}"));
+        }
+        match (describe(&event, noted), event) {
             (_, FollowEvent::Progress(progress)) => self.progress(progress),
             (Some(line), _) => self.line(&line),
             (None, _) => {}

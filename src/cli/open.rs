@@ -8,7 +8,11 @@ use std::{
 
 use clap::{Args, ValueHint};
 
-use crate::{dump::folder_of, operations::OperationError, render::output::Format};
+use crate::{
+    dump::folder_of,
+    operations::{OperationError, usage},
+    render::output::Format,
+};
 
 use super::{commands::Command, exit::Exit, report::Report};
 
@@ -53,23 +57,20 @@ impl Command {
         let Some(Drawing { output, open, watch }) = self.drawing() else { return Ok(None) };
         let format = output.unwrap_or_default();
         let opens = open.open.is_some();
-        let wrong = |why: String| Err(OperationError::Usage(why));
         match format {
             Format::Text if opens => *output = Some(Format::Html),
             Format::Html if !opens && io::stdout().is_terminal() => {
-                return wrong(
-                    "-o html writes a page for a browser: -o html > FILE keeps it, --open shows it".to_owned(),
-                );
+                return usage("-o html writes a page for a browser: -o html > FILE keeps it, --open shows it");
             }
             Format::Html => {}
             other if opens => {
-                return wrong(format!("--open shows -o html: it cannot be used with -o {}", other.name()));
+                return usage(format!("--open shows -o html: it cannot be used with -o {}", other.name()));
             }
             _ => {}
         }
         let format = output.unwrap_or_default();
         if watch && format.draws() {
-            return wrong(format!("--watch cannot be used with -o {}: a picture is of one moment", format.name()));
+            return usage(format!("--watch cannot be used with -o {}: a picture is of one moment", format.name()));
         }
         Ok(open.open.clone())
     }

@@ -7,6 +7,7 @@ use crate::{
     operations::{
         OperationError, ReadScope, Session,
         predict::{PlanOptions, PlanResult, blast_radius, predict},
+        usage,
     },
     plan::Incomplete,
     render::{
@@ -66,11 +67,10 @@ fn require_targets(args: &PlanArgs) -> Result<(), OperationError> {
         return Ok(());
     }
     if args.gates.any() {
-        let why = "--deny, --deny-effect, --max and --fail-on need a TARGET, such as deployment/web";
-        return Err(OperationError::Usage(why.to_owned()));
+        return usage("--deny, --deny-effect, --max and --fail-on need a TARGET, such as deployment/web");
     }
     if !args.keep.keep.is_empty() {
-        return Err(OperationError::Usage("--keep needs a TARGET, such as deployment/web".to_owned()));
+        return usage("--keep needs a TARGET, such as deployment/web");
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 use super::{
-    args::{GlobalArgs, ReclaimArgs, TargetArgs},
+    args::{GlobalArgs, ReclaimArgs},
     connection::time_of,
     output::Printer,
     report::{Report, heading},
@@ -21,10 +21,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ReclaimArgs) -> Result<Report, Ope
     let within = args.within.as_deref().map(|within| time_of("--within", within)).transpose()?.flatten();
     let within = within.map(seconds);
     let settings = settings(args)?;
-    // Like kubectl get, it shows what there is of a type, and that may be nothing.
-    let by_type = args.targets.selects() || matches!(args.targets.targets.as_slice(), [one] if !one.contains('/'));
-    let targets = TargetArgs { type_alone: true, ignore_not_found: by_type, ..args.targets.clone() };
-    let mut session = global.open(&args.source, &targets, ReadScope::Reclaim)?;
+    let mut session = global.open(&args.source, &args.targets.to_be_shown(), ReadScope::Reclaim)?;
     session.enter_namespace();
     let snapshot = &session.snapshot;
     let now = time(args, snapshot)?;

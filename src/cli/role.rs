@@ -15,6 +15,7 @@ use crate::{
         restore::Restore,
         rights::Rights,
         targets::KeepQuery,
+        usage,
     },
     server::Propagation,
     simulate::{Assume, Request},
@@ -43,8 +44,7 @@ pub(super) fn asked(global: &GlobalArgs, command: &Command) -> Result<Option<Rep
         return Ok(Some(Report::of(role(if args.watching.watch { Role::Watch } else { Role::Pass }))));
     }
     if global.reads_files {
-        let why = "--print-role: this command reads files, not a cluster, and needs no rights";
-        return Err(OperationError::Usage(why.to_owned()));
+        return usage("--print-role: this command reads files, not a cluster, and needs no rights");
     }
     let (name, rights) = rights(global, command)?;
     if rights.is_empty() {

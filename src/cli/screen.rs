@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::{operations::OperationError, render::escape::visible};
 
-use super::report::{Report, describe_error, print_data, terminal_width};
+use super::report::{Report, describe_error, print_data, terminal_height, terminal_width};
 
 /// Standard output, and what stands on it.
 pub(super) struct Screen {
@@ -45,7 +45,7 @@ impl Screen {
             self.notes.clone_from(&report.notes);
         }
         let text = if self.redraws {
-            let (width, height) = (terminal_width().unwrap_or(80), terminal_height());
+            let (width, height) = (terminal_width().unwrap_or(80), terminal_height().unwrap_or(24));
             let text = String::from_utf8_lossy(&report.data);
             let (text, lines) = fitting(&text, width, height);
             let above = std::mem::replace(&mut self.lines, lines);
@@ -92,11 +92,6 @@ pub(super) fn end_on_interrupt() {
             std::process::exit(130);
         }
     });
-}
-
-fn terminal_height() -> usize {
-    let height = std::env::var("LINES").ok().and_then(|lines| lines.parse().ok()).filter(|lines| *lines > 0);
-    height.or(terminal_size::terminal_size().map(|(_, height)| usize::from(height.0))).unwrap_or(24)
 }
 
 /// As much of a text as fits on a terminal without scrolling, and the lines of the terminal that it takes up. The last

@@ -8,7 +8,7 @@ use crate::{
     graph::{OwnerGraph, unconfirmed_owners},
     jsonpath::PathError,
     model::{Coordinate, ResourceId, Resources, Snapshot, Symbol},
-    operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError},
+    operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError, usage},
     render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
     server::Propagation,
     tree::{Direction, Query, SortBy, Tree, TypeFilter},
@@ -100,15 +100,12 @@ fn targets(args: &TreeArgs) -> Result<TargetArgs, OperationError> {
     let has_targets = args.targets.any();
     let format = args.output.unwrap_or_default();
     if args.show_labels && !format.is_text() {
-        let why = format!("--show-labels option cannot be used with {} printer", format.name());
-        return Err(OperationError::Usage(why));
+        return usage(format!("--show-labels option cannot be used with {} printer", format.name()));
     }
     if args.owners && !has_targets {
-        return Err(OperationError::Usage("--owners needs a TARGET, such as pod/web-0".to_owned()));
+        return usage("--owners needs a TARGET, such as pod/web-0");
     }
-    // Like kubectl get, it shows what there is of a type, and that may be nothing.
-    let by_type = args.targets.selects() || matches!(args.targets.targets.as_slice(), [one] if !one.contains('/'));
-    Ok(TargetArgs { type_alone: true, ignore_not_found: by_type, ..args.targets.clone() })
+    Ok(args.targets.to_be_shown())
 }
 
 fn show(

@@ -140,6 +140,14 @@ impl OperationError {
     }
 }
 
+/// Fails because of invalid flags or arguments.
+///
+/// # Errors
+/// Always.
+pub fn usage<T>(why: impl Into<String>) -> Result<T, OperationError> {
+    Err(OperationError::Usage(why.into()))
+}
+
 macro_rules! boxed {
     ($($variant:ident: $error:ty),*) => {
         $(impl From<$error> for OperationError {

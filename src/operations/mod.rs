@@ -30,7 +30,7 @@ pub mod sweep;
 pub mod targets;
 pub mod unread;
 
-pub use error::OperationError;
+pub use error::{OperationError, usage};
 pub use live::LiveSession;
 pub use open::{ClusterConfig, Discovered, Opening, ReadScope, SourceConfig, TargetConfig};
 pub use session::{DumpSession, Session, Source};

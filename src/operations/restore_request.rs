@@ -8,7 +8,7 @@ use crate::{
     wording::named,
 };
 
-use super::{OperationError, targets};
+use super::{OperationError, targets, usage};
 
 /// What the user asks for.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl RestoreRequest {
                 let others: BTreeSet<String> = of_kind().map(|(_, object)| object.place.to_string()).collect();
                 let others: Vec<String> = others.into_iter().collect();
                 let has = if others.is_empty() { String::new() } else { format!("; it has {}", named(&others)) };
-                return Err(OperationError::Usage(format!("the archive has no {type_name}/{name}{has}")));
+                return usage(format!("the archive has no {type_name}/{name}{has}"));
             }
             found.extend(self.one_namespace(&format!("{type_name}/{name}"), &matching)?);
         }
@@ -86,10 +86,10 @@ impl RestoreRequest {
             (_, Some(one), None) => Some(*one),
             _ => {
                 let all: Vec<String> = namespaces.iter().map(|namespace| (*namespace).to_owned()).collect();
-                return Err(OperationError::Usage(format!(
+                return usage(format!(
                     "the archive has {target} in the namespaces {}: say which with -n, or with --namespace-map=OLD=NEW",
                     all.join(", ")
-                )));
+                ));
             }
         };
         let is_chosen = |object: &Archived| chosen.is_none_or(|chosen| object.place.namespace == chosen);
@@ -98,13 +98,12 @@ impl RestoreRequest {
 
     /// The namespaces to restore into, for those that are restored.
     fn map(&self, namespaces: &BTreeSet<&str>) -> Result<NamespaceMap, OperationError> {
-        let usage = |why: String| Err(OperationError::Usage(why));
         let all: Vec<String> = namespaces.iter().map(|namespace| (*namespace).to_owned()).collect();
         let has =
             if all.is_empty() { "none in any namespace".to_owned() } else { format!("some in {}", all.join(", ")) };
         if let Some(into) = &self.namespace {
             if !self.namespaces.is_empty() {
-                return usage("-n and --namespace-map both say where to: use one of them".to_owned());
+                return usage("-n and --namespace-map both say where to: use one of them");
             }
             return match all.as_slice() {
                 [] => Ok(NamespaceMap::new()),

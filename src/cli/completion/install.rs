@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::operations::OperationError;
+use crate::operations::{OperationError, usage};
 
 use super::{
     super::{args::ShellArg, exit::Exit, report::Report},
@@ -32,7 +32,7 @@ struct Places {
 pub(in super::super) fn install() -> Result<Report, OperationError> {
     let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let Some(home) = env::home_dir().filter(|home| !home.as_os_str().is_empty()) else {
-        return Err(OperationError::Usage("there is no home folder: HOME is not set".to_owned()));
+        return usage("there is no home folder: HOME is not set");
     };
     let below = |name: &str, otherwise: &str| variable(name).map_or_else(|| home.join(otherwise), PathBuf::from);
     let list = |name: &str| variable(name).map(|list| env::split_paths(&list).collect()).unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::{
     operations::{
         ClusterConfig, OperationError, TargetConfig,
         delete::{DeleteConfig, HoldConfig},
+        usage,
     },
     server::Propagation,
 };
@@ -30,14 +31,11 @@ pub(super) struct Checked {
 pub(super) fn check(global: &GlobalArgs, args: &DeleteArgs) -> Result<Checked, OperationError> {
     let named = args.targets.any();
     if !named {
-        let why = "no TARGET: give TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST";
-        return Err(OperationError::Usage(why.to_owned()));
+        return usage("no TARGET: give TYPE/NAME, TYPE NAME, TYPE with -l or --all, or -f MANIFEST");
     }
     let timeout = time_of("--timeout", &args.timeout)?;
     if timeout.is_some() && !args.wait {
-        return Err(OperationError::Usage(
-            "--timeout sets how long to wait, and --wait=false means not to wait: use one of them".to_owned(),
-        ));
+        return usage("--timeout sets how long to wait, and --wait=false means not to wait: use one of them");
     }
     // As in kubectl: with --all or a selector, it is fine if no object matches.
     let chooses = args.targets.all || args.targets.selector.is_some() || args.targets.field_selector.is_some();
@@ -77,11 +75,11 @@ fn hold(args: &DeleteArgs, propagation: Propagation) -> Result<Option<HoldConfig
     let time = time_of("--hold", text)?.unwrap_or_default();
     match propagation {
         Propagation::Background => Ok(Some(HoldConfig { time, namespace: args.hold_namespace.clone() })),
-        Propagation::Foreground => Err(OperationError::Usage(
-            "--hold can't be used with --cascade=foreground: the collector would begin with the dependents".to_owned(),
-        )),
-        Propagation::Orphan => Err(OperationError::Usage(
-            "--hold can't be used with --cascade=orphan: the collector would free the dependents at once".to_owned(),
-        )),
+        Propagation::Foreground => {
+            usage("--hold can't be used with --cascade=foreground: the collector would begin with the dependents")
+        }
+        Propagation::Orphan => {
+            usage("--hold can't be used with --cascade=orphan: the collector would free the dependents at once")
+        }
     }
 }

@@ -132,12 +132,11 @@ impl Approved {
                 );
             }
         };
-        let mut progress = None;
+        let mut progress = FollowReporter::new(Instant::now());
         let report = view.carry_out(&mut delete, &result, Some(&held), timeout, &mut notes, &mut |noted, event| {
-            let new = || FollowReporter::new(Instant::now()).with_noted(noted.clone());
-            progress.get_or_insert_with(new).describe(event);
+            progress.describe(noted, event);
         });
-        progress.into_iter().for_each(FollowReporter::end);
+        progress.end();
         with_notes(report?, notes)
     }
 }

@@ -64,13 +64,10 @@ pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, Oper
         Asked::Over(report) => Ok(report),
         Asked::Approved(approved) if args.hold.is_some() => approved.hold(global, args, timeout),
         Asked::Approved(approved) => {
-            let mut progress = None;
-            let begun = Instant::now();
-            let report = approved.carry_out(global, args, timeout, &mut |noted, event| {
-                let new = || FollowReporter::new(begun).with_noted(noted.clone());
-                progress.get_or_insert_with(new).describe(event);
-            });
-            progress.into_iter().for_each(FollowReporter::end);
+            let mut progress = FollowReporter::new(Instant::now());
+            let mut observer = |noted: &BTreeSet<String>, event| progress.describe(noted, event);
+            let report = approved.carry_out(global, args, timeout, &mut observer);
+            progress.end();
             report
         }
     }

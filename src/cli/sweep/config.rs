@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use crate::{
     cluster::Connection,
     metrics::{Listen, Metrics},
-    operations::{OperationError, live::SweepLoad},
+    operations::{OperationError, live::SweepLoad, usage},
 };
 
 use super::super::{args::SweepArgs, connection::time_of};
@@ -25,8 +25,7 @@ impl SweepConfig {
     /// Invalid arguments, or a combination that can't work on any cluster.
     pub fn read(args: &SweepArgs) -> Result<Self, OperationError> {
         if !args.dry_run && !args.source.from.is_empty() {
-            let why = "--from reads files, which cannot be swept: use --dry-run to see what a sweep would do";
-            return Err(OperationError::Usage(why.to_owned()));
+            return usage("--from reads files, which cannot be swept: use --dry-run to see what a sweep would do");
         }
         let resync = time_of("--resync", &args.watching.resync)?.ok_or_else(|| {
             let why = "--resync=0 would never find new resources: give a time as in kubectl (30s, 5m)";

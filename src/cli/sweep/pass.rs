@@ -1,6 +1,7 @@
 //! One pass: predicts, shows, asks, carries out and reports.
 
 use std::{
+    collections::BTreeSet,
     io::{self, Write as _},
     time::Instant,
 };
@@ -200,7 +201,7 @@ impl PassReport<'_> {
         let prevented = plan.plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents);
         let prevented: Vec<Identity> = prevented.map(|id| Identity::of(snapshot, *id)).collect();
         let SweepResult { followed, failing } =
-            pass.carry_out(plan, &order.load, &mut |event| progress.describe(event));
+            pass.carry_out(plan, &order.load, &mut |event| progress.describe(&BTreeSet::new(), event));
         progress.end();
         let kubectl = self.global.connection.kubectl();
         let view = DeletionView {

@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     model::Identity,
-    operations::{OperationError, SourceConfig},
+    operations::{OperationError, SourceConfig, usage},
     server::Propagation,
     tui::{Effect, News, Scene, Start, State},
 };
@@ -115,7 +115,7 @@ fn require_terminal(source: &SourceArgs) -> Result<(), OperationError> {
         }
         () => return Ok(()),
     };
-    Err(OperationError::Usage(why.to_owned()))
+    usage(why)
 }
 
 /// A thread ended without a word.

@@ -25,7 +25,6 @@ use crate::{
         doctor::DoctorView,
         header::header,
         output::{Output, TextOptions},
-        plan::PlanView,
         style::Style,
         template::TemplateOptions,
     },
@@ -39,6 +38,7 @@ use super::{
     super::{
         args::{GlobalArgs, SourceArgs, TargetArgs},
         doctor::{again, held_to, limit},
+        plan::view_of,
         report::{Report, describe_error},
         tree::MOST_LOOK_UPS,
     },
@@ -283,16 +283,12 @@ impl Worker {
         }
         let options = PlanOptions::of(&session.snapshot.resources, &[], &NamedGates::default())?;
         let result = predict(session, &Request::delete(found, propagation), Assume::Known, &options)?;
-        let PlanResult { plan, instead, unlisted_contents, gate_violations, kept, notes, others: _ } = &result;
+        let PlanResult { plan, notes, .. } = &result;
         let snapshot = &session.snapshot;
         let namespace = session.namespace_of(&plan.request.targets);
         let graph = OwnerGraph::new(snapshot);
         let kubectl = self.global.connection.kubectl_for(session.is_live());
-        let view = PlanView::new(snapshot, &graph, plan, instead, namespace.as_deref())
-            .with_kubectl(&kubectl)
-            .with_unlisted_contents(unlisted_contents)
-            .with_gates(gate_violations)
-            .with_kept(kept.as_ref());
+        let view = view_of(snapshot, &graph, &result, namespace.as_deref(), &kubectl);
         let data = self.print(|options, out| view.write(options, out), width)?;
         let mut report = Report::of(data).with_gaps(&Incomplete::gaps_that_matter(snapshot, plan));
         report.notes.extend(notes.iter().cloned());
