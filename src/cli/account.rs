@@ -18,13 +18,11 @@ use crate::{
 };
 
 use super::{
-    args::{GlobalArgs, WatchArgs},
+    args::{GlobalArgs, PrintArgs, WatchArgs},
     colour,
     connection::time_of,
-    exit::Exit,
     output::apply,
-    printing::PrintArgs,
-    report::{Report, heading, print_data, say, terminal_width},
+    report::{Exit, Report, heading, print_data, say, terminal_width},
     sweep::ended,
 };
 

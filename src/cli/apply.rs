@@ -22,9 +22,8 @@ use crate::{
 use super::{
     args::{GlobalArgs, PlanArgs, SourceArgs},
     doctor::same,
-    exit::Exit,
     plan::printer,
-    report::{Report, heading},
+    report::{Exit, Report, heading},
 };
 
 /// The namespace of objects in a dump that name none, as in a kubeconfig that names none.

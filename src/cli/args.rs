@@ -10,7 +10,7 @@ use crate::{
     model::effects::Severity,
     operations::{predict::NamedGates, unread::AllowIncomplete},
     plan::{EffectClass, VerdictResult},
-    render::output::Format,
+    render::{output::Format, template::TemplateOptions},
     server::Propagation,
     simulate::Assume,
 };
@@ -19,7 +19,6 @@ use super::{
     connection::ConnectionArgs,
     formats::{self, formats},
     open::OpenArgs,
-    printing::PrintArgs,
     values::{ASSUMPTIONS, EFFECTS, POLICIES, SEVERITIES, SHELLS, VERDICTS, allow_incomplete, choice},
     warnings::Warnings,
 };
@@ -141,6 +140,31 @@ impl TargetArgs {
     /// Whether manifests name the objects.
     pub fn names_manifests(&self) -> bool {
         !self.filenames.is_empty() || self.kustomize.is_some()
+    }
+}
+
+/// The flags of every command that has `-o`, except `archive` and `snapshot`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Args)]
+pub struct PrintArgs {
+    /// Print neither the titles of columns nor the first line of a text
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
+    pub no_headers: bool,
+    /// In templates, a missing field is no error
+    #[arg(long, help_heading = "Output", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_value_t = true, default_missing_value = "true", action = clap::ArgAction::Set,
+        hide_short_help = true)]
+    pub allow_missing_template_keys: bool,
+}
+
+impl PrintArgs {
+    pub(super) fn templates(self) -> TemplateOptions {
+        TemplateOptions { allow_missing: self.allow_missing_template_keys, titles: !self.no_headers }
+    }
+}
+
+impl Default for PrintArgs {
+    fn default() -> Self {
+        PrintArgs { no_headers: false, allow_missing_template_keys: true }
     }
 }
 

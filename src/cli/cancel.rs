@@ -15,10 +15,9 @@ use crate::{
 
 use super::{
     args::{CancelArgs, GlobalArgs},
-    exit::Exit,
     output::Printer,
     prompt::StdTerminal,
-    report::{Report, heading},
+    report::{Exit, Report, heading},
 };
 
 /// Finds the holds, asks, and takes them back.

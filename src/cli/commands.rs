@@ -11,11 +11,10 @@ use crate::cluster;
 
 use super::{
     args::{
-        ArchiveArgs, CancelArgs, CompletionArgs, DeleteArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs,
+        ArchiveArgs, CancelArgs, CompletionArgs, DeleteArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs, PrintArgs,
         ReclaimArgs, ResourcesArgs, RestoreArgs, SnapshotArgs, SweepArgs, TreeArgs, TuiArgs, VersionArgs, WatchArgs,
     },
     arguments, examples, formats,
-    printing::PrintArgs,
 };
 
 /// Show, predict and perform Kubernetes' cascading deletion.

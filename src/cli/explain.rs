@@ -21,9 +21,8 @@ use super::{
     args::{ExplainArgs, GlobalArgs},
     at_once::AtOnce,
     doctor::again,
-    exit::Exit,
     output::Printer,
-    report::{Report, heading},
+    report::{Exit, Report, heading},
     vanished,
     watch::found,
 };

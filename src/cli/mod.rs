@@ -16,7 +16,6 @@ mod connection;
 mod delete;
 mod doctor;
 pub mod examples;
-mod exit;
 mod explain;
 mod flags;
 mod follow;
@@ -24,7 +23,6 @@ mod formats;
 mod open;
 mod output;
 mod plan;
-pub mod printing;
 mod progress;
 mod prompt;
 mod reclaim;
@@ -54,8 +52,7 @@ use crate::operations::OperationError;
 use self::{
     args::GlobalArgs,
     commands::{Cli, Command},
-    exit::Exit,
-    report::{Report, complain, describe_error},
+    report::{Exit, Report, complain, describe_error},
 };
 
 /// Runs the command of this process's arguments.

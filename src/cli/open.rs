@@ -14,7 +14,10 @@ use crate::{
     render::output::Format,
 };
 
-use super::{commands::Command, exit::Exit, report::Report};
+use super::{
+    commands::Command,
+    report::{Exit, Report},
+};
 
 /// How long the browser's opener may take to fail.
 const PATIENCE: Duration = Duration::from_secs(3);

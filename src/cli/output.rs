@@ -15,9 +15,8 @@ use crate::{
 };
 
 use super::{
-    args::GlobalArgs,
+    args::{GlobalArgs, PrintArgs},
     colour,
-    printing::PrintArgs,
     report::{terminal_height, terminal_width},
 };
 

@@ -23,10 +23,9 @@ use crate::{
 use super::{
     apply,
     args::{GlobalArgs, PlanArgs},
-    exit::Exit,
     flags::grace_period,
     output::Printer,
-    report::{Report, heading},
+    report::{Exit, Report, heading},
     tui,
 };
 

@@ -1,8 +1,10 @@
-//! A command's output, collected before anything is printed, so nothing is ever printed in part.
+//! A command's output, collected before anything is printed, so nothing is ever printed in part; and its exit code, the
+//! contract of every command.
 
 use std::{
     io::{self, IsTerminal, Write},
     iter,
+    process::ExitCode,
 };
 
 use crate::{
@@ -12,7 +14,7 @@ use crate::{
     render::{escape::visible, gaps, header::header, words::wrapped},
 };
 
-use super::{archived, exit::Exit};
+use super::archived;
 
 /// Says something on standard error.
 pub(super) fn say(line: &str) {
@@ -30,6 +32,27 @@ pub(super) fn complain(text: &str) {
     for line in text.split('\n').flat_map(wrap) {
         // Ignore errors: stderr may be closed.
         let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Success. A closed pipe and reported gaps count as success, too.
+    Fine,
+    /// The command failed, for whatever reason, also a user's "no": scripts can rely on code 2 being a result.
+    Failed,
+    /// The command succeeded, and the result is bad news.
+    BadNews,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(match exit {
+            Exit::Fine => 0,
+            Exit::Failed => 1,
+            Exit::BadNews => 2,
+        })
     }
 }
 

@@ -27,11 +27,10 @@ use crate::{
 use super::{
     args::{DryRunArg, GlobalArgs, RestoreArgs},
     colour,
-    exit::Exit,
     output::Printer,
     progress::Steps,
     prompt::StdTerminal,
-    report::Report,
+    report::{Exit, Report},
 };
 
 /// Restores the objects of an archive.

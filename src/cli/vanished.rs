@@ -13,8 +13,7 @@ use crate::{
 
 use super::{
     args::{GlobalArgs, SourceArgs},
-    exit::Exit,
-    report::{Report, describe_error, heading},
+    report::{Exit, Report, describe_error, heading},
 };
 
 /// What is known of the targets that an error calls absent, as a text; the error itself if it says something else.

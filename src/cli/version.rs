@@ -40,7 +40,7 @@ pub(super) fn text(args: &VersionArgs) -> Result<String, OperationError> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{commands::Cli, printing::PrintArgs},
+        super::{args::PrintArgs, commands::Cli},
         *,
     };
 

@@ -8,7 +8,10 @@ use crate::{
     operations::OperationError,
 };
 
-use super::{exit::Exit, report::Report, screen::Screen};
+use super::{
+    report::{Exit, Report},
+    screen::Screen,
+};
 
 /// The result of one look.
 pub(super) struct Look {

@@ -21,7 +21,6 @@ pub mod live;
 pub mod open;
 pub mod predict;
 pub mod question;
-pub mod rbac;
 pub mod restore;
 pub mod restore_request;
 pub mod rights;

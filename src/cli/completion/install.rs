@@ -8,7 +8,10 @@ use std::{
 use crate::operations::{OperationError, usage};
 
 use super::{
-    super::{args::ShellArg, exit::Exit, report::Report},
+    super::{
+        args::ShellArg,
+        report::{Exit, Report},
+    },
     BINARY, COMPLETER, man_pages, script,
 };
 

@@ -28,12 +28,11 @@ use super::{
     super::{
         args::{DeleteArgs, GlobalArgs},
         cancel,
-        exit::Exit,
         follow::FollowReporter,
         output::Printer,
         progress::{TICK, spinner},
         prompt::StdTerminal,
-        report::{Report, describe_error, say},
+        report::{Exit, Report, describe_error, say},
     },
     Approved, DeleteReport,
 };

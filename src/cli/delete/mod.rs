@@ -38,12 +38,11 @@ pub(super) use self::config::delete_config;
 
 use super::{
     args::{DeleteArgs, DryRunArg, GlobalArgs},
-    exit::Exit,
     follow::FollowReporter,
     output::Printer,
     plan::{printer, shown_before, view_of},
     prompt::StdTerminal,
-    report::{Report, describe_error, heading, print_data},
+    report::{Exit, Report, describe_error, heading, print_data},
 };
 
 /// Shows the plan, asks, deletes, and follows the cascade.

@@ -13,9 +13,8 @@ use crate::{
 use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
-        exit::Exit,
         plan::printer,
-        report::{Report, heading},
+        report::{Exit, Report, heading},
     },
     scope,
 };

@@ -4,9 +4,7 @@ mod config;
 mod dry_run;
 mod pass;
 mod role;
-mod serve;
 mod watch;
-mod words;
 
 use crate::operations::{OperationError, sweep::SweepRules};
 
@@ -17,7 +15,6 @@ use super::{
 
 pub use config::SweepConfig;
 pub use role::{Role, role};
-pub use serve::serve;
 pub(super) use watch::ended;
 
 /// Shows one pass, carries it out, or continues with `--watch`.

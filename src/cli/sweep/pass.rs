@@ -34,12 +34,11 @@ use crate::{
 use super::{
     super::{
         args::{GlobalArgs, SweepArgs},
-        exit::Exit,
         follow::FollowReporter,
         output::Printer,
         plan::{printer, shown_before},
         prompt::StdTerminal,
-        report::{Report, heading, print_data},
+        report::{Exit, Report, heading, print_data},
     },
     SweepConfig,
     dry_run::{limited, namespace},

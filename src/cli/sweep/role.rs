@@ -1,6 +1,6 @@
 //! The minimal permissions of a sweep (§10).
 
-use crate::operations::rbac::{self, rule};
+use crate::operations::rights::{self, rule};
 
 /// What the ClusterRole is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn role(of: Role) -> String {
     if of == Role::Watch {
         rules.push(rule("", &["events"], &[], &["create"]));
     }
-    let yaml = rbac::role(NAME, "", rules);
+    let yaml = rights::role(NAME, "", rules);
     let does = format!(
         "# The permissions that {command} needs: read and watch everything, delete and patch the objects that \
          it collects."

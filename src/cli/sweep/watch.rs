@@ -1,4 +1,4 @@
-//! `--watch`: does the collector's work continuously.
+//! `--watch`: does the collector's work continuously, and serves its metrics and health.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -13,10 +13,11 @@ use crate::{
         keep_sweeping,
     },
     collector::{Reason, live::Limit},
-    metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome},
+    metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome, bind},
     model::Identity,
     operations::{OperationError, ReadScope, live::Cluster},
     render::escape::visible,
+    server::Propagation,
     wording::count,
 };
 
@@ -26,7 +27,7 @@ use super::{
         follow::polled,
         report::{Report, say},
     },
-    SweepConfig, scope, serve, words,
+    SweepConfig, scope,
 };
 
 /// A loop that hasn't completed a round for this long is unhealthy.
@@ -146,7 +147,7 @@ impl SweepObserver for WriteReporter {
     fn written(&self, written: &CompletedWrite) {
         self.metrics.wrote(counted_as(written.what, &written.why), Outcome::Done);
         // Ignore errors: a closed stdout is no reason to stop.
-        let _ = writeln!(io::stdout(), "{}", visible(&words::describe(written)));
+        let _ = writeln!(io::stdout(), "{}", visible(&describe(written)));
     }
 
     fn not_written(&self, what: What, reason: &Reason, why: WriteFailure) {
@@ -169,7 +170,7 @@ impl SweepObserver for WriteReporter {
         }
         if objects.len() <= NAMED {
             let then = if failed.retried { "it will be retried" } else { "it is not changed" };
-            say(&format!("{}: {}; {then}", words::named(&failed.object), failed.why));
+            say(&format!("{}: {}; {then}", named(&failed.object), failed.why));
         } else if objects.len().is_power_of_two() {
             say(&format!("{} so far: {}", count(objects.len(), "object", "objects"), failed.why));
         }
@@ -225,5 +226,89 @@ impl WatchObserver for SyncReporter {
     fn alive(&mut self, objects: usize, only_named: usize) {
         self.health.beat();
         self.metrics.set_objects(objects, only_named);
+    }
+}
+
+/// `deleted Pod/web-1 in shop: no owner is left`
+fn describe(written: &CompletedWrite) -> String {
+    let done = match written.what {
+        What::Deleted(Propagation::Foreground) => "deleted in the foreground",
+        What::Deleted(Propagation::Orphan) => "deleted with the orphan policy",
+        What::Deleted(Propagation::Background) => "deleted",
+        What::Stripped => "removed owner references of",
+        What::Unblocked => "unblocked the owners of",
+        What::Finalized => "removed the collector's finalizer from",
+    };
+    format!("{done} {}: {}", named(&written.object), why(&written.why))
+}
+
+/// `Pod/web-1 in shop`
+fn named(object: &Identity) -> String {
+    let name = object.short_name();
+    if object.namespace.is_empty() { name } else { format!("{name} in {}", object.namespace) }
+}
+
+fn why(reason: &Reason) -> &'static str {
+    match reason {
+        Reason::NoOwnerLeft => "no owner is left",
+        Reason::OwnerWaits => "an owner waits for its deletion",
+        Reason::OtherOwnerSolid(_) => "those owners are deleted or being deleted, another owner exists",
+        Reason::CycleSuspected => "it and its owners wait for each other",
+        Reason::DependentsGone => "no dependent blocks it any more",
+        Reason::OwnerOrphans(_) => "its owner is deleted with the orphan policy",
+        Reason::DependentsFreed => "its dependents are orphaned",
+    }
+}
+
+/// Serves the configured address, if there is one, until the runtime ends, and prints the address on standard error.
+/// Call it before any work is done.
+///
+/// # Errors
+/// The address can't be bound.
+async fn serve(order: &SweepConfig, metrics: &Metrics, health: &Health) -> Result<(), OperationError> {
+    let Some(address) = &order.metrics else { return Ok(()) };
+    let bound = bind(address).await?;
+    // Ignore errors: stderr may be closed.
+    let _ = writeln!(io::stderr(), "serving /metrics, /healthz and /readyz at http://{}", bound.address());
+    tokio::spawn(bound.serve(metrics.clone(), health.clone()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::cli::{
+        commands::{Cli, Command},
+        report::describe_error,
+    };
+
+    fn order(line: &str) -> SweepConfig {
+        let Command::Sweep(args) = Cli::of(line.split(' ').map(Into::into)).unwrap().command else { panic!("{line}") };
+        SweepConfig::read(&args).unwrap()
+    }
+
+    /// If the address is in use, the error comes before anything is done, and says what to do.
+    #[tokio::test]
+    async fn an_address_that_is_taken_is_an_error() {
+        let (metrics, health) = (Metrics::new(), Health::new(Duration::from_secs(60)));
+        let taken = bind(&"127.0.0.1:0".parse().unwrap()).await.unwrap();
+        let address = taken.address();
+        let order = order(&format!("gc sweep --watch --metrics-bind-address={address}"));
+        let error = describe_error(&serve(&order, &metrics, &health).await.unwrap_err());
+        assert!(error.starts_with(&format!("cannot listen on {address}: ")), "{error}");
+        assert!(error.ends_with("; choose another --metrics-bind-address, or leave it out"), "{error}");
+        drop(taken);
+        serve(&order, &metrics, &health).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn nothing_is_served_unless_it_is_asked_for() {
+        let order = order("gc sweep --watch");
+        assert_eq!(order.metrics, None);
+        serve(&order, &Metrics::new(), &Health::new(Duration::from_secs(60))).await.unwrap();
+        assert_eq!((order.load.workers, order.load.qps, order.load.burst), (20, 50.0, 100));
+        assert_eq!((order.resync, order.load.timeout), (Duration::from_secs(30), None));
     }
 }

@@ -22,7 +22,7 @@ use super::{
         commands::{Cli, Command},
         delete::{Approved, Asked, ask, delete_config},
         follow::describe,
-        report::{Report, describe_error},
+        report::{Exit, Report, describe_error},
     },
     Message,
     progress::OffScreen,
@@ -100,11 +100,7 @@ fn as_typed(propagation: Propagation) -> Result<DeleteArgs, OperationError> {
 }
 
 fn failed(error: &OperationError) -> Report {
-    Report {
-        notes: vec![format!("error: {}", describe_error(error))],
-        exit: super::super::exit::Exit::Failed,
-        ..Report::of(Vec::new())
-    }
+    Report { notes: vec![format!("error: {}", describe_error(error))], exit: Exit::Failed, ..Report::of(Vec::new()) }
 }
 
 /// A report as text.

@@ -2,14 +2,13 @@
 
 mod archived;
 mod carry_out;
-mod checks;
 mod dry_run;
 mod held;
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use crate::{
-    act::Deletion,
+    act::{Access, Deletion},
     model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot, Symbol},
     plan::{Consent, Plan},
     server::Propagation,
@@ -150,6 +149,12 @@ impl Delete {
     }
 }
 
+/// The user's own requests: a PATCH for each kept object, and a DELETE for each target. The collector does the rest.
+fn requests(snapshot: &Snapshot, request: &Request) -> BTreeSet<Access> {
+    let kept = request.cuts.iter().flat_map(|cut| Access::to(&["patch"], snapshot, cut.object));
+    kept.chain(request.targets.iter().flat_map(|target| Access::to(&["delete"], snapshot, *target))).collect()
+}
+
 impl Proposal for Delete {
     type Plan = DeletePlan;
     type Fingerprint = PlanFingerprint;
@@ -183,8 +188,10 @@ impl Proposal for Delete {
     fn check(&mut self, plan: &DeletePlan, notes: &mut Vec<String>) -> Result<(), OperationError> {
         let (snapshot, plan) = (&self.session.snapshot, &plan.result.plan);
         refuse_orphaning_in_vain(snapshot, plan)?;
-        checks::complete(&self.session, plan, &self.config.allow_incomplete)?;
-        notes.extend(self.session.require_allowed(&checks::requests(snapshot, &plan.request), "deleted")?);
+        if let Some(unread) = Unread::of_plan(&self.session, plan, &self.config.allow_incomplete) {
+            return Err(OperationError::Incomplete(Box::new(unread)));
+        }
+        notes.extend(self.session.require_allowed(&requests(snapshot, &plan.request), "deleted")?);
         let told = self.check_hold(plan)?;
         notes.extend(told.into_iter().filter(|told| !notes.contains(told)).collect::<Vec<_>>());
         Ok(())
