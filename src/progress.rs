@@ -15,6 +15,8 @@ pub enum Work {
     Simulating,
     /// Reads whole objects for an archive, in objects.
     Archiving,
+    /// Creates the objects of an archive again, in objects.
+    Restoring,
     /// Waits before it looks whether a problem lasts, in seconds.
     LookingAgain,
 }

@@ -35,7 +35,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let files = read(args)?;
     let source = global.source(&args.source)?;
     let everything = TargetConfig::scope(None);
-    let opening = global.opening_for(&source, &everything, ReadScope::Diagnosis)?;
+    let opening = global.opening(&source, &everything, ReadScope::Diagnosis)?;
     let objects: Vec<ManifestObject> =
         files.iter().flat_map(ManifestFile::objects).map(|found| found.object.clone()).collect();
     let explicit = global.connection.namespace();

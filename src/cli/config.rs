@@ -132,31 +132,21 @@ impl GlobalArgs {
         scope: ReadScope,
     ) -> Result<Box<Session>, OperationError> {
         let (source, targets) = self.configuration(source, targets)?;
-        self.opening_for(&source, &targets, scope)?.read(&targets, scope)
+        self.opening(&source, &targets, scope)?.read(&targets, scope)
     }
 
-    /// Opens a source. Says so if a snapshot file is of a server whose version was not tested, as a connection does.
+    /// Opens a source for what a command on these targets reads. Says so if a snapshot file is of a server whose version
+    /// was not tested, as a connection does.
     ///
     /// # Errors
     /// Why the source can't be used.
-    pub(super) fn opening(&self, source: &SourceConfig) -> Result<Opening, OperationError> {
-        self.opened(Opening::of(source)?)
-    }
-
-    /// The same for what a command on these targets reads ([`Opening::expecting`]).
-    ///
-    /// # Errors
-    /// Why the source can't be used.
-    pub(super) fn opening_for(
+    pub(super) fn opening(
         &self,
         source: &SourceConfig,
         targets: &TargetConfig,
         scope: ReadScope,
     ) -> Result<Opening, OperationError> {
-        self.opened(Opening::expecting(source, targets, scope)?)
-    }
-
-    fn opened(&self, opening: Opening) -> Result<Opening, OperationError> {
+        let opening = Opening::of(source, targets, scope)?;
         if let (Opening::Dump(snapshot), Some(progress)) = (&opening, self.cluster()?.progress)
             && let Some(warning) = snapshot.resources.server().and_then(ServerVersion::warning)
         {

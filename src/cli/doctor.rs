@@ -73,7 +73,7 @@ pub(super) fn run(global: &GlobalArgs, args: &DoctorArgs) -> Result<Report, Oper
 fn look(global: &GlobalArgs, args: &DoctorArgs, only: &[Code]) -> Result<Look, OperationError> {
     let evidence = read_evidence(&args.evidence)?;
     let (source, targets) = global.configuration(&args.source, &scope(global, &args.targets))?;
-    let (mut session, probe): (Box<Session>, _) = match global.opening_for(&source, &targets, ReadScope::Diagnosis)? {
+    let (mut session, probe): (Box<Session>, _) = match global.opening(&source, &targets, ReadScope::Diagnosis)? {
         Opening::Cluster(discovered) if args.probe => {
             let mut session = discovered.read(&targets, ReadScope::Diagnosis)?;
             session.narrow_namespace();

@@ -44,7 +44,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let grace = grace_period(&args.grace)?;
     require_targets(args)?;
     let (source, targets) = global.configuration(&args.source, &args.targets)?;
-    let opening = global.opening_for(&source, &targets, ReadScope::Diagnosis)?;
+    let opening = global.opening(&source, &targets, ReadScope::Diagnosis)?;
     let asked = PlanOptions::of(opening.resources(), &args.keep.keep, &args.gates.named())?;
     let asked = asked.with_every_policy(args.output == Some(Format::Html));
     let mut session = opening.read(&targets, ReadScope::Diagnosis)?;

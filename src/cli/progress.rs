@@ -103,32 +103,3 @@ impl Progress for ReadProgress {
         }
     }
 }
-
-/// Reports the progress of work on one object after another, on a terminal.
-#[derive(Debug)]
-pub(super) struct Steps(Option<ProgressBar>);
-
-impl Steps {
-    /// For this many objects. Reports nothing unless it is `wanted` and stderr is a terminal.
-    pub(super) fn new(doing: &'static str, objects: usize, wanted: bool) -> Self {
-        if !wanted || !io::stderr().is_terminal() {
-            return Steps(None);
-        }
-        Steps(Some(bar("{msg} {pos}/{len} objects", objects as u64).with_message(doing)))
-    }
-
-    /// One more object is done.
-    pub(super) fn step(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.inc(1);
-        }
-    }
-}
-
-impl Drop for Steps {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.0 {
-            bar.finish_and_clear();
-        }
-    }
-}

@@ -16,12 +16,13 @@ use super::{
 
 /// Lists the deletable resources, and which of them the collector watches.
 pub(super) fn run(global: &GlobalArgs, args: &ResourcesArgs) -> Result<Report, OperationError> {
-    let opening = global.opening(&global.source(&args.source)?)?;
-    let snapshot = if args.count {
-        let namespace = global.connection.namespace().map(str::to_owned);
-        opening.read(&TargetConfig::scope(namespace), ReadScope::Everything)?.snapshot
-    } else {
-        opening.into_snapshot()
+    let source = global.source(&args.source)?;
+    let targets = TargetConfig::scope(global.connection.namespace().map(str::to_owned));
+    let snapshot = match args.count {
+        true => {
+            global.opening(&source, &targets, ReadScope::Everything)?.read(&targets, ReadScope::Everything)?.snapshot
+        }
+        false => global.opening(&source, &targets, ReadScope::Nothing)?.into_snapshot(),
     };
     let counts = args.count.then(|| counts(&snapshot));
     let view = ResourcesView { resources: &snapshot.resources, gaps: &snapshot.gaps, counts: counts.as_ref() };

@@ -28,7 +28,6 @@ use super::{
     args::{DryRunArg, GlobalArgs, RestoreArgs},
     colour,
     output::Printer,
-    progress::Steps,
     prompt::StdTerminal,
     report::{Exit, Report},
 };
@@ -53,10 +52,7 @@ pub(super) fn run(global: &GlobalArgs, args: &RestoreArgs) -> Result<Report, Ope
             return Ok(Report::declined(word.as_deref()).with_gaps(&restore.gaps));
         }
     }
-    let mut steps = Steps::new("Restoring", restore.plan.steps.iter().map(Vec::len).sum(), mode == Mode::Apply);
-    let restored = restore.carry_out(mode, &mut || steps.step());
-    drop(steps);
-    let mut report = view.report(&restore, mode, &restored)?;
+    let mut report = view.report(&restore, mode, &restore.carry_out(mode))?;
     report.notes.extend(notes);
     Ok(report)
 }

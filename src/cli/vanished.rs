@@ -4,7 +4,7 @@ use crate::{
     doctor::{Vanished, vanished},
     graph::OwnerGraph,
     operations::{
-        OperationError, ReadScope, TargetConfig,
+        OperationError, ReadScope,
         evidence::read_evidence,
         targets::{Missing, TargetError, Why},
     },
@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    args::{GlobalArgs, SourceArgs},
+    args::{GlobalArgs, SourceArgs, TargetArgs},
     report::{Exit, Report, describe_error, heading},
 };
 
@@ -36,10 +36,8 @@ pub(super) fn tell(
         return Err(error);
     }
     let evidence = read_evidence(evidence)?;
-    let everything = TargetConfig { all_namespaces: true, ..TargetConfig::default() };
-    let Ok(session) =
-        global.source(source).and_then(|source| global.opening(&source)?.read(&everything, ReadScope::Everything))
-    else {
+    let everything = TargetArgs { all_namespaces: true, ..TargetArgs::default() };
+    let Ok(session) = global.open(source, &everything, ReadScope::Everything) else {
         return Err(error);
     };
     let snapshot = &session.snapshot;

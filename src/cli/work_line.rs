@@ -104,6 +104,7 @@ fn line(work: Work, done: u64, of: u64) -> String {
         (Work::Simulating, of) => format!("Simulating orders of events: {} of at most {} steps", many(done), many(of)),
         (Work::LookingAgain, _) => format!("Looking whether it lasts: {done} s"),
         (Work::Archiving, 0) => format!("Archiving: {} objects", many(done)),
+        (Work::Restoring, of) => format!("Restoring: {} of {} objects", many(done), many(of)),
         (Work::Archiving, of) => format!("Archiving: {} of {} objects", many(done), many(of)),
     }
 }

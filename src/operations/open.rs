@@ -29,6 +29,8 @@ const DISCOVERED_LATER: Duration = Duration::from_millis(500);
 /// How much of a cluster a command has to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadScope {
+    /// What the server serves, and no objects; of a dump, everything.
+    Nothing,
     /// The targets' namespace and everything cluster-scoped; everything if a target is cluster-scoped.
     Namespace,
     /// Everything, because a dependent in the wrong namespace can decide an outcome.
@@ -129,23 +131,16 @@ pub enum Opening {
 }
 
 impl Opening {
-    /// Connects to the cluster and discovers its resources, or reads files.
+    /// Connects to the cluster and discovers its resources, or reads files. What a command on these targets reads is
+    /// begun to be listed before discovery has answered.
     ///
     /// # Errors
     /// Why the source can't be used.
-    pub fn of(source: &SourceConfig) -> Result<Self, OperationError> {
+    pub fn of(source: &SourceConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
         match source {
-            SourceConfig::Cluster(cluster) => Ok(Opening::Cluster(Discovered::connect(cluster)?)),
-            SourceConfig::Dump { .. } => Opening::expecting(source, &TargetConfig::default(), ReadScope::Everything),
-        }
-    }
-
-    /// The same for what a command on these targets reads: begins to list it before discovery has answered.
-    ///
-    /// # Errors
-    /// As [`Opening::of`].
-    pub fn expecting(source: &SourceConfig, targets: &TargetConfig, scope: ReadScope) -> Result<Self, OperationError> {
-        match source {
+            SourceConfig::Cluster(cluster) if scope == ReadScope::Nothing => {
+                Discovered::connect(cluster).map(Opening::Cluster)
+            }
             SourceConfig::Cluster(cluster) => Discovered::expecting(cluster, targets, scope).map(Opening::Cluster),
             SourceConfig::Dump { paths, assume_complete, max_input } => {
                 let options = ReadOptions {

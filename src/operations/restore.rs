@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     act::{Access, Mode, restore},
     model::{Gap, Mapping, Resources},
+    progress::{self, Work},
     restore::{Archived, Item, Outcome, Owner, Place, RestorePlan, Restored, ToDo},
 };
 
@@ -41,11 +42,15 @@ impl Restore {
         Ok(Restore { cluster, resources, gaps, plan })
     }
 
-    /// Restores the objects, or only finds out what would happen. Calls `step` after each.
-    pub fn carry_out(&self, mode: Mode, step: &mut dyn FnMut()) -> Vec<Restored> {
-        let mut step = |_: usize, _: &Restored| step();
-        let restored = restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &mut step);
-        self.cluster.runtime.block_on(restored)
+    /// Restores the objects, or only finds out what would happen.
+    pub fn carry_out(&self, mode: Mode) -> Vec<Restored> {
+        let restore = || {
+            progress::expect(self.plan.steps.iter().map(Vec::len).sum::<usize>() as u64);
+            let mut step = |_: usize, _: &Restored| progress::advance(1);
+            let restored = restore(&self.cluster.connection, &self.plan, self.resources.clone(), mode, &mut step);
+            self.cluster.runtime.block_on(restored)
+        };
+        if mode == Mode::Apply { progress::during(Work::Restoring, restore) } else { restore() }
     }
 
     /// What is served once it is needed: also the kinds that archived CRDs define.
@@ -95,7 +100,7 @@ impl Proposal for Restore {
     type Fingerprint = ();
 
     fn plan(&mut self, notes: &mut Vec<String>) -> Result<Option<Vec<Restored>>, OperationError> {
-        let foreseen = self.carry_out(Mode::ClientDryRun, &mut || ());
+        let foreseen = self.carry_out(Mode::ClientDryRun);
         let resources = self.with_defined();
         let wanted = wanted(&self.plan, &resources, &foreseen);
         notes.extend(self.cluster.require_allowed(&resources, &wanted, "restored")?);

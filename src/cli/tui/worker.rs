@@ -115,7 +115,7 @@ impl Worker {
 
     fn open(&self) -> Result<Held, OperationError> {
         let scope = ReadScope::Diagnosis;
-        Ok(match self.global.opening_for(&self.source, &self.wanted, scope)? {
+        Ok(match self.global.opening(&self.source, &self.wanted, scope)? {
             Opening::Cluster(discovered) => {
                 let mut session = discovered.read(&self.wanted, scope)?;
                 session.watch_or_list();
