@@ -267,7 +267,8 @@ pub struct PlanArgs {
     ])]
     pub interactive: bool,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
+        hide_short_help = true)]
     pub assume: Assume,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
@@ -369,78 +370,6 @@ pub struct ConsentArgs {
     pub yes: bool,
 }
 
-/// Show the plan, ask, delete, and follow it to its end
-///
-/// Shows what the delete does to every object, asks, deletes the TARGETs (the garbage collector deletes their
-/// dependents), and follows the cascade until nothing more happens. Reports objects that ended differently than
-/// planned, and objects that are stuck with what blocks them.
-///
-/// Deletes nothing unless the API server says that you may, everything that decides the outcome could be read, and you
-/// confirm. Asks again if the cluster changes so that other objects would be deleted.
-///
-/// With --hold, the delete waits, and can be taken back until its time is up: see docs/hold.md.
-///
-/// Use it in place of kubectl delete wherever an object has dependents, data or finalizers.
-#[derive(Debug, Args)]
-#[command(after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may \
-    change the outcome, 2 a gate stopped it, objects are stuck, or the result differs from the plan.")]
-pub struct DeleteArgs {
-    #[command(flatten)]
-    pub targets: TargetArgs,
-    #[command(flatten)]
-    pub propagation: PropagationArgs,
-    #[command(flatten)]
-    pub grace: GraceArgs,
-    #[command(flatten)]
-    pub keep: KeepArgs,
-    #[command(flatten)]
-    pub gates: GateArgs,
-    #[command(flatten)]
-    pub consent: ConsentArgs,
-    /// Confirm by typing the number of objects if there are more than this
-    #[arg(long, value_name = "N", default_value_t = 50, hide_short_help = true)]
-    pub confirm_above: usize,
-    /// Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted
-    #[arg(long, value_name = "FILE")]
-    pub archive: Option<std::path::PathBuf>,
-    /// Delete even if something that could not be read may change the outcome; TYPEs allow only these to be unread
-    #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
-        default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete,
-        hide_short_help = true)]
-    pub allow_incomplete: AllowIncomplete,
-    /// Ignore TARGETs that do not exist
-    #[arg(long, hide_short_help = true)]
-    pub ignore_not_found: bool,
-    /// Follow the cascade to its end; --wait=false only sends the deletes
-    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true,
-        default_missing_value = "true", value_name = "BOOL", action = clap::ArgAction::Set)]
-    pub wait: bool,
-    /// Ask before anything is deleted: that is so without --yes
-    #[arg(short, long, conflicts_with = "yes", hide_short_help = true)]
-    pub interactive: bool,
-    /// How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end
-    #[arg(long, value_name = "TIME", default_value = "0")]
-    pub timeout: String,
-    /// Delete only after this time (30s, 10m); until then, cancel takes it back. 0: let held TARGETs go now
-    #[arg(long, value_name = "TIME", conflicts_with = "keep")]
-    pub hold: Option<String>,
-    /// With --hold: where to store cluster-scoped TARGETs; without it the current namespace
-    #[arg(long, value_name = "NAMESPACE", requires = "hold", hide_short_help = true)]
-    pub hold_namespace: Option<String>,
-    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
-    pub assume: Assume,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
-    pub output: Option<Format>,
-    #[command(flatten)]
-    pub open: OpenArgs,
-    #[command(flatten)]
-    pub printing: PrintArgs,
-    #[command(flatten)]
-    pub role: RoleArgs,
-}
-
 /// Take back a delete that waits
 ///
 /// Takes back what delete --hold has deleted and not let go yet: keeps the dependents of the TARGETs, creates the
@@ -495,7 +424,8 @@ pub struct ArchiveArgs {
     #[command(flatten)]
     pub propagation: PropagationArgs,
     /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
+        hide_short_help = true)]
     pub assume: Assume,
     /// Archive even if deleted objects could not all be read, and say so in the archive; TYPEs allow only these
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
@@ -549,125 +479,6 @@ fn namespace_pair(text: &str) -> Result<(String, String), String> {
         Some((from, to)) if is_label(from) && is_label(to) => Ok((from.to_owned(), to.to_owned())),
         _ => Err("give the names of two namespaces: OLD=NEW".to_owned()),
     }
-}
-
-/// Do the garbage collector's work: one pass, or --watch
-///
-/// For clusters where no collector is running. One pass removes references to missing owners, deletes objects whose
-/// owners are all gone, and finishes foreground and orphan deletes. It shows the plan, asks, works until nothing is
-/// left to do, and reports the result. --dry-run only shows the plan. --watch continues like the controller, without
-/// asking.
-///
-/// Covers the whole cluster unless -n NAMESPACE or TARGETs limit which objects may be changed; it always reads
-/// everything that decides.
-///
-/// Use it where only an API server runs, as in envtest, or while the controller manager is down.
-#[derive(Debug, Args)]
-#[command(
-    after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may change \
-        an outcome, 2 objects stay stuck. --watch exits with 0 on SIGTERM and Ctrl-C."
-)]
-pub struct SweepArgs {
-    #[command(flatten)]
-    pub targets: TargetArgs,
-    /// Only show what would happen
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask; --watch never asks
-    #[arg(short, long, conflicts_with = "dry_run")]
-    pub yes: bool,
-    /// How long to continue, as in kubectl (30s, 5m); 0: to the end
-    #[arg(long, value_name = "TIME", default_value = "0", conflicts_with = "dry_run")]
-    pub timeout: String,
-    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known", hide_short_help = true)]
-    pub assume: Assume,
-    /// Treat the objects of an API that answers 404 as absent, as the collector does; without it they are unknown
-    #[arg(long)]
-    pub trust_missing_apis: bool,
-    /// Print the ClusterRole that a sweep needs (with --watch: that of --watch); needs no cluster
-    #[arg(long, conflicts_with_all = WHAT_A_ROLE_DOES_NOT_DEPEND_ON)]
-    pub print_role: bool,
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
-    pub output: Option<Format>,
-    #[command(flatten)]
-    pub open: OpenArgs,
-    #[command(flatten)]
-    pub printing: PrintArgs,
-    #[command(flatten)]
-    pub watching: WatchingArgs,
-    #[command(flatten)]
-    pub load: LoadArgs,
-    #[command(flatten)]
-    pub source: SourceArgs,
-}
-
-/// The flags that have no effect with `--print-role`.
-const WHAT_A_ROLE_DOES_NOT_DEPEND_ON: [&str; 20] = [
-    "targets",
-    "selector",
-    "field_selector",
-    "all",
-    "filenames",
-    "kustomize",
-    "all_namespaces",
-    "dry_run",
-    "yes",
-    "timeout",
-    "assume",
-    "trust_missing_apis",
-    "output",
-    "resync",
-    "metrics_bind_address",
-    "workers",
-    "qps",
-    "burst",
-    "from",
-    "assume_complete",
-];
-
-/// The flags of `sweep --watch`.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Watching")]
-pub struct WatchingArgs {
-    /// Continue like the controller, until SIGTERM or Ctrl-C
-    #[arg(
-        short,
-        long,
-        conflicts_with_all = ["dry_run", "timeout", "assume", "output", "from", "assume_complete"]
-    )]
-    pub watch: bool,
-    /// How often to look for new and removed resources
-    #[arg(long, value_name = "TIME", default_value = "30s", requires = "watch", hide_short_help = true)]
-    pub resync: String,
-    /// Serve /metrics, /healthz and /readyz on this address: :8080, 127.0.0.1:8080; port 0 chooses a free port and
-    /// prints it [default: not served]
-    #[arg(long, value_name = "[HOST]:PORT", requires = "watch")]
-    pub metrics_bind_address: Option<String>,
-}
-
-/// The load of `sweep` on the API server and on this machine.
-#[derive(Clone, Copy, Debug, Args)]
-#[command(next_help_heading = "Load")]
-pub struct LoadArgs {
-    /// How many objects to process at once
-    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "dry_run", hide_short_help = true,
-        value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub workers: u16,
-    /// Limit of requests per second; 0: no limit. Watches do not count
-    #[arg(long, value_name = "N", default_value_t = 50.0, conflicts_with = "dry_run", hide_short_help = true,
-        value_parser = per_second)]
-    pub qps: f64,
-    /// How many requests may be sent at once after a pause
-    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "dry_run", hide_short_help = true,
-        value_parser = clap::value_parser!(u32).range(1..))]
-    pub burst: u32,
-}
-
-fn per_second(text: &str) -> Result<f64, &'static str> {
-    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate >= 0.0);
-    rate.ok_or("give a number of requests per second, such as 50 or 0.5, or 0 for no limit")
 }
 
 /// Find problems with owners and deletions, and how to fix them

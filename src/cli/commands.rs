@@ -11,10 +11,13 @@ use crate::cluster;
 
 use super::{
     args::{
-        ArchiveArgs, CancelArgs, CompletionArgs, DeleteArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs, PrintArgs,
-        ReclaimArgs, ResourcesArgs, RestoreArgs, SnapshotArgs, SweepArgs, TreeArgs, TuiArgs, VersionArgs, WatchArgs,
+        ArchiveArgs, CancelArgs, CompletionArgs, DoctorArgs, ExplainArgs, GlobalArgs, PlanArgs, PrintArgs, ReclaimArgs,
+        ResourcesArgs, RestoreArgs, SnapshotArgs, TreeArgs, TuiArgs, VersionArgs, WatchArgs,
     },
-    arguments, examples, formats,
+    arguments,
+    delete::DeleteArgs,
+    examples, formats,
+    sweep::SweepArgs,
 };
 
 /// Show, predict and perform Kubernetes' cascading deletion.

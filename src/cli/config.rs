@@ -135,8 +135,8 @@ impl GlobalArgs {
         self.opening(&source, &targets, scope)?.read(&targets, scope)
     }
 
-    /// Opens a source for what a command on these targets reads. Says so if a snapshot file is of a server whose version
-    /// was not tested, as a connection does.
+    /// Opens a source for what a command on these targets reads. Says so if a snapshot file is of a server whose
+    /// version was not tested, as a connection does.
     ///
     /// # Errors
     /// Why the source can't be used.

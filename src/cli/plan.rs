@@ -1,5 +1,7 @@
 //! `kubectl gc plan`
 
+use std::io::{self, Write as _};
+
 use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
@@ -25,7 +27,7 @@ use super::{
     args::{GlobalArgs, PlanArgs},
     flags::grace_period,
     output::Printer,
-    report::{Exit, Report, heading},
+    report::{Exit, Report, heading, print_data},
     tui,
 };
 
@@ -142,12 +144,21 @@ pub(super) fn printer(global: &GlobalArgs, output: Option<Format>, all: bool) ->
     Printer::new(global, output).fold(output != Some(Format::Wide) && !all)
 }
 
-/// Prints text before anything is changed; if the result is a document, the text goes to stderr, without colour.
-pub(super) fn shown_before(printer: Printer) -> Printer {
-    match printer.format.is_text() {
-        true => printer,
-        false => printer.text_in(Style::new(false)),
+/// Shows a plan before it is carried out, as text: if the result is a document, on standard error, without colour, and
+/// only if the user has to confirm.
+pub(super) fn show_before(
+    printer: Printer,
+    yes: bool,
+    print: impl FnOnce(&Printer) -> Result<Vec<u8>, OperationError>,
+) -> Result<(), OperationError> {
+    if printer.format.is_text() {
+        return print_data(&print(&printer)?).map_err(OperationError::Print);
     }
+    if yes {
+        return Ok(());
+    }
+    let text = print(&printer.text_in(Style::new(false)))?;
+    io::stderr().write_all(&text).map_err(OperationError::Print)
 }
 
 /// Predicts the delete of each root in scope.

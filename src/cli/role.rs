@@ -23,9 +23,10 @@ use crate::{
 
 use super::{
     archive::targets_and_file,
-    args::{DeleteArgs, DryRunArg, GlobalArgs, PropagationArgs, TargetArgs},
+    args::{DryRunArg, GlobalArgs, PropagationArgs, TargetArgs},
     cancel,
     commands::Command,
+    delete::DeleteArgs,
     report::Report,
     restore,
     sweep::{Role, role, scope},

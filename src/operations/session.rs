@@ -122,14 +122,18 @@ impl<S: Source + ?Sized> Session<S> {
     /// The namespace of these objects; `None` if they are cluster-scoped. If they are in several, the session's
     /// namespace.
     pub fn namespace_of(&self, objects: &[ObjectId]) -> Option<String> {
-        let mut namespaces: Vec<Symbol> =
-            objects.iter().map(|object| self.snapshot.object(*object).namespace).collect();
-        namespaces.dedup();
-        match namespaces.as_slice() {
-            [namespace] if !namespace.is_empty() => Some(self.snapshot.text(*namespace).to_owned()),
-            [_] => None,
-            _ => self.namespace.clone(),
+        match self.one_namespace(objects) {
+            Some(namespace) if namespace.is_empty() => None,
+            Some(namespace) => Some(self.snapshot.text(namespace).to_owned()),
+            None => self.namespace.clone(),
         }
+    }
+
+    /// The namespace of these objects, empty for cluster scope; `None` if they are in several.
+    fn one_namespace(&self, objects: &[ObjectId]) -> Option<Symbol> {
+        let mut namespaces = objects.iter().map(|object| self.snapshot.object(*object).namespace);
+        let first = namespaces.next()?;
+        namespaces.all(|namespace| namespace == first).then_some(first)
     }
 
     /// Limits the session to the targets' namespace.
@@ -145,14 +149,8 @@ impl<S: Source + ?Sized> Session<S> {
     /// # Errors
     /// Objects that don't exist, or could not be read.
     pub fn keep_targets(&mut self, query: &KeepQuery, targets: &[ObjectId]) -> Result<KeepTargets, TargetError> {
-        let mut namespaces: Vec<Symbol> =
-            targets.iter().map(|target| self.snapshot.object(*target).namespace).collect();
-        namespaces.sort_unstable();
-        namespaces.dedup();
-        let within = match namespaces.as_slice() {
-            [namespace] if !namespace.is_empty() => Some(self.snapshot.text(*namespace).to_owned()),
-            _ => None,
-        };
+        let within = self.one_namespace(targets).filter(|namespace| !namespace.is_empty());
+        let within = within.map(|namespace| self.snapshot.text(namespace).to_owned());
         let choice = match within.as_ref().or(self.namespace.as_ref()) {
             Some(namespace) => NamespaceChoice::One(namespace.clone()),
             None => NamespaceChoice::WhereverUnique,

@@ -1,21 +1,105 @@
-//! Checks the arguments of a delete before anything is read.
+//! The arguments of a delete, and their check before anything is read.
 
 use std::time::Duration;
+
+use clap::Args;
 
 use crate::{
     operations::{
         ClusterConfig, OperationError, TargetConfig,
         delete::{DeleteConfig, HoldConfig},
+        unread::AllowIncomplete,
         usage,
     },
+    render::output::Format,
     server::Propagation,
+    simulate::Assume,
 };
 
 use super::super::{
-    args::{DeleteArgs, DryRunArg, GlobalArgs, TargetArgs},
+    args::{
+        ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, PrintArgs, PropagationArgs, RoleArgs,
+        TargetArgs,
+    },
     connection::time_of,
     flags::grace_period,
+    formats::{self, formats},
+    open::OpenArgs,
+    values::{ASSUMPTIONS, allow_incomplete, choice},
 };
+
+/// Show the plan, ask, delete, and follow it to its end
+///
+/// Shows what the delete does to every object, asks, deletes the TARGETs (the garbage collector deletes their
+/// dependents), and follows the cascade until nothing more happens. Reports objects that ended differently than
+/// planned, and objects that are stuck with what blocks them.
+///
+/// Deletes nothing unless the API server says that you may, everything that decides the outcome could be read, and you
+/// confirm. Asks again if the cluster changes so that other objects would be deleted.
+///
+/// With --hold, the delete waits, and can be taken back until its time is up: see docs/hold.md.
+///
+/// Use it in place of kubectl delete wherever an object has dependents, data or finalizers.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Exit codes: 0 success, 1 the command failed, or something that could not be read may \
+    change the outcome, 2 a gate stopped it, objects are stuck, or the result differs from the plan.")]
+pub struct DeleteArgs {
+    #[command(flatten)]
+    pub targets: TargetArgs,
+    #[command(flatten)]
+    pub propagation: PropagationArgs,
+    #[command(flatten)]
+    pub grace: GraceArgs,
+    #[command(flatten)]
+    pub keep: KeepArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
+    #[command(flatten)]
+    pub consent: ConsentArgs,
+    /// Confirm by typing the number of objects if there are more than this
+    #[arg(long, value_name = "N", default_value_t = 50, hide_short_help = true)]
+    pub confirm_above: usize,
+    /// Write all objects to be deleted into FILE (.yaml or .yaml.gz) before anything is deleted
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<std::path::PathBuf>,
+    /// Delete even if something that could not be read may change the outcome; TYPEs allow only these to be unread
+    #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
+        default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete,
+        hide_short_help = true)]
+    pub allow_incomplete: AllowIncomplete,
+    /// Ignore TARGETs that do not exist
+    #[arg(long, hide_short_help = true)]
+    pub ignore_not_found: bool,
+    /// Follow the cascade to its end; --wait=false only sends the deletes
+    #[arg(long, num_args = 0..=1, require_equals = true, default_value_t = true,
+        default_missing_value = "true", value_name = "BOOL", action = clap::ArgAction::Set)]
+    pub wait: bool,
+    /// Ask before anything is deleted: that is so without --yes
+    #[arg(short, long, conflicts_with = "yes", hide_short_help = true)]
+    pub interactive: bool,
+    /// How long to follow the cascade, as in kubectl (30s, 5m); 0: to the end
+    #[arg(long, value_name = "TIME", default_value = "0")]
+    pub timeout: String,
+    /// Delete only after this time (30s, 10m); until then, cancel takes it back. 0: let held TARGETs go now
+    #[arg(long, value_name = "TIME", conflicts_with = "keep")]
+    pub hold: Option<String>,
+    /// With --hold: where to store cluster-scoped TARGETs; without it the current namespace
+    #[arg(long, value_name = "NAMESPACE", requires = "hold", hide_short_help = true)]
+    pub hold_namespace: Option<String>,
+    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
+        hide_short_help = true)]
+    pub assume: Assume,
+    /// Output format
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
+    pub output: Option<Format>,
+    #[command(flatten)]
+    pub open: OpenArgs,
+    #[command(flatten)]
+    pub printing: PrintArgs,
+    #[command(flatten)]
+    pub role: RoleArgs,
+}
 
 /// A checked command line.
 pub(super) struct Checked {

@@ -26,7 +26,7 @@ use crate::{
 
 use super::{
     super::{
-        args::{DeleteArgs, GlobalArgs},
+        args::GlobalArgs,
         cancel,
         follow::FollowReporter,
         output::Printer,
@@ -34,7 +34,7 @@ use super::{
         prompt::StdTerminal,
         report::{Exit, Report, describe_error, say},
     },
-    Approved, DeleteReport,
+    Approved, DeleteArgs, DeleteReport,
 };
 
 /// How often to look whether somebody has taken a target back or let it go.

@@ -6,7 +6,6 @@ mod hold;
 
 use std::{
     collections::BTreeSet,
-    io::Write as _,
     path::Path,
     time::{Duration, Instant},
 };
@@ -34,15 +33,15 @@ use crate::{
 
 use self::{ask::question, config::Checked};
 
-pub(super) use self::config::delete_config;
+pub(super) use self::config::{DeleteArgs, delete_config};
 
 use super::{
-    args::{DeleteArgs, DryRunArg, GlobalArgs},
+    args::{DryRunArg, GlobalArgs},
     follow::FollowReporter,
     output::Printer,
-    plan::{printer, shown_before, view_of},
+    plan::{printer, show_before, view_of},
     prompt::StdTerminal,
-    report::{Exit, Report, describe_error, heading, print_data},
+    report::{Exit, Report, describe_error, heading},
 };
 
 /// Shows the plan, asks, deletes, and follows the cascade.
@@ -141,14 +140,9 @@ struct DeleteReport<'a> {
 impl View<Delete> for DeleteReport<'_> {
     /// Shows the plan, if the output is text or the user has to confirm.
     fn show(&mut self, delete: &Delete, plan: &DeletePlan, again: bool) -> Result<(), OperationError> {
-        let is_document = self.is_document();
-        if is_document && self.args.consent.yes {
-            return Ok(());
-        }
         let again = if again { " The cluster has changed: this is the new plan." } else { "" };
-        let text = self.describe(delete, &plan.result, &shown_before(self.printer()), again)?;
-        let printed = if is_document { std::io::stderr().write_all(&text) } else { print_data(&text) };
-        printed.map_err(OperationError::Print)
+        let print = |printer: &Printer| self.describe(delete, &plan.result, printer, again);
+        show_before(self.printer(), self.args.consent.yes, print)
     }
 
     fn question(&self, delete: &Delete, plan: &DeletePlan) -> Question {

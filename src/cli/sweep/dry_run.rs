@@ -12,11 +12,11 @@ use crate::{
 
 use super::{
     super::{
-        args::{GlobalArgs, SweepArgs},
+        args::GlobalArgs,
         plan::printer,
         report::{Exit, Report, heading},
     },
-    scope,
+    SweepArgs, scope,
 };
 
 /// Predicts one pass of the collector.

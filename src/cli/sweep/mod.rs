@@ -9,11 +9,11 @@ mod watch;
 use crate::operations::{OperationError, sweep::SweepRules};
 
 use super::{
-    args::{GlobalArgs, SweepArgs, TargetArgs},
+    args::{GlobalArgs, TargetArgs},
     report::Report,
 };
 
-pub use config::SweepConfig;
+pub use config::{SweepArgs, SweepConfig};
 pub use role::{Role, role};
 pub(super) use watch::ended;
 

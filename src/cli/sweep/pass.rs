@@ -1,10 +1,6 @@
 //! One pass: predicts, shows, asks, carries out and reports.
 
-use std::{
-    collections::BTreeSet,
-    io::{self, Write as _},
-    time::Instant,
-};
+use std::{collections::BTreeSet, io, time::Instant};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -33,14 +29,14 @@ use crate::{
 
 use super::{
     super::{
-        args::{GlobalArgs, SweepArgs},
+        args::GlobalArgs,
         follow::FollowReporter,
         output::Printer,
-        plan::{printer, shown_before},
+        plan::{printer, show_before},
         prompt::StdTerminal,
-        report::{Exit, Report, heading, print_data},
+        report::{Exit, Report, heading},
     },
-    SweepConfig,
+    SweepArgs, SweepConfig,
     dry_run::{limited, namespace},
     scope,
 };
@@ -111,21 +107,14 @@ impl Output for PassDocument {
 
 impl View<SweepPass> for PassReport<'_> {
     fn show(&mut self, pass: &SweepPass, plan: &SweepPlan, again: bool) -> Result<(), OperationError> {
-        let is_document = self.is_document();
-        if is_document && self.args.yes {
-            return Ok(());
-        }
         let again = if again { " The cluster has changed: this is the new plan." } else { "" };
         let namespace = namespace(&pass.session);
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);
         let view = SweepView(PlanView::new(snapshot, &graph, &plan.plan, &[], namespace.as_deref()));
-        let text = shown_before(self.printer()).print(&view, || {
-            let more = format!("{}{again}", limited(plan.limit.as_deref()));
-            heading(snapshot, namespace.as_deref(), &[], &more)
-        })?;
-        let printed = if is_document { io::stderr().write_all(&text) } else { print_data(&text) };
-        printed.map_err(OperationError::Print)
+        let more = format!("{}{again}", limited(plan.limit.as_deref()));
+        let heading = || heading(snapshot, namespace.as_deref(), &[], &more);
+        show_before(self.printer(), self.args.yes, |printer| printer.print(&view, heading))
     }
 
     fn question(&self, pass: &SweepPass, plan: &SweepPlan) -> Question {

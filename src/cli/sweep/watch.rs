@@ -23,11 +23,11 @@ use crate::{
 
 use super::{
     super::{
-        args::{GlobalArgs, SweepArgs},
+        args::GlobalArgs,
         follow::polled,
         report::{Report, say},
     },
-    SweepConfig, scope,
+    SweepArgs, SweepConfig, scope,
 };
 
 /// A loop that hasn't completed a round for this long is unhealthy.

@@ -18,9 +18,9 @@ use crate::{
 
 use super::{
     super::{
-        args::{DeleteArgs, GlobalArgs},
+        args::GlobalArgs,
         commands::{Cli, Command},
-        delete::{Approved, Asked, ask, delete_config},
+        delete::{Approved, Asked, DeleteArgs, ask, delete_config},
         follow::describe,
         report::{Exit, Report, describe_error},
     },
