@@ -4,15 +4,7 @@ use serde::Deserialize;
 
 use crate::model::{NamedEvent, OwnerEvent};
 
-use super::{
-    Connection,
-    answer::{Answer, Malformed, Page},
-    failure::Failure,
-    json,
-    pages::TakePages,
-    path,
-    request::JSON,
-};
+use super::{Connection, answer::Answer, failure::Failure, json, path, request::JSON};
 
 /// The list to read. Events of the core group are all events: those of `events.k8s.io` are the same objects.
 const PATH: &str = "/api/v1/events";
@@ -93,33 +85,24 @@ impl From<Event> for OwnerEvent {
     }
 }
 
-#[derive(Default)]
-struct Read<T>(Vec<T>);
-
-impl<T: From<Event>> TakePages for Read<T> {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        json::read_items(&answer.body, &mut |event: Event| {
-            self.0.push(event.into());
-            Ok(())
-        })
-    }
-
-    fn restart(&mut self) {
-        self.0.clear();
-    }
-}
-
 impl Connection {
+    async fn events<T: From<Event>>(&self, path: &str, query: &str) -> Result<Vec<T>, Failure> {
+        let read = |answer: &Answer, events: &mut Vec<T>| {
+            json::read_items(&answer.body, &mut |event: Event| {
+                events.push(event.into());
+                Ok(())
+            })
+        };
+        Ok(self.get_pages(path, query, JSON, read).await?.0)
+    }
+
     /// The collector's events about owners in other namespaces (R3.7), from all namespaces, in the server's order. The
     /// server filters them: if there are none, this takes one request.
     ///
     /// # Errors
     /// Why they cannot be read, for example because it is forbidden. There are no partial results.
     pub async fn invalid_owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
-        let mut complaints = Read(Vec::new());
-        let read = self.get_pages(PATH, COMPLAINTS, JSON, &mut complaints).await;
-        read.map_err(|failure: Failure| failure.to_string())?;
-        Ok(complaints.0)
+        self.events(PATH, COMPLAINTS).await.map_err(|failure| failure.to_string())
     }
 
     /// The events about objects of this name. `namespace` is empty for cluster scope: such events are in any namespace.
@@ -132,10 +115,7 @@ impl Connection {
             namespace => format!("/api/v1/namespaces/{}/events", path::encoded(namespace)),
         };
         let query = format!("fieldSelector={}", path::encoded(&format!("involvedObject.name={name}")));
-        let mut events = Read(Vec::new());
-        let read = self.get_pages(&path, &query, JSON, &mut events).await;
-        read.map_err(|failure: Failure| failure.in_full())?;
-        Ok(events.0)
+        self.events(&path, &query).await.map_err(|failure| failure.in_full())
     }
 }
 

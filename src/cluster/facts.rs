@@ -2,23 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use futures::StreamExt as _;
 use rustc_hash::FxHashMap;
 
 use crate::model::{
     Fact, GONE, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
     facts::{has_facts, read_facts},
-    gaps::Gaps,
 };
 
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
     facts_protobuf,
-    get_object::AT_ONCE,
-    json,
-    pages::TakePages,
-    path, protobuf,
+    get_object::{ask_each, learn_each},
+    json, path, protobuf,
     request::{JSON, WHOLE},
 };
 
@@ -68,26 +64,18 @@ impl Connection {
     /// Reads facts from whole objects.
     async fn fetch_whole_facts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         let asked = &*snapshot;
-        let answers = futures::stream::iter(plan(asked, objects)).map(async |request| match request {
+        let answers = ask_each(plan(asked, objects), async |request| match request {
             Request::One(id) => vec![(id, self.fetch_one(asked, id).await)],
             Request::List { resource, namespace, wanted } => self.list_facts(asked, resource, namespace, wanted).await,
         });
-        let answers: Vec<Answers> = answers.buffer_unordered(AT_ONCE).collect().await;
-        let mut gaps = Gaps::default();
-        for (id, fact) in answers.into_iter().flatten() {
-            match fact {
-                Ok(fact) => snapshot.learn(id, fact),
-                Err(reason) => gaps.add_object(snapshot, snapshot.object(id).coordinate(), reason),
-            }
-        }
-        gaps.record(snapshot);
+        let answers = answers.await;
+        learn_each(snapshot, answers.into_iter().flatten(), Snapshot::learn);
     }
 
     async fn fetch_one(&self, snapshot: &Snapshot, id: ObjectId) -> Result<Fact, String> {
         let resource = snapshot.resources.get(snapshot.object(id).resource);
         let read = |answer: &Answer, metadata: RawObject<'_>| read_one(answer, &metadata, resource);
-        let current = self.get_current(snapshot, id, form(resource), read).await.map_err(|error| error.to_string())?;
-        current.same()?.ok_or_else(|| FACTLESS.to_owned())
+        self.get_same(snapshot, id, form(resource), read).await?.ok_or_else(|| FACTLESS.to_owned())
     }
 
     async fn list_facts(
@@ -99,10 +87,12 @@ impl Connection {
     ) -> Answers {
         let url = path::of_resource(resource, Some(namespace));
         let by_uid = wanted.iter().map(|id| (snapshot.text(snapshot.object(*id).uid), *id)).collect();
-        let mut taker = FromList { resource, wanted: by_uid, facts: FxHashMap::default() };
-        let failure = self.get_pages(&url, "", form(resource), &mut taker).await.err();
+        let mut facts = FxHashMap::default();
+        // Facts are kept if the list is restarted or fails: they are stored by uid, so they are still valid.
+        let read = |answer: &Answer, (): &mut ()| facts_of_list(answer, resource, &by_uid, &mut facts);
+        let failure = self.get_pages(&url, "", form(resource), read).await.err();
         let reason = failure.map_or_else(|| GONE.to_owned(), |failure| failure.to_string());
-        let mut fact = |id| taker.facts.remove(&id).ok_or_else(|| reason.clone());
+        let mut fact = |id| facts.remove(&id).ok_or_else(|| reason.clone());
         wanted.into_iter().map(|id| (id, fact(id))).collect()
     }
 }
@@ -136,43 +126,35 @@ fn plan<'s>(snapshot: &'s Snapshot, objects: &[ObjectId]) -> Vec<Request<'s>> {
     requests
 }
 
-/// Takes the facts of the wanted objects from a list.
-struct FromList<'s> {
-    resource: &'s Resource,
-    /// By uid.
-    wanted: FxHashMap<&'s str, ObjectId>,
-    facts: FxHashMap<ObjectId, Fact>,
-}
-
-impl TakePages for FromList<'_> {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        let FromList { resource, wanted, facts } = self;
-        let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
-        if !answer.is_protobuf() {
-            return json::read_items(&answer.body, &mut |item: serde_json::Value| {
-                let uid = item.pointer("/metadata/uid").and_then(serde_json::Value::as_str);
-                if let Some(object) = uid.and_then(|uid| wanted.get(uid))
-                    && let Some(fact) = read_facts(group, kind, &item)
-                {
-                    facts.insert(*object, fact);
-                }
-                Ok(())
-            });
-        }
-        let mut metadata = RawObject::default();
-        protobuf::read_items(&answer.body, |item| {
-            protobuf::metadata(protobuf::at(item, &[1])?.unwrap_or_default(), &mut metadata)?;
-            if let Some(object) = wanted.get(&*metadata.uid)
-                && let Some(fact) = facts_protobuf::read_facts(group, kind, &metadata.name, item)?
+/// Takes the facts of the wanted objects, by their uids, from a page of a list.
+fn facts_of_list(
+    answer: &Answer,
+    resource: &Resource,
+    wanted: &FxHashMap<&str, ObjectId>,
+    facts: &mut FxHashMap<ObjectId, Fact>,
+) -> Result<Page, Malformed> {
+    let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
+    if !answer.is_protobuf() {
+        return json::read_items(&answer.body, &mut |item: serde_json::Value| {
+            let uid = item.pointer("/metadata/uid").and_then(serde_json::Value::as_str);
+            if let Some(object) = uid.and_then(|uid| wanted.get(uid))
+                && let Some(fact) = read_facts(group, kind, &item)
             {
                 facts.insert(*object, fact);
             }
             Ok(())
-        })
+        });
     }
-
-    /// Keeps the facts: they are stored by uid, so those of the first attempt are still valid.
-    fn restart(&mut self) {}
+    let mut metadata = RawObject::default();
+    protobuf::read_items(&answer.body, |item| {
+        protobuf::metadata(protobuf::at(item, &[1])?.unwrap_or_default(), &mut metadata)?;
+        if let Some(object) = wanted.get(&*metadata.uid)
+            && let Some(fact) = facts_protobuf::read_facts(group, kind, &metadata.name, item)?
+        {
+            facts.insert(*object, fact);
+        }
+        Ok(())
+    })
 }
 
 /// Reads one whole object's facts.

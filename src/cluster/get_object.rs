@@ -2,7 +2,9 @@
 //! that was asked for, and only the server's word on that object says that it doesn't exist. What else a gateway may
 //! answer is a failure: it proves nothing.
 
-use crate::model::{Coordinate, GONE, ObjectId, RawObject, Resource, Snapshot, group_of};
+use futures::StreamExt as _;
+
+use crate::model::{Coordinate, GONE, ObjectId, RawObject, Resource, Snapshot, gaps::Gaps, group_of};
 
 use super::{
     Connection,
@@ -28,14 +30,28 @@ pub(super) enum Current<T> {
     Gone,
 }
 
-impl<T> Current<T> {
-    /// The result if it is the same object; otherwise the reason of a gap.
-    pub(super) fn same(self) -> Result<T, String> {
-        match self {
-            Current::Same(found) => Ok(found),
-            Current::Replaced(_) | Current::Gone => Err(GONE.to_owned()),
+/// Asks about each of these, some at once. The answers come in the order of their arrival.
+pub(super) async fn ask_each<I, F: Future>(
+    items: impl IntoIterator<Item = I>,
+    ask: impl FnMut(I) -> F,
+) -> Vec<F::Output> {
+    futures::stream::iter(items).map(ask).buffer_unordered(AT_ONCE).collect().await
+}
+
+/// Puts what was read of objects into a snapshot. What could not be read, for this reason, becomes a gap.
+pub(super) fn learn_each<T>(
+    snapshot: &mut Snapshot,
+    answers: impl IntoIterator<Item = (ObjectId, Result<T, String>)>,
+    learn: impl Fn(&mut Snapshot, ObjectId, T),
+) {
+    let mut gaps = Gaps::default();
+    for (id, answer) in answers {
+        match answer {
+            Ok(found) => learn(snapshot, id, found),
+            Err(reason) => gaps.add_object(snapshot, snapshot.object(id).coordinate(), reason),
         }
     }
+    gaps.record(snapshot);
 }
 
 /// What an answer has of the object.
@@ -161,6 +177,22 @@ impl Connection {
         };
         let found = self.get_object(snapshot, object.coordinate(), accept, |found| found == uid, read).await?;
         Ok(found.unwrap_or(Current::Gone))
+    }
+
+    /// GETs an object of the snapshot, and reads it from the answer; the error is the reason of a gap, also if another
+    /// object has its name by now.
+    pub(super) async fn get_same<T>(
+        &self,
+        snapshot: &Snapshot,
+        id: ObjectId,
+        accept: &str,
+        read: impl FnOnce(&Answer, RawObject<'_>) -> Result<T, Malformed>,
+    ) -> Result<T, String> {
+        match self.get_current(snapshot, id, accept, read).await {
+            Ok(Current::Same(found)) => Ok(found),
+            Ok(Current::Replaced(_) | Current::Gone) => Err(GONE.to_owned()),
+            Err(failure) => Err(failure.to_string()),
+        }
     }
 }
 

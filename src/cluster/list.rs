@@ -19,7 +19,7 @@ use super::{
     error::ConnectError,
     failure::Failure,
     json,
-    pages::{Pages, TakePages},
+    pages::Pages,
     path,
     request::{JSON, METADATA_LIST},
 };
@@ -116,9 +116,22 @@ impl IntoSnapshot<'_> {
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl TakePages for IntoSnapshot<'_> {
+    /// Reads all pages. Returns the list's resourceVersion.
+    async fn read(&mut self, connection: &Connection, mut pages: Pages<'_>) -> Result<String, Failure> {
+        loop {
+            match pages.get(connection).await? {
+                Some(answer) => {
+                    let page = self.page(&answer)?;
+                    if let Some(version) = pages.after(page)? {
+                        return Ok(version);
+                    }
+                }
+                None => self.restart(),
+            }
+        }
+    }
+
     fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let mut nameless = None;
@@ -299,7 +312,7 @@ impl Connection {
     async fn read_into(&self, job: &Job, shared: &Mutex<Shared>, early: &EarlyLists) -> (Done, usize) {
         let mut taker = IntoSnapshot { shared, job, objects: 0, before: None };
         let path = job.path();
-        let read = self.follow(Pages::of(&path, "", job.form()).early(early), &mut taker).await;
+        let read = taker.read(self, Pages::of(&path, "", job.form()).early(early)).await;
         if read.is_ok()
             && let Some(before) = taker.before.take()
         {

@@ -2,24 +2,7 @@
 
 use crate::model::{ListRecord, Resource, Snapshot};
 
-use super::{
-    Connection,
-    answer::{Answer, Malformed, Page},
-    pages::TakePages,
-    path,
-    request::METADATA_LIST,
-};
-
-/// Reads pages, and keeps nothing of them.
-struct OnlyRead;
-
-impl TakePages for OnlyRead {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        answer.read_list(|_| ())
-    }
-
-    fn restart(&mut self) {}
-}
+use super::{Connection, answer::Answer, path, request::METADATA_LIST};
 
 impl Connection {
     /// Whether a list that failed still fails. It is no failure that the resource is no longer served, if discovery
@@ -27,7 +10,8 @@ impl Connection {
     pub async fn still_fails(&self, snapshot: &Snapshot, list: &ListRecord) -> bool {
         let resource = snapshot.resources.get(list.resource);
         let url = path::of_resource(resource, list.namespace.as_deref());
-        match self.get_pages(&url, "", METADATA_LIST, &mut OnlyRead).await {
+        let read = |answer: &Answer, (): &mut ()| answer.read_list(|_| ());
+        match self.get_pages(&url, "", METADATA_LIST, read).await {
             Ok(_) => false,
             Err(failure) if failure.is_missing_api() => !self.is_no_longer_named(resource).await,
             Err(_) => true,

@@ -1,10 +1,8 @@
 //! Requests single objects by coordinate. Only such an answer proves that an object doesn't exist (R8.7).
 
-use futures::StreamExt as _;
-
 use crate::model::{Coordinate, RawObject, Reference, Snapshot, gaps::Gaps, group_of};
 
-use super::{Connection, answer::Answer, get_object::AT_ONCE, request::METADATA};
+use super::{Connection, answer::Answer, get_object::ask_each, request::METADATA};
 
 impl Connection {
     /// GETs coordinates that no list covers, or for which a list may be too old, and records each as present or absent.
@@ -16,14 +14,13 @@ impl Connection {
         wanted.sort_unstable_by_key(|coordinate| (coordinate.resource, coordinate.namespace, coordinate.name));
         wanted.dedup();
         let asked = &*snapshot;
-        let answers = futures::stream::iter(wanted).map(async |coordinate| {
+        let answers = ask_each(wanted, async |coordinate| {
             let is_expected = |uid: &str| is_expected(asked, coordinate, uid);
             let read = |_: &Answer, metadata: RawObject<'_>| Ok(metadata.into_owned());
             (coordinate, self.get_object(asked, coordinate, METADATA, is_expected, read).await)
         });
-        let answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
         let mut gaps = Gaps::default();
-        for (coordinate, answer) in answers {
+        for (coordinate, answer) in answers.await {
             match answer {
                 Ok(Some(object)) => {
                     snapshot.found(coordinate.resource, &object);

@@ -1,10 +1,8 @@
 //! Reads which pods are bound to a Node: one request instead of one for every pod of the cluster.
 
-use futures::StreamExt as _;
-
 use crate::model::{Fact, ObjectId, Snapshot, facts::NodeFacts, gaps::Gaps};
 
-use super::{Connection, get_object::AT_ONCE};
+use super::{Connection, get_object::ask_each};
 
 impl Connection {
     /// Requests the pods of the Nodes among these objects, and records them as the Nodes' facts. If that fails, they
@@ -25,17 +23,13 @@ impl Connection {
             .map(|id| (*id, snapshot.text(snapshot.object(*id).name).to_owned()))
             .collect();
         let resources = &snapshot.resources;
-        let answers = futures::stream::iter(wanted)
-            .map(async |(id, name)| {
-                let fields = format!("spec.nodeName={name}");
-                let uids = self.select(resources, pods, None, None, Some(&fields)).await;
-                (id, name, uids)
-            })
-            .buffer_unordered(AT_ONCE)
-            .collect::<Vec<_>>();
-        let answers = answers.await;
+        let answers = ask_each(wanted, async |(id, name)| {
+            let fields = format!("spec.nodeName={name}");
+            let uids = self.select(resources, pods, None, None, Some(&fields)).await;
+            (id, name, uids)
+        });
         let mut gaps = Gaps::default();
-        for (id, name, uids) in answers {
+        for (id, name, uids) in answers.await {
             match uids {
                 Ok(pods) => snapshot.learn(id, Fact::Node(NodeFacts { pods: Some(pods), kubelet: None })),
                 Err(error) => gaps.add("pods".to_owned(), "", &format!("spec.nodeName={name}"), error.to_string()),

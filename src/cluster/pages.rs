@@ -23,14 +23,6 @@ const LONGEST_LIST: u64 = if cfg!(test) { 8 << 20 } else { 8 << 30 };
 /// The most pages that a list may have: empty ones have an end, too. Full ones have 16 million objects.
 const MOST_PAGES: u64 = 8192;
 
-/// Receives the pages of a list.
-pub(super) trait TakePages {
-    /// Reads one page.
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed>;
-    /// Discards the pages so far: the list is restarted.
-    fn restart(&mut self);
-}
-
 /// A list that is read one page after another.
 pub(super) struct Pages<'p> {
     path: &'p str,
@@ -114,32 +106,26 @@ impl<'p> Pages<'p> {
 }
 
 impl Connection {
-    /// GETs a list page by page. Returns its resourceVersion.
-    pub(super) async fn get_pages(
+    /// GETs a list page by page, and collects what `read` takes from each. Returns that, and the list's
+    /// resourceVersion. If the list has to be restarted, what was collected so far is discarded.
+    pub(super) async fn get_pages<T: Default>(
         &self,
         path: &str,
         query: &str,
         accept: &'static str,
-        taker: &mut (dyn TakePages + Send),
-    ) -> Result<String, Failure> {
-        self.follow(Pages::of(path, query, accept), taker).await
-    }
-
-    /// Reads all pages. Returns the list's resourceVersion.
-    pub(super) async fn follow(
-        &self,
-        mut pages: Pages<'_>,
-        taker: &mut (dyn TakePages + Send),
-    ) -> Result<String, Failure> {
+        mut read: impl FnMut(&Answer, &mut T) -> Result<Page, Malformed>,
+    ) -> Result<(T, String), Failure> {
+        let mut pages = Pages::of(path, query, accept);
+        let mut found = T::default();
         loop {
             match pages.get(self).await? {
                 Some(answer) => {
-                    let page = taker.page(&answer)?;
+                    let page = read(&answer, &mut found)?;
                     if let Some(version) = pages.after(page)? {
-                        return Ok(version);
+                        return Ok((found, version));
                     }
                 }
-                None => taker.restart(),
+                None => found = T::default(),
             }
         }
     }
@@ -152,16 +138,6 @@ mod tests {
         request::JSON,
         testing::{RecordedRequest, Say, json, serve},
     };
-
-    struct Nothing;
-
-    impl TakePages for Nothing {
-        fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-            answer.read_list(|_| ())
-        }
-
-        fn restart(&mut self) {}
-    }
 
     /// The size of a page, in bytes.
     const PAGE: usize = 1_000_000;
@@ -179,8 +155,8 @@ mod tests {
     #[ignore = "long: reads 8,192 pages"]
     async fn a_list_without_end_is_a_failure() {
         let list = async |connection: Connection| {
-            let failed = connection.get_pages("/api/v1/pods", "", JSON, &mut Nothing).await.unwrap_err();
-            failed.to_string()
+            let read = |answer: &Answer, (): &mut ()| answer.read_list(|_| ());
+            connection.get_pages("/api/v1/pods", "", JSON, read).await.unwrap_err().to_string()
         };
         assert_eq!(
             list(serve(|asked| page(asked, PAGE)).await).await,

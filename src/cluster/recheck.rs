@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::StreamExt as _;
 use http::StatusCode;
 use rustc_hash::FxHashMap;
 
@@ -10,9 +9,8 @@ use crate::model::{ObjectId, RawObject, RecheckResult, ResourceId, Snapshot, Sym
 
 use super::{
     Connection,
-    answer::{Answer, Malformed, Page},
-    get_object::{AT_ONCE, Current},
-    pages::TakePages,
+    answer::Answer,
+    get_object::{Current, ask_each},
     path,
     request::{METADATA, METADATA_LIST},
 };
@@ -39,8 +37,7 @@ impl Connection {
             single.extend(ids.iter().filter(|id| !listed.contains_key(id)));
             seen.extend(listed);
         }
-        let looks = futures::stream::iter(single).map(async |id| (id, self.look_at(snapshot, id).await));
-        seen.extend(looks.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await);
+        seen.extend(ask_each(single, async |id| (id, self.look_at(snapshot, id).await)).await);
         seen.sort_unstable_by_key(|(id, _)| *id);
         seen
     }
@@ -55,10 +52,19 @@ impl Connection {
         ids: &BTreeSet<ObjectId>,
     ) -> FxHashMap<ObjectId, RecheckResult> {
         let at = |id: &ObjectId| ((snapshot.object(*id).namespace, snapshot.object(*id).name), *id);
-        let mut taker = FromList { snapshot, wanted: ids.iter().map(at).collect(), seen: FxHashMap::default() };
+        let wanted: FxHashMap<(Symbol, Symbol), ObjectId> = ids.iter().map(at).collect();
+        let read = |answer: &Answer, seen: &mut FxHashMap<ObjectId, RecheckResult>| {
+            answer.read_list(|raw| {
+                let find = |text: &str| snapshot.strings.find(text);
+                let id = find(&raw.namespace).zip(find(&raw.name)).and_then(|place| wanted.get(&place).copied());
+                if let Some(id) = id.filter(|_| !raw.uid.is_empty()) {
+                    seen.insert(id, compared(snapshot, id, raw));
+                }
+            })
+        };
         let url = path::of_resource(snapshot.resources.get(resource), None);
-        match self.get_pages(&url, "", METADATA_LIST, &mut taker).await {
-            Ok(_) => taker.seen,
+        match self.get_pages(&url, "", METADATA_LIST, read).await {
+            Ok((seen, _)) => seen,
             // GET may be allowed even if LIST is not.
             Err(failure) if failure.status() == Some(StatusCode::FORBIDDEN) => FxHashMap::default(),
             Err(failure) => ids.iter().map(|id| (*id, RecheckResult::Unanswered(failure.to_string()))).collect(),
@@ -71,31 +77,6 @@ impl Connection {
             Ok(Current::Gone) => RecheckResult::Gone,
             Err(failure) => RecheckResult::Unanswered(failure.to_string()),
         }
-    }
-}
-
-/// Takes the wanted objects from a list.
-struct FromList<'s> {
-    snapshot: &'s Snapshot,
-    /// By namespace and name.
-    wanted: FxHashMap<(Symbol, Symbol), ObjectId>,
-    seen: FxHashMap<ObjectId, RecheckResult>,
-}
-
-impl TakePages for FromList<'_> {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        let FromList { snapshot, wanted, seen } = self;
-        answer.read_list(|raw| {
-            let find = |text: &str| snapshot.strings.find(text);
-            let id = find(&raw.namespace).zip(find(&raw.name)).and_then(|place| wanted.get(&place).copied());
-            if let Some(id) = id.filter(|_| !raw.uid.is_empty()) {
-                seen.insert(id, compared(snapshot, id, raw));
-            }
-        })
-    }
-
-    fn restart(&mut self) {
-        self.seen.clear();
     }
 }
 

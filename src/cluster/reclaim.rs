@@ -1,7 +1,6 @@
 //! Reads what decides when the cluster removes objects by itself ([`crate::reclaim`]): whole lists of the kinds that
 //! decide, and nothing of the content of Secrets but the expiration of bootstrap tokens.
 
-use futures::StreamExt as _;
 use serde_json::Value;
 
 use crate::model::{
@@ -9,16 +8,13 @@ use crate::model::{
     facts::{
         BOOTSTRAP_TOKEN, RECLAIM_KINDS, ReclaimFacts, TRACKING, TokenFacts, read_facts, read_reclaim_facts, token,
     },
-    gaps::Gaps,
 };
 
 use super::{
     Connection,
-    answer::{Answer, Malformed, Page},
-    get_object::{AT_ONCE, Current},
-    json,
-    pages::TakePages,
-    path,
+    answer::Answer,
+    get_object::{ask_each, learn_each},
+    json, path,
     request::{JSON, METADATA_LIST_IN_JSON},
 };
 
@@ -53,8 +49,7 @@ impl Connection {
             .filter(|resource| resource.has_verb("list"))
             .flat_map(lists_of)
             .collect();
-        let answers = futures::stream::iter(lists).map(async |list| self.list_reclaim_facts(list, namespace).await);
-        let answers: Vec<(Vec<Read>, Option<Gap>)> = answers.buffer_unordered(AT_ONCE).collect().await;
+        let answers = ask_each(lists, async |list| self.list_reclaim_facts(list, namespace).await).await;
         for (read, gap) in answers {
             for Read { uid, fact, reclaim } in read {
                 // What was created since the metadata was listed is left out.
@@ -80,21 +75,9 @@ impl Connection {
         let is_read = |id: ObjectId| asked.facts.reclaim(id).is_some() && asked.facts.get(id).is_some();
         let of_secret = |id: ObjectId| matches!(resource(id).kind.as_str(), "Secret" | "ConfigMap");
         let unread: Vec<ObjectId> = objects.iter().copied().filter(|id| !is_read(*id) && !of_secret(*id)).collect();
-        let answers = futures::stream::iter(unread).map(async |id| {
-            let read = |answer: &Answer, _: RawObject<'_>| Ok(serde_json::from_slice::<Value>(&answer.body)?);
-            let current = self.get_current(asked, id, JSON, read).await.map_err(|failure| failure.to_string());
-            (id, current.and_then(Current::same))
-        });
-        let answers: Vec<(ObjectId, Result<Value, String>)> = answers.buffer_unordered(AT_ONCE).collect().await;
-        let mut gaps = Gaps::default();
-        for (id, answer) in answers {
-            let item = match answer {
-                Ok(item) => item,
-                Err(reason) => {
-                    gaps.add_object(snapshot, snapshot.object(id).coordinate(), reason);
-                    continue;
-                }
-            };
+        let read = |answer: &Answer, _: RawObject<'_>| Ok(serde_json::from_slice::<Value>(&answer.body)?);
+        let answers = ask_each(unread, async |id| (id, self.get_same(asked, id, JSON, read).await)).await;
+        learn_each(snapshot, answers, |snapshot, id, item| {
             let Resource { group, kind, .. } = snapshot.resources.get(snapshot.object(id).resource);
             let (fact, reclaim) = (read_facts(group, kind, &item), read_reclaim_facts(group, kind, &item));
             if let Some(fact) = fact {
@@ -103,17 +86,21 @@ impl Connection {
             if let Some(reclaim) = reclaim {
                 snapshot.facts.insert_reclaim(id, reclaim);
             }
-        }
-        gaps.record(snapshot);
+        });
     }
 
     /// What could be read of a list, and what could not.
     async fn list_reclaim_facts(&self, list: List<'_>, namespace: Option<&str>) -> (Vec<Read>, Option<Gap>) {
         let read = async |namespace: Option<&str>| {
-            let mut taker = Taker { resource: list.resource, read: Vec::new() };
+            let read = |answer: &Answer, found: &mut Vec<Read>| {
+                json::read_items(&answer.body, &mut |item| {
+                    found.extend(Read::of(list.resource, &item));
+                    Ok(())
+                })
+            };
             let url = path::of_resource(list.resource, namespace);
-            let read = self.get_pages(&url, &list.fields, list.accept, &mut taker).await;
-            read.map(|_| taker.read)
+            let read = self.get_pages(&url, &list.fields, list.accept, read).await;
+            read.map(|(found, _)| found)
         };
         let Err(failure) = (match read(list.namespace).await {
             Ok(read) => return (read, None),
@@ -151,30 +138,18 @@ fn lists_of(resource: &Resource) -> Vec<List<'_>> {
     }
 }
 
-/// Takes the facts from pages, and nothing else.
-struct Taker<'s> {
-    resource: &'s Resource,
-    read: Vec<Read>,
-}
-
-impl TakePages for Taker<'_> {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        let (group, kind) = (self.resource.group.as_str(), self.resource.kind.as_str());
-        json::read_items(&answer.body, &mut |item: Value| {
-            let Some(uid) = item.pointer("/metadata/uid").and_then(Value::as_str) else { return Ok(()) };
-            let fact = match (group, kind) {
-                ("", "Secret") => token(&item).map(Fact::Token),
-                ("", "ServiceAccount" | "ConfigMap") => None,
-                _ => read_facts(group, kind, &item),
-            };
-            let reclaim = read_reclaim_facts(group, kind, &item);
-            self.read.push(Read { uid: uid.to_owned(), fact, reclaim });
-            Ok(())
-        })
-    }
-
-    fn restart(&mut self) {
-        self.read.clear();
+impl Read {
+    /// Takes the facts from an object of a list, and nothing else.
+    fn of(resource: &Resource, item: &Value) -> Option<Read> {
+        let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
+        let uid = item.pointer("/metadata/uid").and_then(Value::as_str)?;
+        let fact = match (group, kind) {
+            ("", "Secret") => token(item).map(Fact::Token),
+            ("", "ServiceAccount" | "ConfigMap") => None,
+            _ => read_facts(group, kind, item),
+        };
+        let reclaim = read_reclaim_facts(group, kind, item);
+        Some(Read { uid: uid.to_owned(), fact, reclaim })
     }
 }
 

@@ -2,31 +2,7 @@
 
 use crate::model::{ResourceId, Resources};
 
-use super::{
-    Connection,
-    answer::{Answer, Malformed, Page},
-    error::ConnectError,
-    pages::TakePages,
-    path,
-    request::METADATA_LIST,
-};
-
-#[derive(Default)]
-struct Uids(Vec<String>);
-
-impl TakePages for Uids {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        answer.read_list(|object| {
-            if !object.uid.is_empty() {
-                self.0.push(object.uid.clone().into_owned());
-            }
-        })
-    }
-
-    fn restart(&mut self) {
-        self.0.clear();
-    }
-}
+use super::{Connection, answer::Answer, error::ConnectError, path, request::METADATA_LIST};
 
 impl Connection {
     /// The uids of one resource's objects that match the selectors, as the server evaluates them. Without a namespace
@@ -48,10 +24,16 @@ impl Connection {
             .into_iter()
             .filter_map(|(name, selector)| Some(format!("{name}={}", path::encoded(selector?))))
             .collect();
-        let mut uids = Uids::default();
+        let read = |answer: &Answer, uids: &mut Vec<String>| {
+            answer.read_list(|object| {
+                if !object.uid.is_empty() {
+                    uids.push(object.uid.clone().into_owned());
+                }
+            })
+        };
         let url = path::of_resource(resource, namespace);
-        match self.get_pages(&url, &query.join("&"), METADATA_LIST, &mut uids).await {
-            Ok(_) => Ok(uids.0),
+        match self.get_pages(&url, &query.join("&"), METADATA_LIST, read).await {
+            Ok((uids, _)) => Ok(uids),
             Err(failure) => Err(self.connect_error(&failure).unwrap_or_else(|| ConnectError::Refused {
                 resource: resource.full_name(),
                 reason: failure.in_full(),

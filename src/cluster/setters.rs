@@ -1,18 +1,16 @@
 //! Reads who set the finalizers of objects. Lists could only include this with all managed fields of all objects.
 
-use futures::StreamExt as _;
 use serde_json::Value;
 
 use crate::model::{
     ObjectId, Snapshot,
     facts::{Setter, read_setters},
-    gaps::Gaps,
 };
 
 use super::{
     Connection,
     answer::{Answer, Malformed},
-    get_object::{AT_ONCE, Current},
+    get_object::{ask_each, learn_each},
     request::METADATA_IN_JSON,
 };
 
@@ -25,19 +23,9 @@ impl Connection {
         wanted.sort_unstable();
         wanted.dedup();
         let asked = &*snapshot;
-        let answers = futures::stream::iter(wanted).map(async |id| {
-            let read = self.get_current(asked, id, METADATA_IN_JSON, |answer, _| read(answer));
-            (id, read.await)
-        });
-        let answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
-        let mut gaps = Gaps::default();
-        for (id, answer) in answers {
-            match answer.map_err(|failure| failure.to_string()).and_then(Current::same) {
-                Ok(setters) => snapshot.facts.insert_setters(id, setters),
-                Err(reason) => gaps.add_object(snapshot, snapshot.object(id).coordinate(), reason),
-            }
-        }
-        gaps.record(snapshot);
+        let ask = async |id| (id, self.get_same(asked, id, METADATA_IN_JSON, |answer, _| read(answer)).await);
+        let answers = ask_each(wanted, ask).await;
+        learn_each(snapshot, answers, |snapshot, id, setters| snapshot.facts.insert_setters(id, setters));
     }
 }
 

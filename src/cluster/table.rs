@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use futures::StreamExt as _;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,7 +15,7 @@ use super::{
     Connection,
     answer::{Answer, Malformed, Page},
     failure::Failure,
-    get_object::AT_ONCE,
+    get_object::ask_each,
     json::ListMeta,
     pages::Pages,
     path,
@@ -37,12 +36,11 @@ impl Connection {
     /// Reads READY and STATUS of these objects into `statuses`: one list for each resource, of the namespace if all its
     /// objects are in one, and no more of its pages than needed.
     pub async fn fetch_statuses(&self, snapshot: &Snapshot, objects: &[ObjectId], statuses: &mut Statuses) {
-        let requests = futures::stream::iter(wanted(snapshot, objects));
-        let answers = requests.map(async |wanted| {
+        let answers = ask_each(wanted(snapshot, objects), async |wanted| {
             let rows = self.rows(snapshot, &wanted).await;
             (wanted, rows)
         });
-        let mut answers: Vec<_> = answers.buffer_unordered(AT_ONCE).collect().await;
+        let mut answers = answers.await;
         answers.sort_by_key(|(wanted, _)| wanted.resource);
         for (wanted, rows) in answers {
             let uids = wanted.objects.iter().map(|id| snapshot.object(*id).uid);

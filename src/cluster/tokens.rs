@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use futures::StreamExt as _;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -12,35 +11,10 @@ use crate::model::{
     gaps::Gaps,
 };
 
-use super::{
-    Connection,
-    answer::{Answer, Malformed, Page},
-    get_object::AT_ONCE,
-    json,
-    pages::TakePages,
-    path,
-    request::METADATA_LIST_IN_JSON,
-};
+use super::{Connection, answer::Answer, get_object::ask_each, json, path, request::METADATA_LIST_IN_JSON};
 
 /// From so many namespaces on, one list of all namespaces is cheaper.
 const NAMESPACES: usize = 9;
-
-#[derive(Default)]
-struct Tokens(FxHashMap<String, TokenFacts>);
-
-impl TakePages for Tokens {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        json::read_items(&answer.body, &mut |secret: Value| {
-            let uid = secret.pointer("/metadata/uid").and_then(Value::as_str);
-            self.0.extend(uid.map(str::to_owned).zip(token(&secret)));
-            Ok(())
-        })
-    }
-
-    fn restart(&mut self) {
-        self.0.clear();
-    }
-}
 
 impl Connection {
     /// Requests the token Secrets of the ServiceAccounts among these objects, once for each namespace, and records
@@ -59,21 +33,22 @@ impl Connection {
         let lists: Vec<Option<Symbol>> =
             if everywhere { vec![None] } else { namespaces.into_iter().map(Some).collect() };
         let (asked, resource) = (&*snapshot, snapshot.resources.get(secrets));
-        let answers = futures::stream::iter(lists)
-            .map(async |namespace| {
-                let url = path::of_resource(resource, namespace.map(|namespace| asked.text(namespace)));
-                let query = format!("fieldSelector={}", path::encoded(&format!("type={}", TokenFacts::TYPE)));
-                let mut tokens = Tokens::default();
-                let listed = self.get_pages(&url, &query, METADATA_LIST_IN_JSON, &mut tokens).await;
-                (namespace, listed.map(|_| tokens.0).map_err(|failure| failure.to_string()))
+        let read = |answer: &Answer, tokens: &mut FxHashMap<String, TokenFacts>| {
+            json::read_items(&answer.body, &mut |secret: Value| {
+                let uid = secret.pointer("/metadata/uid").and_then(Value::as_str);
+                tokens.extend(uid.map(str::to_owned).zip(token(&secret)));
+                Ok(())
             })
-            .buffer_unordered(AT_ONCE)
-            .collect::<Vec<_>>();
-        let answers = answers.await;
+        };
+        let query = format!("fieldSelector={}", path::encoded(&format!("type={}", TokenFacts::TYPE)));
+        let answers = ask_each(lists, async |namespace| {
+            let url = path::of_resource(resource, namespace.map(|namespace| asked.text(namespace)));
+            (namespace, self.get_pages(&url, &query, METADATA_LIST_IN_JSON, read).await)
+        });
         let mut gaps = Gaps::default();
-        for (namespace, tokens) in answers {
+        for (namespace, tokens) in answers.await {
             match tokens {
-                Ok(tokens) => {
+                Ok((tokens, _)) => {
                     for (uid, facts) in tokens {
                         let found = snapshot.strings.find(&uid).and_then(|uid| snapshot.by_uid(uid));
                         if let Some(secret) = found {
@@ -87,9 +62,14 @@ impl Connection {
                         snapshot.learn(account, Fact::Account(AccountFacts {}));
                     }
                 }
-                Err(reason) => {
+                Err(failure) => {
                     let namespace = namespace.map_or("", |namespace| snapshot.text(namespace));
-                    gaps.add("secrets".to_owned(), namespace, &format!("type={}", TokenFacts::TYPE), reason);
+                    gaps.add(
+                        "secrets".to_owned(),
+                        namespace,
+                        &format!("type={}", TokenFacts::TYPE),
+                        failure.to_string(),
+                    );
                 }
             }
         }

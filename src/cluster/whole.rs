@@ -8,11 +8,9 @@ use crate::model::{ObjectId, RawObject, Resource, Snapshot};
 
 use super::{
     Connection,
-    answer::{Answer, Malformed, Page},
+    answer::{Answer, Malformed},
     get_object::{AT_ONCE, Current},
-    json,
-    pages::TakePages,
-    path,
+    json, path,
     request::JSON,
 };
 
@@ -60,7 +58,7 @@ impl Connection {
     ///
     /// # Errors
     /// Outer: why they can't be listed. Inner: the first error of `each`. Some objects may have been passed on by then,
-    /// and if the list had to be restarted, some more than once.
+    /// and if the list had to be restarted, some more than once: the receiver recognizes them by their uids.
     pub async fn list_whole<E: Send>(
         &self,
         resource: &Resource,
@@ -68,11 +66,21 @@ impl Connection {
         each: &mut (dyn FnMut(Value) -> Result<(), E> + Send),
     ) -> Result<Result<(), E>, String> {
         let url = path::of_resource(resource, Some(namespace));
-        let mut taker = WholeItems { resource, each, failed: None };
-        match self.get_pages(&url, "", JSON, &mut taker).await {
-            _ if taker.failed.is_some() => Ok(taker.failed.map_or(Ok(()), Err)),
-            Ok(_) => Ok(Ok(())),
-            Err(failure) => Err(failure.in_full()),
+        let mut failed = None;
+        let read = |answer: &Answer, (): &mut ()| {
+            json::read_items(&answer.body, &mut |mut value: Value| {
+                name_kind(&mut value, resource);
+                each(value).map_err(|error| {
+                    failed = Some(error);
+                    Malformed::new("it could not be taken")
+                })
+            })
+        };
+        let read = self.get_pages(&url, "", JSON, read).await;
+        match (failed, read) {
+            (Some(error), _) => Ok(Err(error)),
+            (None, Ok(_)) => Ok(Ok(())),
+            (None, Err(failure)) => Err(failure.in_full()),
         }
     }
 }
@@ -83,27 +91,6 @@ fn name_kind(value: &mut Value, resource: &Resource) {
         object.entry("apiVersion").or_insert_with(|| resource.api_version().into());
         object.entry("kind").or_insert_with(|| resource.kind.clone().into());
     }
-}
-
-struct WholeItems<'a, E> {
-    resource: &'a Resource,
-    each: &'a mut (dyn FnMut(Value) -> Result<(), E> + Send),
-    failed: Option<E>,
-}
-
-impl<E: Send> TakePages for WholeItems<'_, E> {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        json::read_items(&answer.body, &mut |mut value: Value| {
-            name_kind(&mut value, self.resource);
-            (self.each)(value).map_err(|error| {
-                self.failed = Some(error);
-                Malformed::new("it could not be taken")
-            })
-        })
-    }
-
-    // The receiver recognizes repeated objects by their uids.
-    fn restart(&mut self) {}
 }
 
 #[cfg(test)]

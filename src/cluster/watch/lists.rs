@@ -6,13 +6,7 @@ use rustc_hash::FxHashMap;
 use tokio::sync::watch::Receiver;
 
 use crate::{
-    cluster::{
-        answer::{Answer, Malformed, Page},
-        failure::Failure,
-        pages::TakePages,
-        request::METADATA_LIST,
-        retry,
-    },
+    cluster::{answer::Answer, failure::Failure, request::METADATA_LIST, retry},
     model::{ListRecord, ObjectEvent, RawObject, ResourceId, Snapshot, is_older},
 };
 
@@ -174,25 +168,6 @@ impl Lists {
     }
 }
 
-/// Collects the objects of a list.
-#[derive(Default)]
-struct Collected(Vec<RawObject<'static>>);
-
-impl TakePages for Collected {
-    fn page(&mut self, answer: &Answer) -> Result<Page, Malformed> {
-        answer.read_list(|object| {
-            // No owner reference can point to it, or no delete can name it.
-            if !object.uid.is_empty() && !object.name.is_empty() {
-                self.0.push(object.clone().into_owned());
-            }
-        })
-    }
-
-    fn restart(&mut self) {
-        self.0.clear();
-    }
-}
-
 impl Watch {
     /// Watches, and lists where the watch fails, until the task is aborted: no change is missed.
     pub(super) async fn run_or_list(mut self) {
@@ -319,14 +294,21 @@ impl Watch {
     }
 
     async fn list(&self) -> Result<(String, Vec<RawObject<'static>>), Failure> {
-        let mut collected = Collected::default();
-        let version = self.connection.get_pages(&self.path, "", METADATA_LIST, &mut collected).await?;
+        let read = |answer: &Answer, objects: &mut Vec<RawObject<'static>>| {
+            answer.read_list(|object| {
+                // No owner reference can point to it, or no delete can name it.
+                if !object.uid.is_empty() && !object.name.is_empty() {
+                    objects.push(object.clone().into_owned());
+                }
+            })
+        };
+        let (objects, version) = self.connection.get_pages(&self.path, "", METADATA_LIST, read).await?;
         if version.is_empty() {
             return Err(Failure::Malformed("a list without a resourceVersion".to_owned()));
         }
         if is_older(&version, &self.position.version) {
             return Err(Failure::Malformed("a list that is older than what was known before it".to_owned()));
         }
-        Ok((version, collected.0))
+        Ok((version, objects))
     }
 }
