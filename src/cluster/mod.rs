@@ -34,7 +34,6 @@ mod kubeconfig_files;
 mod list;
 mod list_again;
 mod look_up;
-mod monitor;
 mod nodes;
 mod options;
 mod pages;
@@ -70,12 +69,11 @@ pub use error::{ConnectError, Endpoint};
 pub(crate) use failure::Failure;
 pub(crate) use fetch::fetch;
 pub use list::Wanted;
-pub use monitor::{MonitorEvent, MonitorId, Monitors};
 pub use options::ConnectionOptions;
 #[cfg(feature = "cli")]
 pub(crate) use options::path as path_or_nothing;
 pub(crate) use request::METADATA;
-pub use watch::{Coverage, LostWatch, WatchNote, WatchUpdates, Watches};
+pub use watch::{LostWatch, MonitorId, Monitors, WatchEvent, WatchUpdates, Watches};
 pub use whole::Whole;
 
 /// Which resources to list.

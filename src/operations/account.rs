@@ -13,7 +13,7 @@ use tokio::{task::JoinHandle, time::sleep_until};
 
 use crate::{
     account::{Account, Answer, Happening, LookUp, Millis, Missing, Scope, Summary},
-    cluster::{ConnectError, Connection, MonitorEvent, MonitorId, Monitors},
+    cluster::{ConnectError, Connection, MonitorId, Monitors, WatchEvent},
     model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources, ServerVersion},
 };
 
@@ -219,7 +219,7 @@ impl Watching {
                 () = async { match end { Some(end) => sleep_until(end.into()).await, None => pending().await } } => {
                     return Ok(Ended::TimedOut);
                 }
-                events = self.monitors.describe() => self.apply(events),
+                events = self.monitors.recv() => self.apply(events),
                 Some((look_up, answer)) = self.answers.next(), if !self.answers.is_empty() => {
                     self.account.answered(&look_up, answer);
                 }
@@ -267,18 +267,17 @@ impl Watching {
         if self.begun.is_none() { due.min(begun + FIRST_LISTS) } else { due }
     }
 
-    fn apply(&mut self, events: Vec<MonitorEvent>) {
+    fn apply(&mut self, events: Vec<(MonitorId, WatchEvent)>) {
         let now = now();
-        for event in events {
-            let id = event.monitor().0;
+        for (MonitorId(id), event) in events {
             match event {
-                MonitorEvent::Listing(_) => self.account.listing(id, now),
-                MonitorEvent::Seen { object, gone, .. } => self.account.see(id, &object, gone, now),
-                MonitorEvent::Listed(_) => self.account.listed(id, now),
-                MonitorEvent::Failing { reason, .. } | MonitorEvent::Polled { reason, .. } => {
-                    self.account.failing(id, reason, now);
-                }
-                MonitorEvent::Recovered(_) => self.account.recovered(id, now),
+                WatchEvent::Listing => self.account.listing(id, now),
+                WatchEvent::Seen { object, gone } => self.account.see(id, &object, gone, now),
+                WatchEvent::Listed => self.account.listed(id, now),
+                WatchEvent::Failing { reason }
+                | WatchEvent::Polled { reason, .. }
+                | WatchEvent::Lost { reason, .. } => self.account.failing(id, reason, now),
+                WatchEvent::Recovered => self.account.recovered(id, now),
             }
         }
     }

@@ -11,10 +11,10 @@ use tokio::{runtime::Runtime, sync::watch};
 
 use crate::{
     act::{
-        Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete, follow, probe,
-        user_name,
+        Coverage, Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete,
+        follow, probe, user_name,
     },
-    cluster::{Connection, LostWatch, WatchNote, Watches},
+    cluster::{Connection, LostWatch, WatchEvent, Watches},
     collector::live::KindId,
     model::{Identity, ObjectEvent, ObjectId, ResourceId, Snapshot},
     plan::PlanTracker,
@@ -247,18 +247,16 @@ impl LiveSession {
             let listening = tokio::spawn({
                 let sweeper = sweeper.clone();
                 async move {
-                    while let Some(note) = seen.recv().await {
-                        match note {
-                            WatchNote::Seen(ObjectEvent { resource, object, gone }) if !ignored[resource.index()] => {
-                                let kind = kinds[resource.index()];
-                                sweeper.tell(
-                                    |graph| if gone { graph.gone(&object.uid) } else { graph.see(kind, &object) },
-                                );
-                            }
-                            WatchNote::Covered { resource, coverage } if !ignored[resource.index()] => {
-                                sweeper.cover(kinds[resource.index()], coverage);
-                            }
-                            WatchNote::Seen(_) | WatchNote::Covered { .. } => {}
+                    while let Some((resource, event)) = seen.recv().await {
+                        if ignored[resource.index()] {
+                            continue;
+                        }
+                        let kind = kinds[resource.index()];
+                        if let Some(coverage) = Coverage::after(&event) {
+                            sweeper.cover(kind, coverage);
+                        }
+                        if let WatchEvent::Seen { object, gone } = event {
+                            sweeper.tell(|graph| if gone { graph.gone(&object.uid) } else { graph.see(kind, &object) });
                         }
                     }
                 }

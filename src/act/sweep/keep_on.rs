@@ -17,12 +17,12 @@ use tokio::{
 };
 
 use crate::{
-    cluster::{ConnectError, Connection, Coverage, MonitorEvent, MonitorId, Monitors},
+    cluster::{ConnectError, Connection, MonitorId, Monitors, WatchEvent},
     collector::live::{KindId, Live},
     model::{API_SERVICE, Described, Gap, Identity, Resource, Resources, UNDISCOVERED},
 };
 
-use super::{Settings, SweepObserver, Sweeper, names, services::Services, state::Unseen};
+use super::{Coverage, Settings, SweepObserver, Sweeper, names, services::Services, state::Unseen};
 use crate::act::{owner_events::OwnerEventRecorder, polled::Polled};
 
 /// How long to wait for the first lists; then work begins without the missing ones (R2.6).
@@ -130,7 +130,7 @@ pub async fn keep_sweeping(
         let wakes = keeping.wakes(heartbeat);
         tokio::select! {
             () = &mut ends => break,
-            news = keeping.monitors.describe() => {
+            news = keeping.monitors.recv() => {
                 let (number, begun) = (news.len(), Instant::now());
                 keeping.apply_events(news);
                 if keeping.misses_more(&mut missing) {
@@ -204,12 +204,12 @@ struct Followed {
 }
 
 impl Followed {
-    fn apply_events(&mut self, live: &mut Live, observer: MonitorEvent, working: bool) {
-        match observer {
-            MonitorEvent::Listing(_) => live.begin_list(self.kind),
-            MonitorEvent::Seen { object, gone: false, .. } => live.see(self.kind, &object),
-            MonitorEvent::Seen { object, gone: true, .. } => live.gone(&object.uid),
-            MonitorEvent::Listed(_) => {
+    fn apply(&mut self, live: &mut Live, event: WatchEvent, working: bool) {
+        match event {
+            WatchEvent::Listing => live.begin_list(self.kind),
+            WatchEvent::Seen { object, gone: false } => live.see(self.kind, &object),
+            WatchEvent::Seen { object, gone: true } => live.gone(&object.uid),
+            WatchEvent::Listed => {
                 live.end_list(self.kind);
                 if working && !self.listed {
                     // Its objects were missing until now: examine again everything that depends on them.
@@ -219,12 +219,12 @@ impl Followed {
                 }
                 (self.listed, self.failing) = (true, None);
             }
-            MonitorEvent::Failing { reason, .. } => {
+            WatchEvent::Failing { reason } | WatchEvent::Lost { reason, .. } => {
                 self.failing = Some(reason);
                 live.forget_absences();
             }
             // The list before it has told what there is.
-            MonitorEvent::Recovered(_) | MonitorEvent::Polled { .. } => self.failing = None,
+            WatchEvent::Recovered | WatchEvent::Polled { .. } => self.failing = None,
         }
     }
 }
@@ -283,24 +283,23 @@ impl Keeping {
         self.sweeper.begin();
     }
 
-    fn apply_events(&mut self, news: Vec<MonitorEvent>) {
+    fn apply_events(&mut self, news: Vec<(MonitorId, WatchEvent)>) {
         let Keeping { sweeper, followed, working, polled, services, .. } = self;
         let mut coverage = Vec::new();
         sweeper.tell(|live| {
-            for observer in news {
-                let Some(followed) = followed.get_mut(&observer.monitor()) else { continue };
+            for (monitor, event) in news {
+                let Some(followed) = followed.get_mut(&monitor) else { continue };
                 if (followed.resource.group.as_str(), followed.resource.kind.as_str()) == API_SERVICE {
-                    services.apply(&observer);
+                    services.apply(&event);
                 }
-                match &observer {
-                    MonitorEvent::Recovered(_) => coverage.push((followed.kind, Coverage::Watched)),
-                    MonitorEvent::Polled { monitor, reason, begun } => {
-                        coverage.push((followed.kind, Coverage::Listed(Some(*begun))));
-                        polled.entry(*monitor).or_insert_with(|| Some(reason.clone()));
-                    }
-                    _ => {}
+                if let WatchEvent::Polled { reason, .. } = &event {
+                    polled.entry(monitor).or_insert_with(|| Some(reason.clone()));
                 }
-                followed.apply_events(live, observer, *working);
+                // While it fails, it is unseen as a whole.
+                if !matches!(event, WatchEvent::Failing { .. }) {
+                    coverage.extend(Coverage::after(&event).map(|coverage| (followed.kind, coverage)));
+                }
+                followed.apply(live, event, *working);
             }
         });
         for (kind, coverage) in coverage {

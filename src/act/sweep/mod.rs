@@ -32,7 +32,7 @@ use rustc_hash::FxHashSet;
 use tokio::task::JoinHandle;
 
 use crate::{
-    cluster::{Connection, Coverage},
+    cluster::Connection,
     collector::{
         GraphView as _, Identity as Coordinates, Known,
         live::{Complaint, KindId, Limit, Live},
@@ -43,6 +43,7 @@ use crate::{
 
 pub use keep_on::{SyncStatus, WatchObserver, keep_sweeping};
 pub use observer::{CompletedWrite, Failed, QueueName, SweepObserver, What, WriteFailure};
+pub use state::Coverage;
 
 use state::{ItemFailure, Shared, Unseen};
 

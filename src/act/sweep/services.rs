@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{cluster::MonitorEvent, model::group_version_of_service};
+use crate::{cluster::WatchEvent, model::group_version_of_service};
 
 /// The APIServices, as far as they are known.
 #[derive(Debug, Default)]
@@ -15,10 +15,10 @@ pub(super) struct Services {
 
 impl Services {
     /// Takes in an event of an APIService.
-    pub(super) fn apply(&mut self, event: &MonitorEvent) {
+    pub(super) fn apply(&mut self, event: &WatchEvent) {
         match event {
-            MonitorEvent::Listing(_) => self.listed = Some(BTreeSet::new()),
-            MonitorEvent::Seen { object, gone, .. } => {
+            WatchEvent::Listing => self.listed = Some(BTreeSet::new()),
+            WatchEvent::Seen { object, gone } => {
                 let uid = object.uid.to_string();
                 match group_version_of_service(&object.name).filter(|_| !gone && object.deleted.is_none()) {
                     Some(group_version) => self.named.insert(uid.clone(), group_version),
@@ -28,12 +28,15 @@ impl Services {
                     listed.insert(uid);
                 }
             }
-            MonitorEvent::Listed(_) => {
+            WatchEvent::Listed => {
                 if let Some(listed) = self.listed.take() {
                     self.named.retain(|uid, _| listed.contains(uid));
                 }
             }
-            MonitorEvent::Failing { .. } | MonitorEvent::Recovered(_) | MonitorEvent::Polled { .. } => {}
+            WatchEvent::Failing { .. }
+            | WatchEvent::Recovered
+            | WatchEvent::Polled { .. }
+            | WatchEvent::Lost { .. } => {}
         }
     }
 
@@ -46,30 +49,28 @@ impl Services {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cluster::MonitorId, model::RawObject};
+    use crate::model::RawObject;
 
-    const MONITOR: MonitorId = MonitorId(0);
-
-    fn seen(name: &str, deleted: Option<i64>, gone: bool) -> MonitorEvent {
+    fn seen(name: &str, deleted: Option<i64>, gone: bool) -> WatchEvent {
         let object = RawObject {
             name: name.to_owned().into(),
             uid: format!("u-{name}").into(),
             deleted,
             ..RawObject::default()
         };
-        MonitorEvent::Seen { monitor: MONITOR, object: Box::new(object), gone }
+        WatchEvent::Seen { object: Box::new(object), gone }
     }
 
     #[test]
     fn what_goes_or_is_not_listed_again_names_nothing() {
         let mut services = Services::default();
-        let mut after = |events: &[MonitorEvent]| {
+        let mut after = |events: &[WatchEvent]| {
             events.iter().for_each(|event| services.apply(event));
             services.named().map(str::to_owned).collect::<Vec<_>>()
         };
         let (a, b) = (|| seen("v1.a.io", None, false), || seen("v1.b.io", None, false));
-        let listing = || MonitorEvent::Listing(MONITOR);
-        let listed = || MonitorEvent::Listed(MONITOR);
+        let listing = || WatchEvent::Listing;
+        let listed = || WatchEvent::Listed;
         assert_eq!(after(&[listing(), a(), b(), seen("v1.", None, false), listed()]), ["a.io/v1", "b.io/v1"]);
         assert_eq!(after(&[seen("v1.a.io", Some(1), false)]), ["b.io/v1"]);
         assert_eq!(after(&[a(), seen("v1.b.io", None, true)]), ["a.io/v1"]);

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::{
     cluster::{
-        Connection, Coverage,
+        Connection, WatchEvent,
         path::{self, ObjectPath},
     },
     collector::{
@@ -38,6 +38,27 @@ pub(super) struct Unseen {
     pub why: String,
     /// Whether all of its objects are cluster-scoped: these can't depend on a namespaced object (R3.7).
     pub cluster_scoped: bool,
+}
+
+/// How far the changes of a kind are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// To the present: a watch reports them.
+    Watched,
+    /// To the last list, which began at this time; `None` if there was none since the watch failed.
+    Listed(Option<Instant>),
+}
+
+impl Coverage {
+    /// What an event says of it.
+    pub fn after(event: &WatchEvent) -> Option<Self> {
+        match event {
+            WatchEvent::Recovered => Some(Coverage::Watched),
+            WatchEvent::Failing { .. } => Some(Coverage::Listed(None)),
+            WatchEvent::Polled { begun: Some(begun), .. } => Some(Coverage::Listed(Some(*begun))),
+            _ => None,
+        }
+    }
 }
 
 /// Where to look an object up.

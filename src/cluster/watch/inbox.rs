@@ -5,7 +5,7 @@ use std::{
     time::Instant,
 };
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tokio::sync::{
     Notify,
     mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
@@ -13,7 +13,10 @@ use tokio::sync::{
 
 use crate::model::{ObjectEvent, ResourceId};
 
-use super::{Coverage, LostWatch, WatchNote, WatchUpdates};
+use super::{
+    WatchEvent,
+    watches::{LostWatch, WatchUpdates, WatchedList},
+};
 
 /// Collects the events of all watches. Keeps only the latest event of each object, so that it doesn't grow while
 /// nothing is taken: a user may think about a question for a long time.
@@ -26,22 +29,25 @@ pub(super) struct Inbox {
 #[derive(Default)]
 struct Waiting {
     /// Also receives every single event.
-    listener: Option<UnboundedSender<WatchNote>>,
+    listener: Option<UnboundedSender<(ResourceId, WatchEvent)>>,
     news: WatchUpdates,
-    /// How many watches have begun, or failed to.
-    begun: usize,
-    /// What no watch covers at present.
-    uncovered: FxHashMap<(ResourceId, Option<String>), Coverage>,
+    /// The watches that have begun, or failed to.
+    begun: FxHashSet<WatchedList>,
+    /// What no watch covers at present: that it fails, or the last list that was read instead.
+    uncovered: FxHashMap<WatchedList, WatchEvent>,
     /// The index of an object's event in `news.seen`, by resource and uid.
     places: FxHashMap<(ResourceId, String), usize>,
 }
 
 impl Waiting {
-    fn tell(&mut self, note: impl FnOnce() -> WatchNote) {
-        if let Some(listener) = &self.listener
-            && listener.send(note()).is_err()
-        {
-            self.listener = None;
+    /// Adds an event. The object keeps its place in the order, so a replacement comes after the deletion of the object
+    /// it replaces.
+    fn see(&mut self, event: ObjectEvent) {
+        let Waiting { news, places, .. } = self;
+        let place = *places.entry((event.resource, event.object.uid.clone().into_owned())).or_insert(news.seen.len());
+        match news.seen.get_mut(place) {
+            Some(earlier) => *earlier = event,
+            None => news.seen.push(event),
         }
     }
 }
@@ -51,81 +57,68 @@ impl Inbox {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an event. The object keeps its place in the order, so a replacement comes after the deletion of the object
-    /// it replaces.
-    pub(super) fn see(&self, sighting: ObjectEvent) {
+    /// Takes in an event.
+    pub(super) fn tell(&self, list: &WatchedList, event: WatchEvent) {
+        let (resource, namespace) = list;
         let mut waiting = self.lock();
-        waiting.tell(|| WatchNote::Seen(sighting.clone()));
-        let Waiting { news, places, .. } = &mut *waiting;
-        let place =
-            *places.entry((sighting.resource, sighting.object.uid.clone().into_owned())).or_insert(news.seen.len());
-        match news.seen.get_mut(place) {
-            Some(earlier) => *earlier = sighting,
-            None => news.seen.push(sighting),
+        if let Some(listener) = &waiting.listener
+            && listener.send((*resource, event.clone())).is_err()
+        {
+            waiting.listener = None;
+        }
+        match event {
+            WatchEvent::Seen { object, gone } => {
+                waiting.see(ObjectEvent { resource: *resource, object: *object, gone })
+            }
+            WatchEvent::Lost { reason, watched } => {
+                let lost = LostWatch { resource: *resource, namespace: namespace.clone(), reason, watched };
+                waiting.news.lost.push(lost);
+            }
+            WatchEvent::Polled { reason, begun: None } => waiting.news.polled.push((*resource, reason)),
+            WatchEvent::Failing { .. } | WatchEvent::Polled { .. } => {
+                waiting.uncovered.insert(list.clone(), event);
+            }
+            WatchEvent::Recovered => drop(waiting.uncovered.remove(list)),
+            WatchEvent::Listing | WatchEvent::Listed => {}
         }
         drop(waiting);
         self.arrived.notify_one();
     }
 
     /// Also sends every event from now on to the returned receiver, after those that were not taken yet.
-    pub(super) fn tap(&self) -> UnboundedReceiver<WatchNote> {
+    pub(super) fn tap(&self) -> UnboundedReceiver<(ResourceId, WatchEvent)> {
         let (sender, receiver) = unbounded_channel();
         let mut waiting = self.lock();
-        for sighting in &waiting.news.seen {
-            // The receiver still exists.
-            drop(sender.send(WatchNote::Seen(sighting.clone())));
-        }
-        for ((resource, _), coverage) in &waiting.uncovered {
-            drop(sender.send(WatchNote::Covered { resource: *resource, coverage: *coverage }));
-        }
+        let seen = waiting
+            .news
+            .seen
+            .iter()
+            .map(|one| (one.resource, WatchEvent::Seen { object: Box::new(one.object.clone()), gone: one.gone }));
+        let uncovered = waiting.uncovered.iter().map(|((resource, _), event)| (*resource, event.clone()));
+        // The receiver still exists.
+        seen.chain(uncovered).for_each(|event| drop(sender.send(event)));
         waiting.listener = Some(sender);
         receiver
     }
 
-    /// Records that another watch has begun, or failed to.
-    pub(super) fn begin(&self) {
-        self.lock().begun += 1;
+    /// Records that a watch has begun, or failed to.
+    pub(super) fn begun(&self, list: &WatchedList) {
+        self.lock().begun.insert(list.clone());
     }
 
     /// How many watches have begun, or failed to.
-    pub(super) fn begun(&self) -> usize {
-        self.lock().begun
-    }
-
-    /// Records that a watch missed changes.
-    pub(super) fn lose(&self, lost: LostWatch) {
-        self.lock().news.lost.push(lost);
-        self.arrived.notify_one();
-    }
-
-    /// Records that lists take a watch's place.
-    pub(super) fn poll(&self, resource: ResourceId, reason: String) {
-        self.lock().news.polled.push((resource, reason));
-        self.arrived.notify_one();
-    }
-
-    /// Records how far the changes of a list are known.
-    pub(super) fn cover(&self, resource: ResourceId, namespace: Option<&str>, coverage: Coverage) {
-        let mut waiting = self.lock();
-        let list = (resource, namespace.map(str::to_owned));
-        match coverage {
-            Coverage::Watched => drop(waiting.uncovered.remove(&list)),
-            Coverage::Listed(_) => drop(waiting.uncovered.insert(list, coverage)),
-        }
-        waiting.tell(|| WatchNote::Covered { resource, coverage });
+    pub(super) fn how_many_begun(&self) -> usize {
+        self.lock().begun.len()
     }
 
     /// Whether everything is known up to this time, apart from what is lost.
     pub(super) fn covers(&self, time: Instant) -> bool {
         let waiting = self.lock();
-        let is_lost = |resource: &ResourceId, namespace: &Option<String>| {
+        let is_lost = |(resource, namespace): &WatchedList| {
             waiting.news.lost.iter().any(|lost| lost.resource == *resource && lost.namespace == *namespace)
         };
-        let is_current = |coverage: &Coverage| matches!(coverage, Coverage::Listed(Some(begun)) if *begun >= time);
-        waiting
-            .uncovered
-            .iter()
-            .all(|((resource, namespace), coverage)| is_current(coverage) || is_lost(resource, namespace))
+        let is_current = |event: &WatchEvent| matches!(event, WatchEvent::Polled { begun, .. } if *begun >= Some(time));
+        waiting.uncovered.iter().all(|(list, event)| is_current(event) || is_lost(list))
     }
 
     /// Takes everything.
@@ -158,13 +151,13 @@ mod tests {
     use super::*;
     use crate::model::RawObject;
 
-    fn sighting(uid: &str, version: &str, gone: bool) -> ObjectEvent {
+    fn see(inbox: &Inbox, resource: u32, uid: &str, version: &str, gone: bool) {
         let object = RawObject {
             uid: uid.to_owned().into(),
             resource_version: version.to_owned().into(),
             ..RawObject::default()
         };
-        ObjectEvent { resource: ResourceId(0), object, gone }
+        inbox.tell(&(ResourceId(resource), None), WatchEvent::Seen { object: Box::new(object), gone });
     }
 
     /// Takes the events: uids and versions, in order.
@@ -179,11 +172,11 @@ mod tests {
         for (uid, version, gone) in
             [("a", "1", false), ("b", "2", false), ("a", "3", false), ("a", "4", true), ("a2", "5", false)]
         {
-            inbox.see(sighting(uid, version, gone));
+            see(&inbox, 0, uid, version, gone);
         }
-        inbox.see(ObjectEvent { resource: ResourceId(1), ..sighting("a", "6", false) });
+        see(&inbox, 1, "a", "6", false);
         assert_eq!(taken(&inbox), ["a 4 true", "b 2 false", "a2 5 false", "a 6 false"]);
-        inbox.see(sighting("a", "7", false));
+        see(&inbox, 0, "a", "7", false);
         assert_eq!(taken(&inbox), ["a 7 false"]);
         assert_eq!(taken(&inbox), [] as [&str; 0]);
     }

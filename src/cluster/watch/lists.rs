@@ -1,19 +1,22 @@
-//! Lists a resource again where its watch fails, and finds out what has changed.
+//! Lists a resource again where its watch fails, and finds out what has changed since: for whoever has a list of it
+//! already, and waits for what has changed.
 
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
-use tokio::sync::watch::Receiver;
+use tokio::{sync::watch::Receiver, time::sleep};
 
 use crate::{
-    cluster::{answer::Answer, failure::Failure, request::METADATA_LIST, retry},
-    model::{ListRecord, ObjectEvent, RawObject, ResourceId, Snapshot, is_older},
+    cluster::{failure::Failure, pages::Pages, request::METADATA_LIST, retry},
+    model::{ListRecord, RawObject, ResourceId, Snapshot, is_older},
 };
 
 use super::{
-    Coverage, Doubts,
+    WatchEvent,
+    places::Place,
     position::{ENDS_AT_ONCE, End, Why, is_final},
-    stream::Watch,
+    task::WatchTask,
+    watches::Doubts,
 };
 
 /// After this many useless streams in a row, lists tell what the watch doesn't. A single failure is soon over, and a
@@ -26,7 +29,7 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
 /// How many lists are read before a watch that is refused is tried again.
 const LISTS_TO_A_TRY: u32 = 12;
 
-/// What is known of a resource's objects, to compare lists with.
+/// What is known of a resource's objects, to compare lists with: all that was told.
 pub(super) struct Lists {
     known: FxHashMap<String, Known>,
     /// Its resource, as objects name it.
@@ -36,7 +39,7 @@ pub(super) struct Lists {
     doubts: Receiver<Doubts>,
     /// The last doubt that a list has answered.
     answered: Option<Instant>,
-    /// When the last list began.
+    /// When the last list began that was read in the watch's place.
     last: Option<Instant>,
     pause: Duration,
     /// How many lists in a row have failed.
@@ -50,6 +53,12 @@ struct Known {
     namespace: String,
     name: String,
     version: String,
+}
+
+/// A list in this version, and the events that lead to it, each object with whether it is gone.
+struct Compared {
+    version: String,
+    events: Vec<(RawObject<'static>, bool)>,
 }
 
 impl Lists {
@@ -100,23 +109,16 @@ impl Lists {
         // An error: the sender lives as long as the watches.
         drop(doubts.wait_for(|doubts| doubts.get(&self.resource) > self.answered.as_ref()).await);
         if self.failed > 0 {
-            tokio::time::sleep(self.pause).await;
+            sleep(self.pause).await;
         }
     }
 
-    /// Records that a list failed.
-    fn fail(&mut self, failure: &Failure, number: usize) {
-        self.failed += 1;
-        self.pause = retry::pause_for_ever(Some(failure), self.failed, number);
-    }
-
-    /// The events that lead to a list in this version, each object with whether it is gone: those that are gone come
-    /// first, because others may have taken their names.
-    fn compare(&self, listed: Vec<RawObject<'static>>, version: &str) -> Vec<(RawObject<'static>, bool)> {
+    /// The events that lead to a list: those that are gone come first, because others may have taken their names.
+    fn compare(&self, listed: Vec<RawObject<'static>>, version: String) -> Compared {
         let there: FxHashMap<&str, &RawObject<'_>> = listed.iter().map(|object| (&*object.uid, object)).collect();
         let is_gone = |(uid, known): &(&String, &Known)| {
             // A look-up may have found what is younger than the list.
-            !there.contains_key(uid.as_str()) && !is_older(version, &known.version)
+            !there.contains_key(uid.as_str()) && !is_older(&version, &known.version)
         };
         let mut events: Vec<(RawObject<'static>, bool)> = self
             .known
@@ -127,7 +129,7 @@ impl Lists {
                     uid: uid.clone().into(),
                     namespace: known.namespace.clone().into(),
                     name: known.name.clone().into(),
-                    resource_version: version.to_owned().into(),
+                    resource_version: version.clone().into(),
                     ..RawObject::default()
                 };
                 (object, true)
@@ -140,7 +142,7 @@ impl Lists {
         };
         drop(there);
         events.extend(listed.into_iter().filter(is_news).map(|object| (object, false)));
-        events
+        Compared { version, events }
     }
 
     /// Waits until somebody wants a list.
@@ -157,158 +159,126 @@ impl Lists {
     /// Waits for the time of the next list. A server that has refused one gets the time that it asks for.
     async fn rest(&self) {
         if self.failed > 0 {
-            return tokio::time::sleep(self.pause).await;
+            return sleep(self.pause).await;
         }
         let begun = Instant::now();
         tokio::select! {
-            () = tokio::time::sleep(self.pause) => return,
+            () = sleep(self.pause) => return,
             () = self.wished() => {}
         }
-        tokio::time::sleep(SHORTEST_PAUSE.saturating_sub(begun.elapsed())).await;
+        sleep(SHORTEST_PAUSE.saturating_sub(begun.elapsed())).await;
     }
 }
 
-impl Watch {
-    /// Watches, and lists where the watch fails, until the task is aborted: no change is missed.
-    pub(super) async fn run_or_list(mut self) {
-        let (mut tried, mut last_reason) = (0, None);
+impl WatchTask {
+    /// Watches, and lists where the watch fails, until the task is aborted. No change is missed, unless lists fail,
+    /// too: that is reported as lost.
+    pub(super) async fn run_or_list(mut self, mut lists: Lists) {
+        let mut last_reason = None;
         loop {
-            let End { useful, why } = self.follow().await;
-            if self.is_silent {
-                return self.only_list().await;
-            }
+            let End { useful, why } = self.stream(Some(&mut lists)).await;
             if useful {
-                (tried, last_reason) = (0, None);
+                (self.in_vain, last_reason) = (0, None);
             }
-            let (reason, expired, failure) = match why {
+            let is_expired = matches!(why, Why::Expired(_));
+            // How many lists are read at least before the watch is tried again.
+            let (reason, failure, most) = match why {
                 Why::Over | Why::Silent if useful => continue,
-                Why::Over | Why::Silent => (ENDS_AT_ONCE.to_owned(), false, None),
-                Why::Expired(reason) => (reason, true, None),
+                Why::Over | Why::Silent => (ENDS_AT_ONCE.to_owned(), None, 0),
+                // The next stream could be as silent, and nothing would show it.
+                Why::HeldBack => ("it is silent although objects have changed".to_owned(), None, u32::MAX),
+                Why::Expired(reason) => (reason, None, 0),
                 Why::Failed(failure) => {
                     // That it isn't answered for a moment explains less than the failures before.
                     let before = last_reason.take().filter(|_| matches!(failure, Failure::TimedOut(_)));
-                    (before.unwrap_or_else(|| failure.to_string()), false, Some(failure))
+                    let most = if is_final(&failure) { LISTS_TO_A_TRY } else { 0 };
+                    (before.unwrap_or_else(|| failure.to_string()), Some(failure), most)
                 }
             };
             last_reason = Some(reason.clone());
-            if !std::mem::replace(&mut self.down, true) {
-                self.inbox.cover(self.resource, self.namespace.as_deref(), Coverage::Listed(None));
+            if self.failing.is_none() {
+                self.failing = Some(reason.clone());
+                self.sink.tell(WatchEvent::Failing { reason: reason.clone() }).await;
             }
-            tried += 1;
-            let pause = retry::pause_for_ever(failure.as_ref(), tried, self.position.number);
+            self.in_vain += 1;
+            let pause = retry::pause_for_ever(failure.as_ref(), self.in_vain, self.position.number);
             let again = Instant::now() + pause;
-            let refused = failure.as_ref().is_some_and(is_final);
-            let keeps_failing = refused || tried >= TRIES_TO_A_LIST || pause > PAUSES.1;
-            let wished = self.lists.as_ref().is_some_and(Lists::is_wished);
-            if keeps_failing {
-                self.tell_listed(reason);
-            } else if !expired && !wished {
-                tokio::time::sleep(pause).await;
+            let keeps_failing = most > 0 || self.in_vain >= TRIES_TO_A_LIST || pause > PAUSES.1;
+            if keeps_failing && !std::mem::replace(&mut lists.told, true) {
+                self.sink.tell(WatchEvent::Polled { reason: reason.clone(), begun: None }).await;
+            } else if !keeps_failing && !is_expired && !lists.is_wished() {
+                sleep(pause).await;
                 continue;
             }
-            let mut lists = 0;
-            while lists == 0 || keeps_failing && (refused && lists < LISTS_TO_A_TRY || Instant::now() < again) {
-                self.list_again().await;
-                lists += 1;
-                if keeps_failing && let Some(lists) = &self.lists {
+            let mut read = 0;
+            while read == 0 || keeps_failing && (read < most || Instant::now() < again) {
+                self.list_again(&mut lists, &reason).await;
+                read += 1;
+                if keeps_failing {
                     lists.rest().await;
                 }
             }
         }
     }
 
-    /// Lists until the task is aborted: the next stream could be as silent, and nothing would show it.
-    async fn only_list(&mut self) {
-        self.inbox.cover(self.resource, self.namespace.as_deref(), Coverage::Listed(None));
-        self.tell_listed("it is silent although objects have changed".to_owned());
-        loop {
-            self.list_again().await;
-            if let Some(lists) = &self.lists {
-                lists.rest().await;
-            }
-        }
-    }
-
-    /// Reports once that lists take the watch's place.
-    fn tell_listed(&mut self, reason: String) {
-        if let Some(lists) = &mut self.lists
-            && !std::mem::replace(&mut lists.told, true)
-        {
-            self.inbox.poll(self.resource, reason);
-        }
-    }
-
     /// Lists the resource, and reports what has changed.
-    async fn list_again(&mut self) {
-        let begun;
-        let listed = {
-            // The semaphore is never closed.
-            let _beginning = self.beginning.acquire().await;
-            begun = Instant::now();
-            if let Some(lists) = &mut self.lists {
-                lists.last = Some(begun);
-            }
-            self.list().await
-        };
-        let Some(lists) = &mut self.lists else { return };
-        let place = (self.resource, self.namespace.as_deref());
+    async fn list_again(&mut self, lists: &mut Lists, reason: &str) {
+        let (begun, listed) = self.list(lists).await;
+        lists.last = Some(begun);
         match listed {
-            Ok((version, objects)) => {
-                let events = lists.compare(objects, &version);
-                events.iter().for_each(|(object, gone)| lists.see(object, *gone));
+            Ok(Compared { version, events }) => {
                 let calm = std::mem::take(&mut lists.failed) == 0 && events.is_empty();
                 lists.pause = if calm { (lists.pause * 2).min(PAUSES.1) } else { PAUSES.0 };
                 for (object, gone) in events {
-                    self.inbox.see(ObjectEvent { resource: self.resource, object, gone });
+                    lists.see(&object, gone);
+                    self.sink.tell(WatchEvent::Seen { object: Box::new(object), gone }).await;
                 }
                 self.position.version = version;
-                self.inbox.cover(place.0, place.1, Coverage::Listed(Some(begun)));
+                self.sink.tell(WatchEvent::Polled { reason: reason.to_owned(), begun: Some(begun) }).await;
             }
-            Err(failure) => {
-                lists.fail(&failure, self.position.number);
-                if !std::mem::replace(&mut lists.lost, true) {
-                    self.lose(failure.to_string(), false);
-                }
-            }
+            Err(reason) if !std::mem::replace(&mut lists.lost, true) => self.lose(reason, false).await,
+            Err(_) => {}
         }
     }
 
     /// Whether a list tells something that the watch has not told. Answers the present doubt, unless the list fails.
-    pub(super) async fn list_tells_more(&mut self) -> bool {
-        // The semaphore is never closed.
-        let beginning = self.beginning.clone();
-        let _beginning = beginning.acquire().await;
-        let begun = Instant::now();
-        let listed = self.list().await;
-        let Some(lists) = &mut self.lists else { return false };
-        match listed {
-            Ok((version, objects)) => {
-                (lists.answered, lists.failed, lists.pause) = (Some(begun), 0, PAUSES.0);
-                !lists.compare(objects, &version).is_empty()
-            }
-            Err(failure) => {
-                lists.fail(&failure, self.position.number);
-                false
-            }
-        }
+    pub(super) async fn list_tells_more(&mut self, lists: &mut Lists) -> bool {
+        let (begun, listed) = self.list(lists).await;
+        let Ok(Compared { events, .. }) = listed else { return false };
+        (lists.answered, lists.failed, lists.pause) = (Some(begun), 0, PAUSES.0);
+        !events.is_empty()
     }
 
-    async fn list(&self) -> Result<(String, Vec<RawObject<'static>>), Failure> {
-        let read = |answer: &Answer, objects: &mut Vec<RawObject<'static>>| {
-            answer.read_list(|object| {
-                // No owner reference can point to it, or no delete can name it.
-                if !object.uid.is_empty() && !object.name.is_empty() {
-                    objects.push(object.clone().into_owned());
+    /// Reads a list that is no older than what is known. Returns when it began, and what it tells, or why it failed.
+    async fn list(&mut self, lists: &mut Lists) -> (Instant, Result<Compared, String>) {
+        let mut place = Place::take(&self.places.lists).await;
+        let begun = Instant::now();
+        let read = async {
+            let path = self.path.clone();
+            let mut pages = Pages::of(&path, "", METADATA_LIST);
+            let mut objects = Vec::new();
+            loop {
+                let Some((more, version)) = self.page(&mut pages, &mut place).await? else {
+                    objects.clear();
+                    continue;
+                };
+                objects.extend(more);
+                match version {
+                    None => {}
+                    Some(version) if is_older(&version, &self.position.version) => {
+                        let why = "a list that is older than what was known before it";
+                        return Err(Failure::Malformed(why.to_owned()));
+                    }
+                    Some(version) => return Ok(lists.compare(objects, version)),
                 }
-            })
+            }
         };
-        let (objects, version) = self.connection.get_pages(&self.path, "", METADATA_LIST, read).await?;
-        if version.is_empty() {
-            return Err(Failure::Malformed("a list without a resourceVersion".to_owned()));
-        }
-        if is_older(&version, &self.position.version) {
-            return Err(Failure::Malformed("a list that is older than what was known before it".to_owned()));
-        }
-        Ok((version, objects))
+        let read: Result<Compared, Failure> = read.await;
+        let read = read.map_err(|failure| {
+            lists.failed += 1;
+            lists.pause = retry::pause_for_ever(Some(&failure), lists.failed, self.position.number);
+            failure.to_string()
+        });
+        (begun, read)
     }
 }

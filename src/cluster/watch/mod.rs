@@ -1,227 +1,58 @@
-//! Watches everything that a snapshot lists, each resource from the version of its list, so nothing is listed a second
-//! time.
+//! Watches resources: one task for each, which tells its events in the order of the changes.
 //!
-//! Guaranteed: the events of one resource are correct and in the order of the changes, and none is missing unless a
-//! [`LostWatch`] says so. Not guaranteed: that all past changes have already been reported. Only a new list could tell:
-//! a watch is silent while nothing changes, bookmarks arrive about once a minute, and the resourceVersion of one
-//! resource says nothing about another's stream. Usually the delay is milliseconds. To be sure of an object's current
-//! state, request it ([`Connection::recheck`]).
+//! [`Watches`] watch everything that a snapshot lists, each resource from the version of its list, so nothing is listed
+//! a second time. [`Monitors`] follow resources for as long as the caller wants: they list each first, and again if its
+//! watch can't continue.
+//!
+//! Guaranteed: the events of one resource are correct and in the order of the changes, and none is missing unless
+//! [`WatchEvent::Lost`] or [`WatchEvent::Failing`] says so. Not guaranteed: that all past changes have already been
+//! reported. Only a new list could tell: a watch is silent while nothing changes, bookmarks arrive about once a minute,
+//! and the resourceVersion of one resource says nothing about another's stream. Usually the delay is milliseconds. To
+//! be sure of an object's current state, request it ([`Connection::recheck`](super::Connection::recheck)).
 
+mod anew;
 mod frames;
 mod inbox;
 mod lists;
-pub(super) mod position;
-mod stream;
+mod monitors;
+#[cfg(test)]
+mod monitors_tests;
+mod places;
+mod position;
+mod task;
 #[cfg(test)]
 mod tests;
+mod watches;
 
-use std::{
-    collections::BTreeMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
-use tokio::{
-    sync::{Semaphore, mpsc::UnboundedReceiver, watch},
-    task::JoinHandle,
-};
+use crate::model::RawObject;
 
-use crate::model::{ObjectEvent, ResourceId, Snapshot};
+pub use monitors::{MonitorId, Monitors};
+pub use watches::{LostWatch, WatchUpdates, Watches};
 
-use self::{inbox::Inbox, lists::Lists, position::Position, stream::Watch};
-
-use super::{Connection, path};
-
-/// How many watches start in parallel. By HTTP/2 they share a connection; by HTTP/1.1 each has its own.
-const BEGUN_AT_ONCE: usize = 12;
-/// How often [`Watches::listed_again`] looks whether lists have come.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
-
-/// Running watches. They end when this is dropped.
-pub struct Watches {
-    inbox: Arc<Inbox>,
-    tasks: Vec<JoinHandle<()>>,
-    /// The watched resources, each with the namespace that the watch is limited to.
-    begun: Vec<(ResourceId, Option<String>)>,
-    /// When a list is wanted that begins after this time.
-    wanted: watch::Sender<Option<Instant>>,
-    /// Which watches have to show that they work, each since when.
-    doubted: watch::Sender<Doubts>,
-}
-
-/// Resources whose watches have to show that they work, each since when.
-type Doubts = BTreeMap<ResourceId, Instant>;
-
-/// How far the changes of a resource are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coverage {
-    /// To the present: a watch reports them.
-    Watched,
-    /// To the last list, which began at this time; `None` if there was none since the watch failed.
-    Listed(Option<Instant>),
-}
-
-/// What [`Watches::tap`] receives.
-#[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are events, and a box for each would cost more")]
-pub enum WatchNote {
-    Seen(ObjectEvent),
-    /// How far a resource's changes are known from here on.
-    Covered {
-        resource: ResourceId,
-        coverage: Coverage,
-    },
-}
-
-/// The watch events since the last call.
-#[derive(Debug, Default)]
-pub struct WatchUpdates {
-    /// The latest event of each object; a replacement comes after the object it replaces.
-    pub seen: Vec<ObjectEvent>,
-    /// Watches that may have missed changes.
-    pub lost: Vec<LostWatch>,
-    /// Resources that are listed again and again because their watch fails, and why. Nothing is missed.
-    pub polled: Vec<(ResourceId, String)>,
-}
-
-impl WatchUpdates {
-    /// Whether there is nothing new.
-    pub fn is_empty(&self) -> bool {
-        self.seen.is_empty() && self.lost.is_empty() && self.polled.is_empty()
-    }
-}
-
-/// A watch that missed changes and new objects of this resource. Important objects have to be requested one by one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostWatch {
-    pub resource: ResourceId,
-    /// The namespace that the watch is limited to; `None` means all namespaces.
-    pub namespace: Option<String>,
-    /// The reason, for messages.
-    pub reason: String,
-    /// Whether the watch continues from now on; if not, it never will.
-    pub watched: bool,
-}
-
-impl Connection {
-    /// Watches everything that the snapshot has listed, from the version of each list. Must be called within a tokio
-    /// runtime, which runs the watches.
-    ///
-    /// A watch that ends or breaks off continues from where it was. If its version is too old, or the resource can't be
-    /// watched at all (forbidden, no such verb), [`WatchUpdates::lost`] says so.
-    pub fn watch(&self, snapshot: &Snapshot) -> Watches {
-        self.watch_with(snapshot, false)
-    }
-
-    /// The same, but a resource is listed again where its watch fails ([`WatchUpdates::polled`]), so that no change is
-    /// missed unless lists fail, too. It keeps the names of all objects in memory.
-    pub fn watch_or_list(&self, snapshot: &Snapshot) -> Watches {
-        self.watch_with(snapshot, true)
-    }
-
-    fn watch_with(&self, snapshot: &Snapshot, lists: bool) -> Watches {
-        let inbox = Arc::new(Inbox::default());
-        let beginning = Arc::new(Semaphore::new(BEGUN_AT_ONCE));
-        let (wanted, wishes) = watch::channel(None);
-        let (doubted, doubts) = watch::channel(Doubts::default());
-        let (mut tasks, mut begun) = (Vec::new(), Vec::new());
-        let listed = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
-        for (number, list) in listed.enumerate() {
-            let resource = snapshot.resources.get(list.resource);
-            let path = path::of_resource(resource, list.namespace.as_deref());
-            let watch = Watch {
-                connection: self.clone(),
-                inbox: inbox.clone(),
-                beginning: beginning.clone(),
-                resource: list.resource,
-                namespace: list.namespace.clone(),
-                position: Position::new(self.clone(), path.clone(), list.resource_version.clone(), number),
-                path,
-                lists: lists.then(|| Lists::of(snapshot, list, wishes.clone(), doubts.clone())),
-                down: false,
-                has_begun: false,
-                is_silent: false,
-            };
-            if resource.has_verb("watch") {
-                begun.push((list.resource, list.namespace.clone()));
-                tasks.push(tokio::spawn(watch.run()));
-            } else {
-                watch.lose("it cannot be watched".to_owned(), false);
-            }
-        }
-        Watches { inbox, tasks, begun, wanted, doubted }
-    }
-}
-
-impl Watches {
-    /// The updates since the last call.
-    pub fn news(&self) -> WatchUpdates {
-        self.inbox.take()
-    }
-
-    /// The object events since the last call; lost watches stay for a later call.
-    pub fn seen(&self) -> Vec<ObjectEvent> {
-        self.inbox.take_seen()
-    }
-
-    /// The lost watches that were not taken yet.
-    pub fn lost(&self) -> Vec<LostWatch> {
-        self.inbox.lost()
-    }
-
-    /// Receives every single event from now on, and those that were not taken yet. Only the receiver of the last call
-    /// gets events.
-    pub fn tap(&self) -> UnboundedReceiver<WatchNote> {
-        self.inbox.tap()
-    }
-
-    /// Wants lists that begin from now on, of what is listed because its watch fails.
-    pub fn want_lists(&self) {
-        self.wanted.send_replace(Some(Instant::now()));
-    }
-
-    /// Compares lists of these resources with what their watches have told: a watch that is silent although objects
-    /// have changed is replaced by lists, if it may be ([`Connection::watch_or_list`]).
-    pub fn doubt(&self, of: impl IntoIterator<Item = ResourceId>) {
-        let now = Instant::now();
-        self.doubted.send_modify(|doubts| doubts.extend(of.into_iter().map(|resource| (resource, now))));
-    }
-
-    /// Waits until nothing that happened before the call is unknown because a watch fails. What is lost is not waited
-    /// for ([`Watches::lost`]).
-    pub async fn listed_again(&self) {
-        let begun = Instant::now();
-        if !self.inbox.covers(begun) {
-            self.want_lists();
-        }
-        while !self.inbox.covers(begun) {
-            tokio::time::sleep(BETWEEN_LOOKS).await;
-        }
-    }
-
-    /// Waits until each watch has begun, or failed to.
-    pub async fn all_begun(&self) {
-        while self.inbox.begun() < self.tasks.len() {
-            tokio::time::sleep(BETWEEN_LOOKS).await;
-        }
-    }
-
-    /// The watched resources, each with the namespace that the watch is limited to. Those that are given up are in
-    /// [`WatchUpdates::lost`].
-    pub fn begun(&self) -> &[(ResourceId, Option<String>)] {
-        &self.begun
-    }
-
-    /// Waits for new updates. They may be gone if another caller took them meanwhile.
-    pub async fn changed(&self) {
-        self.inbox.arrived().await;
-    }
-}
-
-impl Drop for Watches {
-    fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
-    }
+/// An event of a watched resource.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WatchEvent {
+    /// A list starts: the events from here to [`WatchEvent::Listed`] report all existing objects. If it starts again
+    /// before that, ignore the events of the first attempt. Only [`Monitors`] pass on whole lists.
+    Listing,
+    /// An object has this state, or was deleted; then this is its last state. After the list, the first state of a new
+    /// object names the manager that created it. Monitors leave out labels.
+    Seen { object: Box<RawObject<'static>>, gone: bool },
+    /// The list is complete: objects known before and not reported since it started are gone. From here on all changes
+    /// are reported, and the resource is no longer failing.
+    Listed,
+    /// The resource can't be listed or watched for now, with the reason. Reported when the failure begins and, by
+    /// monitors, when the reason changes, not for each try. It is retried, with longer and longer pauses.
+    Failing { reason: String },
+    /// The resource is watched again after [`WatchEvent::Failing`] or [`WatchEvent::Polled`], from where it was: no
+    /// change is missed.
+    Recovered,
+    /// The resource can't be watched, with the reason, but lists are read again and again instead. All changes are
+    /// known up to the last one, which began at this time; `None` before the first.
+    Polled { reason: String, begun: Option<Instant> },
+    /// Changes were missed, with the reason. Whether the watch continues from now on; if not, it never will. Only
+    /// [`Watches`] lose changes.
+    Lost { reason: String, watched: bool },
 }

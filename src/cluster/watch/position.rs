@@ -24,26 +24,26 @@ const SPREAD: usize = 120;
 /// How long a watch may be silent. An API server sends a bookmark each minute, unless it has no cache of the resource
 /// (events, aggregated APIs). So after this time the connection may be dead, or something between holds back what the
 /// server sends.
-pub(in crate::cluster) const SILENT: Duration = Duration::from_secs(90);
+pub(super) const SILENT: Duration = Duration::from_secs(90);
 /// A stream that ends sooner without any event was useless: pause before the next one.
-pub(in crate::cluster) const USEFUL: Duration = Duration::from_secs(1);
+pub(super) const USEFUL: Duration = Duration::from_secs(1);
 /// Why a watch can't be used whose streams are all useless.
-pub(in crate::cluster) const ENDS_AT_ONCE: &str = "the watch ends as soon as it begins";
+pub(super) const ENDS_AT_ONCE: &str = "the watch ends as soon as it begins";
 
 /// How far the changes of a resource are known, and how to request the next ones.
-pub(in crate::cluster) struct Position {
+pub(super) struct Position {
     connection: Connection,
     path: String,
     /// All changes up to this resourceVersion are known.
-    pub(in crate::cluster) version: String,
+    pub(super) version: String,
     /// Differs from that of the other watches, to spread their ends and retries.
-    pub(in crate::cluster) number: usize,
+    pub(super) number: usize,
     /// The requested format: protobuf, or JSON after the server has refused that.
     accept: &'static str,
 }
 
 /// An open stream.
-pub(in crate::cluster) struct Line {
+pub(super) struct Line {
     stream: Stream,
     frames: Frames,
     begun: Instant,
@@ -54,17 +54,19 @@ pub(in crate::cluster) struct Line {
 }
 
 /// How a stream ended, or why it didn't start.
-pub(in crate::cluster) struct End {
+pub(super) struct End {
     /// Whether it sent anything, or lasted long enough ([`USEFUL`]).
-    pub(in crate::cluster) useful: bool,
-    pub(in crate::cluster) why: Why,
+    pub(super) useful: bool,
+    pub(super) why: Why,
 }
 
-pub(in crate::cluster) enum Why {
+pub(super) enum Why {
     /// It ended normally.
     Over,
     /// It has sent nothing, not even a bookmark, for too long ([`SILENT`]).
     Silent,
+    /// A list has told what it has not.
+    HeldBack,
     /// The version is too old to continue from.
     Expired(String),
     Failed(Failure),
@@ -72,12 +74,12 @@ pub(in crate::cluster) enum Why {
 
 impl Position {
     /// All changes at this path up to this version are known.
-    pub(in crate::cluster) fn new(connection: Connection, path: String, version: String, number: usize) -> Self {
+    pub(super) fn new(connection: Connection, path: String, version: String, number: usize) -> Self {
         Position { connection, path, version, number, accept: METADATA }
     }
 
     /// Starts a stream of the changes after the position.
-    pub(in crate::cluster) async fn begin(&mut self) -> Result<Line, End> {
+    pub(super) async fn begin(&mut self) -> Result<Line, End> {
         let seconds = LASTS + self.number * 7 % SPREAD;
         let (path, version) = (&self.path, &self.version);
         let url =
@@ -104,7 +106,7 @@ impl Position {
     }
 
     /// The next event of the stream: an object, and whether it was deleted. Cancel safe.
-    pub(in crate::cluster) async fn next(&mut self, line: &mut Line) -> Result<(RawObject<'static>, bool), End> {
+    pub(super) async fn next(&mut self, line: &mut Line) -> Result<(RawObject<'static>, bool), End> {
         self.read(line).await.map_err(|why| {
             let useful = self.version != line.from || line.begun.elapsed() >= USEFUL;
             match why {
@@ -153,7 +155,7 @@ impl Why {
 }
 
 /// Whether retries are useless: forbidden, not served, or not watchable.
-pub(in crate::cluster) fn is_final(failure: &Failure) -> bool {
+pub(super) fn is_final(failure: &Failure) -> bool {
     match failure {
         Failure::Refused(refusal) => {
             let passes = [

@@ -5,10 +5,10 @@ use std::{
     time::Duration,
 };
 
-use super::*;
+use super::{position::Position, *};
 use crate::{
     cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
-    model::{ListRecord, Origin, RawObject, Resource, Resources, SnapshotBuilder},
+    model::{ListRecord, Origin, RawObject, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder},
 };
 
 /// Long enough for every expected event, even on a busy machine.
@@ -291,7 +291,7 @@ async fn what_is_listed_is_read_anew_when_it_is_wanted() {
     let mut tapped = watches.tap();
     let listed = async {
         loop {
-            if let Some(WatchNote::Covered { coverage: Coverage::Listed(Some(begun)), .. }) = tapped.recv().await {
+            if let Some((_, WatchEvent::Polled { begun: Some(begun), .. })) = tapped.recv().await {
                 return begun;
             }
         }
@@ -301,8 +301,8 @@ async fn what_is_listed_is_read_anew_when_it_is_wanted() {
     assert!(first < asked);
     tokio::time::timeout(LONG, watches.listed_again()).await.expect("another list");
     let mut last = first;
-    while let Ok(note) = tapped.try_recv() {
-        if let WatchNote::Covered { coverage: Coverage::Listed(Some(begun)), .. } = note {
+    while let Ok((_, event)) = tapped.try_recv() {
+        if let WatchEvent::Polled { begun: Some(begun), .. } = event {
             last = begun;
         }
     }
@@ -322,8 +322,8 @@ async fn a_watch_that_never_begins_is_not_waited_for() {
     let watches = connection.await.watch_or_list(&with_pods(&[]));
     let mut tapped = watches.tap();
     let failed = async {
-        while let Some(note) = tapped.recv().await {
-            if matches!(note, WatchNote::Covered { coverage: Coverage::Listed(None), .. }) {
+        while let Some((_, event)) = tapped.recv().await {
+            if matches!(event, WatchEvent::Failing { .. }) {
                 return;
             }
         }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use kubectl_gc::{
-    cluster::{MonitorEvent, MonitorId, Monitors},
+    cluster::{MonitorId, Monitors, WatchEvent},
     model::{RawObject, Resource},
 };
 use tokio::runtime::Runtime;
@@ -60,10 +60,10 @@ impl Followed {
                 monitors.start(*id, resource);
             }
             loop {
-                let describe = monitors.describe().await;
+                let events = monitors.recv().await;
                 let mut picture = taken.lock().unwrap();
-                for one in describe {
-                    picture.take(one);
+                for (id, event) in events {
+                    picture.take(id, event);
                 }
             }
         });
@@ -123,15 +123,14 @@ impl SyncStatus {
         known.map(|(uid, object)| (uid.clone(), object.resource_version.clone().into_owned())).collect()
     }
 
-    fn take(&mut self, describe: MonitorEvent) {
-        let id = describe.monitor();
+    fn take(&mut self, id: MonitorId, event: WatchEvent) {
         let known = self.known.entry(id).or_default();
-        match describe {
-            MonitorEvent::Listing(_) => {
+        match event {
+            WatchEvent::Listing => {
                 self.begun += 1;
                 self.listing.insert(id, HashSet::new());
             }
-            MonitorEvent::Seen { object, gone, .. } => {
+            WatchEvent::Seen { object, gone } => {
                 let uid = object.uid.clone().into_owned();
                 let version = |object: &RawObject<'_>| {
                     object.resource_version.parse::<u64>().expect("versions of etcd are numbers")
@@ -163,7 +162,7 @@ impl SyncStatus {
                     known.insert(uid, *object);
                 }
             }
-            MonitorEvent::Listed(_) => {
+            WatchEvent::Listed => {
                 let listed = self.listing.remove(&id).expect("a list ends that began");
                 let (there, gone): (HashMap<_, _>, HashMap<_, _>) =
                     known.drain().partition(|(uid, _)| listed.contains(uid));
@@ -172,12 +171,13 @@ impl SyncStatus {
                 *self.lists.entry(id).or_default() += 1;
                 self.failing.remove(&id);
             }
-            MonitorEvent::Failing { reason, .. } => {
+            WatchEvent::Failing { reason } => {
                 let before = self.failing.insert(id, reason.clone());
                 assert_ne!(before, Some(reason), "it is said twice");
             }
-            MonitorEvent::Polled { .. } => panic!("only a sweep reads lists in the watch's place"),
-            MonitorEvent::Recovered(_) => {
+            WatchEvent::Polled { .. } => panic!("only a sweep reads lists in the watch's place"),
+            WatchEvent::Lost { .. } => panic!("monitors list again what they missed"),
+            WatchEvent::Recovered => {
                 assert!(self.failing.remove(&id).is_some(), "nothing was said to fail");
                 self.recovered += 1;
             }

@@ -8,10 +8,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::*;
-use crate::cluster::{
-    testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
-    watch::position::SILENT,
+use super::{
+    WatchEvent,
+    monitors::{MonitorId, Monitors, WAITING},
+    position::SILENT,
+};
+use crate::{
+    cluster::testing::{RecordedRequest, Say, begins_at, bookmark, event, json, open, pods, refuse, serve},
+    model::Resource,
 };
 
 /// Long enough for every expected event, even on a busy machine.
@@ -41,26 +45,27 @@ fn is_watch(asked: &RecordedRequest) -> bool {
 }
 
 /// An event in a few words.
-fn word(describe: &MonitorEvent) -> String {
-    match describe {
-        MonitorEvent::Listing(_) => "listing".to_owned(),
-        MonitorEvent::Seen { object, gone, .. } => {
+fn word((_, event): &(MonitorId, WatchEvent)) -> String {
+    match event {
+        WatchEvent::Listing => "listing".to_owned(),
+        WatchEvent::Seen { object, gone } => {
             assert!(object.labels.is_empty(), "{object:?}");
             format!("{} {}", if *gone { "gone" } else { "there" }, object.name)
         }
-        MonitorEvent::Listed(_) => "listed".to_owned(),
-        MonitorEvent::Failing { reason, .. } => reason.clone(),
-        MonitorEvent::Recovered(_) => "recovered".to_owned(),
-        MonitorEvent::Polled { reason, .. } => format!("polled: {reason}"),
+        WatchEvent::Listed => "listed".to_owned(),
+        WatchEvent::Failing { reason } => reason.clone(),
+        WatchEvent::Recovered => "recovered".to_owned(),
+        WatchEvent::Polled { reason, .. } => format!("polled: {reason}"),
+        WatchEvent::Lost { .. } => panic!("monitors lose nothing"),
     }
 }
 
 /// Collects events until there are `much`.
-async fn hear(monitors: &mut Monitors, much: usize) -> Vec<MonitorEvent> {
+async fn hear(monitors: &mut Monitors, much: usize) -> Vec<(MonitorId, WatchEvent)> {
     let mut heard = Vec::new();
     let all = async {
         while heard.len() < much {
-            heard.extend(monitors.describe().await);
+            heard.extend(monitors.recv().await);
         }
     };
     let in_time = tokio::time::timeout(LONG, all).await.is_ok();
@@ -70,7 +75,7 @@ async fn hear(monitors: &mut Monitors, much: usize) -> Vec<MonitorEvent> {
 
 /// Asserts that no more events arrive for a while.
 async fn hear_nothing(monitors: &mut Monitors) {
-    let more = tokio::time::timeout(Duration::from_millis(300), monitors.describe()).await;
+    let more = tokio::time::timeout(Duration::from_millis(300), monitors.recv()).await;
     assert!(more.is_err(), "{more:?}");
 }
 
@@ -99,7 +104,7 @@ async fn follow(
     let left_out = if version.is_some() { 2 } else { 0 };
     let heard = hear(&mut monitors, left_out + much).await;
     hear_nothing(&mut monitors).await;
-    assert!(heard.iter().all(|describe| describe.monitor() == PODS));
+    assert!(heard.iter().all(|(monitor, _)| *monitor == PODS));
     let asked = asked.lock().unwrap().iter().map(|url| url.replace("/api/v1/pods?", "")).collect();
     (heard[left_out..].iter().map(word).collect(), asked)
 }
@@ -379,7 +384,7 @@ async fn what_is_silent_is_listed_anew() {
     let mut heard: Vec<String> = hear(&mut monitors, 3).await.iter().map(word).collect();
     for _ in 0..50 {
         // Time for the next stream to begin; and then time passes for it.
-        if let Ok(more) = tokio::time::timeout(Duration::from_millis(300), monitors.describe()).await {
+        if let Ok(more) = tokio::time::timeout(Duration::from_millis(300), monitors.recv()).await {
             // A request that has not been answered by then has failed.
             let is_failure = |word: &String| word.starts_with("it cannot be") || word == "recovered";
             heard.extend(more.iter().map(word).filter(|word| !is_failure(word)));
@@ -416,7 +421,7 @@ async fn what_may_not_be_watched_is_listed_again() {
     let lists: Vec<Instant> = heard
         .iter()
         .filter_map(|heard| match heard {
-            MonitorEvent::Polled { begun, .. } => Some(*begun),
+            (_, WatchEvent::Polled { begun, .. }) => *begun,
             _ => None,
         })
         .collect();
@@ -437,7 +442,7 @@ async fn what_was_refused_for_a_moment_is_listed_again_as_soon_as_others() {
     let (mut of_pods, mut of_things) = (0, 0);
     while of_pods < 2 {
         for heard in hear(&mut monitors, 1).await {
-            let listed = |monitor| usize::from(heard == MonitorEvent::Listed(monitor));
+            let listed = |monitor| usize::from(heard == (monitor, WatchEvent::Listed));
             of_pods += listed(PODS);
             of_things += listed(MonitorId(1));
         }

@@ -1,4 +1,4 @@
-//! Limits how many requests of the monitors wait for the server at once, without waiting for hanging ones.
+//! Limits how many requests of the watches wait for the server at once, without waiting for hanging ones.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
