@@ -38,7 +38,7 @@ pub use owner_events::OwnerEventRecorder;
 pub use probe::{Probe, ProbeError, probe, probe_until};
 pub use restore::{Mode, restore};
 pub use sweep::{
-    CompletedWrite, Coverage, Failed, QueueName, Settings, SweepObserver, SweepStatus, Sweeper, SyncStatus,
-    WatchObserver, What, WriteFailure, keep_sweeping,
+    CompletedWrite, Coverage, Failed, QueueName, Settings, SweepEvent, SweepObserver, SweepStatus, Sweeper, SyncStatus,
+    What, WriteFailure, keep_sweeping,
 };
 pub(crate) use unpatchable::unpatchable;

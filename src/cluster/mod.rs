@@ -73,7 +73,7 @@ pub use options::ConnectionOptions;
 #[cfg(feature = "cli")]
 pub(crate) use options::path as path_or_nothing;
 pub(crate) use request::METADATA;
-pub use watch::{LostWatch, MonitorId, Monitors, WatchEvent, WatchUpdates, Watches};
+pub use watch::{Discoveries, FollowChanges, LostWatch, MonitorId, Monitors, WatchEvent, WatchUpdates, Watches};
 pub use whole::Whole;
 
 /// Which resources to list.

@@ -21,7 +21,7 @@ use prometheus_client::{
 pub use health::Health;
 pub use listen::Listen;
 pub use listen::ListenError;
-pub use queue::{Queue, QueueMetrics, Working};
+pub use queue::{Queue, QueueMetrics};
 pub use requests::RequestMetrics;
 pub use serve::{Bound, ServeError, bind};
 

@@ -50,14 +50,8 @@ pub struct QueueMetrics {
     worked: Histogram,
     unfinished: Gauge<f64, AtomicU64>,
     longest: Gauge<f64, AtomicU64>,
-    in_progress: Arc<Mutex<InProgress>>,
-}
-
-/// Start times of the work in progress, by a running number.
-#[derive(Debug, Default)]
-struct InProgress {
-    begun: BTreeMap<u64, Instant>,
-    next: u64,
+    /// When each worker that is at work took its item.
+    in_progress: Arc<Mutex<BTreeMap<usize, Instant>>>,
 }
 
 impl QueueMetrics {
@@ -85,43 +79,29 @@ impl QueueMetrics {
         self.depth.set(super::gauge_value(waiting));
     }
 
-    /// Counts an item taken from the queue after this time. The work on it lasts until the result is dropped.
-    #[must_use = "the work is over when this is dropped"]
-    pub fn took(&self, waited: Duration) -> Working {
+    /// Counts an item that a worker, by its number, took from the queue after this time.
+    pub fn begun(&self, worker: usize, waited: Duration) {
         self.waited.observe(waited.as_secs_f64());
-        let mut in_progress = self.in_progress();
-        let number = in_progress.next;
-        in_progress.next += 1;
-        in_progress.begun.insert(number, Instant::now());
-        Working { queue: self.clone(), number }
+        self.in_progress().insert(worker, Instant::now());
+    }
+
+    /// Counts the work of a worker on the item that it took.
+    pub fn done(&self, worker: usize) {
+        if let Some(begun) = self.in_progress().remove(&worker) {
+            self.worked.observe(begun.elapsed().as_secs_f64());
+        }
     }
 
     /// Updates the gauges of the work in progress.
     fn update(&self) {
-        let ages: Vec<f64> = self.in_progress().begun.values().map(|begun| begun.elapsed().as_secs_f64()).collect();
+        let ages: Vec<f64> = self.in_progress().values().map(|begun| begun.elapsed().as_secs_f64()).collect();
         self.unfinished.set(ages.iter().sum());
         self.longest.set(ages.into_iter().fold(0.0, f64::max));
     }
 
-    fn in_progress(&self) -> MutexGuard<'_, InProgress> {
+    fn in_progress(&self) -> MutexGuard<'_, BTreeMap<usize, Instant>> {
         // A panic elsewhere leaves the numbers valid.
         self.in_progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Work in progress on an item.
-#[derive(Debug)]
-pub struct Working {
-    queue: QueueMetrics,
-    number: u64,
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        let begun = self.queue.in_progress().begun.remove(&self.number);
-        if let Some(begun) = begun {
-            self.queue.worked.observe(begun.elapsed().as_secs_f64());
-        }
     }
 }
 

@@ -62,8 +62,8 @@ fn queues_export_the_metrics_of_client_go() {
     queue.added();
     queue.retried();
     queue.set_depth(2);
-    let work = queue.took(Duration::from_millis(5));
-    let other = metrics.queue(Queue::AttemptToDelete).took(Duration::from_secs(20));
+    queue.begun(0, Duration::from_millis(5));
+    metrics.queue(Queue::AttemptToDelete).begun(1, Duration::from_secs(20));
     std::thread::sleep(Duration::from_millis(20));
     let of = |samples: &BTreeMap<String, f64>, name: &str| {
         samples[&format!("workqueue_{name}{{name=\"garbage_collector_attempt_to_delete\"}}")]
@@ -76,7 +76,8 @@ fn queues_export_the_metrics_of_client_go() {
     assert_eq!(of(&during, "work_duration_seconds_count"), 0.0);
     let longest = of(&during, "longest_running_processor_seconds");
     assert!(longest >= 0.02 && of(&during, "unfinished_work_seconds") >= longest + 0.02, "{during:?}");
-    drop((work, other));
+    queue.done(0);
+    queue.done(1);
     let after = scraped(&metrics.text());
     assert_eq!(of(&after, "work_duration_seconds_count"), 2.0);
     assert_eq!([of(&after, "unfinished_work_seconds"), of(&after, "longest_running_processor_seconds")], [0.0, 0.0]);

@@ -63,6 +63,11 @@ impl Resource {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
     }
 
+    /// Whether both are the same resource in the same version: its kind may have another name by now.
+    pub(crate) fn has_path_of(&self, other: &Resource) -> bool {
+        (&self.group, &self.version, &self.plural) == (&other.group, &other.version, &other.plural)
+    }
+
     /// Whether its objects are webhook configurations, admission policies or their bindings.
     pub(crate) fn is_of_admission(&self) -> bool {
         self.group == "admissionregistration.k8s.io"

@@ -1,7 +1,7 @@
 //! An account of what goes and why: watches, looks up owners, and tells what happens until the caller has enough.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     future::pending,
     pin::pin,
     sync::Arc,
@@ -9,11 +9,11 @@ use std::{
 };
 
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
-use tokio::{task::JoinHandle, time::sleep_until};
+use tokio::time::sleep_until;
 
 use crate::{
     account::{Account, Answer, Happening, LookUp, Millis, Missing, Scope, Summary},
-    cluster::{ConnectError, Connection, MonitorId, Monitors, WatchEvent},
+    cluster::{Connection, Discoveries, FollowChanges, MonitorId, Monitors, WatchEvent},
     model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources, ServerVersion},
 };
 
@@ -121,11 +121,11 @@ impl Observation {
         ends: impl Future<Output = ()>,
         tell: &mut dyn FnMut(&Happening) -> bool,
     ) -> Result<Watched, OperationError> {
-        let connection = self.cluster.connection.clone();
+        let (connection, begun) = (self.cluster.connection.clone(), Instant::now());
         let mut watching = Watching {
             account: Account::new(self.scope.clone()),
-            monitors: Monitors::new(connection.clone()),
-            followed: BTreeMap::new(),
+            monitors: Monitors::new(connection.clone()).in_namespace(self.namespace.clone()),
+            discoveries: Discoveries::new(connection.clone(), begun + RESYNC),
             namespace: self.namespace.clone(),
             kinds_of_targets: match &self.scope {
                 Scope::Targets(targets) => {
@@ -133,18 +133,16 @@ impl Observation {
                 }
                 Scope::Everything | Scope::Namespace(_) => BTreeSet::new(),
             },
-            next_id: 0,
             resources: Arc::default(),
             gaps: Vec::new(),
             begun: None,
             answers: FuturesUnordered::new(),
-            looking: connection.clone().with_limits(QPS, BURST),
+            looking: connection.with_limits(QPS, BURST),
             unmapped: Vec::new(),
             discovered: Instant::now(),
         };
         watching.serve(self.resources.clone(), self.gaps.clone());
-        let begun = Instant::now();
-        let ended = watching.until_over(&connection, until, ends, tell).await?;
+        let ended = watching.until_over(until, ends, tell).await?;
         let rest = watching.account.finish();
         let _ = rest.iter().all(tell);
         let (summary, targets_left) = (watching.account.summary(), watching.account.targets_left());
@@ -167,11 +165,10 @@ fn now() -> Millis {
 struct Watching {
     account: Account,
     monitors: Monitors,
-    followed: BTreeMap<u32, Resource>,
+    discoveries: Discoveries,
     namespace: Option<String>,
     /// The apiVersion and kind of each target: they are watched even if the collector ignores them.
     kinds_of_targets: BTreeSet<(String, String)>,
-    next_id: u32,
     resources: Arc<Resources>,
     gaps: Vec<Gap>,
     /// When the account began to tell.
@@ -184,12 +181,9 @@ struct Watching {
     discovered: Instant,
 }
 
-type Discovering = JoinHandle<Result<(Resources, Vec<Gap>), ConnectError>>;
-
 impl Watching {
     async fn until_over(
         &mut self,
-        connection: &Connection,
         until: Until,
         ends: impl Future<Output = ()>,
         tell: &mut dyn FnMut(&Happening) -> bool,
@@ -197,15 +191,13 @@ impl Watching {
         let mut ends = pin!(ends);
         let begun = Instant::now();
         let end = until.timeout.and_then(|timeout| begun.checked_add(timeout));
-        let mut next_look = begun + RESYNC;
-        let mut look: Option<Discovering> = None;
         loop {
             if self.begun.is_none() && (self.account.is_ready() || begun.elapsed() >= FIRST_LISTS) {
                 self.begin()?;
             }
             self.look_up();
             if !self.unmapped.is_empty() {
-                next_look = Instant::now();
+                self.discoveries.begin_at(Instant::now());
             }
             if !self.account.advance(now()).iter().all(&mut *tell) {
                 return Ok(Ended::CalledOff);
@@ -220,14 +212,10 @@ impl Watching {
                     return Ok(Ended::TimedOut);
                 }
                 events = self.monitors.recv() => self.apply(events),
-                Some((look_up, answer)) = self.answers.next(), if !self.answers.is_empty() => {
-                    self.account.answered(&look_up, answer);
-                }
-                found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
-                    look = None;
-                    next_look = Instant::now() + RESYNC;
+                found = self.discoveries.next() => {
+                    self.discoveries.begin_at(Instant::now() + RESYNC);
                     // A failed discovery is tried again: the watches go on.
-                    if let Ok(Ok((resources, gaps))) = found {
+                    if let Ok((resources, gaps)) = found {
                         self.serve(resources, gaps);
                     }
                     self.discovered = Instant::now();
@@ -235,9 +223,8 @@ impl Watching {
                         self.send(look_up);
                     }
                 }
-                () = sleep_until(next_look.into()), if look.is_none() => {
-                    let connection = connection.clone();
-                    look = Some(tokio::spawn(async move { connection.discover().await }));
+                Some((look_up, answer)) = self.answers.next(), if !self.answers.is_empty() => {
+                    self.account.answered(&look_up, answer);
                 }
                 () = sleep_until(wakes.into()) => {}
             }
@@ -311,8 +298,6 @@ impl Watching {
         if resources.is_empty() {
             return;
         }
-        let undiscovered = |resource: &Resource| gaps.iter().any(|gap| gap.resource == resource.api_version());
-        let same = |a: &Resource, b: &Resource| (&a.group, &a.version, &a.plural) == (&b.group, &b.version, &b.plural);
         let ignored_target = |resource: &Resource| {
             ["list", "watch"].into_iter().all(|verb| resource.has_verb(verb))
                 && self.kinds_of_targets.contains(&(resource.api_version(), resource.kind.clone()))
@@ -324,22 +309,12 @@ impl Watching {
             .map(|(_, resource)| resource)
             .cloned()
             .collect();
-        let is_gone = |one: &Resource| !undiscovered(one) && !wanted.iter().any(|wanted| same(wanted, one));
-        let gone: Vec<u32> = self.followed.iter().filter(|(_, one)| is_gone(one)).map(|(id, _)| *id).collect();
-        for id in gone {
-            self.monitors.stop(MonitorId(id));
-            self.followed.remove(&id);
+        let FollowChanges { stopped, begun } = self.monitors.follow(&wanted, &gaps);
+        for MonitorId(id) in stopped {
             self.account.stopped(id, now());
         }
-        for resource in wanted {
-            if self.followed.values().any(|known| same(known, &resource)) {
-                continue;
-            }
-            let id = self.next_id;
-            self.next_id += 1;
+        for (MonitorId(id), resource) in begun {
             self.account.watch(id, &resource);
-            self.monitors.start_in(MonitorId(id), &resource, self.namespace.as_deref());
-            self.followed.insert(id, resource);
         }
         (self.resources, self.gaps) = (Arc::new(resources), gaps);
     }

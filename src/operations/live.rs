@@ -231,7 +231,7 @@ impl LiveSession {
         let patience = patience(timeout);
         let limited = connection.clone().with_limits(qps, burst);
         runtime.block_on(async {
-            let sweeper = Arc::new(Sweeper::new(limited, settings, Arc::new(())));
+            let sweeper = Arc::new(Sweeper::new(limited, settings, Arc::new(|_| ())));
             sweeper.serve(snapshot.resources.clone(), &snapshot.gaps);
             let kinds: Vec<KindId> = snapshot.resources.iter().map(|(_, resource)| sweeper.kind(resource)).collect();
             let resources: FxHashMap<KindId, ResourceId> =

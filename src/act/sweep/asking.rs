@@ -19,7 +19,7 @@ use crate::{
 };
 
 use super::{
-    observer::{CompletedWrite, What, WriteFailure},
+    observer::{CompletedWrite, SweepEvent, What, WriteFailure},
     state::{Place, Shared, State},
 };
 
@@ -372,7 +372,7 @@ impl Shared {
                 Sent::Done
             }
             Err(undone) if undone.failure.status() == Some(StatusCode::CONFLICT) => {
-                self.observer.not_written(what, reason, WriteFailure::Conflict);
+                (self.observer)(SweepEvent::NotWritten { what, reason, why: WriteFailure::Conflict });
                 self.distrust(worked);
                 Sent::Conflict
             }
@@ -405,10 +405,10 @@ impl Shared {
         trouble: Trouble,
     ) -> Answer<'static> {
         if trouble.proves_absence(path) {
-            self.observer.not_written(what, reason, WriteFailure::Gone);
+            (self.observer)(SweepEvent::NotWritten { what, reason, why: WriteFailure::Gone });
             return Answer::NotFound;
         }
-        self.observer.not_written(what, reason, WriteFailure::Failed);
+        (self.observer)(SweepEvent::NotWritten { what, reason, why: WriteFailure::Failed });
         let refused = matches!(&trouble, Trouble::Refused(refusal) if refusal.status.is_client_error());
         let failure = if refused { Failure::Refused } else { Failure::Unknown };
         Answer::Failed(worked.fails(failure, trouble.in_full()))
@@ -427,7 +427,7 @@ impl Shared {
             state.live.distrust(worked.node);
             state.named(&worked.coordinates)
         });
-        self.observer.written(&CompletedWrite { object, what, why: reason.clone() });
+        (self.observer)(SweepEvent::Written(&CompletedWrite { object, what, why: reason.clone() }));
     }
 }
 

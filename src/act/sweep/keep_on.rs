@@ -2,27 +2,24 @@
 //! some resources can't be read (R2.5, R2.6).
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    future::pending,
+    collections::BTreeMap,
     pin::pin,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use rustc_hash::FxHashSet;
 use tokio::{
     sync::mpsc::{Receiver, channel},
-    task::JoinHandle,
     time::{sleep_until, timeout},
 };
 
 use crate::{
-    cluster::{ConnectError, Connection, MonitorId, Monitors, WatchEvent},
+    cluster::{ConnectError, Connection, Discoveries, FollowChanges, MonitorId, Monitors, WatchEvent},
     collector::live::{KindId, Live},
     model::{API_SERVICE, Described, Gap, Identity, Resource, Resources, UNDISCOVERED},
 };
 
-use super::{Coverage, Settings, SweepObserver, Sweeper, names, services::Services, state::Unseen};
+use super::{Coverage, Settings, SweepEvent, SweepObserver, Sweeper, names, services::Services, state::Unseen};
 use crate::act::{owner_events::OwnerEventRecorder, polled::Polled};
 
 /// How long to wait for the first lists; then work begins without the missing ones (R2.6).
@@ -41,10 +38,7 @@ const DISCOVERED_LATER: Duration = Duration::from_millis(500);
 /// How many events about owners may wait to be written.
 const MOST_EVENTS: usize = 10_000;
 
-/// The result of a discovery.
-type Discovered = Result<(Resources, Vec<Gap>), ConnectError>;
-
-/// How often [`WatchObserver::alive`] is called.
+/// How often [`SweepEvent::Alive`] is told.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// Which resources the sweep knows all objects of.
@@ -54,20 +48,6 @@ pub struct SyncStatus {
     pub synced: usize,
     /// What is not synced, and why: resources, and group versions that could not be discovered.
     pub missing: Vec<(String, String)>,
-}
-
-/// Receives the progress of a sweep that keeps running.
-pub trait WatchObserver: Send {
-    /// The sync status, when work begins and whenever it changes.
-    fn picture(&mut self, picture: &SyncStatus);
-    /// Resources that can't be watched, and why: lists are read instead, again and again. Reported once for each.
-    fn polled(&mut self, resources: Vec<(String, String)>);
-    /// A discovery failed.
-    fn undiscovered(&mut self, why: &str);
-    /// `news` events were applied in this time; `waiting` more are queued.
-    fn took_in(&mut self, news: usize, waiting: usize, took: Duration);
-    /// A sign of life, with the number of known objects, and of virtual nodes.
-    fn alive(&mut self, objects: usize, only_named: usize);
 }
 
 /// Sweeps until `ends` is done, and then finishes the work under way. `connection` carries writes and look-ups,
@@ -80,8 +60,7 @@ pub async fn keep_sweeping(
     reading: Connection,
     settings: Settings,
     resync: Duration,
-    sweep_told: Arc<dyn SweepObserver>,
-    observer: &mut dyn WatchObserver,
+    observer: SweepObserver,
     ends: impl Future<Output = ()>,
 ) -> Result<(), ConnectError> {
     let mut ends = pin!(ends);
@@ -89,9 +68,12 @@ pub async fn keep_sweeping(
         found = reading.discover() => found?,
         () = &mut ends => return Ok(()),
     };
+    let begun = Instant::now();
     let mut keeping = Keeping {
-        sweeper: Sweeper::new(connection.clone(), settings, sweep_told),
+        sweeper: Sweeper::new(connection.clone(), settings, observer.clone()),
+        observer,
         monitors: Monitors::new(reading.clone()).or_lists(),
+        discoveries: Discoveries::new(reading, begun),
         followed: BTreeMap::new(),
         gaps: Vec::new(),
         services: Services::default(),
@@ -100,52 +82,47 @@ pub async fn keep_sweeping(
         working: false,
         last_told: None,
         changed: None,
-        polled: BTreeMap::new(),
-        to_tell: Polled::default(),
+        polled: Polled::default(),
     };
     keeping.serve(resources, gaps);
     let (invalid, to_record) = channel(MOST_EVENTS);
     let recording = tokio::spawn(record(OwnerEventRecorder::new(connection), to_record));
-    let begun = Instant::now();
     let mut heartbeat = begun;
-    let mut look: Option<JoinHandle<Discovered>> = None;
     let mut missing = names(&keeping.undiscovered());
-    let mut next_look = begun + if missing.is_empty() { resync } else { DISCOVERED_LATER.min(resync) };
+    keeping.discoveries.begin_at(begun + if missing.is_empty() { resync } else { DISCOVERED_LATER.min(resync) });
     let mut later = DISCOVERED_LATER;
     loop {
-        if !keeping.working && (keeping.picture().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
+        if !keeping.working && (keeping.status().missing.is_empty() || begun.elapsed() >= FIRST_LISTS) {
             keeping.begin();
         }
-        keeping.tell(observer);
-        keeping.tell_polled(observer);
+        keeping.tell();
+        keeping.tell_polled();
         for complaint in keeping.sweeper.complaints() {
             // If too many wait, drop the event: it is only information.
             drop(invalid.try_send(complaint));
         }
         if heartbeat <= Instant::now() {
             let (objects, only_named) = keeping.sweeper.known();
-            observer.alive(objects, only_named);
+            (keeping.observer)(SweepEvent::Alive { objects, only_named });
             heartbeat = Instant::now() + HEARTBEAT;
         }
         let wakes = keeping.wakes(heartbeat);
         tokio::select! {
             () = &mut ends => break,
             news = keeping.monitors.recv() => {
-                let (number, begun) = (news.len(), Instant::now());
+                let (events, begun) = (news.len(), Instant::now());
                 keeping.apply_events(news);
                 if keeping.misses_more(&mut missing) {
                     later = DISCOVERED_LATER;
-                    next_look = Instant::now();
+                    keeping.discoveries.begin_at(Instant::now());
                 }
-                observer.took_in(number, keeping.monitors.waiting(), begun.elapsed());
+                let waiting = keeping.monitors.waiting();
+                (keeping.observer)(SweepEvent::TookIn { events, waiting, took: begun.elapsed() });
             }
-            found = async { match &mut look { Some(look) => look.await, None => pending().await } } => {
-                look = None;
-                let read = found.map_err(|error| error.to_string());
-                let read = read.and_then(|found| found.map_err(|error| error.to_string()));
-                let read = read.map(|(resources, gaps)| keeping.serve(resources, gaps));
+            found = keeping.discoveries.next() => {
+                let read = found.map(|(resources, gaps)| keeping.serve(resources, gaps));
                 if let Err(why) = &read {
-                    observer.undiscovered(why);
+                    (keeping.observer)(SweepEvent::Undiscovered(why));
                 }
                 if keeping.misses_more(&mut missing) {
                     later = DISCOVERED_LATER;
@@ -153,11 +130,7 @@ pub async fn keep_sweeping(
                 let is_whole = read.is_ok() && missing.is_empty();
                 let pause = if is_whole { resync } else { later.min(resync) };
                 later = if is_whole { DISCOVERED_LATER } else { later.saturating_mul(2) };
-                next_look = Instant::now() + pause;
-            }
-            () = sleep_until(next_look.into()), if look.is_none() => {
-                let reading = reading.clone();
-                look = Some(tokio::spawn(async move { reading.discover().await }));
+                keeping.discoveries.begin_at(Instant::now() + pause);
             }
             () = sleep_until(wakes.into()) => {}
         }
@@ -178,7 +151,9 @@ async fn record(recorder: OwnerEventRecorder, mut to_record: Receiver<(Identity,
 
 struct Keeping {
     sweeper: Sweeper,
+    observer: SweepObserver,
     monitors: Monitors,
+    discoveries: Discoveries,
     followed: BTreeMap<MonitorId, Followed>,
     gaps: Vec<Gap>,
     services: Services,
@@ -189,9 +164,8 @@ struct Keeping {
     last_told: Option<SyncStatus>,
     /// When the status began to differ from the last report, when it changed last, and the status.
     changed: Option<(Instant, Instant, SyncStatus)>,
-    /// What is listed because it can't be watched, and why; none once that was reported.
-    polled: BTreeMap<MonitorId, Option<String>>,
-    to_tell: Polled,
+    /// What is listed because it can't be watched, until that is reported.
+    polled: Polled,
 }
 
 struct Followed {
@@ -201,6 +175,8 @@ struct Followed {
     listed: bool,
     /// Why it can't be read at present.
     failing: Option<String>,
+    /// Whether it was ever listed because it can't be watched.
+    polled: bool,
 }
 
 impl Followed {
@@ -238,30 +214,21 @@ impl Keeping {
             return;
         }
         self.described = resources.described_by_discovery().clone();
-        let undiscovered: BTreeSet<&str> = gaps.iter().map(|gap| gap.resource.as_str()).collect();
-        let mut wanted: BTreeMap<MonitorId, (KindId, Resource)> = BTreeMap::new();
-        for (_, resource) in resources.deletable() {
-            let kind = self.sweeper.kind(resource);
-            wanted.insert(MonitorId(kind.0), (kind, resource.clone()));
+        let wanted: Vec<Resource> = resources.deletable().map(|(_, resource)| resource.clone()).collect();
+        for resource in &wanted {
+            // Its kind may have another name by now.
+            self.sweeper.kind(resource);
         }
-        let gone = |id: &MonitorId, followed: &Followed| {
-            !wanted.contains_key(id) && !undiscovered.contains(followed.resource.api_version().as_str())
-        };
-        let gone: Vec<MonitorId> =
-            self.followed.iter().filter(|(id, followed)| gone(id, followed)).map(|(id, _)| *id).collect();
-        for id in gone {
-            self.monitors.stop(id);
-            self.polled.remove(&id);
+        let FollowChanges { stopped, begun } = self.monitors.follow(&wanted, &gaps);
+        for id in stopped {
             if let Some(followed) = self.followed.remove(&id) {
                 self.sweeper.cover(followed.kind, Coverage::Watched);
                 self.sweeper.tell(|live| live.stopped(followed.kind));
             }
         }
-        for (id, (kind, resource)) in wanted {
-            if !self.followed.contains_key(&id) {
-                self.monitors.start(id, &resource);
-                self.followed.insert(id, Followed { kind, resource, listed: false, failing: None });
-            }
+        for (id, resource) in begun {
+            let kind = self.sweeper.kind(&resource);
+            self.followed.insert(id, Followed { kind, resource, listed: false, failing: None, polled: false });
         }
         let served: Vec<Resource> = resources.iter().map(|(_, resource)| resource.clone()).collect();
         if served != self.served || gaps != self.gaps {
@@ -292,8 +259,10 @@ impl Keeping {
                 if (followed.resource.group.as_str(), followed.resource.kind.as_str()) == API_SERVICE {
                     services.apply(&event);
                 }
-                if let WatchEvent::Polled { reason, .. } = &event {
-                    polled.entry(monitor).or_insert_with(|| Some(reason.clone()));
+                if let WatchEvent::Polled { reason, .. } = &event
+                    && !std::mem::replace(&mut followed.polled, true)
+                {
+                    polled.add(followed.resource.full_name(), reason.clone());
                 }
                 // While it fails, it is unseen as a whole.
                 if !matches!(event, WatchEvent::Failing { .. }) {
@@ -345,7 +314,7 @@ impl Keeping {
         unseen
     }
 
-    fn picture(&self) -> SyncStatus {
+    fn status(&self) -> SyncStatus {
         let is_synced = |followed: &&Followed| followed.listed && followed.failing.is_none();
         SyncStatus {
             synced: self.followed.values().filter(is_synced).count(),
@@ -354,45 +323,39 @@ impl Keeping {
     }
 
     /// Reports the sync status once work has begun, and whenever it has changed and settled.
-    fn tell(&mut self, observer: &mut dyn WatchObserver) {
+    fn tell(&mut self) {
         if !self.working {
             return;
         }
-        let (picture, now) = (self.picture(), Instant::now());
-        if self.last_told.as_ref().is_some_and(|last| last.missing == picture.missing && last.synced == picture.synced)
-        {
+        let (status, now) = (self.status(), Instant::now());
+        if self.last_told.as_ref() == Some(&status) {
             self.changed = None;
             return;
         }
         let first = self.last_told.is_none();
         let (since, last) = match &self.changed {
-            Some((since, last, seen)) if *seen == picture => (*since, *last),
+            Some((since, last, seen)) if *seen == status => (*since, *last),
             Some((since, _, _)) => (*since, now),
             None => (now, now),
         };
         if first || now.duration_since(last) >= SETTLED || now.duration_since(since) >= LATEST {
-            observer.picture(&picture);
-            (self.last_told, self.changed) = (Some(picture), None);
+            (self.observer)(SweepEvent::Synced(&status));
+            (self.last_told, self.changed) = (Some(status), None);
         } else {
-            self.changed = Some((since, last, picture));
+            self.changed = Some((since, last, status));
         }
     }
 
-    fn tell_polled(&mut self, observer: &mut dyn WatchObserver) {
-        for (id, reason) in &mut self.polled {
-            if let (Some(reason), Some(followed)) = (reason.take(), self.followed.get(id)) {
-                self.to_tell.add(followed.resource.full_name(), reason);
-            }
-        }
-        let polled = self.to_tell.take(false);
+    fn tell_polled(&mut self) {
+        let polled = self.polled.take(false);
         if !polled.is_empty() {
-            observer.polled(polled);
+            (self.observer)(SweepEvent::Polled(polled));
         }
     }
 
     /// When to wake up even without events.
     fn wakes(&self, heartbeat: Instant) -> Instant {
-        let heartbeat = self.to_tell.due().map_or(heartbeat, |due| due.min(heartbeat));
+        let heartbeat = self.polled.due().map_or(heartbeat, |due| due.min(heartbeat));
         match &self.changed {
             Some((since, last, _)) => heartbeat.min(*last + SETTLED).min(*since + LATEST),
             None => heartbeat,

@@ -41,8 +41,8 @@ use crate::{
     model::{Gap, Identity, RawObject, Resource, Resources, Symbol},
 };
 
-pub use keep_on::{SyncStatus, WatchObserver, keep_sweeping};
-pub use observer::{CompletedWrite, Failed, QueueName, SweepObserver, What, WriteFailure};
+pub use keep_on::{SyncStatus, keep_sweeping};
+pub use observer::{CompletedWrite, Failed, QueueName, SweepEvent, SweepObserver, What, WriteFailure};
 pub use state::Coverage;
 
 use state::{ItemFailure, Shared, Unseen};
@@ -85,12 +85,12 @@ fn names(gaps: &[Gap]) -> FxHashSet<String> {
 
 impl Sweeper {
     /// Workers that wait for [`Sweeper::begin`]. Must be called within a tokio runtime, which runs them.
-    pub fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
+    pub fn new(connection: Connection, settings: Settings, observer: SweepObserver) -> Self {
         let shared = Arc::new(Shared::new(connection, settings, observer));
         let mut tasks = vec![tokio::spawn(work::timer(shared.clone()))];
-        for _ in 0..shared.settings.workers.max(1) {
+        for number in 0..shared.settings.workers.max(1) {
             for queue in [QueueName::ToDelete, QueueName::ToOrphan] {
-                tasks.push(tokio::spawn(work::worker(shared.clone(), queue)));
+                tasks.push(tokio::spawn(work::worker(shared.clone(), queue, number)));
             }
         }
         Sweeper { shared, begun: Instant::now(), tasks }

@@ -1,8 +1,10 @@
 //! What a sweep reports while it works.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use crate::{collector::Reason, model::Identity, server::Propagation};
+
+use super::SyncStatus;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueName {
@@ -53,20 +55,34 @@ pub struct Failed {
     pub retried: bool,
 }
 
-/// Receives what happens. Called during the work: implementations must return quickly.
-pub trait SweepObserver: Send + Sync {
+/// What happens in a sweep.
+#[derive(Debug)]
+pub enum SweepEvent<'e> {
     /// `added` items were added to a queue, which now has `depth`.
-    fn queued(&self, _queue: QueueName, _added: u64, _depth: usize) {}
-    /// A worker takes an item that has waited this long. The work lasts until the returned value is dropped.
-    fn begun(&self, _queue: QueueName, _waited: Duration) -> Box<dyn Send> {
-        Box::new(())
-    }
+    Queued { queue: QueueName, added: u64, depth: usize },
+    /// A worker, by its number, takes an item of a queue that has waited this long.
+    Begun { queue: QueueName, worker: usize, waited: Duration },
+    /// The worker is done with its item.
+    Done { queue: QueueName, worker: usize },
     /// An item will be tried again after a pause.
-    fn retried(&self, _queue: QueueName) {}
-    fn written(&self, _written: &CompletedWrite) {}
-    /// A write failed.
-    fn not_written(&self, _what: What, _reason: &Reason, _why: WriteFailure) {}
-    fn failed(&self, _failed: &Failed) {}
+    Retried(QueueName),
+    /// A write is done.
+    Written(&'e CompletedWrite),
+    /// A write was not done.
+    NotWritten { what: What, reason: &'e Reason, why: WriteFailure },
+    /// Something could not be done or read.
+    Failed(&'e Failed),
+    /// Of a sweep that keeps running: which resources it knows, when work begins and whenever that changes.
+    Synced(&'e SyncStatus),
+    /// Resources that can't be watched, and why: lists are read instead, again and again. Reported once for each.
+    Polled(Vec<(String, String)>),
+    /// A discovery failed.
+    Undiscovered(&'e str),
+    /// So many watch events were applied in this time, and others are waiting.
+    TookIn { events: usize, waiting: usize, took: Duration },
+    /// A sign of life, with the number of known objects, and of virtual nodes.
+    Alive { objects: usize, only_named: usize },
 }
 
-impl SweepObserver for () {}
+/// Hears what happens. It is called during the work, by several tasks, so it must return quickly.
+pub type SweepObserver = Arc<dyn Fn(SweepEvent<'_>) + Send + Sync>;

@@ -2,7 +2,7 @@
 //! resources.
 
 use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -26,7 +26,7 @@ use super::{
     Settings,
     asking::WorkItem,
     backoff::Backoff,
-    observer::{Failed, QueueName, SweepObserver},
+    observer::{Failed, QueueName, SweepEvent, SweepObserver},
 };
 
 /// What can't be read at present, in which dependents may hide.
@@ -234,7 +234,7 @@ impl State {
 pub(super) struct Shared {
     pub connection: Connection,
     pub settings: Settings,
-    pub observer: Arc<dyn SweepObserver>,
+    pub observer: SweepObserver,
     state: Mutex<State>,
     /// Signals that a queue may have items, or that workers are to end.
     work: [Notify; 2],
@@ -243,7 +243,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(connection: Connection, settings: Settings, observer: Arc<dyn SweepObserver>) -> Self {
+    pub(super) fn new(connection: Connection, settings: Settings, observer: SweepObserver) -> Self {
         let live = Live::new(settings.limit.clone());
         let state = Mutex::new(State { live, ..State::default() });
         Shared { connection, settings, observer, state, work: [Notify::new(), Notify::new()], timer: Notify::new() }
@@ -276,10 +276,10 @@ impl Shared {
         if due.is_some_and(|due| before.is_none_or(|before| due < before)) {
             self.timer.notify_one();
         }
-        for (queue, (new, depth)) in
+        for (queue, (added, depth)) in
             [QueueName::ToDelete, QueueName::ToOrphan].into_iter().zip(new.into_iter().zip(depths))
         {
-            self.observer.queued(queue, new, depth);
+            (self.observer)(SweepEvent::Queued { queue, added, depth });
         }
         outcome
     }
@@ -295,7 +295,7 @@ impl Shared {
                 retried,
             }
         });
-        self.observer.failed(&failed);
+        (self.observer)(SweepEvent::Failed(&failed));
     }
 
     /// Ends all workers.

@@ -130,7 +130,7 @@ impl Scene {
             }
             answer
         });
-        let sweeper = Sweeper::new(connection.await, settings, Arc::new(()));
+        let sweeper = Sweeper::new(connection.await, settings, Arc::new(|_| ()));
         sweeper.serve(Resources::new(vec![pods(), regions()], Vec::new()), &[]);
         let (kind, regions) = (sweeper.kind(&pods()), sweeper.kind(&regions()));
         sweeper.tell(|live| live.begin_list(kind));

@@ -14,21 +14,22 @@ use crate::{
 
 use super::{
     asking::WorkItem,
-    observer::QueueName,
+    observer::{QueueName, SweepEvent},
     state::{Shared, State},
 };
 
 /// How many dependents of one owner are freed at once.
 const FREED_AT_ONCE: usize = 16;
 
-/// Works on items of one queue until the sweep ends.
-pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName) {
+/// Works on items of one queue until the sweep ends; `number` differs from that of the other workers on it.
+pub(super) async fn worker(shared: Arc<Shared>, queue: QueueName, number: usize) {
     while let Some((node, waited)) = next(&shared, queue).await {
-        let _under_way = shared.observer.begun(queue, waited);
+        (shared.observer)(SweepEvent::Begun { queue, worker: number, waited });
         match queue {
             QueueName::ToDelete => examine(&shared, node).await,
             QueueName::ToOrphan => orphan(&shared, node).await,
         }
+        (shared.observer)(SweepEvent::Done { queue, worker: number });
     }
 }
 
@@ -166,7 +167,7 @@ fn finished(shared: &Shared, queue: QueueName, node: NodeId, mut worked: WorkIte
         }
     });
     if again {
-        shared.observer.retried(queue);
+        (shared.observer)(SweepEvent::Retried(queue));
     }
 }
 

@@ -8,10 +8,7 @@ use std::{
 };
 
 use crate::{
-    act::{
-        CompletedWrite, Failed, QueueName, Settings, SweepObserver, SyncStatus, WatchObserver, What, WriteFailure,
-        keep_sweeping,
-    },
+    act::{CompletedWrite, Failed, QueueName, Settings, SweepEvent, SyncStatus, What, WriteFailure, keep_sweeping},
     collector::{Reason, live::Limit},
     metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome, bind},
     model::Identity,
@@ -53,13 +50,9 @@ pub(super) fn watch(global: &GlobalArgs, args: &SweepArgs, order: &SweepConfig) 
     live.runtime.block_on(async {
         serve(order, &metrics, &health).await?;
         let ends = ended()?;
-        let sweep_told = Arc::new(WriteReporter::new(&metrics));
-        let mut describe = SyncReporter {
-            metrics: metrics.clone(),
-            graph_changes: metrics.queue(Queue::GraphChanges),
-            health: health.clone(),
-        };
-        keep_sweeping(connection, reading, settings, order.resync, sweep_told, &mut describe, ends).await?;
+        let reporter = Reporter::new(&metrics, &health);
+        let observer = Arc::new(move |event: SweepEvent<'_>| reporter.hear(event));
+        keep_sweeping(connection, reading, settings, order.resync, observer, ends).await?;
         Ok(Report::of(""))
     })
 }
@@ -100,21 +93,26 @@ fn limit(global: &GlobalArgs, args: &SweepArgs) -> Result<Limit, OperationError>
     })
 }
 
-/// Reports writes on standard output and failures on standard error, and counts both.
-struct WriteReporter {
+/// Reports writes on standard output, and on standard error failures and which resources are synced. Sets the metrics
+/// and the health.
+struct Reporter {
     metrics: Metrics,
     to_delete: QueueMetrics,
     to_orphan: QueueMetrics,
+    graph_changes: QueueMetrics,
+    health: Health,
     /// Failures already reported, by reason.
     failures: Mutex<HashMap<String, HashSet<Identity>>>,
 }
 
-impl WriteReporter {
-    fn new(metrics: &Metrics) -> Self {
-        WriteReporter {
+impl Reporter {
+    fn new(metrics: &Metrics, health: &Health) -> Self {
+        Reporter {
             metrics: metrics.clone(),
             to_delete: metrics.queue(Queue::AttemptToDelete),
             to_orphan: metrics.queue(Queue::AttemptToOrphan),
+            graph_changes: metrics.queue(Queue::GraphChanges),
+            health: health.clone(),
             failures: Mutex::default(),
         }
     }
@@ -125,38 +123,43 @@ impl WriteReporter {
             QueueName::ToOrphan => &self.to_orphan,
         }
     }
-}
 
-impl SweepObserver for WriteReporter {
-    fn queued(&self, queue: QueueName, added: u64, depth: usize) {
-        let queue = self.queue(queue);
-        for _ in 0..added {
-            queue.added();
+    fn hear(&self, event: SweepEvent<'_>) {
+        match event {
+            SweepEvent::Queued { queue, added, depth } => {
+                let queue = self.queue(queue);
+                (0..added).for_each(|_| queue.added());
+                queue.set_depth(depth);
+            }
+            SweepEvent::Begun { queue, worker, waited } => self.queue(queue).begun(worker, waited),
+            SweepEvent::Done { queue, worker } => self.queue(queue).done(worker),
+            SweepEvent::Retried(queue) => self.queue(queue).retried(),
+            SweepEvent::Written(written) => {
+                self.metrics.wrote(counted_as(written.what, &written.why), Outcome::Done);
+                // Ignore errors: a closed stdout is no reason to stop.
+                let _ = writeln!(io::stdout(), "{}", visible(&describe(written)));
+            }
+            SweepEvent::NotWritten { what, reason, why } => {
+                let outcome = match why {
+                    WriteFailure::Gone => Outcome::Gone,
+                    WriteFailure::Conflict => Outcome::Conflict,
+                    WriteFailure::Failed => Outcome::Failed,
+                };
+                self.metrics.wrote(counted_as(what, reason), outcome);
+            }
+            SweepEvent::Failed(failed) => self.failed(failed),
+            SweepEvent::Synced(status) => self.synced(status),
+            SweepEvent::Polled(resources) => say(&polled(&resources)),
+            SweepEvent::Undiscovered(why) => {
+                self.metrics.sync_failed();
+                say(&format!("discovery failed and will be retried: {why}"));
+            }
+            SweepEvent::TookIn { events, waiting, took } => self.graph_changes.took_in(events, waiting, took),
+            SweepEvent::Alive { objects, only_named } => {
+                self.health.beat();
+                self.metrics.set_objects(objects, only_named);
+            }
         }
-        queue.set_depth(depth);
-    }
-
-    fn begun(&self, queue: QueueName, waited: Duration) -> Box<dyn Send> {
-        Box::new(self.queue(queue).took(waited))
-    }
-
-    fn retried(&self, queue: QueueName) {
-        self.queue(queue).retried();
-    }
-
-    fn written(&self, written: &CompletedWrite) {
-        self.metrics.wrote(counted_as(written.what, &written.why), Outcome::Done);
-        // Ignore errors: a closed stdout is no reason to stop.
-        let _ = writeln!(io::stdout(), "{}", visible(&describe(written)));
-    }
-
-    fn not_written(&self, what: What, reason: &Reason, why: WriteFailure) {
-        let outcome = match why {
-            WriteFailure::Gone => Outcome::Gone,
-            WriteFailure::Conflict => Outcome::Conflict,
-            WriteFailure::Failed => Outcome::Failed,
-        };
-        self.metrics.wrote(counted_as(what, reason), outcome);
     }
 
     fn failed(&self, failed: &Failed) {
@@ -175,6 +178,21 @@ impl SweepObserver for WriteReporter {
             say(&format!("{} so far: {}", count(objects.len(), "object", "objects"), failed.why));
         }
     }
+
+    fn synced(&self, status: &SyncStatus) {
+        self.metrics.set_resources(status.synced, status.missing.len());
+        self.health.set_ready(Ok(()));
+        if status.missing.is_empty() {
+            return say("synced");
+        }
+        self.metrics.sync_failed();
+        let (named, rest) = status.missing.split_at(status.missing.len().min(NAMED));
+        let mut missing: Vec<String> = named.iter().map(|(resource, why)| format!("{resource} ({why})")).collect();
+        if !rest.is_empty() {
+            missing.push(format!("and {} more", rest.len()));
+        }
+        say(&format!("partly synced: {}", missing.join(", ")));
+    }
 }
 
 fn counted_as(what: What, reason: &Reason) -> Write {
@@ -184,48 +202,6 @@ fn counted_as(what: What, reason: &Reason) -> Write {
         (What::Stripped, _) => Write::Detach,
         (What::Unblocked, _) => Write::Unblock,
         (What::Finalized, _) => Write::Finish,
-    }
-}
-
-/// Reports on standard error which resources are synced, and sets the metrics and the health.
-struct SyncReporter {
-    metrics: Metrics,
-    graph_changes: QueueMetrics,
-    health: Health,
-}
-
-impl WatchObserver for SyncReporter {
-    fn picture(&mut self, picture: &SyncStatus) {
-        self.metrics.set_resources(picture.synced, picture.missing.len());
-        self.health.set_ready(Ok(()));
-        if picture.missing.is_empty() {
-            return say("synced");
-        }
-        self.metrics.sync_failed();
-        let (named, rest) = picture.missing.split_at(picture.missing.len().min(NAMED));
-        let mut missing: Vec<String> = named.iter().map(|(resource, why)| format!("{resource} ({why})")).collect();
-        if !rest.is_empty() {
-            missing.push(format!("and {} more", rest.len()));
-        }
-        say(&format!("partly synced: {}", missing.join(", ")));
-    }
-
-    fn polled(&mut self, resources: Vec<(String, String)>) {
-        say(&polled(&resources));
-    }
-
-    fn undiscovered(&mut self, why: &str) {
-        self.metrics.sync_failed();
-        say(&format!("discovery failed and will be retried: {why}"));
-    }
-
-    fn took_in(&mut self, news: usize, waiting: usize, took: Duration) {
-        self.graph_changes.took_in(news, waiting, took);
-    }
-
-    fn alive(&mut self, objects: usize, only_named: usize) {
-        self.health.beat();
-        self.metrics.set_objects(objects, only_named);
     }
 }
 

@@ -70,22 +70,27 @@ impl Lists {
         doubts: Receiver<Doubts>,
     ) -> Self {
         let resource = snapshot.resources.picked(list.resource);
+        let (known, answered, last, failed) = (FxHashMap::default(), None, None, 0);
+        let mut lists = Lists {
+            known,
+            resource,
+            wanted,
+            doubts,
+            answered,
+            last,
+            pause: PAUSES.0,
+            failed,
+            told: false,
+            lost: false,
+        };
         let is_listed = |namespace: &str| list.namespace.as_deref().is_none_or(|listed| listed == namespace);
-        let objects = snapshot.objects().map(|(_, object)| object);
-        let of_it = objects
-            .filter(|object| object.resource == resource && is_listed(snapshot.text(object.namespace)))
-            .map(|object| {
-                let text = |symbol| snapshot.text(symbol).to_owned();
-                let known = Known {
-                    namespace: text(object.namespace),
-                    name: text(object.name),
-                    version: object.resource_version.text(&snapshot.strings).into_owned(),
-                };
-                (text(object.uid), known)
-            });
-        let known = of_it.collect();
-        let (answered, last, failed) = (None, None, 0);
-        Lists { known, resource, wanted, doubts, answered, last, pause: PAUSES.0, failed, told: false, lost: false }
+        for (id, _) in snapshot
+            .objects()
+            .filter(|(_, object)| object.resource == resource && is_listed(snapshot.text(object.namespace)))
+        {
+            lists.see(&snapshot.raw(id), false);
+        }
+        lists
     }
 
     /// Takes in an event of the watch.

@@ -2,7 +2,7 @@
 //!
 //! [`Watches`] watch everything that a snapshot lists, each resource from the version of its list, so nothing is listed
 //! a second time. [`Monitors`] follow resources for as long as the caller wants: they list each first, and again if its
-//! watch can't continue.
+//! watch can't continue. They also discover again what is served.
 //!
 //! Guaranteed: the events of one resource are correct and in the order of the changes, and none is missing unless
 //! [`WatchEvent::Lost`] or [`WatchEvent::Failing`] says so. Not guaranteed: that all past changes have already been
@@ -28,7 +28,7 @@ use std::time::Instant;
 
 use crate::model::RawObject;
 
-pub use monitors::{MonitorId, Monitors};
+pub use monitors::{Discoveries, FollowChanges, MonitorId, Monitors};
 pub use watches::{LostWatch, WatchUpdates, Watches};
 
 /// An event of a watched resource.

@@ -55,10 +55,10 @@ impl Sink {
     }
 
     /// What is kept of an object: only snapshots have labels.
-    fn owned(&self, object: &RawObject<'_>) -> RawObject<'static> {
+    fn owned(&self, object: RawObject<'_>) -> RawObject<'static> {
         match self {
-            Sink::Channel { .. } => RawObject { labels: Vec::new(), ..object.clone() }.into_owned(),
-            Sink::Inbox { .. } => object.clone().into_owned(),
+            Sink::Channel { .. } => RawObject { labels: Vec::new(), ..object }.into_owned(),
+            Sink::Inbox { .. } => object.into_owned(),
         }
     }
 }
@@ -170,7 +170,7 @@ impl WatchTask {
                 if let Some(lists) = &mut lists {
                     lists.see(&object, gone);
                 }
-                let object = Box::new(self.sink.owned(&object));
+                let object = Box::new(self.sink.owned(object));
                 self.sink.tell(WatchEvent::Seen { object, gone }).await;
             }
         }
@@ -210,7 +210,7 @@ impl WatchTask {
         let page = answer.read_list(|object| {
             // No owner reference can point to it, or no delete can name it.
             if !object.uid.is_empty() && !object.name.is_empty() {
-                objects.push(self.sink.owned(object));
+                objects.push(self.sink.owned(object.clone()));
             }
         })?;
         match pages.after(page)? {
