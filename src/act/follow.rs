@@ -15,7 +15,7 @@ use tokio::time::{sleep_until, timeout_at};
 use crate::{
     cluster::{Connection, LostWatch, WatchUpdates, Watches},
     graph::OwnerGraph,
-    model::{Gap, Identity, ObjectEvent, ObjectId, Snapshot},
+    model::{Gap, Identity, ObjectEvent, Snapshot},
     plan::{
         OutcomeKind, PlanTracker,
         tracker::{Blocker, Progress, TrackerVerdict, UnexpectedOutcome, UnplannedObject},
@@ -23,7 +23,11 @@ use crate::{
     simulate::{Assume, SimContext, State},
 };
 
-use super::{delete::Sent, look::Poller, polled::Polled};
+use super::{
+    delete::Sent,
+    look::{Poller, fetch},
+    polled::Polled,
+};
 
 /// The state is judged once nothing of the plan has moved for this long. Events of different resources overtake each
 /// other by less.
@@ -306,35 +310,10 @@ impl Follower<'_> {
         for _ in 0..ROUNDS {
             let graph = self.course.graph(self.snapshot);
             self.judgement = self.course.judge(&self.context(&graph));
-            if !self.fetch().await {
+            if !fetch(self.connection, self.snapshot, &self.judgement.needs).await {
                 return;
             }
         }
-    }
-
-    /// Reads what the judgement found missing. Returns whether that was anything new.
-    async fn fetch(&mut self) -> bool {
-        let needs = &self.judgement.needs;
-        let look_ups: Vec<_> =
-            needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
-        let facts = needs.all_facts();
-        let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
-        if !look_ups.is_empty() {
-            self.connection.look_up(self.snapshot, &look_ups).await;
-        }
-        let known = |snapshot: &Snapshot| (snapshot.facts.learned(), snapshot.facts.setters_len());
-        let before = known(self.snapshot);
-        let kubelets: Vec<ObjectId> = needs.kubelets.iter().copied().collect();
-        if !facts.is_empty() {
-            self.connection.fetch_facts(self.snapshot, &facts).await;
-        }
-        if !kubelets.is_empty() {
-            self.connection.fetch_kubelets(self.snapshot, &kubelets).await;
-        }
-        if !setters.is_empty() {
-            self.connection.fetch_setters(self.snapshot, &setters).await;
-        }
-        !look_ups.is_empty() || known(self.snapshot) != before
     }
 
     /// How it ends, and how long after the last movement; none if more is expected.

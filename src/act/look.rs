@@ -1,4 +1,4 @@
-//! Reads objects one by one where no watch reports them.
+//! Reads what simulations lack, and objects one by one where no watch reports them.
 
 use std::{
     collections::BTreeSet,
@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     cluster::{Connection, LostWatch},
-    model::{Identity, ObjectEvent, ObjectId, RawObject, RecheckResult, ResourceId, Snapshot},
+    model::{Coordinate, Identity, ObjectEvent, ObjectId, RawObject, RecheckResult, ResourceId, Snapshot},
+    simulate::Needs,
 };
 
 /// How often unwatched objects are read.
@@ -18,6 +19,31 @@ const UNWATCHED: Duration = Duration::from_secs(3);
 const SILENT: Duration = Duration::from_secs(10);
 /// How many objects are read per round: few enough that a list would cost more.
 const AT_A_TIME: usize = 100;
+
+/// Reads what a simulation lacked into the snapshot. Returns whether anything was looked up, or is known now.
+pub(crate) async fn fetch(connection: &Connection, snapshot: &mut Snapshot, needs: &Needs) -> bool {
+    let known = |snapshot: &Snapshot| (snapshot.facts.learned(), snapshot.facts.setters_len());
+    let before = known(snapshot);
+    // A look-up that failed before would fail again.
+    let look_ups: Vec<Coordinate> =
+        needs.look_ups.iter().copied().filter(|coordinate| !snapshot.was_looked_up(*coordinate)).collect();
+    let facts = needs.all_facts();
+    let kubelets: Vec<ObjectId> = needs.kubelets.iter().copied().collect();
+    let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
+    if !look_ups.is_empty() {
+        connection.look_up(snapshot, &look_ups).await;
+    }
+    if !facts.is_empty() {
+        connection.fetch_facts(snapshot, &facts).await;
+    }
+    if !kubelets.is_empty() {
+        connection.fetch_kubelets(snapshot, &kubelets).await;
+    }
+    if !setters.is_empty() {
+        connection.fetch_setters(snapshot, &setters).await;
+    }
+    !look_ups.is_empty() || known(snapshot) != before
+}
 
 /// Decides which objects to read, and reads them.
 pub(super) struct Poller {

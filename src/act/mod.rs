@@ -34,6 +34,7 @@ pub use follow::{Ended, FollowEvent, Followed, Following, follow};
 pub use hold::{Begun, HoldFailure, Holding, LetGo, Seen, StoredHold, TakeBack, go_on, hold};
 pub(crate) use hold::{find_hold, list_holds, look};
 pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};
+pub(crate) use look::fetch;
 pub use owner_events::OwnerEventRecorder;
 pub use probe::{Probe, ProbeError, probe, probe_until};
 pub use restore::{Mode, restore};

@@ -1,25 +1,24 @@
-//! Reads the few facts beyond metadata that decide an outcome, for the objects that a command is about.
+//! Reads the few facts beyond metadata that decide an outcome, for the objects that a command is about; and who set
+//! their finalizers, which lists could only include with all managed fields of all objects.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 use crate::model::{
     Fact, GONE, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
-    facts::{has_facts, read_facts},
+    facts::{Setter, has_facts, read_facts, read_setters},
 };
 
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
     facts_protobuf,
-    get_object::{ask_each, learn_each},
+    get_object::{LIST_FROM, ask_each, learn_each},
     json, path, protobuf,
-    request::{JSON, WHOLE},
+    request::{JSON, METADATA_IN_JSON, WHOLE},
 };
-
-/// For at least this many objects of one kind in one namespace, a list is cheaper than single requests.
-const LIST_FROM: usize = 9;
 
 /// One request, and the objects whose facts it reads.
 enum Request<'s> {
@@ -59,6 +58,19 @@ impl Connection {
         let is_unread = |id: &ObjectId| snapshot.facts.node(*id).is_none_or(|facts| facts.kubelet.is_none());
         let unread: Vec<ObjectId> = nodes.iter().copied().filter(is_unread).collect();
         self.fetch_whole_facts(snapshot, &unread).await;
+    }
+
+    /// Reads who set the finalizers of these objects into the snapshot, unless known: one request each. If an object
+    /// can't be read or was replaced, that stays unknown and a gap is recorded.
+    pub async fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        let mut wanted: Vec<ObjectId> =
+            objects.iter().copied().filter(|id| snapshot.facts.setters(*id).is_none()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let asked = &*snapshot;
+        let ask = async |id| (id, self.get_same(asked, id, METADATA_IN_JSON, |answer, _| read_managers(answer)).await);
+        let answers = ask_each(wanted, ask).await;
+        learn_each(snapshot, answers, |snapshot, id, setters| snapshot.facts.insert_setters(id, setters));
     }
 
     /// Reads facts from whole objects.
@@ -135,8 +147,8 @@ fn facts_of_list(
 ) -> Result<Page, Malformed> {
     let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
     if !answer.is_protobuf() {
-        return json::read_items(&answer.body, &mut |item: serde_json::Value| {
-            let uid = item.pointer("/metadata/uid").and_then(serde_json::Value::as_str);
+        return json::read_items(&answer.body, &mut |item: Value| {
+            let uid = item.pointer("/metadata/uid").and_then(Value::as_str);
             if let Some(object) = uid.and_then(|uid| wanted.get(uid))
                 && let Some(fact) = read_facts(group, kind, &item)
             {
@@ -165,6 +177,12 @@ fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> R
         return facts_protobuf::read_facts(group, kind, &metadata.name, whole);
     }
     Ok(read_facts(group, kind, &serde_json::from_slice(&answer.body)?))
+}
+
+/// Who set an object's finalizers; empty if the server has no managed fields for it.
+fn read_managers(answer: &Answer) -> Result<Vec<Setter>, Malformed> {
+    let object: Value = serde_json::from_slice(&answer.body)?;
+    Ok(object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -287,5 +305,62 @@ mod tests {
         assert_eq!(gaps, ["pods in namespace shop (p0: deleted since it was listed)"]);
         // Known facts are not requested again.
         connection.fetch_facts(&mut snapshot, &ids[1..]).await;
+    }
+
+    #[tokio::test]
+    async fn each_object_is_asked_for_once() {
+        let connection = serve(|asked| {
+            assert_eq!(asked.before, 0, "{}", asked.url);
+            assert!(asked.accept.starts_with("application/json;as=PartialObjectMetadata;"), "{}", asked.accept);
+            let name = asked.url.strip_prefix("/api/v1/namespaces/shop/pods/").unwrap_or_default();
+            let metadata = |uid: &str, more: &str| {
+                let metadata = format!(r#"{{"name":"{name}","namespace":"shop","uid":"{uid}"{more}}}"#);
+                let body = format!(r#"{{"apiVersion":"v1","kind":"Pod","metadata":{metadata}}}"#);
+                json(200, body)
+            };
+            match name {
+                "noted" => metadata(
+                    "u-noted",
+                    r#","managedFields":[{"manager":"acme","time":"2026-01-31T08:00:00Z",
+                    "fieldsV1":{"f:metadata":{"f:finalizers":{"v:\"acme.io/x\"":{}}}}}]"#,
+                ),
+                "nobody" => metadata("u-nobody", ""),
+                "replaced" => metadata("another", ""),
+                "gone" => json(404, r#"{"kind":"Status","details":{"name":"gone","kind":"pods"}}"#),
+                "unserved" => refuse(404),
+                "secret" => refuse(403),
+                "garbage" => json(200, "garbage"),
+                other => panic!("{other}"),
+            }
+        });
+        let mut builder =
+            SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![pods()], Vec::new()));
+        let ids =
+            ["noted", "nobody", "replaced", "gone", "unserved", "secret", "garbage", "not-asked-for"].map(|name| {
+                let uid = format!("u-{name}");
+                let object =
+                    RawObject { namespace: "shop".into(), name: name.into(), uid: uid.into(), ..RawObject::default() };
+                builder.add(ResourceId(0), &object)
+            });
+        let mut snapshot = builder.build();
+        let connection = connection.await;
+        connection.fetch_setters(&mut snapshot, &[&ids[..7], &ids[..7]].concat()).await;
+        let setter =
+            Setter { finalizer: "acme.io/x".to_owned(), manager: "acme".to_owned(), time: Some(1_769_846_400) };
+        assert_eq!(snapshot.facts.setters(ids[0]), Some(&[setter][..]));
+        assert_eq!(snapshot.facts.setters(ids[1]), Some(&[][..]));
+        assert!(ids[2..].iter().all(|id| snapshot.facts.setters(*id).is_none()));
+        let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            gaps,
+            [
+                "pods in namespace shop (garbage: unreadable answer: expected value at line 1 column 1)",
+                "pods in namespace shop (gone, replaced: deleted since it was listed)",
+                "pods in namespace shop (secret: forbidden)",
+                "pods in namespace shop (unserved: no longer served (404 Not Found))"
+            ]
+        );
+        // Known setters are not requested again.
+        connection.fetch_setters(&mut snapshot, &ids[..2]).await;
     }
 }

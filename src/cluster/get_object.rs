@@ -17,6 +17,11 @@ use super::{
 /// The number of parallel requests: enough to hide the latency, few enough not to load the API server.
 pub(super) const AT_ONCE: usize = 16;
 
+/// From so many requests on, one list of the same is cheaper.
+pub(super) const LIST_FROM: usize = 9;
+/// The same if the list is of all namespaces, and has objects that nobody asks for.
+pub(super) const LIST_ALL_FROM: usize = 300;
+
 /// What the API server sends instead of an object if only metadata are wanted.
 const PARTIAL: (&str, &str) = ("meta.k8s.io", "PartialObjectMetadata");
 

@@ -10,13 +10,10 @@ use crate::model::{ObjectId, RawObject, RecheckResult, ResourceId, Snapshot, Sym
 use super::{
     Connection,
     answer::Answer,
-    get_object::{Current, ask_each},
+    get_object::{Current, LIST_ALL_FROM, ask_each},
     path,
     request::{METADATA, METADATA_LIST},
 };
-
-/// For at least this many objects of one resource, listing it again is cheaper than single requests.
-const LIST_FROM: usize = 300;
 
 impl Connection {
     /// Reads the metadata of each of these objects once, and returns their current state in the order of the ids. A
@@ -29,7 +26,7 @@ impl Connection {
         }
         let (mut seen, mut single): (Vec<(ObjectId, RecheckResult)>, Vec<ObjectId>) = Default::default();
         for (resource, ids) in wanted {
-            if ids.len() < LIST_FROM {
+            if ids.len() < LIST_ALL_FROM {
                 single.extend(ids);
                 continue;
             }
@@ -199,13 +196,13 @@ mod tests {
     /// itself proves that it is gone.
     #[tokio::test]
     async fn many_are_listed_again() {
-        let names: Vec<String> = (0..LIST_FROM).map(|number| format!("p{number}")).collect();
+        let names: Vec<String> = (0..LIST_ALL_FROM).map(|number| format!("p{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (snapshot, ids) = listed(&names);
         let connection = serve(|asked| match asked.url.split('?').next().unwrap_or_default() {
             _ if asked.before > 0 => panic!("{} was asked for twice", asked.url),
             "/api/v1/pods" => {
-                let all = (1..LIST_FROM).map(|number| match number {
+                let all = (1..LIST_ALL_FROM).map(|number| match number {
                     1 => pod("p1", "u-new", AS_LISTED),
                     2 => pod("p2", "u-p2", ""),
                     number => pod(&format!("p{number}"), &format!("u-p{number}"), AS_LISTED),
@@ -220,7 +217,7 @@ mod tests {
             other => panic!("{other}"),
         });
         let seen = connection.await.recheck(&snapshot, &ids).await;
-        assert_eq!(seen.len(), LIST_FROM);
+        assert_eq!(seen.len(), LIST_ALL_FROM);
         let describe = |place: usize| match &seen[place].1 {
             RecheckResult::Changed(raw) => format!("changed {}", raw.name),
             RecheckResult::Replaced(raw) => format!("replaced by {}", raw.uid),
@@ -232,7 +229,7 @@ mod tests {
 
     #[tokio::test]
     async fn many_that_may_not_be_listed_are_asked_for() {
-        let names: Vec<String> = (0..LIST_FROM).map(|number| format!("p{number}")).collect();
+        let names: Vec<String> = (0..LIST_ALL_FROM).map(|number| format!("p{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (snapshot, ids) = listed(&names);
         let connection = serve(|asked| match asked.url.strip_prefix("/api/v1/namespaces/shop/pods/") {
@@ -240,7 +237,7 @@ mod tests {
             None => refuse(403),
         });
         let seen = connection.await.recheck(&snapshot, &ids).await;
-        assert!(seen.len() == LIST_FROM && seen.iter().all(|(_, again)| *again == RecheckResult::Same));
+        assert!(seen.len() == LIST_ALL_FROM && seen.iter().all(|(_, again)| *again == RecheckResult::Same));
     }
 
     #[tokio::test]

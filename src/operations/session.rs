@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, convert::Infallible};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    act::unpatchable,
+    act::{fetch, unpatchable},
     apply::LastApplied,
     cluster::Whole,
     graph::OwnerGraph,
@@ -172,19 +172,8 @@ impl<S: Source + ?Sized> Session<S> {
             )
         };
         let before = known(&self.snapshot);
-        // A look-up that failed before would fail again.
-        let coordinates: Vec<Coordinate> =
-            needs.look_ups.iter().copied().filter(|coordinate| !self.snapshot.was_looked_up(*coordinate)).collect();
-        self.look_up(&coordinates);
-        let facts = needs.all_facts();
-        let nodes: Vec<ObjectId> = needs.kubelets.iter().copied().collect();
-        let setters: Vec<ObjectId> = needs.setters.iter().copied().collect();
         if let Some(Cluster { runtime, connection, .. }) = self.source.cluster() {
-            runtime.block_on(async {
-                connection.fetch_facts(&mut self.snapshot, &facts).await;
-                connection.fetch_kubelets(&mut self.snapshot, &nodes).await;
-                connection.fetch_setters(&mut self.snapshot, &setters).await;
-            });
+            runtime.block_on(fetch(connection, &mut self.snapshot, needs));
         }
         self.try_patches(&needs.patches);
         known(&self.snapshot) != before
@@ -243,7 +232,8 @@ impl<S: Source + ?Sized> Session<S> {
     /// Reads which field managers set the finalizers of these objects.
     pub fn fetch_setters(&mut self, objects: &[ObjectId]) {
         if let Some(Cluster { runtime, connection, .. }) = self.source.cluster() {
-            runtime.block_on(connection.fetch_setters(&mut self.snapshot, objects));
+            let needs = Needs { setters: objects.iter().copied().collect(), ..Needs::default() };
+            runtime.block_on(fetch(connection, &mut self.snapshot, &needs));
         }
     }
 

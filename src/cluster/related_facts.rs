@@ -1,4 +1,5 @@
-//! Reads which Secrets contain tokens of ServiceAccounts: their metadata, and never what is in them.
+//! Facts that lists of other objects tell: which pods are bound to a Node, by one request instead of one for every pod
+//! of the cluster; and which Secrets contain tokens of ServiceAccounts, from their metadata, and never what is in them.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +8,52 @@ use serde_json::Value;
 
 use crate::model::{
     Fact, ObjectId, Snapshot, Symbol,
-    facts::{AccountFacts, TokenFacts, token},
+    facts::{AccountFacts, NodeFacts, TokenFacts, token},
     gaps::Gaps,
 };
 
-use super::{Connection, answer::Answer, get_object::ask_each, json, path, request::METADATA_LIST_IN_JSON};
-
-/// From so many namespaces on, one list of all namespaces is cheaper.
-const NAMESPACES: usize = 9;
+use super::{
+    Connection,
+    answer::Answer,
+    get_object::{LIST_FROM, ask_each},
+    json, path,
+    request::METADATA_LIST_IN_JSON,
+};
 
 impl Connection {
+    /// Requests the pods of the Nodes among these objects, and records them as the Nodes' facts. If that fails, they
+    /// stay unknown and a gap is recorded.
+    pub(super) async fn fetch_pods_of_nodes(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
+        let (Some(nodes), Some(pods)) =
+            (snapshot.resources.by_group_kind("", "Node"), snapshot.resources.by_group_kind("", "Pod"))
+        else {
+            return;
+        };
+        let is_wanted = |id: &&ObjectId| {
+            snapshot.object(**id).resource == nodes
+                && snapshot.facts.node(**id).is_none_or(|facts| facts.pods.is_none())
+        };
+        let wanted: Vec<(ObjectId, String)> = objects
+            .iter()
+            .filter(is_wanted)
+            .map(|id| (*id, snapshot.text(snapshot.object(*id).name).to_owned()))
+            .collect();
+        let resources = &snapshot.resources;
+        let answers = ask_each(wanted, async |(id, name)| {
+            let fields = format!("spec.nodeName={name}");
+            let uids = self.select(resources, pods, None, None, Some(&fields)).await;
+            (id, name, uids)
+        });
+        let mut gaps = Gaps::default();
+        for (id, name, uids) in answers.await {
+            match uids {
+                Ok(pods) => snapshot.learn(id, Fact::Node(NodeFacts { pods: Some(pods), kubelet: None })),
+                Err(error) => gaps.add("pods".to_owned(), "", &format!("spec.nodeName={name}"), error.to_string()),
+            }
+        }
+        gaps.record(snapshot);
+    }
+
     /// Requests the token Secrets of the ServiceAccounts among these objects, once for each namespace, and records
     /// whose they are. If that fails, they stay unknown and a gap is recorded.
     pub(super) async fn fetch_tokens_of_accounts(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
@@ -29,7 +66,7 @@ impl Connection {
             |id: &&ObjectId| snapshot.object(**id).resource == accounts && snapshot.facts.get(**id).is_none();
         let wanted: Vec<ObjectId> = objects.iter().filter(is_wanted).copied().collect();
         let namespaces: BTreeSet<Symbol> = wanted.iter().map(|id| snapshot.object(*id).namespace).collect();
-        let everywhere = namespaces.len() >= NAMESPACES;
+        let everywhere = namespaces.len() >= LIST_FROM;
         let lists: Vec<Option<Symbol>> =
             if everywhere { vec![None] } else { namespaces.into_iter().map(Some).collect() };
         let (asked, resource) = (&*snapshot, snapshot.resources.get(secrets));
@@ -85,9 +122,37 @@ mod tests {
         model::{Origin, RawObject, Resource, Resources, SnapshotBuilder},
     };
 
-    fn resource(plural: &str, kind: &str) -> Resource {
+    fn resource(plural: &str, kind: &str, namespaced: bool) -> Resource {
         let (version, plural, kind) = ("v1".to_owned(), plural.to_owned(), kind.to_owned());
-        Resource { version, plural, kind, namespaced: true, ..Resource::default() }
+        Resource { version, plural, kind, namespaced, ..Resource::default() }
+    }
+
+    #[tokio::test]
+    async fn a_node_is_asked_for_its_pods() {
+        let connection = serve(|asked| match asked.url.as_str() {
+            url if url.starts_with("/api/v1/pods?fieldSelector=spec.nodeName%3Dn1") => {
+                let item = r#"{"metadata":{"name":"a","namespace":"ns","uid":"u-a"}}"#;
+                json(200, format!(r#"{{"kind":"PartialObjectMetadataList","metadata":{{}},"items":[{item}]}}"#))
+            }
+            url if url.starts_with("/api/v1/pods?fieldSelector=spec.nodeName%3Dn2") => refuse(403),
+            other => panic!("{other}"),
+        });
+        let resources =
+            Resources::new(vec![resource("nodes", "Node", false), resource("pods", "Pod", true)], Vec::new());
+        let mut builder = SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, resources);
+        let nodes = builder.snapshot().resources.by_group_kind("", "Node").unwrap();
+        let mut add = |name: &'static str| {
+            builder
+                .add(nodes, &RawObject { name: name.into(), uid: format!("u-{name}").into(), ..RawObject::default() })
+        };
+        let ids = [add("n1"), add("n2")];
+        let mut snapshot = builder.build();
+        connection.await.fetch_facts(&mut snapshot, &ids).await;
+        assert_eq!(snapshot.facts.node(ids[0]), Some(&NodeFacts { pods: Some(vec!["u-a".to_owned()]), kubelet: None }));
+        assert_eq!(snapshot.facts.node(ids[1]), None);
+        let gaps: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
+        assert_eq!(gaps.len(), 1);
+        assert!(gaps[0].starts_with("pods (spec.nodeName=n2: "), "{gaps:?}");
     }
 
     #[tokio::test]
@@ -102,7 +167,7 @@ mod tests {
             other => panic!("{other}"),
         });
         let resources = Resources::new(
-            vec![resource("serviceaccounts", "ServiceAccount"), resource("secrets", "Secret")],
+            vec![resource("serviceaccounts", "ServiceAccount", true), resource("secrets", "Secret", true)],
             Vec::new(),
         );
         let (accounts, secrets) =
