@@ -35,9 +35,37 @@ impl Screen {
         Screen { redraws: false, is_text, lines: 0, is_first: true, notes: Vec::new(), trouble: String::new() }
     }
 
+    /// Shows the first look, and each next one that differs from the one before, with what has changed, until standard
+    /// output is closed. `next` waits and looks; if that fails, it is said, and it is called again. Returns the last
+    /// look.
+    pub(super) fn keep<L>(
+        mut self,
+        interval: Duration,
+        first: L,
+        mut next: impl FnMut() -> Result<L, OperationError>,
+        report: impl Fn(&L) -> &Report,
+        changes: impl Fn(&L, &L) -> Option<String>,
+    ) -> L {
+        let mut open = self.draw(report(&first), "");
+        let mut last = first;
+        while open {
+            match next() {
+                Ok(now) => {
+                    self.trouble.clear();
+                    if let Some(changes) = changes(&now, &last) {
+                        open = self.draw(report(&now), &changes);
+                    }
+                    last = now;
+                }
+                Err(error) => self.fails(&error, interval),
+            }
+        }
+        last
+    }
+
     /// Shows a report in place of the last one, or after it, with the time and what has happened. Returns whether
     /// standard output is open.
-    pub(super) fn draw(&mut self, report: &Report, happened: &str) -> bool {
+    fn draw(&mut self, report: &Report, happened: &str) -> bool {
         if report.notes != self.notes {
             for note in &report.notes {
                 self.tell(&visible(note));
@@ -61,13 +89,8 @@ impl Screen {
         print_data(&text).is_ok()
     }
 
-    /// A look has succeeded.
-    pub(super) fn is_well(&mut self) {
-        self.trouble.clear();
-    }
-
     /// A look has failed, and the next one comes after `interval`: says so, unless the last one failed alike.
-    pub(super) fn fails(&mut self, error: &OperationError, interval: Duration) {
+    fn fails(&mut self, error: &OperationError, interval: Duration) {
         let said = describe_error(error);
         if said != self.trouble {
             self.tell(&format!("error: {said}; retrying every {interval:?}"));

@@ -59,7 +59,7 @@ fn watch(
 ) -> Result<Report, OperationError> {
     end_on_interrupt();
     let interval = Duration::from_secs(args.interval);
-    let mut screen = Screen::of_stdout(args.output.unwrap_or_default().is_text());
+    let screen = Screen::of_stdout(args.output.unwrap_or_default().is_text());
     let (cluster, targets) = (global.cluster()?, global.targets(targets)?);
     // Each look goes to the same cluster, whatever becomes of the kubeconfig; only after an error it is read again.
     let look = |last: Option<LiveSession>| {
@@ -70,28 +70,22 @@ fn watch(
         let mut session = discovered.read(&targets, ReadScope::Namespace)?;
         // Before statuses are read, so that no change is missed.
         session.watch();
-        Ok((show(global, args, sort_by, &mut session)?, session))
+        Ok::<_, OperationError>((show(global, args, sort_by, &mut session)?, session))
     };
-    let (mut shown, session) = look(None)?;
-    let mut session = Some(session);
-    let mut open = screen.draw(&shown.report, "");
-    while open {
+    let (shown, session) = look(None)?;
+    let (mut session, redraws) = (Some(session), screen.redraws);
+    let next = || {
         // After a failed look nothing is watched.
         if let Some(session) = &mut session {
             session.wait_for_change(AGES.max(interval));
         }
         std::thread::sleep(interval);
-        match look(session.take()) {
-            Ok((now, next)) => {
-                screen.is_well();
-                if screen.redraws || now.ageless != shown.ageless {
-                    open = screen.draw(&now.report, "");
-                }
-                (shown, session) = (now, Some(next));
-            }
-            Err(error) => screen.fails(&error, interval),
-        }
-    }
+        let (shown, watched) = look(session.take())?;
+        session = Some(watched);
+        Ok(shown)
+    };
+    let changes = |now: &Shown, before: &Shown| (redraws || now.ageless != before.ageless).then(String::new);
+    screen.keep(interval, shown, next, |shown| &shown.report, changes);
     Ok(Report::of(Vec::new()))
 }
 

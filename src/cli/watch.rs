@@ -61,23 +61,12 @@ pub(super) fn watch(
     is_text: bool,
     mut look: impl FnMut() -> Result<Look, OperationError>,
 ) -> Result<Report, OperationError> {
-    let mut screen = Screen::lasting(is_text);
-    let mut before = look()?;
-    let mut open = screen.draw(&before.report, "");
-    while open {
+    let first = look()?;
+    let next = || {
         std::thread::sleep(interval);
-        match look() {
-            Ok(now) => {
-                screen.is_well();
-                if let Some(changes) = now.since(&before) {
-                    open = screen.draw(&now.report, &changes);
-                }
-                before = now;
-            }
-            Err(error) => screen.fails(&error, interval),
-        }
-    }
-    Ok(over(&before))
+        look()
+    };
+    Ok(over(&Screen::lasting(is_text).keep(interval, first, next, |look| &look.report, Look::since)))
 }
 
 /// The final report: empty, because everything is already printed.

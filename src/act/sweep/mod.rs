@@ -102,9 +102,7 @@ impl Sweeper {
         self.shared.change(|state| {
             state.resources = resources;
             state.undiscovered = names(gaps);
-            let now = Instant::now();
-            state.backoff.hasten(now);
-            state.orphan_backoff.hasten(now);
+            state.hasten();
         });
     }
 
@@ -117,9 +115,7 @@ impl Sweeper {
         }
         self.shared.change(|state| {
             state.undiscovered = undiscovered;
-            let now = Instant::now();
-            state.backoff.hasten(now);
-            state.orphan_backoff.hasten(now);
+            state.hasten();
         });
     }
 
@@ -130,9 +126,7 @@ impl Sweeper {
         }
         self.shared.change(|state| {
             if state.unseen.iter().any(|one| !unseen.contains(one)) {
-                let now = Instant::now();
-                state.backoff.hasten(now);
-                state.orphan_backoff.hasten(now);
+                state.hasten();
             }
             state.unseen = unseen;
         });

@@ -146,10 +146,15 @@ impl State {
             Coverage::Listed(begun) => drop(self.listed.insert(kind, begun)),
         }
         if ready(self) > before {
-            let now = Instant::now();
-            self.backoff.hasten(now);
-            self.orphan_backoff.hasten(now);
+            self.hasten();
         }
+    }
+
+    /// Tries everything again at once that has failed: something is known now that was not.
+    pub(super) fn hasten(&mut self) {
+        let now = Instant::now();
+        self.backoff.hasten(now);
+        self.orphan_backoff.hasten(now);
     }
 
     /// Whether all dependents of an owner are known that it had when it asked for them ([`State::await_lists`]): a list

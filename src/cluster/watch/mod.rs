@@ -2,7 +2,7 @@
 //!
 //! [`Watches`] watch everything that a snapshot lists, each resource from the version of its list, so nothing is listed
 //! a second time. [`Monitors`] follow resources for as long as the caller wants: they list each first, and again if its
-//! watch can't continue. They also discover again what is served.
+//! watch can't continue. [`Discoveries`] tell what there is to follow.
 //!
 //! Guaranteed: the events of one resource are correct and in the order of the changes, and none is missing unless
 //! [`WatchEvent::Lost`] or [`WatchEvent::Failing`] says so. Not guaranteed: that all past changes have already been
