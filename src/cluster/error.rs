@@ -71,28 +71,14 @@ pub enum ConnectError {
         /// The contexts in the kubeconfig.
         known: Vec<String>,
     },
-    /// The requested or current context does not exist.
-    #[error("there is no context {context:?} in the kubeconfig ({})", list_names(.known))]
-    ContextNotFound {
-        /// The requested context.
-        context: String,
-        /// The contexts in the kubeconfig.
-        known: Vec<String>,
-    },
-    /// The requested cluster, or the cluster of the context, does not exist.
-    #[error("there is no cluster {cluster:?} in the kubeconfig ({})", list_names(.known))]
-    ClusterNotFound {
-        /// The requested cluster.
-        cluster: String,
-        /// The clusters in the kubeconfig.
-        known: Vec<String>,
-    },
-    /// The requested user does not exist.
-    #[error("there is no user {user:?} in the kubeconfig ({})", list_names(.known))]
-    UserNotFound {
-        /// The requested user.
-        user: String,
-        /// The users in the kubeconfig.
+    /// The requested context, cluster or user does not exist, or the one that is named by what is used.
+    #[error("there is no {sort} {name:?} in the kubeconfig ({})", list_names(.known))]
+    NotFound {
+        /// `context`, `cluster` or `user`.
+        sort: &'static str,
+        /// The one that is missing.
+        name: String,
+        /// Those in the kubeconfig.
         known: Vec<String>,
     },
     /// An invalid setting, from any source.
@@ -181,7 +167,8 @@ mod tests {
 
     #[test]
     fn messages_name_what_there_is() {
-        let error = ConnectError::ContextNotFound { context: "prod".into(), known: vec!["dev".into(), "test".into()] };
+        let known = vec!["dev".into(), "test".into()];
+        let error = ConnectError::NotFound { sort: "context", name: "prod".into(), known };
         assert_eq!(error.to_string(), "there is no context \"prod\" in the kubeconfig (it has dev, test)");
         let error = ConnectError::NoContext { known: vec![] };
         assert!(error.to_string().ends_with("(it has none)"));

@@ -1,17 +1,22 @@
-//! Server, user and namespace: finds, merges and overrides the kubeconfig as kubectl does.
+//! Server, user and namespace: kube reads and merges the kubeconfig, kubectl's flags replace what it says.
+//!
+//! `Config::from_custom_kubeconfig` would do some of the rest, too, but it refuses a `NO_PROXY` that ends with a comma,
+//! and compares `NO_PROXY` with the proxy instead of the server.
 
 use std::{
     collections::HashMap,
     ffi::OsString,
-    path::{Path, PathBuf},
+    path::{MAIN_SEPARATOR, Path, PathBuf},
 };
 
-use kube::config::{AuthInfo, Cluster, Config, Context, ExecAuthCluster};
+use kube::config::{AuthInfo, Cluster, Config, ExecAuthCluster, Kubeconfig, KubeconfigError};
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::{bounded, url};
 
-use super::{ConnectionOptions, error::ConnectError, kubeconfig_files::Merged, proxy};
+use super::{ConnectionOptions, error::ConnectError, proxy};
 
 /// The chosen configuration, ready to connect.
 pub(super) struct Chosen {
@@ -52,18 +57,16 @@ impl Environment for Process {
 
 /// Chooses the cluster, user and namespace by the options. Reads files; runs nothing.
 pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment) -> Result<Chosen, ConnectError> {
-    let (kubeconfig, looked_at) = read(options, environment)?;
-    let mut chosen = if kubeconfig.is_empty() {
-        // As in kubectl: an empty kubeconfig counts as none.
-        if options.server.is_none() && environment.variable("KUBERNETES_SERVICE_HOST").is_some() {
-            inside_pod(options)?
-        } else if options.server.is_some() {
-            from_parts(options, Cluster::default(), AuthInfo::default())?
-        } else {
-            return Err(ConnectError::NoKubeconfig { looked_at });
-        }
+    let paths = paths(options, environment);
+    let (kubeconfig, users) = merged(&paths, options.kubeconfig.is_some())?;
+    // As in kubectl: an empty kubeconfig counts as none.
+    let is_empty = kubeconfig.clusters.is_empty() && kubeconfig.contexts.is_empty() && kubeconfig.auth_infos.is_empty();
+    let mut chosen = if !is_empty || options.server.is_some() {
+        from_kubeconfig(options, &kubeconfig, &users)?
+    } else if environment.variable("KUBERNETES_SERVICE_HOST").is_some() {
+        inside_pod(options)?
     } else {
-        from_kubeconfig(options, kubeconfig)?
+        return Err(ConnectError::NoKubeconfig { looked_at: paths });
     };
 
     let config = &mut chosen.config;
@@ -80,157 +83,181 @@ pub(super) fn choose(options: &ConnectionOptions, environment: &dyn Environment)
     Ok(chosen)
 }
 
-/// Reads and merges the files: the given one, else those of KUBECONFIG that exist, else the one in the home directory.
-fn read(options: &ConnectionOptions, environment: &dyn Environment) -> Result<(Merged, Vec<PathBuf>), ConnectError> {
+/// The files to read: the given one, else those of KUBECONFIG, else the one in the home directory.
+fn paths(options: &ConnectionOptions, environment: &dyn Environment) -> Vec<PathBuf> {
     if let Some(path) = &options.kubeconfig {
-        return Ok((Merged::read([path.as_path()])?, vec![path.clone()]));
+        return vec![path.clone()];
     }
     let listed = environment.variable("KUBECONFIG").unwrap_or_default();
     let mut paths: Vec<PathBuf> = std::env::split_paths(&listed).filter(|path| !path.as_os_str().is_empty()).collect();
     if paths.is_empty() {
         paths.extend(environment.home().map(|home| home.join(".kube").join("config")));
     }
-    let merged = Merged::read(paths.iter().filter(|path| path.exists()).map(PathBuf::as_path))?;
-    Ok((merged, paths))
+    paths
+}
+
+/// Merges the files, and says in which of them each user is. Unless it `must_exist`, a missing file is skipped.
+fn merged(paths: &[PathBuf], must_exist: bool) -> Result<(Kubeconfig, HashMap<String, PathBuf>), ConnectError> {
+    let (mut merged, mut users) = (Kubeconfig::default(), HashMap::new());
+    for path in paths.iter().filter(|path| must_exist || path.exists()) {
+        let mut next = read_file(path)?;
+        // As in kubectl: `kubectl config unset` leaves an empty one.
+        next.current_context.take_if(|name| name.is_empty());
+        for user in &next.auth_infos {
+            users.entry(user.name.clone()).or_insert_with(|| path.clone());
+        }
+        merged = merged
+            .merge(next)
+            .map_err(|error| ConnectError::Kubeconfig { file: path.clone(), reason: error.to_string() })?;
+    }
+    Ok((merged, users))
+}
+
+/// Reads one file. No error quotes it: it has credentials.
+pub(super) fn read_file(path: &Path) -> Result<Kubeconfig, ConnectError> {
+    let failed = |reason: String| ConnectError::Kubeconfig { file: path.to_owned(), reason };
+    // It may be a device without end.
+    let bytes = bounded::read_setting(path).map_err(|error| failed(error.to_string()))?;
+    // kube also reads UTF-16, but doesn't expect an odd number of bytes.
+    if matches!(bytes.as_slice(), [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..]) && bytes.len() % 2 == 1 {
+        return Err(failed("not UTF-16, though it begins like it".to_owned()));
+    }
+    Kubeconfig::read_from(path).map_err(|error| match error {
+        KubeconfigError::ReadConfig(error, _) => failed(error.to_string()),
+        KubeconfigError::Parse(error) => {
+            // The other lines show the file around the error.
+            let error = error.to_string();
+            let message = error.lines().next().unwrap_or_default();
+            failed(format!("not a kubeconfig: {}", message.strip_prefix("error: ").unwrap_or(message)))
+        }
+        error => failed(error.to_string()),
+    })
 }
 
 fn inside_pod(options: &ConnectionOptions) -> Result<Chosen, ConnectError> {
-    let failed = |error: kube::config::InClusterError| ConnectError::Setting {
+    let pod = Config::incluster_env().map_err(|error| ConnectError::Setting {
         what: "no kubeconfig, and this pod's service account cannot be used".to_owned(),
         reason: error.to_string(),
-    };
-    let mut config = Config::incluster_env().map_err(failed)?;
-    config.auth_info = override_user(options, std::mem::take(&mut config.auth_info));
-    refuse_two_log_ins(&config.auth_info)?;
-    config.accept_invalid_certs |= options.insecure_skip_tls_verify;
-    if let Some(file) = &options.certificate_authority {
-        config.root_cert =
-            Some(certificates("--certificate-authority", &read_setting("--certificate-authority", file)?)?);
-        config.root_cert_file = None;
-    }
-    config.tls_server_name = options.tls_server_name.clone();
+    })?;
+    let authority = pod.root_cert_file.as_ref().map(|file| file.to_string_lossy().into_owned());
+    let server = Some(pod.cluster_url.to_string());
+    let cluster = Cluster { server, certificate_authority: authority, ..Cluster::default() };
+    let mut config = configuration(options, cluster, pod.auth_info)?;
+    config.default_namespace = pod.default_namespace;
+    // kube reads it again now and then.
+    config.root_cert_file = pod.root_cert_file.filter(|_| options.certificate_authority.is_none());
     Ok(Chosen { config, context: String::new(), user: String::new(), origin: None })
 }
 
-fn from_kubeconfig(options: &ConnectionOptions, merged: Merged) -> Result<Chosen, ConnectError> {
-    let kubeconfig = &merged.kubeconfig;
-    let known = || kubeconfig.contexts.iter().map(|context| context.name.clone()).collect();
-    let current = kubeconfig.current_context.as_ref().filter(|name| !name.is_empty());
-    let (name, context) = match options.context.as_ref().or(current) {
-        Some(name) => match kubeconfig.contexts.iter().find(|context| &context.name == name) {
-            Some(context) => (name.clone(), context.context.clone().unwrap_or_default()),
-            None => {
-                let missing = || ConnectError::ContextNotFound { context: name.clone(), known: known() };
-                return Err(merged.broken_context(name).unwrap_or_else(missing));
-            }
-        },
+fn from_kubeconfig(
+    options: &ConnectionOptions,
+    kubeconfig: &Kubeconfig,
+    users: &HashMap<String, PathBuf>,
+) -> Result<Chosen, ConnectError> {
+    let Kubeconfig { contexts, clusters, auth_infos, current_context, .. } = kubeconfig;
+    let (name, context) = match options.context.as_ref().or(current_context.as_ref()) {
+        Some(name) => (name.clone(), find("context", contexts, |context| &context.name, name)?.context.clone()),
         // With --cluster or --server, no context is needed.
-        None if options.cluster.is_some() || options.server.is_some() => (String::new(), Context::default()),
-        None => return Err(ConnectError::NoContext { known: known() }),
+        None if options.cluster.is_some() || options.server.is_some() => (String::new(), None),
+        None => {
+            let known = contexts.iter().map(|context| context.name.clone()).collect();
+            return Err(ConnectError::NoContext { known });
+        }
     };
+    let context = context.unwrap_or_default();
 
     let wanted = options.cluster.as_ref().unwrap_or(&context.cluster);
-    let cluster = match kubeconfig.clusters.iter().find(|cluster| &cluster.name == wanted) {
-        Some(cluster) => cluster.cluster.clone().unwrap_or_default(),
-        None if wanted.is_empty() && options.server.is_some() => Cluster::default(),
-        None => {
-            let known = kubeconfig.clusters.iter().map(|cluster| cluster.name.clone()).collect();
-            let missing = ConnectError::ClusterNotFound { cluster: wanted.clone(), known };
-            return Err(merged.broken_cluster(wanted).unwrap_or(missing));
-        }
+    let cluster = match find("cluster", clusters, |cluster| &cluster.name, wanted) {
+        Err(_) if wanted.is_empty() && options.server.is_some() => Cluster::default(),
+        found => found?.cluster.clone().unwrap_or_default(),
     };
 
     let wanted = options.user.as_ref().or(context.user.as_ref());
-    if let Some(broken) = wanted.and_then(|wanted| merged.broken_user(wanted)) {
-        return Err(broken);
-    }
-    let user = match wanted.and_then(|wanted| kubeconfig.auth_infos.iter().find(|user| &user.name == wanted)) {
-        Some(user) => user.auth_info.clone().unwrap_or_default(),
+    let user = match find("user", auth_infos, |user| &user.name, wanted.map_or("", |name| name)) {
         // A missing user of the context means no credentials; a user given by --user must exist.
-        None => match &options.user {
-            Some(user) => {
-                let known = kubeconfig.auth_infos.iter().map(|user| user.name.clone()).collect();
-                return Err(ConnectError::UserNotFound { user: user.clone(), known });
-            }
-            None => AuthInfo::default(),
-        },
+        Err(_) if options.user.is_none() => AuthInfo::default(),
+        found => found?.auth_info.clone().unwrap_or_default(),
     };
     let user_name = wanted.cloned().unwrap_or_default();
     let repeated = options.given().into_iter().filter(|flag| flag.repeated);
     let flags = repeated.map(|flag| format!("{}={}", flag.name, flag.value)).collect();
-    let origin = merged.users.get(&user_name).map(|file| Origin { file: file.clone(), user: user_name.clone(), flags });
-    let mut chosen = from_parts(options, cluster, user)?;
+    let origin = users.get(&user_name).map(|file| Origin { file: file.clone(), user: user_name.clone(), flags });
+    let mut config = configuration(options, cluster, user)?;
     if let Some(namespace) = context.namespace.filter(|namespace| !namespace.is_empty()) {
-        chosen.config.default_namespace = namespace;
+        config.default_namespace = namespace;
     }
-    Ok(Chosen { context: name, user: user_name, origin, ..chosen })
+    Ok(Chosen { config, context: name, user: user_name, origin })
 }
 
-fn from_parts(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) -> Result<Chosen, ConnectError> {
-    let cluster = override_cluster(options, cluster);
-    let mut user = override_user(options, user);
+/// The part of a kubeconfig that has this name.
+fn find<'a, T>(
+    sort: &'static str,
+    parts: &'a [T],
+    name_of: impl Fn(&T) -> &String,
+    name: &str,
+) -> Result<&'a T, ConnectError> {
+    parts.iter().find(|part| name_of(part) == name).ok_or_else(|| {
+        let known = parts.iter().map(|part| name_of(part).clone()).collect();
+        ConnectError::NotFound { sort, name: name.to_owned(), known }
+    })
+}
+
+/// The configuration for a cluster and a user, each as the flags change it.
+fn configuration(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) -> Result<Config, ConnectError> {
+    let cluster = with_cluster_flags(options, cluster);
+    let mut user = with_user_flags(options, user);
     refuse_two_log_ins(&user)?;
     refuse_insecure_authority(&cluster)?;
+    let invalid = |reason: String| ConnectError::Setting { what: "the cluster's settings".to_owned(), reason };
     let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
-    let authority = authority_bytes(&cluster)?;
+    // kube reads the authority for this.
+    let info = ExecAuthCluster::try_from(&cluster).map_err(|error| invalid(error.to_string()))?;
+    let authority = &info.certificate_authority_data;
 
-    let server = cluster.server.clone().unwrap_or_default();
+    let server = cluster.server.unwrap_or_default();
     let tls =
         insecure || authority.is_some() || user.client_certificate.is_some() || user.client_certificate_data.is_some();
     let mut config = Config::new(server_url(&server, tls)?);
     config.accept_invalid_certs = insecure;
-    if let Some((what, bytes)) = authority {
-        config.root_cert = Some(certificates(&what, &bytes)?);
-    }
-    config.tls_server_name = cluster.tls_server_name.clone();
+    config.root_cert = authority.as_deref().map(certificates).transpose().map_err(invalid)?;
+    config.tls_server_name = cluster.tls_server_name;
     config.disable_compression = cluster.disable_compression.unwrap_or(false);
     if let Some(url) = &cluster.proxy_url {
         let invalid = |reason| ConnectError::Setting { what: "the cluster's proxy-url".to_owned(), reason };
         config.proxy_url = Some(proxy::parse(url).map_err(invalid)?);
     }
     if let Some(exec) = user.exec.as_mut().filter(|exec| exec.provide_cluster_info) {
-        let invalid = |error: kube::config::KubeconfigError| ConnectError::Setting {
-            what: "the cluster's description for the credential plugin".to_owned(),
-            reason: error.to_string(),
-        };
-        exec.cluster = Some(ExecAuthCluster::try_from(&cluster).map_err(invalid)?);
+        exec.cluster = Some(info);
     }
     config.auth_info = user;
-    Ok(Chosen { config, context: String::new(), user: String::new(), origin: None })
+    Ok(config)
 }
 
-fn override_cluster(options: &ConnectionOptions, cluster: Cluster) -> Cluster {
-    let mut cluster = Cluster {
-        server: cluster.server.and_then(said),
-        certificate_authority: cluster.certificate_authority.filter(|file| is_file_name(file)),
-        certificate_authority_data: cluster.certificate_authority_data.and_then(said),
-        proxy_url: cluster.proxy_url.and_then(said),
-        tls_server_name: cluster.tls_server_name.and_then(said),
-        ..cluster
-    };
-    if let Some(server) = &options.server {
-        cluster.server = Some(server.clone());
+/// client-go's `DirectClientConfig.getCluster`.
+fn with_cluster_flags(options: &ConnectionOptions, cluster: Cluster) -> Cluster {
+    let mut cluster = without_empty(cluster);
+    if let Some(data) = &mut cluster.certificate_authority_data {
+        // As in Go, line breaks are ignored.
+        data.retain(|c| !c.is_whitespace());
+    }
+    if options.server.is_some() {
         // The name belongs to the other server.
         cluster.tls_server_name = None;
     }
-    if let Some(name) = &options.tls_server_name {
-        cluster.tls_server_name = Some(name.clone());
-    }
-    if let Some(url) = &options.proxy_url {
-        cluster.proxy_url = Some(url.clone());
-    }
-    // client-go's `DirectClientConfig.getCluster`.
+    replace(&mut cluster.server, options.server.clone());
+    replace(&mut cluster.tls_server_name, options.tls_server_name.clone());
+    replace(&mut cluster.proxy_url, options.proxy_url.clone());
     if options.insecure_skip_tls_verify || options.certificate_authority.is_some() {
-        let file = options.certificate_authority.as_ref();
         cluster.insecure_skip_tls_verify = Some(options.insecure_skip_tls_verify);
-        cluster.certificate_authority = file.map(|file| file.to_string_lossy().into_owned());
+        cluster.certificate_authority = path(&options.certificate_authority);
         cluster.certificate_authority_data = None;
     }
     cluster
 }
 
-fn override_user(options: &ConnectionOptions, user: AuthInfo) -> AuthInfo {
-    let mut user = without_empty_settings(user);
+/// client-go's `DirectClientConfig.getUserIdentificationPartialConfig`.
+fn with_user_flags(options: &ConnectionOptions, user: AuthInfo) -> AuthInfo {
+    let mut user = without_empty(user);
     if options.token.is_some() || options.username.is_some() || options.password.is_some() {
         // Given credentials replace a plugin's, a provider's and a file's.
         user.auth_provider = None;
@@ -238,30 +265,19 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> AuthInfo {
         user.token_file = None;
     }
     // As in kubectl, a token doesn't replace a password, nor the other way round: the conflict is told.
-    if let Some(token) = &options.token {
-        user.token = Some(token.clone().into());
-    }
-    if let Some(name) = &options.username {
-        user.username = Some(name.clone());
-    }
-    if let Some(password) = &options.password {
-        user.password = Some(password.clone().into());
-    }
-    let path = |path: &PathBuf| path.to_string_lossy().into_owned();
-    if let Some(file) = &options.client_certificate {
-        user.client_certificate = Some(path(file));
+    replace(&mut user.token, options.token.clone().map(SecretString::from));
+    replace(&mut user.username, options.username.clone());
+    replace(&mut user.password, options.password.clone().map(SecretString::from));
+    if options.client_certificate.is_some() {
+        user.client_certificate = path(&options.client_certificate);
         user.client_certificate_data = None;
     }
-    if let Some(file) = &options.client_key {
-        user.client_key = Some(path(file));
+    if options.client_key.is_some() {
+        user.client_key = path(&options.client_key);
         user.client_key_data = None;
     }
-    if let Some(name) = &options.impersonate {
-        user.impersonate = Some(name.clone());
-    }
-    if let Some(uid) = &options.impersonate_uid {
-        user.impersonate_uid = Some(uid.clone());
-    }
+    replace(&mut user.impersonate, options.impersonate.clone());
+    replace(&mut user.impersonate_uid, options.impersonate_uid.clone());
     if !options.impersonate_groups.is_empty() {
         user.impersonate_groups = Some(options.impersonate_groups.clone());
     }
@@ -273,6 +289,28 @@ fn override_user(options: &ConnectionOptions, user: AuthInfo) -> AuthInfo {
         user.impersonate_user_extra = Some(extra);
     }
     user
+}
+
+fn replace<T>(setting: &mut Option<T>, flag: Option<T>) {
+    if flag.is_some() {
+        *setting = flag;
+    }
+}
+
+fn path(flag: &Option<PathBuf>) -> Option<String> {
+    flag.as_ref().map(|path| path.to_string_lossy().into_owned())
+}
+
+/// kubectl reads an empty string as "not set"; kube reads it as an empty token, and resolves an empty file name to the
+/// kubeconfig's folder.
+fn without_empty<T: Serialize + DeserializeOwned>(part: T) -> T {
+    const FILES: [&str; 4] = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
+    let Ok(Value::Object(mut settings)) = serde_json::to_value(&part) else { return part };
+    settings.retain(|name, value| {
+        let is_folder = |text: &str| FILES.contains(&name.as_str()) && text.ends_with(MAIN_SEPARATOR);
+        value.as_str().map_or(!value.is_null(), |text| !text.is_empty() && !is_folder(text))
+    });
+    serde_json::from_value(Value::Object(settings)).unwrap_or(part)
 }
 
 /// As kubectl does: the server would not say whose rights count.
@@ -299,57 +337,15 @@ fn refuse_insecure_authority(cluster: &Cluster) -> Result<(), ConnectError> {
     Err(ConnectError::Setting { what, reason: reason.to_owned() })
 }
 
-/// kubectl reads an empty string as "not set"; kube reads it as an empty token or file name.
-fn without_empty_settings(user: AuthInfo) -> AuthInfo {
-    let Ok(serde_json::Value::Object(mut settings)) = serde_json::to_value(&user) else { return user };
-    settings.retain(|name, value| match (name.as_str(), value.as_str()) {
-        ("client-certificate" | "client-key" | "tokenFile", Some(file)) => is_file_name(file),
-        (_, said) => said != Some("") && !value.is_null(),
-    });
-    serde_json::from_value(serde_json::Value::Object(settings)).unwrap_or(user)
-}
-
-fn said(setting: String) -> Option<String> {
-    Some(setting).filter(|setting| !setting.is_empty())
-}
-
-/// kube resolves file names relative to the kubeconfig's folder, so an empty name becomes the folder itself.
-fn is_file_name(file: &str) -> bool {
-    !file.is_empty() && !file.ends_with(std::path::MAIN_SEPARATOR)
-}
-
-/// The certificate authority, with its name for messages.
-fn authority_bytes(cluster: &Cluster) -> Result<Option<(String, Vec<u8>)>, ConnectError> {
-    use base64::Engine as _;
-    if let Some(data) = &cluster.certificate_authority_data {
-        let what = "the cluster's certificate-authority-data".to_owned();
-        // As in Go, line breaks are ignored.
-        let data: String = data.split_whitespace().collect();
-        return match base64::engine::general_purpose::STANDARD.decode(data) {
-            Ok(bytes) => Ok(Some((what, bytes))),
-            Err(error) => Err(ConnectError::Setting { what, reason: format!("not base64: {error}") }),
-        };
-    }
-    match &cluster.certificate_authority {
-        Some(file) => {
-            let what = format!("certificate authority {file}");
-            Ok(Some((what.clone(), read_setting(&what, Path::new(file))?)))
-        }
-        None => Ok(None),
-    }
-}
-
-fn read_setting(what: &str, file: &Path) -> Result<Vec<u8>, ConnectError> {
-    bounded::read_setting(file)
-        .map_err(|error| ConnectError::Setting { what: what.to_owned(), reason: error.to_string() })
-}
-
-fn certificates(what: &str, bytes: &[u8]) -> Result<Vec<Vec<u8>>, ConnectError> {
-    let invalid = |reason: String| ConnectError::Setting { what: what.to_owned(), reason };
-    let blocks = pem::parse_many(bytes).map_err(|error| invalid(format!("not PEM: {error}")))?;
+/// The certificates of an authority.
+fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, String> {
+    let blocks = pem::parse_many(pem).map_err(|error| format!("the certificate authority is not PEM: {error}"))?;
     let certificates: Vec<Vec<u8>> =
         blocks.into_iter().filter(|block| block.tag() == "CERTIFICATE").map(pem::Pem::into_contents).collect();
-    if certificates.is_empty() { Err(invalid("holds no certificate".to_owned())) } else { Ok(certificates) }
+    if certificates.is_empty() {
+        return Err("the certificate authority holds no certificate".to_owned());
+    }
+    Ok(certificates)
 }
 
 /// Reads a server's address. Without a scheme it is HTTPS if any TLS setting exists, else HTTP, as in kubectl.
@@ -449,55 +445,59 @@ users:
         assert_eq!(chosen.config.auth_info.username.as_deref(), Some("u"));
     }
 
-    /// As kubectl merges: an empty current context says nothing, and only what is chosen has to be complete.
+    /// As kubectl merges: an empty current context says nothing, and file names lead from the kubeconfig's folder.
     #[test]
-    fn what_is_not_used_may_be_incomplete() {
+    fn the_first_current_context_counts_that_is_not_empty() {
         let directory = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             std::fs::write(directory.path().join(name), text).unwrap();
             directory.path().join(name)
         };
-        let first = write(
-            "first",
-            "current-context: ''\nkind: Config\nusers: [{name: half, user: {token: {secret: 1}}}, {user: {}}, null]\n\
-             clusters: [{name: empty}, {name: nothing, cluster: null}]\n\
-             contexts: [{name: lost, context: {user: half}}, {name: half, context: {cluster: here, user: half}}]\n",
-        );
-        let env = "env: [{name: A, value: null}, null], args: null, interactiveMode: Never, installHint: null";
+        let first = write("first", "current-context: ''\nclusters: null\nusers: [{name: bob, user: {token: t}}]\n");
+        let plugin = "exec: {command: ./plugin, apiVersion: v1, env: null, args: null, interactiveMode: Never}";
         let second = write(
             "second",
             &format!(
-                "{}- {{name: half, user: {{token: other}}}}\n- name: runs\n  user:\n    tokenFile: null\n    \
-                 client-certificate: certificate.pem\n    client-key: key.pem\n    \
-                 exec: {{command: ./plugin, apiVersion: v1, {env}}}\n",
-                FIRST.replace("kind: Config", "kind: Other")
+                "{FIRST}- name: runs\n  user:\n    tokenFile: null\n    client-certificate: certificate.pem\n    \
+                 client-key: key.pem\n    {plugin}\n"
             ),
         );
         let variables = HashMap::from([("KUBECONFIG", std::env::join_paths([&first, &second]).unwrap())]);
         let environment = Fake { variables, home: None };
-        let options = |context: &str, user: &str| ConnectionOptions {
-            context: Some(context.to_owned()).filter(|context| !context.is_empty()),
-            user: Some(user.to_owned()).filter(|user| !user.is_empty()),
-            ..Default::default()
-        };
 
-        let chosen = choose(&options("", ""), &environment).unwrap();
+        let chosen = choose(&ConnectionOptions::default(), &environment).unwrap();
         assert_eq!((chosen.context.as_str(), chosen.user.as_str()), ("dev", "me"));
         assert_eq!(chosen.origin.unwrap().file, second);
 
-        let chosen = choose(&options("dev", "runs"), &environment).unwrap();
-        let exec = chosen.config.auth_info.exec.unwrap();
-        assert_eq!(exec.command.unwrap(), directory.path().join("./plugin").to_string_lossy());
-        assert_eq!(exec.env.unwrap().len(), 1);
+        let options = ConnectionOptions { user: Some("runs".to_owned()), ..Default::default() };
+        let user = choose(&options, &environment).unwrap().config.auth_info;
+        assert_eq!(user.exec.unwrap().command.unwrap(), directory.path().join("./plugin").to_string_lossy());
         let certificate = directory.path().join("certificate.pem").to_string_lossy().into_owned();
-        assert_eq!(chosen.config.auth_info.client_certificate, Some(certificate));
+        assert_eq!(user.client_certificate, Some(certificate));
+    }
 
-        let fails = |context: &str| choose(&options(context, ""), &environment).err().unwrap().to_string();
-        // The first file decides about a user, whether it can be used or not.
-        let broken = fails("half");
-        assert!(broken.contains("first: user \"half\" can't be used: a field has the wrong type"), "{broken}");
-        assert!(!broken.contains("secret"), "{broken}");
-        assert!(fails("lost").starts_with("there is no cluster \"\""), "{}", fails("lost"));
+    /// Whichever part of it is chosen.
+    #[test]
+    fn a_file_that_kube_cannot_read_is_refused_and_not_quoted() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("config");
+        for part in [
+            "users: [{name: half, user: {token: {SECRET: 1}}}]",
+            "users: [{name: half, user: SECRET}]",
+            "users: SECRET",
+            "users: [{name: half, user: {token: SECRET, exec: {interactiveMode: Sometimes}}}]",
+            "contexts: [{name: half, context: {user: SECRET}}]",
+            "users: [{name: half, user: {token: SECRET\"}}]\n  - SECRET: `SECRET`",
+            "users: [{name: half, user: {token: \"SECRET}}]",
+            "users: [{name: half, user: {token: *SECRET}}]",
+            "users: [{name: half, user: {token: SECRET, token: SECRET}}]",
+        ] {
+            std::fs::write(&file, part).unwrap();
+            let options = ConnectionOptions { kubeconfig: Some(file.clone()), ..Default::default() };
+            let refused = choose(&options, &Fake::default()).err().unwrap().to_string();
+            assert!(refused.starts_with(&format!("kubeconfig {}: not a kubeconfig: ", file.display())), "{refused}");
+            assert!(!refused.contains("SECRET"), "{refused}");
+        }
     }
 
     #[test]
@@ -553,10 +553,15 @@ users:
     /// kubectl credential: a cluster's authority both as file and as data | different: the data counts; kubectl refuses
     #[test]
     fn data_count_before_a_file() {
-        let cluster = r#"{"certificate-authority": "/nonexistent", "certificate-authority-data": "YQ=="}"#;
-        let cluster: Cluster = serde_json::from_str(cluster).unwrap();
-        let (what, bytes) = authority_bytes(&cluster).unwrap().unwrap();
-        assert_eq!((what.as_str(), bytes.as_slice()), ("the cluster's certificate-authority-data", &b"a"[..]));
+        let refused = |settings: &str| {
+            let cluster: Cluster = serde_json::from_str(&format!("{{{settings}}}")).unwrap();
+            let refused = configuration(&ConnectionOptions::default(), cluster, AuthInfo::default());
+            refused.err().unwrap().to_string()
+        };
+        let file = r#""server": "https://h", "certificate-authority": "/nonexistent""#;
+        assert!(refused(file).contains("/nonexistent"), "{}", refused(file));
+        let both = refused(&format!(r#"{file}, "certificate-authority-data": "YQ\n==""#));
+        assert_eq!(both, "the cluster's settings: the certificate authority holds no certificate");
     }
 
     #[test]

@@ -30,7 +30,6 @@ mod get_object;
 mod identity;
 mod json;
 mod kubeconfig;
-mod kubeconfig_files;
 mod list;
 mod look_up;
 mod options;

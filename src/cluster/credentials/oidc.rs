@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::{process::Command, sync::Mutex};
 
-use super::super::{kubeconfig::Origin, kubeconfig_files::Merged};
+use super::super::kubeconfig::{self, Origin};
 
 /// How long before its end a token counts as expired: clocks differ (client-go's `expiryDelta`).
 const LEEWAY: Duration = Duration::from_secs(10);
@@ -85,8 +85,8 @@ fn wait_for_turn(file: &Path) -> Option<File> {
 
 /// The token that is in the kubeconfig now.
 fn saved(origin: &Origin) -> Result<Option<String>, String> {
-    let read = Merged::read([origin.file.as_path()]).map_err(|error| error.to_string())?;
-    let user = read.kubeconfig.auth_infos.into_iter().find(|user| user.name == origin.user);
+    let read = kubeconfig::read_file(&origin.file).map_err(|error| error.to_string())?;
+    let user = read.auth_infos.into_iter().find(|user| user.name == origin.user);
     let provider = user.and_then(|user| user.auth_info?.auth_provider);
     Ok(provider.and_then(|provider| token(&provider.config)))
 }

@@ -73,10 +73,12 @@ fn a_provider_that_kubectl_has_no_more_is_refused() {
     }
 }
 
-/// kubectl credential: incomplete kubeconfigs, several files in `KUBECONFIG` | same
+/// kubectl credential: several files in `KUBECONFIG`, empty or missing settings | same
+/// kubectl credential: a kubeconfig of which a part lacks a name, a context its cluster, or a list has a `null` |
+///   different: the whole file is refused, whichever part is used; kubectl refuses what is used
 #[test]
 #[ignore = "long: beside kubectl"]
-fn what_kubectl_accepts_is_accepted() {
+fn what_kubectl_accepts_is_accepted_but_for_broken_parts() {
     let cluster = shared();
     let (admin, token) = admin(cluster);
     let folder = folder();
@@ -101,7 +103,7 @@ fn what_kubectl_accepts_is_accepted() {
             true,
         ),
         (
-            json!({"apiVersion": v1, "interactiveMode": "Never", "env": [{"name": "A", "value": null}]}),
+            json!({"apiVersion": v1, "interactiveMode": "Never", "env": [{"name": "A", "value": ""}]}),
             &v1,
             good.clone(),
             true,
@@ -140,7 +142,8 @@ fn what_kubectl_accepts_is_accepted() {
         (json!({"current-context": ""}), true),
         (json!({"current-context": null, "clusters": null, "users": [], "contexts": null}), true),
         (json!({"current-context": "other"}), false),
-        (json!({"contexts": [{"name": "unused", "context": {}}], "clusters": [{"name": "unused"}]}), true),
+        (json!({"contexts": [{"name": "unused", "context": {"cluster": ""}}], "clusters": [{"name": "unused"}]}), true),
+        (json!({"users": [{"name": "unused", "user": {"token": "", "client-certificate": ""}}]}), true),
         (json!({"users": [{"name": "unused", "user": {"exec": {"command": "x"}}}]}), true),
         (json!({"users": [{"name": user, "user": {"token": "wrong"}}]}), false),
         (json!({"clusters": [{"name": "test", "cluster": {"server": "https://127.0.0.1:1"}}]}), false),
@@ -152,5 +155,16 @@ fn what_kubectl_accepts_is_accepted() {
         let both_paths = std::env::join_paths([&first_path, &folder.path().join("none"), &whole]).expect("paths");
         let (theirs, ours, said) = both(cluster, &both_paths);
         assert_eq!((theirs, ours), (accepted, accepted), "{first}\n{said}");
+    }
+    // What kube doesn't read.
+    for first in [
+        json!({"contexts": [{"name": "unused", "context": {}}]}),
+        json!({"users": [{"user": {}}]}),
+        json!({"users": [{"name": "unused", "user": {"exec": {"env": [{"name": "A", "value": null}]}}}]}),
+    ] {
+        let first_path = file("first", &first);
+        let both_paths = std::env::join_paths([&first_path, &whole]).expect("paths");
+        let (theirs, ours, said) = both(cluster, &both_paths);
+        assert!(theirs && !ours && said.contains("not a kubeconfig"), "{first}\n{said}");
     }
 }
