@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use http::{HeaderValue, Method, Request, StatusCode, Uri, header, uri::PathAndQuery};
+use http::{HeaderValue, Request, Uri, header, uri::PathAndQuery};
 use http_body_util::BodyExt as _;
 use kube::{Client, Config, client::Body};
 use percent_encoding::percent_decode_str;
@@ -12,7 +12,7 @@ use super::{
     credentials::headers::{basic, program},
     failure::Failure,
     proxy,
-    request::CONNECT_TIMEOUT,
+    request::{CONNECT_TIMEOUT, within},
     transport,
 };
 use crate::url;
@@ -39,8 +39,8 @@ pub(crate) fn fetch(url: &str) -> Result<Vec<u8>, String> {
         let mut tried = 0;
         loop {
             tried += 1;
-            let fetched = tokio::time::timeout(LONGEST, once(url)).await;
-            match fetched.unwrap_or_else(|_| Err(Error::MayPass(format!("it takes longer than {LONGEST:?}")))) {
+            let fetched = within(Some(LONGEST), async { Ok(once(url).await) }).await;
+            match fetched.unwrap_or_else(|failure| Err(failure.into())) {
                 Ok(content) => return Ok(content),
                 Err(Error::MayPass(_)) if tried < TRIES => tokio::time::sleep(PAUSE).await,
                 Err(Error::MayPass(why) | Error::Final(why)) => return Err(why),
@@ -55,26 +55,23 @@ enum Error {
     Final(String),
 }
 
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Error::MayPass(failure.to_string())
+    }
+}
+
 async fn once(url: &str) -> Result<Vec<u8>, Error> {
     let mut at = Place::of(url).map_err(Error::Final)?;
     for _ in 0..=REDIRECTS {
-        let response = at.get().await?;
-        let status = response.status();
-        let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-        match (status, location) {
-            (StatusCode::OK, _) => return read(response.into_body()).await,
-            (
-                StatusCode::MOVED_PERMANENTLY
-                | StatusCode::FOUND
-                | StatusCode::SEE_OTHER
-                | StatusCode::TEMPORARY_REDIRECT
-                | StatusCode::PERMANENT_REDIRECT,
-                Some(location),
-            ) => at = at.followed(location).map_err(Error::Final)?,
-            (status, _) => {
-                let why = format!("server reported {status}");
-                return Err(if status.is_server_error() { Error::MayPass(why) } else { Error::Final(why) });
-            }
+        let (head, body) = at.get().await?.into_parts();
+        let location = head.headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
+        let why = format!("server reported {}", head.status);
+        match (head.status.as_u16(), location) {
+            (200, _) => return read(body).await,
+            (301..=303 | 307 | 308, Some(location)) => at = at.followed(location).map_err(Error::Final)?,
+            (500.., _) => return Err(Error::MayPass(why)),
+            _ => return Err(Error::Final(why)),
         }
     }
     Err(Error::Final(format!("stopped after {REDIRECTS} redirects")))
@@ -82,18 +79,14 @@ async fn once(url: &str) -> Result<Vec<u8>, Error> {
 
 async fn read(mut body: Body) -> Result<Vec<u8>, Error> {
     let mut content = Vec::new();
-    loop {
-        let frame = tokio::time::timeout(SILENCE, body.frame()).await;
-        let frame = frame.map_err(|_| Error::MayPass(format!("nothing arrived for {SILENCE:?}")))?;
-        let Some(frame) = frame else { return Ok(content) };
-        let frame = frame.map_err(|error| Error::MayPass(Failure::of_transport(&error).to_string()))?;
-        if let Ok(data) = frame.into_data() {
-            content.extend_from_slice(&data);
-        }
+    while let Some(frame) = within(Some(SILENCE), async { Ok(body.frame().await) }).await? {
+        let frame = frame.map_err(|error| Failure::of_transport(&error))?;
+        content.extend_from_slice(&frame.into_data().unwrap_or_default());
         if content.len() > LARGEST {
             return Err(Error::Final(format!("it is larger than {} MB: download it first", LARGEST >> 20)));
         }
     }
+    Ok(content)
 }
 
 /// Where something is to be fetched.
@@ -139,15 +132,14 @@ impl Place {
 
     async fn get(&self) -> Result<http::Response<Body>, Error> {
         let client = client(&self.server).map_err(Error::Final)?;
-        let mut request = Request::builder().method(Method::GET).uri(self.path.as_str());
+        let mut request = Request::builder().uri(self.path.as_str());
         request = request.header(header::USER_AGENT, program()).header(header::ACCEPT, "*/*");
         if let Some(authorization) = &self.authorization {
             request = request.header(header::AUTHORIZATION, authorization);
         }
         let request = request.body(Body::empty()).map_err(|error| Error::Final(error.to_string()))?;
-        let sent = tokio::time::timeout(SILENCE, client.send(request)).await;
-        let sent = sent.map_err(|_| Error::MayPass(format!("no answer within {SILENCE:?}")))?;
-        sent.map_err(|error| Error::MayPass(Failure::of_transport(&error).to_string()))
+        let sent = async { client.send(request).await.map_err(|error| Failure::of_transport(&error)) };
+        Ok(within(Some(SILENCE), sent).await?)
     }
 }
 

@@ -275,7 +275,11 @@ impl Connection {
     }
 }
 
-async fn within<T>(limit: Option<Duration>, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+/// Does this work, which fails if it takes longer than the limit.
+pub(super) async fn within<T>(
+    limit: Option<Duration>,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
     match limit {
         Some(limit) => tokio::time::timeout(limit, work).await.unwrap_or(Err(Failure::TimedOut(limit))),
         None => work.await,
