@@ -6,11 +6,10 @@ use crate::model::{Origin, Resources, ServerVersion, well_known};
 
 use super::{
     ConnectionOptions, Progress,
-    credentials::{self, Clients},
+    credentials::Clients,
     discovery_cache::{self, DiscoveryCache},
     error::{ConnectError, Endpoint, who_asks},
     failure::Failure,
-    identity,
     kubeconfig::{self, Chosen},
     rate::Rate,
     request::Limits,
@@ -55,17 +54,6 @@ impl Connection {
         let (chosen, endpoint) = tokio::task::spawn_blocking(move || Self::prepare(&options))
             .await
             .map_err(|error| ConnectError::Setting { what: "connecting".to_owned(), reason: error.to_string() })??;
-        let failed = |error: credentials::Error| match error {
-            credentials::Error::Setting { what, reason } => ConnectError::Setting { what, reason },
-            credentials::Error::Credentials(reason) => ConnectError::Credentials { endpoint: endpoint.clone(), reason },
-            credentials::Error::Kube(error @ kube::Error::InferKubeconfig(_)) => {
-                ConnectError::Setting { what: format!("the user's settings for {endpoint}"), reason: error.to_string() }
-            }
-            credentials::Error::Kube(error) => ConnectError::Setting {
-                what: format!("the settings for {endpoint}"),
-                reason: identity::explain(&error),
-            },
-        };
         let scheme = chosen.config.cluster_url.scheme_str().unwrap_or("https").to_owned();
         let default_namespace = chosen.config.default_namespace.clone();
         let server_url = format!("{scheme}://{}", endpoint.server);
@@ -73,7 +61,7 @@ impl Connection {
             let authority = chosen.config.root_cert.as_deref();
             DiscoveryCache::of(&folder, &server_url, authority, &endpoint.who)
         });
-        let clients = Clients::new(chosen.config, chosen.origin, user_agent.as_deref()).map_err(failed)?;
+        let clients = Clients::new(chosen.config, chosen.origin, user_agent.as_deref(), &endpoint)?;
         // A plugin may wait for a log-in in the browser: no time limit applies to that yet.
         if let Err(failure) = clients.lease().await {
             let reason = match failure {

@@ -1,41 +1,25 @@
 //! The headers that every request to the API server has: who asks, in whose name, and with which program.
-//!
-//! kube would add them behind our back; [`crate::cluster::Exchange`] tells what was really sent.
 
-use std::fmt::Write as _;
+use std::convert::Infallible;
 
 use base64::Engine as _;
-use http::{HeaderMap, HeaderName, HeaderValue, header};
-use kube::config::AuthInfo;
+use http::{HeaderMap, HeaderValue, Request, header};
+use kube::{Config, client::ConfigExt as _, config::AuthInfo};
 use secrecy::ExposeSecret as _;
+use tower::{Layer as _, Service as _, service_fn};
 
-/// The headers for this user. Takes out of the settings what they contain.
+/// The headers of every request, but for the credentials: the program, and whom to impersonate. kube's layer would add
+/// them behind our back; [`crate::cluster::Exchange`] tells what was really sent.
 ///
 /// # Errors
 /// A setting that no header can have.
-pub(super) fn of(user: &mut AuthInfo, user_agent: Option<&str>) -> Result<HeaderMap, String> {
-    let mut headers = HeaderMap::new();
-    let own = user_agent.map_or_else(program, str::to_owned);
-    headers.insert(header::USER_AGENT, value("the User-Agent", &own)?);
-    if let Some(name) = user.impersonate.take() {
-        headers.insert(HeaderName::from_static("impersonate-user"), value("the user to impersonate", &name)?);
-    }
-    if let Some(uid) = user.impersonate_uid.take() {
-        headers.insert(HeaderName::from_static("impersonate-uid"), value("the uid to impersonate", &uid)?);
-    }
-    for group in user.impersonate_groups.take().into_iter().flatten() {
-        headers.append(HeaderName::from_static("impersonate-group"), value("a group to impersonate", &group)?);
-    }
-    let mut extra: Vec<_> = user.impersonate_user_extra.take().into_iter().flatten().collect();
-    extra.sort();
-    for (key, values) in extra {
-        let what = format!("the user-extra {key:?} to impersonate");
-        let name = HeaderName::try_from(format!("impersonate-extra-{}", escaped(&key)));
-        let name = name.map_err(|_| format!("{what} is too long for a header"))?;
-        for text in values {
-            headers.append(name.clone(), value(&what, &text)?);
-        }
-    }
+pub(super) fn of(mut config: Config, user_agent: Option<&str>) -> Result<HeaderMap, String> {
+    let own = HeaderValue::try_from(user_agent.map_or_else(program, str::to_owned));
+    let own = own.map_err(|_| "the User-Agent has characters that no HTTP header can have")?;
+    config.headers.push((header::USER_AGENT, own));
+    let layer = config.extra_headers_layer().map_err(|error| format!("the user to impersonate: {error}"))?;
+    let taken = |request: Request<()>| std::future::ready(Ok::<_, Infallible>(request.into_parts().0.headers));
+    let Ok(headers) = layer.layer(service_fn(taken)).call(Request::new(())).into_inner();
     Ok(headers)
 }
 
@@ -80,27 +64,6 @@ pub fn program() -> String {
     format!("kubectl-gc/{} ({system}/{architecture})", env!("CARGO_PKG_VERSION"))
 }
 
-fn value(what: &str, text: &str) -> Result<HeaderValue, String> {
-    HeaderValue::try_from(text).map_err(|_| format!("{what} has characters that no HTTP header can have"))
-}
-
-/// A key as part of a header's name: what can't be there is escaped with a percent sign (client-go's
-/// `headerKeyEscape`).
-fn escaped(key: &str) -> String {
-    let mut name = String::new();
-    for byte in key.bytes() {
-        match byte {
-            b'!' | b'#' | b'$' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' | b'|' | b'~' => {
-                name.push(char::from(byte));
-            }
-            _ if byte.is_ascii_alphanumeric() => name.push(char::from(byte)),
-            // Ignore errors: a String takes everything.
-            _ => drop(write!(name, "%{byte:02X}")),
-        }
-    }
-    name
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
@@ -109,7 +72,8 @@ mod tests {
 
     #[test]
     fn the_headers_say_who_asks() {
-        let mut user = AuthInfo {
+        let mut config = Config::new(http::Uri::from_static("https://h"));
+        config.auth_info = AuthInfo {
             token: Some("secret".to_owned().into()),
             impersonate: Some("alice".to_owned()),
             impersonate_groups: Some(vec!["a".to_owned(), "b".to_owned()]),
@@ -119,15 +83,17 @@ mod tests {
             )])),
             ..AuthInfo::default()
         };
-        let headers = of(&mut user, None).unwrap();
+        let headers = of(config.clone(), None).unwrap();
         let all = |name: &str| headers.get_all(name).iter().map(|value| value.to_str().unwrap()).collect::<Vec<_>>();
         assert_eq!(all("impersonate-user"), ["alice"]);
         assert_eq!(all("impersonate-group"), ["a", "b"]);
         assert_eq!(all("impersonate-extra-example.com%2fscopes%20%c3%a9"), ["1", "2"]);
         assert!(all("user-agent")[0].starts_with("kubectl-gc/"));
-        let bearer = authorization(&mut user).unwrap().unwrap();
+        let bearer = authorization(&mut config.auth_info).unwrap().unwrap();
         assert!(bearer == "Bearer secret" && bearer.is_sensitive());
-        assert!(authorization(&mut user).unwrap().is_none(), "the settings have nothing left");
+        assert!(authorization(&mut config.auth_info).unwrap().is_none(), "the settings have nothing left");
+        config.auth_info.impersonate = Some("a\nb".to_owned());
+        assert!(of(config, None).unwrap_err().starts_with("the user to impersonate"));
     }
 
     /// kubectl credential: a password without a name | same: none
@@ -144,7 +110,5 @@ mod tests {
             ignore_lone_password(&mut user);
             assert_eq!(authorization(&mut user), Ok(None));
         }
-        let mut user = AuthInfo { impersonate: Some("a\nb".to_owned()), ..AuthInfo::default() };
-        assert!(of(&mut user, None).unwrap_err().starts_with("the user to impersonate"));
     }
 }

@@ -1,9 +1,10 @@
 //! Credentials that are issued, expire and are renewed: those of a plugin, of an OpenID provider, and in a file.
 //!
-//! kube has all three, but runs a plugin for every request while its token has less than a minute left, never after a
-//! 401, and never again for a certificate; it spends an OpenID refresh token without saving the next one; and it sends
-//! the line break at the end of a token file. These are client-go's rules, from its `plugin/pkg/client/auth`. kubectl
-//! itself renews OpenID tokens: it knows how to save them.
+//! kube has all three, but runs a plugin twice for each client, for every request while its token has less than a
+//! minute left, never after a 401, and never again for a certificate; its errors quote what a plugin printed; it spends
+//! an OpenID refresh token without saving the next one; and it sends the line break at the end of a token file. These
+//! are client-go's rules, from its `plugin/pkg/client/auth`. kubectl itself renews OpenID tokens: it knows how to save
+//! them.
 
 pub(super) mod headers;
 mod oidc;
@@ -15,7 +16,13 @@ use std::{path::PathBuf, sync::Arc};
 use http::{HeaderMap, HeaderValue, Request, header};
 use kube::{Client, Config, client::Body};
 
-use super::{failure::Failure, kubeconfig::Origin, transport};
+use super::{
+    error::{ConnectError, Endpoint},
+    failure::Failure,
+    identity,
+    kubeconfig::Origin,
+    transport,
+};
 
 use self::{
     oidc::Oidc,
@@ -53,43 +60,51 @@ impl Clients {
     ///
     /// As in client-go, a token, a password and a certificate take precedence over a plugin
     /// (`exec.Authenticator.UpdateTransportConfig`), and a token and a password over an OpenID provider.
-    pub(super) fn new(mut config: Config, origin: Option<Origin>, user_agent: Option<&str>) -> Result<Self, Error> {
+    pub(super) fn new(
+        mut config: Config,
+        origin: Option<Origin>,
+        user_agent: Option<&str>,
+        endpoint: &Endpoint,
+    ) -> Result<Self, ConnectError> {
+        let none = |reason: String| ConnectError::Credentials { endpoint: endpoint.clone(), reason };
+        let invalid = |what: String, reason: String| ConnectError::Setting { what, reason };
+        let headers = Arc::new(headers::of(config.clone(), user_agent).map_err(none)?);
         let user = &mut config.auth_info;
         headers::ignore_lone_password(user);
-        let headers = Arc::new(headers::of(user, user_agent).map_err(Error::Credentials)?);
         let has_token = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
         let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
         let (exec, provider) = (user.exec.take(), user.auth_provider.take());
         if exec.is_some() && provider.is_some() {
             let reason = "it has both exec and auth-provider: remove one of them".to_owned();
-            return Err(Error::Setting { what: user_name(origin.as_ref()), reason });
+            return Err(invalid(user_name(origin.as_ref()), reason));
         }
         let source = match (exec, provider) {
             (Some(exec), _) if !has_token && !has_certificate => {
                 let what = format!("the credential plugin of {}", user_name(origin.as_ref()));
-                let plugin = Plugin::new(exec, config.clone()).map_err(|reason| Error::Setting { what, reason })?;
+                let plugin = Plugin::new(exec, config.clone()).map_err(|reason| invalid(what, reason))?;
                 Source::Plugin(Box::new(plugin))
             }
             (_, Some(provider)) if !has_token && provider.name == "oidc" => {
                 let what = format!("the OpenID provider of {}", user_name(origin.as_ref()));
-                Source::Oidc(Oidc::new(&provider.config, origin).map_err(|reason| Error::Setting { what, reason })?)
+                Source::Oidc(Oidc::new(&provider.config, origin).map_err(|reason| invalid(what, reason))?)
             }
             (_, Some(provider)) if !has_token => {
-                return Err(Error::Setting { what: user_name(origin.as_ref()), reason: unavailable(&provider.name) });
+                return Err(invalid(user_name(origin.as_ref()), unavailable(&provider.name)));
             }
             _ => {
                 // The file is read again and again; the token is only for the case that it is gone (client-go's
                 // `NewBearerAuthWithRefreshRoundTripper`).
                 match config.auth_info.token_file.take().filter(|_| config.auth_info.username.is_none()) {
                     Some(file) => Source::TokenFile(
-                        TokenFile::open(PathBuf::from(file), config.auth_info.token.take())
-                            .map_err(Error::Credentials)?,
+                        TokenFile::open(PathBuf::from(file), config.auth_info.token.take()).map_err(none)?,
                     ),
-                    None => Source::Fixed(headers::authorization(&mut config.auth_info).map_err(Error::Credentials)?),
+                    None => Source::Fixed(headers::authorization(&mut config.auth_info).map_err(none)?),
                 }
             }
         };
-        Ok(Clients { base: transport::client(config).map_err(Error::Kube)?, source, headers })
+        let base = transport::client(config);
+        let base = base.map_err(|error| invalid(format!("the settings for {endpoint}"), identity::explain(&error)))?;
+        Ok(Clients { base, source, headers })
     }
 
     /// A client with valid credentials. Gets new ones first if there are none, or if they have expired.
@@ -132,24 +147,8 @@ impl Lease {
 
     /// Sends a request, which has all its headers.
     pub(super) async fn send(&self, request: Request<Body>) -> Result<http::Response<Body>, Failure> {
-        let response = self.client.send(request).await.map_err(|error| Failure::of_transport(&error))?;
-        if let Some(issued) = self.issued.as_ref().filter(|_| response.status() != http::StatusCode::UNAUTHORIZED) {
-            issued.accept();
-        }
-        Ok(response)
+        self.client.send(request).await.map_err(|error| Failure::of_transport(&error))
     }
-}
-
-/// Why there are no clients.
-pub(super) enum Error {
-    /// An invalid setting: which, and why.
-    Setting {
-        what: String,
-        reason: String,
-    },
-    /// There are no credentials.
-    Credentials(String),
-    Kube(kube::Error),
 }
 
 fn user_name(origin: Option<&Origin>) -> String {

@@ -4,10 +4,7 @@ use std::{
     collections::HashMap,
     io::{self, IsTerminal as _},
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -45,15 +42,9 @@ pub(super) struct Issued {
     at: Instant,
     /// Whether it replaces a credential that the server rejected.
     replaces: bool,
-    accepted: AtomicBool,
 }
 
 impl Issued {
-    /// Notes that the server has accepted it.
-    pub(super) fn accept(&self) {
-        self.accepted.store(true, Ordering::Relaxed);
-    }
-
     fn is_expired(&self) -> bool {
         self.expires.is_some_and(|expires| Timestamp::now() > expires)
     }
@@ -127,16 +118,12 @@ impl Plugin {
     }
 
     /// A credential other than this one, which the server has rejected. Runs the plugin once for all requests that the
-    /// server rejects; `None` if its new credential was rejected, too.
+    /// server rejects; `None` if its new credential was rejected at once, too.
     pub(super) async fn renew(&self, rejected: &Arc<Issued>) -> Result<Option<Arc<Issued>>, String> {
         let mut state = self.state.lock().await;
         match &state.issued {
             Some(issued) if !Arc::ptr_eq(issued, rejected) => return Ok(Some(issued.clone())),
-            Some(issued)
-                if issued.replaces && !issued.accepted.load(Ordering::Relaxed) && issued.at.elapsed() < PAUSE =>
-            {
-                return Ok(None);
-            }
+            Some(issued) if issued.replaces && issued.at.elapsed() < PAUSE => return Ok(None),
             _ => {}
         }
         self.issue(&mut state, true).await.map(Some)
@@ -185,7 +172,6 @@ impl Plugin {
             expires: expires.transpose()?,
             at: Instant::now(),
             replaces,
-            accepted: AtomicBool::new(false),
         })
     }
 
@@ -259,15 +245,10 @@ fn output(mut plugin: Child) -> io::Result<(ExitStatus, io::Result<Vec<u8>>)> {
 
 /// Reads what a plugin of this version has printed. No message repeats any of it: it may be a token.
 fn read(printed: &[u8], wanted: &str) -> Result<Status, String> {
-    let text = String::from_utf8_lossy(printed);
-    let credential: Credential = match serde_json::from_str(&text) {
-        Ok(credential) => credential,
-        // client-go reads YAML, too.
-        Err(error) => serde_yaml::from_str(&text).map_err(|_| {
-            let place = format!("line {}, column {}", error.line(), error.column());
-            format!(" returned no ExecCredential: its output is neither JSON nor YAML of one ({place})")
-        })?,
-    };
+    // client-go reads YAML, too.
+    let credential: Credential = serde_json::from_slice(printed)
+        .or_else(|_| serde_yaml::from_slice(printed))
+        .map_err(|_| " returned no ExecCredential: its output is neither JSON nor YAML of one".to_owned())?;
     if credential.kind.as_deref().is_some_and(|kind| kind != "ExecCredential") {
         return Err(" returned no ExecCredential: its output is of another kind".to_owned());
     }

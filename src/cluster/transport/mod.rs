@@ -47,8 +47,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 type BoxError = Box<dyn Error + Send + Sync>;
 type Io = <Connector as Service<Uri>>::Response;
 
-/// A client for the server of this configuration, without its credentials: [`Lease::add_headers`] adds those. Needs a
-/// tokio runtime.
+/// A client for the server of this configuration, without its credentials and other headers: [`Lease::add_headers`]
+/// adds those. Needs a tokio runtime.
 ///
 /// [`Lease::add_headers`]: super::credentials::Lease::add_headers
 pub(super) fn client(config: Config) -> kube::Result<Client> {
@@ -56,7 +56,6 @@ pub(super) fn client(config: Config) -> kube::Result<Client> {
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
         .layer(DecompressionLayer::new().gzip(!config.disable_compression))
-        .layer(config.extra_headers_layer()?)
         .service(Transport::new(&config, settings)?);
     Ok(Client::new(service, config.default_namespace))
 }
