@@ -33,8 +33,11 @@ pub fn grouped<K: PartialEq, T>(items: impl IntoIterator<Item = (K, T)>) -> Vec<
 }
 
 /// The first few names of a list, and how many more there are: `pods, secrets and 3 more`.
-pub fn some_of(names: &[&str], most: usize) -> String {
-    format!("{}{}", names[..names.len().min(most)].join(", "), and_more(names.len().saturating_sub(most)))
+pub fn some_of<N: AsRef<str>>(names: impl IntoIterator<Item = N, IntoIter: ExactSizeIterator>, most: usize) -> String {
+    let names = names.into_iter();
+    let more = and_more(names.len().saturating_sub(most));
+    let named: Vec<N> = names.take(most).collect();
+    format!("{}{more}", named.iter().map(N::as_ref).collect::<Vec<_>>().join(", "))
 }
 
 /// A number with thousands separators: `101,204`.

@@ -238,6 +238,17 @@ impl Commands<'_> {
         self.merge(holder, &json!({"spec": {field: "Retain"}}))
     }
 
+    /// The same for several PersistentVolumes, in one command.
+    pub fn retain_all(self, volumes: &[ObjectId]) -> Option<ShellCommand> {
+        let word = |volume: &ObjectId| {
+            let name = self.snapshot.text(self.snapshot.object(*volume).name);
+            object_word("persistentvolumes", "", name).filter(|_| self.is_volume(*volume))
+        };
+        let words: Option<Vec<String>> = volumes.iter().map(word).collect();
+        let fields = json!({"spec": {"persistentVolumeReclaimPolicy": "Retain"}});
+        Some(self.kubectl.verb("patch").args(words?).args(["--type=merge", "-p", &fields.to_string()]))
+    }
+
     /// Whether [`Self::retain`] is for it.
     pub fn holds_data(self, id: ObjectId) -> bool {
         let resource = self.snapshot.resources.get(self.snapshot.object(id).resource);

@@ -56,8 +56,8 @@ pub(super) fn one_cause(causes: &BTreeSet<String>) -> String {
 /// A way to resolve a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
-    /// What it does, and which harm, in a few words: "let it go, as the collector would". The label ("Do:", "And:",
-    /// "Or:") and the punctuation are not part of it.
+    /// What it does, and which harm, in a few words: "let it go, as the collector would". What joins it to the remedy
+    /// before ("then", "or"), and the punctuation, are not part of it.
     pub what: String,
     /// Plain kubectl commands to paste, each on one line. They are independent: if one fails, the others still run. A
     /// command that must run only after another succeeded is joined to it with `&&`.

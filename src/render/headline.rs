@@ -2,6 +2,10 @@
 
 use super::{states::Fate, style::Tone};
 
+/// The longest first line of an answer, in characters, its word included: one look is enough. Only a name may make it
+/// longer.
+pub(super) const LONGEST: usize = 100;
+
 /// The word that begins the first line of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Headline {
@@ -14,6 +18,7 @@ pub(super) enum Headline {
     Waits,
     Unsure,
     Deletes,
+    Creates,
     Nothing,
     WorkToDo,
     NothingToDo,
@@ -42,6 +47,7 @@ impl Headline {
             Self::Waits => ("WAITS", Tone::Warning, Fate::Waits),
             Self::Unsure => ("UNSURE", Tone::Warning, Fate::Unsure),
             Self::Deletes => ("DELETES", Tone::Strong, Fate::Deleted),
+            Self::Creates => ("CREATES", Tone::Strong, Fate::Kept),
             Self::Nothing => ("NOTHING", Tone::Warning, Fate::Warning),
             Self::WorkToDo => ("WORK TO DO", Tone::Strong, Fate::Untouched),
             Self::NothingToDo => ("NOTHING TO DO", Tone::Good, Fate::Untouched),

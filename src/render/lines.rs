@@ -14,13 +14,16 @@ use super::{
 };
 
 /// The column after the names starts here at the latest, however long a name is.
-const MOST_ALIGNED: usize = 64;
+const MOST_ALIGNED: usize = 100;
 /// In lines with a column, remarks wrap and stand beside the name as long as they have this much room.
 const ROOM_FOR_REMARKS: usize = 28;
 /// Long words are broken if at least this much room is left; with less, the text would be unreadable anyway.
 const LEAST_BROKEN: usize = 16;
 /// The gap between two columns.
 const GAP: usize = 2;
+
+/// The indent of lines below a first line.
+pub(super) const MARGIN: usize = 2;
 
 /// One line before layout.
 #[derive(Clone, Debug)]
@@ -37,6 +40,41 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// A line with nothing but a name.
+    pub(super) fn new(name: &str) -> Self {
+        Line {
+            guide: String::new(),
+            tone: Tone::Plain,
+            name: visible(name).into_owned(),
+            fate: Fate::Untouched,
+            columns: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// A line that stands for others.
+    pub(super) fn quiet(name: &str) -> Self {
+        Line { tone: Tone::Quiet, ..Line::new(name) }
+    }
+
+    /// The same with what becomes of the object, and the column that says so.
+    pub(super) fn becomes(self, fate: Fate, column: (Tone, String)) -> Self {
+        Line { fate, columns: vec![column], ..self }
+    }
+
+    /// The same with remarks of one tone.
+    pub(super) fn remarked<T: AsRef<str>>(mut self, tone: Tone, remarks: impl IntoIterator<Item = T>) -> Self {
+        remarks.into_iter().for_each(|remark| self.remark(tone, remark.as_ref()));
+        self
+    }
+
+    /// Adds a remark, unless it is empty.
+    pub(super) fn remark(&mut self, tone: Tone, remark: &str) {
+        if !remark.is_empty() {
+            self.remarks.push((tone, visible(remark).into_owned()));
+        }
+    }
+
     fn first(&self) -> usize {
         self.guide.width() + self.name.width()
     }
@@ -121,25 +159,32 @@ impl Run {
     }
 }
 
-/// Writes a sentence of several tones that begins with a highlighted word.
+/// Writes a paragraph of several tones.
 pub(super) fn write_runs(
-    word: &str,
-    tone: Tone,
-    sentence: &[Run],
+    runs: &[Run],
+    hanging: usize,
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     // The tone of each byte of the text, as pieces.
-    let mut text = word.to_owned();
-    let mut ends = vec![(text.len(), tone)];
-    for run in std::iter::once(&Run::plain(": ")).chain(sentence) {
-        text += &visible(&run.text);
-        ends.push((text.len(), run.tone));
+    let mut text = String::new();
+    let mut ends = Vec::new();
+    for Run { tone, text: run } in runs {
+        for c in visible(run).chars() {
+            // Of several spaces in a row, one is left.
+            if c != ' ' || !text.ends_with(' ') {
+                text.push(c);
+            }
+        }
+        ends.push((text.len(), *tone));
     }
     let mut at = 0;
-    for line in words::wrapped(text.split(' '), options.width.unwrap_or(usize::MAX)) {
-        let end = at + line.len();
-        let mut painted = String::new();
+    for line in words::set(&text, options.width.unwrap_or(usize::MAX), hanging) {
+        let indent = line.len() - line.trim_start().len();
+        let mut painted = " ".repeat(indent);
+        // A line is broken at a space or inside of a word.
+        at += usize::from(text[at..].starts_with(' '));
+        let end = at + line.len() - indent;
         for (until, tone) in &ends {
             let part = at.min(end)..end.min(*until);
             if !part.is_empty() {
@@ -148,8 +193,6 @@ pub(super) fn write_runs(
             }
         }
         writeln!(out, "{painted}")?;
-        // The space at which the line is broken.
-        at = end + 1;
     }
     Ok(())
 }
@@ -162,15 +205,18 @@ pub(super) fn write_sentence(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sentence = visible(sentence);
-    let lines = words::wrapped(format!("{word}: {sentence}").split(' '), options.width.unwrap_or(usize::MAX));
-    for (index, line) in lines.iter().enumerate() {
-        match line.strip_prefix(word).filter(|_| index == 0) {
-            Some(rest) => writeln!(out, "{}{rest}", options.style.paint(tone, word))?,
-            None => writeln!(out, "{line}")?,
-        }
-    }
-    Ok(())
+    let word = Run { tone, text: word.to_owned() };
+    write_runs(&[word, Run::plain(format!(": {sentence}"))], 0, options, out)
+}
+
+/// Writes a paragraph of one tone.
+pub(super) fn write_paragraph(
+    tone: Tone,
+    text: &str,
+    options: &TextOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_runs(&[Run { tone, text: text.to_owned() }], 0, options, out)
 }
 
 fn write_one(
@@ -244,7 +290,7 @@ fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<Strin
     for (index, (_, remark)) in remarks.iter().enumerate() {
         let end = if index + 1 < remarks.len() { ";" } else { "" };
         let text = format!("{remark}{end}");
-        for word in text.split(' ').flat_map(|word| pieces(word, width)) {
+        for word in words::unbroken(&text).iter().flat_map(|word| pieces(word, width)) {
             let columns = word.width();
             match lines.last_mut() {
                 Some(line) if used + 1 + columns <= width => {

@@ -1,72 +1,162 @@
-//! The sections below an answer: a label, and what is said beside it.
+//! What stands below the first line of an answer: at most five headings, the same in all commands, in one layout.
 
 use std::{
     fmt::Display,
     io::{self, Write},
 };
 
-use unicode_width::UnicodeWidthStr;
-
 use super::{
-    doctor::set,
     escape::visible,
+    lines::{self, Line},
     output::TextOptions,
     picture::{Section, section},
     style::Tone,
+    words::set,
 };
 
-/// The width of the labels of all answers, in columns.
-pub(super) const INDENT: usize = 12;
+/// What is said below an answer, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heading {
+    /// What decides the answer, and where that can be seen.
+    Why,
+    /// What can't be brought back.
+    Lost,
+    /// What follows.
+    Then,
+    /// What else there is to know, and what is not certain.
+    Note,
+    /// What to do now.
+    Next,
+}
 
-/// A label and its paragraphs.
-pub(super) type Labelled = (&'static str, Vec<Said>);
+impl Heading {
+    const ALL: [Self; 5] = [Self::Why, Self::Lost, Self::Then, Self::Note, Self::Next];
 
-/// One paragraph of a section.
-pub(super) struct Said {
-    pub text: String,
-    /// The width of the column that the text begins with. What follows is wrapped beside it.
-    pub column: usize,
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::Why => "Why",
+            Self::Lost => "Lost",
+            Self::Then => "Then",
+            Self::Note => "Note",
+            Self::Next => "Next",
+        }
+    }
+}
+
+/// The width of the headings, in columns.
+const INDENT: usize = 6;
+/// What belongs to the line above it stands so much further to the right.
+const STEP: usize = 2;
+
+/// What is said under a heading.
+#[derive(Clone, Debug)]
+pub(super) enum Said {
+    /// A paragraph.
+    Text(String),
     /// A command or an address is never wrapped, so that it can be pasted.
-    pub is_command: bool,
+    Command(String),
+    /// Commands of which each does a part, and one that does it all.
+    Together(Vec<String>, String),
+    /// Lines of their own, and what they are.
+    Lines(String, Vec<Line>),
 }
 
 impl From<String> for Said {
     fn from(text: String) -> Self {
-        Said { text, column: 0, is_command: false }
+        Said::Text(text)
+    }
+}
+
+impl From<&str> for Said {
+    fn from(text: &str) -> Self {
+        Said::Text(text.to_owned())
     }
 }
 
 impl Said {
     pub(super) fn command(line: impl Display) -> Self {
-        Said { text: line.to_string(), column: 0, is_command: true }
+        Said::Command(line.to_string())
+    }
+
+    /// The lines of the text below its heading. A command that begins it stands beside the heading.
+    fn lines(&self, begins: bool, options: &TextOptions<'_>) -> io::Result<Vec<String>> {
+        let step = " ".repeat(STEP);
+        let room = options.width.map(|width| width.saturating_sub(INDENT));
+        let paragraph = |text: &str| set(text, room.unwrap_or(usize::MAX), STEP);
+        Ok(match self {
+            Said::Text(text) => paragraph(text),
+            Said::Command(line) | Said::Together(_, line) if begins => vec![visible(line).into_owned()],
+            Said::Command(line) | Said::Together(_, line) => vec![step + &visible(line)],
+            Said::Lines(title, rows) => {
+                let mut text = Vec::new();
+                lines::write_padded(rows.clone(), STEP, &TextOptions { width: room, ..*options }, &mut text)?;
+                let mut all = paragraph(title);
+                all.extend(String::from_utf8_lossy(&text).lines().map(str::to_owned));
+                all
+            }
+        })
     }
 }
 
-/// Writes the sections.
-pub(super) fn write(sections: &[Labelled], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for (label, said) in sections {
-        let mut label = *label;
-        for Said { text, column, is_command } in said {
-            let (column, rest) = text.split_at_checked(*column).unwrap_or(("", text));
-            let room = options.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT + column.len()));
-            let lines = if *is_command { vec![visible(rest).into_owned()] } else { set(rest, room) };
-            for (part, line) in lines.iter().enumerate() {
-                let padding = " ".repeat(INDENT.saturating_sub(label.width()));
-                let column = if part == 0 { column.to_owned() } else { " ".repeat(column.len()) };
-                writeln!(out, "{}{padding}{column}{line}", options.style.paint(Tone::Strong, label))?;
-                label = "";
+/// All that is said below an answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sections(Vec<(Heading, Said)>);
+
+impl Sections {
+    pub(super) fn add<S: Into<Said>>(&mut self, heading: Heading, said: impl IntoIterator<Item = S>) {
+        self.0.extend(said.into_iter().map(|said| (heading, said.into())));
+    }
+
+    fn of(&self, heading: Heading) -> impl Iterator<Item = &Said> {
+        self.0.iter().filter(move |(of, _)| *of == heading).map(|(_, said)| said)
+    }
+
+    /// Writes what is said, after an empty line if there is anything.
+    pub(super) fn write_below(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if !self.0.is_empty() {
+            writeln!(out)?;
+        }
+        self.write(options, out)
+    }
+
+    /// Writes what is said: each heading once, and the texts beside it.
+    pub(super) fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+        for heading in Heading::ALL {
+            let mut label = heading.word();
+            for (index, said) in self.of(heading).enumerate() {
+                for line in said.lines(index == 0, options)? {
+                    let gap = " ".repeat(INDENT - label.len());
+                    writeln!(out, "{}{gap}{line}", options.style.paint(Tone::Strong, label))?;
+                    label = "";
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
+
+    /// The sections as a picture shows them: it has rows for what are lines here.
+    pub(super) fn drawn(&self) -> Vec<Section> {
+        let line = |said: &Said| match said {
+            Said::Text(text) => Some(visible(text).split_whitespace().collect::<Vec<_>>().join(" ")),
+            Said::Command(line) | Said::Together(_, line) => Some(line.clone()),
+            Said::Lines(..) => None,
+        };
+        let drawn = |heading: Heading| section(heading, self.of(heading).filter_map(line).collect());
+        Heading::ALL.into_iter().filter_map(drawn).collect()
+    }
 }
 
-/// The sections as a picture shows them.
-pub(super) fn drawn(sections: Vec<Labelled>) -> Vec<Section> {
-    let line = |Said { text, is_command, .. }: Said| match is_command {
-        true => text.trim().to_owned(),
-        false => visible(&text).split_whitespace().collect::<Vec<_>>().join(" "),
-    };
-    let sections = sections.into_iter();
-    sections.filter_map(|(label, said)| section(label, said.into_iter().map(line).collect())).collect()
+/// The first of many, and how many more there are. One more takes no more room than the line that says so.
+pub(super) fn first_of(mut said: Vec<Said>, most: usize, wide: bool) -> Vec<Said> {
+    if !wide && said.len() > most + 1 {
+        let more = said.len() - most;
+        said.truncate(most);
+        said.push(Said::Text(more_lines(more)));
+    }
+    said
+}
+
+/// Says that lines are left out.
+pub(super) fn more_lines(more: usize) -> String {
+    format!("… and {} more: -o wide shows all", crate::wording::thousands(more))
 }

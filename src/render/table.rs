@@ -152,8 +152,8 @@ fn narrow(width: usize) -> u16 {
     u16::try_from(width).unwrap_or(u16::MAX)
 }
 
-/// A row, with each name that has no room: where the line has none either, on a line above it; and all on one line if
-/// no width is given.
+/// A row, with each name that has no room: where the line has none either, on a line above it, and the first of them
+/// beside what stands before it; all on one line if no width is given.
 fn with_long_names(line: String, row: &[String], widths: &[usize], width: Option<usize>) -> String {
     let is_long = |(cell, width): &(&String, &usize)| !has_room(cell, **width);
     let long = row.iter().zip(widths).filter(is_long).count();
@@ -165,9 +165,24 @@ fn with_long_names(line: String, row: &[String], widths: &[usize], width: Option
         return row[0].clone() + &line[row[0].width()..];
     }
     let starts = widths.iter().scan(0, |next, width| Some(std::mem::replace(next, *next + width + GAP)));
-    let names = row.iter().zip(widths).zip(starts).filter(|(cell, _)| is_long(cell));
-    let names = names.map(|((cell, _), start)| " ".repeat(start.min(width.saturating_sub(cell.width()))) + cell);
-    names.chain([line].into_iter().filter(|line| !line.is_empty())).collect::<Vec<_>>().join("\n")
+    let mut names = row.iter().zip(widths).zip(starts).filter(|(cell, _)| is_long(cell)).peekable();
+    let (before, rest) = split_at_column(&line, names.peek().map_or(0, |(_, start)| *start));
+    let rest = format!("{}{rest}", " ".repeat(before.width()));
+    let mut above = before.to_owned();
+    let mut lines = Vec::new();
+    for ((name, _), start) in names {
+        let start = if above.trim().is_empty() { start.min(width.saturating_sub(name.width())) } else { start };
+        lines.push(format!("{:<start$}{name}", above.trim_end()));
+        above.clear();
+    }
+    lines.extend((!rest.trim().is_empty()).then_some(rest));
+    lines.join("\n")
+}
+
+/// A line in two parts, the first of this width.
+fn split_at_column(line: &str, column: usize) -> (&str, &str) {
+    let end = line.char_indices().map(|(at, _)| at).find(|at| line[..*at].width() >= column);
+    line.split_at(end.unwrap_or(line.len()))
 }
 
 /// The width of the table if every row has one line.
@@ -226,6 +241,9 @@ mod tests {
         let long = [["a-name-that-does-not-fit", "1", "this stays as it is"], ["short", "20", ""]];
         assert_eq!(natural_width(&COLUMNS, &rows(&long)), 54);
         assert_eq!(lines(&COLUMNS, rows(&long), Some(54))[1], "a-name-that-does-not-fit        1  this stays as it is");
+        let columns = [Column::text("WHEN"), Column::name("NAME"), Column::text("WHY")];
+        let late = lines(&columns, rows(&[["later", "a-name-that-does-not-fit", "this is why"]]), Some(30));
+        assert_eq!(late[1], "later  a-name-that-does-not-fit\n                   this is why");
         let broken = [
             "NAME      OBJECTS  WHY",
             "a-name-that-does-not-fit\n                1  this stays as it is",

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     graph::OwnerGraph,
-    model::{Object, ObjectId, Snapshot, Symbol},
+    model::{Object, ObjectId, ResourceId, Snapshot, Symbol},
     tree::{
         Direction, Entry, Health, Mark, ReferenceStatus, ResolvedReference, State, StatusOf, Tree,
         fold::{self, Row},
@@ -21,12 +21,12 @@ use super::{
     guides::Guides,
     lines::{self, Line},
     output::TextOptions,
-    sections::INDENT,
+    sections::{Heading, Sections},
     states::{Fate, MISSING},
     style::Tone,
     tree_columns,
     tree_view::TreeView,
-    words::{KindCounts, count_kinds, full_name, plural, wrapped},
+    words::{KindCounts, count_kinds, full_name, plural},
 };
 
 /// The title of the names.
@@ -77,21 +77,13 @@ pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dy
         writeln!(out, "{}", format!("{OBJECT:<at$}  {}  {state}", titles.join("  ")).trim_end())?;
     }
     lines::write(&lines, at, 0, width, options.style, out)?;
-    if !lines.is_empty() {
-        writeln!(out)?;
-    }
     let totals = totals(view, &lone);
-    for (label, words) in &totals {
-        let lines =
-            wrapped(words.iter().map(String::as_str), options.width.unwrap_or(usize::MAX).saturating_sub(INDENT));
-        for (index, line) in lines.iter().enumerate() {
-            writeln!(out, "{:<INDENT$}{line}", if index == 0 { label } else { "" })?;
-        }
-    }
     if totals.is_empty() {
-        writeln!(out, "{}", no_objects(view.snapshot))?;
+        return writeln!(out, "{}", no_objects(view.snapshot));
     }
-    Ok(())
+    let mut sections = Sections::default();
+    sections.add(Heading::Note, totals);
+    if lines.is_empty() { sections.write(options, out) } else { sections.write_below(options, out) }
 }
 
 /// `kind.group/name` of every object, as `kubectl get -o name` prints it.
@@ -124,11 +116,8 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
             *note = escaped;
         }
     }
-    match row {
-        Row::Entry(_) | Row::Lone(_) => {
-            let name = visible(&name(snapshot, graph, tree, entry)).into_owned();
-            Line { guide, tone: Tone::Plain, name, fate: Fate::Untouched, columns: Vec::new(), remarks: notes }
-        }
+    let line = match row {
+        Row::Entry(_) | Row::Lone(_) => Line::new(&name(snapshot, graph, tree, entry)),
         Row::More { count, below, .. } => {
             if below > 0 {
                 let what = match tree.direction {
@@ -142,10 +131,10 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
                 None if count == 1 => "owner".to_owned(),
                 None => "owners".to_owned(),
             };
-            let name = visible(&format!("… {count} more {kind}")).into_owned();
-            Line { guide, tone: Tone::Quiet, name, fate: Fate::Untouched, columns: Vec::new(), remarks: notes }
+            Line::quiet(&format!("… {count} more {kind}"))
         }
-    }
+    };
+    Line { guide, remarks: notes, ..line }
 }
 
 /// An object that is Terminating waits; a tree doesn't say for whom. Otherwise the worst remark decides.
@@ -207,46 +196,45 @@ pub(crate) fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: 
     }
 }
 
-/// How many objects of which kinds there are, in words, each after its label; empty if there is none.
-pub(super) fn totals(view: &TreeView<'_>, lone: &[ObjectId]) -> Vec<(&'static str, Vec<String>)> {
+/// How many objects of which kinds there are, in words; empty if there is none.
+pub(super) fn totals(view: &TreeView<'_>, lone: &[ObjectId]) -> Vec<String> {
     let TreeView { snapshot, graph, tree, .. } = *view;
     let objects: Vec<ObjectId> = tree.objects(graph).collect();
     let in_tree = objects.len() - lone.len();
+    let lone_kinds = count_kinds(snapshot, lone.iter().copied());
     let mut totals = Vec::new();
     if in_tree > 0 {
         let noun = if in_tree == 1 { "object" } else { "objects" };
         let mut kinds = count_kinds(snapshot, objects.iter().copied());
-        for (resource, count) in count_kinds(snapshot, lone.iter().copied()) {
-            if let Some(total) = kinds.get_mut(&resource) {
+        for (resource, count) in &lone_kinds {
+            if let Some(total) = kinds.get_mut(resource) {
                 *total -= count;
             }
         }
-        totals.push(("Total", total(&format!("{in_tree} {noun}:"), snapshot, &kinds, "")));
+        totals.push(format!("{in_tree} {noun}: {}", total(snapshot, &kinds)));
     }
     if !lone.is_empty() {
-        let kinds = count_kinds(snapshot, lone.iter().copied());
         let known = if snapshot.complete() { "" } else { "known " };
-        let count = format!("{} without owners or {known}dependents:", lone.len());
-        totals.push(("Not shown", total(&count, snapshot, &kinds, "(--no-fold lists them)")));
+        let are = if lone.len() == 1 { "is" } else { "are" };
+        let kinds = total(snapshot, &lone_kinds);
+        let number = lone.len();
+        totals.push(format!(
+            "{number} without owners or {known}dependents {are} not shown: {kinds} (--no-fold lists them)"
+        ));
     }
     totals
 }
 
-fn total(count: &str, snapshot: &Snapshot, kinds: &KindCounts, after: &str) -> Vec<String> {
-    let mut words: Vec<String> = vec![count.to_owned()];
+fn total(snapshot: &Snapshot, kinds: &KindCounts) -> String {
     let mut same_name: BTreeMap<&str, usize> = BTreeMap::new();
     for resource in kinds.keys() {
         *same_name.entry(&snapshot.resources.get(*resource).kind).or_default() += 1;
     }
-    for (resource, count) in kinds.iter().filter(|(_, count)| **count > 0) {
+    let kind = |(resource, count): (&ResourceId, &usize)| {
         let resource = snapshot.resources.get(*resource);
         let ambiguous = same_name[resource.kind.as_str()] > 1 && !resource.group.is_empty();
         let group = if ambiguous { format!(".{}", resource.group) } else { String::new() };
-        words.push(visible(&format!("{count} {}{group},", plural(resource, *count))).into_owned());
-    }
-    if let Some(last) = words.last_mut() {
-        last.pop();
-    }
-    words.extend((!after.is_empty()).then(|| after.to_owned()));
-    words
+        format!("{count} {}{group}", plural(resource, *count))
+    };
+    kinds.iter().filter(|(_, count)| **count > 0).map(kind).collect::<Vec<_>>().join(", ")
 }

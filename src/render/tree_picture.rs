@@ -11,6 +11,7 @@ use super::{
     output::TextOptions,
     picture::{Levels, Objects, Picture, PictureOptions, Row, View, remarks_of, row_of, section},
     plan::located,
+    sections::Heading,
     style::Style,
     template::TemplateOptions,
     tree::{TreeLines, no_objects, totals},
@@ -44,11 +45,11 @@ pub(super) fn picture(view: &TreeView<'_>, options: &PictureOptions<'_>) -> Pict
         let points = !entry.showing.here();
         drawn.push(Row { object, parent, word, detail, points, more, ..row_of(line) });
     }
-    let totals = totals(view, &lone).into_iter().filter_map(|(label, words)| section(label, vec![words.join(" ")]));
-    let mut sections: Vec<_> = totals.collect();
-    if sections.is_empty() {
-        sections.extend(section("Total", vec![no_objects(view.snapshot).to_owned()]));
+    let mut totals = totals(view, &lone);
+    if totals.is_empty() {
+        totals.push(no_objects(view.snapshot).to_owned());
     }
+    let sections = section(Heading::Note, totals).into_iter().collect();
     let (objects, links) = objects.finish();
     let views = vec![View { name: String::new(), verdict: None, rows: drawn, waits: Vec::new(), sections }];
     Picture { kind: "Tree", title: title(view), source: String::new(), objects, links, views, shown: 0 }

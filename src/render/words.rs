@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::escape::visible;
-use crate::model::{ObjectId, Resource, ResourceId, Snapshot};
+use super::{escape::visible, lines::pieces};
+use crate::{
+    model::{ObjectId, Resource, ResourceId, Snapshot},
+    wording::{count, thousands},
+};
 
 /// The number of objects of each kind, in the order of discovery.
 pub type KindCounts = BTreeMap<ResourceId, usize>;
@@ -17,6 +20,22 @@ pub fn count_kinds(snapshot: &Snapshot, objects: impl Iterator<Item = ObjectId>)
         *counts.entry(snapshot.object(id).resource).or_default() += 1;
     }
     counts
+}
+
+/// `12 Pods, 3 Services and 9 more kinds`: at most so many kinds, or one more if that is all.
+pub fn kinds_of(
+    snapshot: &Snapshot,
+    counts: impl IntoIterator<Item = (ResourceId, usize), IntoIter: ExactSizeIterator>,
+    most: usize,
+) -> String {
+    let kind = |(resource, number): (ResourceId, usize)| {
+        format!("{} {}", thousands(number), plural(snapshot.resources.get(resource), number))
+    };
+    let counts = counts.into_iter();
+    let most = if counts.len() <= most.saturating_add(1) { counts.len() } else { most };
+    let more = counts.len() - most;
+    let kinds = counts.take(most).map(kind).collect::<Vec<_>>().join(", ");
+    if more == 0 { kinds } else { format!("{kinds} and {}", count(more, "more kind", "more kinds")) }
 }
 
 /// The name of a kind for a count: `1 Ingress`, `2 Ingresses`, `2 NetworkPolicies`, `2 Endpoints`. The plural ending is
@@ -46,8 +65,37 @@ pub fn full_name(snapshot: &Snapshot, id: ObjectId) -> String {
     visible(&name).into_owned()
 }
 
+/// A text, wrapped at `width` columns, at spaces and punctuation; lines after the first are indented by `hanging`. Line
+/// breaks in the text are escaped.
+pub(super) fn set(text: &str, width: usize, hanging: usize) -> Vec<String> {
+    let narrow = width.saturating_sub(hanging);
+    let words = unbroken(&visible(text));
+    hung(words.iter().flat_map(|word| pieces(word, narrow)), width, hanging)
+}
+
+/// The words of a text. A flag stays on one line with its namespace, and a number with what it counts.
+pub(super) fn unbroken(text: &str) -> Vec<String> {
+    let is_number = |word: &str| {
+        let number = word.trim_start_matches('(');
+        number.ends_with(|c: char| c.is_ascii_digit()) && number.chars().all(|c| c.is_ascii_digit() || c == ',')
+    };
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut().filter(|last| *last == "-n" || is_number(last)) {
+            Some(last) => *last += &format!(" {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
 /// The words, wrapped at `width` columns if their lengths allow it.
 pub fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
+    hung(words, width, 0)
+}
+
+/// The same with an indent before all lines but the first.
+fn hung<'a>(words: impl Iterator<Item = &'a str>, width: usize, hanging: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0;
     for word in words {
@@ -59,8 +107,9 @@ pub fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<St
                 used += 1 + columns;
             }
             _ => {
-                lines.push(word.to_owned());
-                used = columns;
+                let indent = if lines.is_empty() { 0 } else { hanging };
+                lines.push(" ".repeat(indent) + word);
+                used = indent + columns;
             }
         }
     }

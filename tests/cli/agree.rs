@@ -87,9 +87,9 @@ fn explain_knows_what_goes_by_itself() {
         }
         assert_eq!(&story["removal"], removal);
         let later = removal["reasons"][0]["when"]["kind"] == "Once";
-        says(&ran, &[if later { "OK: nothing deletes" } else { "WILL BE DELETED: the " }]);
+        says(&ran, &[if later { "OK: nothing deletes" } else { "WILL BE DELETED: " }, "the ", " deletes "]);
         if later {
-            says(&ran, &[" now", "Then        the "]);
+            says(&ran, &[" now", "Then  the "]);
         }
     }
 }
@@ -149,9 +149,9 @@ fn conditions_are_believed() {
         namespace["status"] = json!({"phase": "Terminating", "conditions": conditions});
         let said = conditions[0]["message"].as_str().unwrap();
         let ran = on(&[namespace.clone()], "explain ns/x");
-        says(&ran, &[&format!("{word}: Namespace/x is Terminating. The API server says why: "), said]);
+        says(&ran, &[&format!("{word}: Namespace/x is Terminating. The API server says why"), said]);
         says_not(&ran, &["the namespace is empty", "will be deleted", "nothing blocks"]);
-        assert_eq!(ran.out.split("Findings").next().unwrap().matches(said).count(), 1, "{ran}");
+        assert_eq!(ran.out.split("▲").next().unwrap().matches(said).count(), 1, "{ran}");
         let told = document(&[namespace.clone()], "explain ns/x");
         assert_eq!(told["explanations"][0]["end"]["state"], state, "{told:#}");
         let ran = on(&[namespace], "plan ns/x");
@@ -379,8 +379,12 @@ fn explain_knows_what_follows_behind_an_operator() {
     let ran = on(&objects, "explain pvc/gold -n vault");
     says(
         &ran,
-        &["WAITS: PersistentVolumeClaim/gold goes with Locker/safe once Deployment/locksmith, which is running, \
-             removes bank.dev/keys. DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data."],
+        &[
+            "WAITS: PersistentVolumeClaim/gold goes with Locker/safe once others act. DATA LOSS: see Then.",
+            "PersistentVolumeClaim/gold goes with Locker/safe once Deployment/locksmith, which is running, removes \
+             bank.dev/keys.",
+            "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.",
+        ],
     );
     let then = &document(&objects, "explain pvc/gold -n vault")["explanations"][0]["then"];
     assert_eq!(

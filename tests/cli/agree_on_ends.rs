@@ -188,7 +188,7 @@ fn a_remedy_says_which_data_goes() {
         let objects = [vec![safe.clone(), later.clone()], claim("safe").to_vec(), more].concat();
         let ran = on(&objects, "doctor -n vault");
         says(&ran, &[code, "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data."]);
-        says(&ran, &["Do:   first keep the data: set the reclaim policy of its volume to Retain"]);
+        says(&ran, &["Next  first keep the data: set the reclaim policy of its volume to Retain"]);
     }
 }
 
@@ -329,11 +329,11 @@ fn controllers_come_before_force() {
     let mut failing = running("locksmith");
     failing["status"] = json!({"replicas": 1, "unavailableReplicas": 1});
     let ran = doctor(&[stuck("bank.dev/keys", "locksmith"), failing]);
-    says(&ran, &["Do:   see why Deployment/locksmith -n vault has no ready pod", "kubectl describe deployments"]);
+    says(&ran, &["Next  see why Deployment/locksmith -n vault has no ready pod", "kubectl describe deployments"]);
     let ran = doctor(&[stuck("vault-operator.bank.dev/keys", "kubectl-edit"), running("vault-operator")]);
     says(
         &ran,
-        &["Deployment/vault-operator -n vault may be its controller", "Do:   see what Deployment/vault-operator"],
+        &["Deployment/vault-operator -n vault may be its controller", "Next  see what Deployment/vault-operator"],
     );
     let others = object(LOCKER, "other", held("bank.dev/keys", "locksmith", json!({})));
     let ran = doctor(&[stuck("bank.dev/keys", "kubectl-edit"), others, running("locksmith")]);
@@ -373,7 +373,7 @@ fn the_data_of_a_blocked_claim_can_be_kept() {
         let ran = on(&objects, "doctor -n vault");
         says(
             &ran,
-            &[code, "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.", "Do:   first keep the data"],
+            &[code, "DATA LOSS: PersistentVolumeClaim/gold -n vault loses its data.", "Next  first keep the data"],
         );
         says_not(&ran, &["left behind", "the collector deletes"]);
     }
@@ -716,7 +716,7 @@ fn what_mends_a_webhook_comes_before_what_it_refuses() {
     webhook["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE", "DELETE"]);
     let objects = [own, webhook, object(LOCKER, "other", json!({}))];
     let line = "doctor --only=blocking-cycle";
-    says(&on(&objects, line), &["Do:   first allow writes while", "And:  remove"]);
+    says(&on(&objects, line), &["Next  first allow writes while", "then remove"]);
     // The webhook spares this one.
     let spared = object(maps, "rates", json!({"ownerReferences": owners(LOCKER, &["nix"])}));
     let objects = [&objects[..], &[spared]].concat();

@@ -140,7 +140,7 @@ fn doctor_says_what_a_delete_of_the_target_would_meet() {
     ] {
         let (result, text) = doctor(target, dump);
         assert_eq!(result.as_deref(), expected, "{target}: {text}");
-        let told = text.contains("But a delete of this target would not finish: ");
+        let told = text.contains("Then  a delete of this target would not finish: ");
         assert_eq!(told, expected.is_some(), "{target}: {text}");
         let plan = format!("  kubectl gc plan --from - --assume-complete {}", target.split(' ').next().unwrap());
         assert_eq!(text.contains("kubectl gc plan "), expected.is_some(), "{plan}: {text}");

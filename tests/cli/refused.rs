@@ -104,14 +104,14 @@ fn explanations_know_what_is_refused() {
         (
             "explain cm/lost -n shop",
             &[
-                "WAITS: ConfigMap/lost is to be deleted, but the API server refuses that: webhook guard.odd.test must \
-                 allow it and does not answer.",
+                "WAITS: ConfigMap/lost is to be deleted, but the API server refuses that.",
+                "Why webhook guard.odd.test must allow it and does not answer.",
                 "The collector deletes it: its owner is gone. The API server refuses that:",
             ][..],
         ),
         ("explain secret/waits -n shop", &["is Terminating until the webhook guard.odd.test answers."]),
         ("explain cm/blocks -n shop", &["WAITS: ", "The API server refuses that: webhook guard.odd.test"]),
-        ("explain cm/left -n old", &["WAITS: ConfigMap/left is to be deleted, but the API server refuses that: "]),
+        ("explain cm/left -n old", &["WAITS: ConfigMap/left is to be deleted, but the API server refuses that."]),
         ("explain ns/old", &["STUCK: Namespace/old is Terminating until the webhook guard.odd.test answers."]),
     ] {
         let said = ran(line, DEAD, 0);

@@ -17,7 +17,7 @@ fn what_an_operator_lets_go_is_told() {
     let ran = planned("pgcluster/orders -n db", OPERATOR);
     for told in [
         "DATA LOSS: 2 volumes lose data later, 1 waits for Deployment/pg-operator; then 8 go; not certain.",
-        "Then        8 objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
+        "Then  8 objects are deleted (2 PersistentVolumeClaims, 2 PersistentVolumes, 2 Pods, 1 StatefulSet, 1 \
          PgCluster)",
         "└─ StatefulSet/orders                      » later",
         "later  ! DATA LOSS",
@@ -59,7 +59,7 @@ fn the_document_has_both_ends() {
 fn gates_count_both_ends() {
     for gate in ["--deny-effect=data-loss", "--deny=pvc", "--max=7"] {
         let ran = planned(&format!("pgcluster/orders -n db {gate}"), OPERATOR);
-        assert!(ran.code == 2 && ran.out.contains("Why         "), "{gate}: {ran}");
+        assert!(ran.code == 2 && ran.out.contains("Why   "), "{gate}: {ran}");
     }
     assert_eq!(
         planned("pgcluster/orders -n db --max=8 --deny=nodes --fail-on=never --assume-complete", OPERATOR).code,
@@ -123,7 +123,7 @@ fn what_is_stuck_on_the_way_is_told() {
     assert_eq!(ran.code, 2, "{ran}");
     for told in [
         "DATA LOSS: 2 volumes lose data later, 1 waits for pg.acme.io/finalizer; then 1 stuck; not certain.",
-        "Then        Replica/orders stays Terminating until nobody.other.io/f is removed; then 9 objects",
+        "Then  Replica/orders stays Terminating until nobody.other.io/f is removed; then 9 objects",
         "check that the controller that removes nobody.other.io/f is running (Replica/orders has this finalizer)",
     ] {
         assert!(ran.out.contains(told), "{told:?} is not in {ran}");

@@ -21,13 +21,13 @@ fn what_changes_is_shown() {
     trial.config_map("first").owned_by(&owner).create();
     cluster.seen_by_collector(&[uid(&owner)]);
     let watching = Watching::start(cluster, &["tree", "cm/owner", "-n", ns, "--watch", "--interval=1"]);
-    let shown = last_tree(&watching.until("Total"));
+    let shown = last_tree(&watching.until("Note"));
     assert!(shown.contains("ConfigMap/first") && !shown.contains("second"), "{shown}");
     let second = trial.config_map("second").owned_by(&owner).create();
-    let shown = last_tree(&watching.until("Total       3 objects"));
+    let shown = last_tree(&watching.until("Note  3 objects"));
     assert!(shown.contains("ConfigMap/second"), "{shown}");
     cluster.delete(&cluster.path_of(&second), Some("Background"), None);
-    let shown = last_tree(&watching.until("Total       2 objects"));
+    let shown = last_tree(&watching.until("Note  2 objects"));
     assert!(!shown.contains("ConfigMap/second"), "{shown}");
     // What is only the data of an object is no news.
     cluster.patch(&cluster.path_of(&owner), &json!({"data": {"key": "value"}}));
@@ -76,9 +76,9 @@ fn a_terminal_shows_one_tree() {
     let (cluster, ns) = (trial.cluster, trial.namespace.as_str());
     let owner = trial.config_map("owner").create();
     let mut terminal = cluster.gc_on_terminal(&["tree", "cm/owner", "-n", ns, "-w", "--interval=1"]);
-    terminal.shows("Total 1 object");
+    terminal.shows("Note 1 object");
     trial.config_map("dependent").owned_by(&owner).create();
-    terminal.shows("Total 2 objects");
+    terminal.shows("Note 2 objects");
     terminal.interrupts();
     let (code, shown) = terminal.ends();
     assert_eq!(code, Some(130), "{shown}");

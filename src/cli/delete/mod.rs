@@ -26,7 +26,7 @@ use crate::{
     plan::{Incomplete, Summary},
     render::{
         deletion::DeletionView,
-        plan::{BriefView, PlanView, VerdictJson},
+        plan::{PlanView, VerdictJson},
     },
     wording::{count, thousands},
 };
@@ -188,7 +188,7 @@ impl DeleteReport<'_> {
         let snapshot = &delete.session.snapshot;
         let namespace = delete.session.namespace_of(&result.plan.request.targets);
         let heading = || heading(snapshot, namespace.as_deref(), &[], more);
-        self.with_view(delete, result, |view| printer.print(&BriefView::new(view), heading))
+        self.with_view(delete, result, |view| printer.print(&view.about_to_be_done(), heading))
     }
 
     /// Calls this with a view of the plan.

@@ -7,7 +7,7 @@ use crate::{
         sweep::{SweepRules, limit, refusal},
     },
     plan::{Plan, Uncertainty},
-    render::plan::{PlanView, SweepView},
+    render::plan::PlanView,
 };
 
 use super::{
@@ -42,7 +42,7 @@ fn report(
     let snapshot = &session.snapshot;
     let namespace = namespace(session);
     let graph = rules.graph(snapshot);
-    let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
+    let view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
     let heading = || {
         let more = format!(" Nothing was changed.{}", limited(limit));
         heading(snapshot, namespace.as_deref(), &args.source.from, &more)

@@ -20,7 +20,7 @@ use crate::{
         header::header,
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
-        plan::{PlanView, SweepView},
+        plan::PlanView,
     },
     server::Propagation,
     simulate::State,
@@ -111,7 +111,7 @@ impl View<SweepPass> for PassReport<'_> {
         let namespace = namespace(&pass.session);
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);
-        let view = SweepView(PlanView::new(snapshot, &graph, &plan.plan, &[], namespace.as_deref()));
+        let view = PlanView::new(snapshot, &graph, &plan.plan, &[], namespace.as_deref());
         let more = format!("{}{again}", limited(plan.limit.as_deref()));
         let heading = || heading(snapshot, namespace.as_deref(), &[], &more);
         show_before(self.printer(), self.args.yes, |printer| printer.print(&view, heading))
@@ -146,12 +146,12 @@ impl PassReport<'_> {
         &self,
         pass: &SweepPass,
         plan: &Plan,
-        draw: fn(&Printer, &SweepView<'_>) -> Option<Picture>,
+        draw: fn(&Printer, &PlanView<'_>) -> Option<Picture>,
     ) -> Result<PassDocument, OperationError> {
         let snapshot = &pass.session.snapshot;
         let graph = pass.rules.graph(snapshot);
         let namespace = namespace(&pass.session);
-        let view = SweepView(PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref()));
+        let view = PlanView::new(snapshot, &graph, plan, &[], namespace.as_deref());
         Ok(PassDocument {
             document: fields(&view.document())?,
             names: view.other(Format::Name),

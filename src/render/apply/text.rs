@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use crate::{
-    plan::OutcomeKind,
+    plan::{Outcome, OutcomeKind},
     render::{
-        doctor::set,
+        lines,
         output::TextOptions,
         plan::{PlanView, because, kept_outside, located, lost},
-        sections::{self, Labelled, Said},
+        sections::{Heading, Said, Sections, first_of},
         style::Tone,
-        table::{Column, lines},
+        table::{self, Column},
     },
     server::Propagation,
 };
@@ -30,19 +30,17 @@ pub(super) fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut d
         "keeps" => Tone::Good,
         _ => Tone::Warning,
     };
-    for line in set(&view.verdict(), options.width.unwrap_or(usize::MAX)) {
-        writeln!(out, "{}", style.paint(tone, &line))?;
-    }
+    lines::write_paragraph(tone, &view.verdict(), options, out)?;
     writeln!(out)?;
     let mut columns = vec![Column::name("OBJECT"), Column::text("STATE")];
     columns.extend(options.wide.then_some([Column::text("APPLY"), Column::text("IN")]).into_iter().flatten());
     columns.push(Column::prose("WHY"));
     let rows: Vec<Vec<String>> = (0..view.objects.len()).map(|index| row(view, index, options.wide)).collect();
-    for (number, line) in lines(&columns, rows, options.width).iter().enumerate() {
+    for (number, line) in table::lines(&columns, rows, options.width).iter().enumerate() {
         let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(view.fate(index)).0);
         writeln!(out, "{}", style.paint(tone, line))?;
     }
-    sections(view, options, out)
+    sections(view, options).write_below(options, out)
 }
 
 fn row(view: &ApplyView<'_>, index: usize, wide: bool) -> Vec<String> {
@@ -60,11 +58,10 @@ fn row(view: &ApplyView<'_>, index: usize, wide: bool) -> Vec<String> {
     cells
 }
 
-fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {
     let apply = view.apply;
     let snapshot = &apply.scene.snapshot;
-    let mut others: Vec<String> = Vec::new();
-    for outcome in apply.others() {
+    let other = |outcome: &Outcome| {
         let what = match outcome.kind {
             OutcomeKind::Deleted => "deleted",
             OutcomeKind::Terminating => "stays Terminating",
@@ -74,33 +71,20 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write
         let told = outcome.because.as_ref();
         let told = told.map(|cause| because(snapshot, outcome.object, cause, Propagation::Background).message);
         let why = told.map(|why| format!(": {why}")).unwrap_or_default();
-        others.push(format!("{} {what}{why}", located(snapshot, outcome.object, Some(view.namespace))));
-    }
-    if others.len() > OTHERS && options.fold {
-        let more = others.len() - OTHERS;
-        others.truncate(OTHERS);
-        others.push(format!("and {more} more; -o wide shows them"));
-    }
+        Said::Text(format!("{} {what}{why}", located(snapshot, outcome.object, Some(view.namespace))))
+    };
     let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
-    let mut assumes: Vec<String> = apply.plan.assumptions.iter().map(ToString::to_string).collect();
-    assumes.insert(0, "kubectl apply sends the objects in the order of the file".to_owned());
+    let mut sections = Sections::default();
+    sections.add(Heading::Lost, lost(&plan, options.fold));
+    sections.add(Heading::Then, first_of(apply.others().map(other).collect(), OTHERS, options.wide || !options.fold));
+    sections.add(Heading::Note, kept_outside(&plan, options.fold));
     if options.wide {
+        sections.add(Heading::Note, ["assumed: kubectl apply sends the objects in the order of the file"]);
+        sections.add(Heading::Note, apply.plan.assumptions.iter().map(|assumption| format!("assumed: {assumption}")));
         let unknown = "not judged: what the API server says of fields other than metadata, what webhooks and policies \
             do, and what controllers adopt or create";
-        assumes.push(unknown.to_owned());
-    } else {
-        assumes.clear();
+        sections.add(Heading::Note, [unknown]);
     }
-    let said = |texts: Vec<String>| texts.into_iter().map(Said::from).collect();
-    let sections: [Labelled; 5] = [
-        ("Then", said(others)),
-        ("Lost", said(lost(&plan, options.fold))),
-        ("Note", said(kept_outside(&plan, options.fold))),
-        ("Assumes", said(assumes)),
-        ("Next", view.mends_anything().then(|| Said::command(view.fix)).into_iter().collect()),
-    ];
-    if sections.iter().any(|(_, said)| !said.is_empty()) {
-        writeln!(out)?;
-    }
-    sections::write(&sections, options, out)
+    sections.add(Heading::Next, view.mends_anything().then(|| Said::command(view.fix)));
+    sections
 }

@@ -5,7 +5,12 @@ use crate::{
     collector::Reason,
     model::Rule,
     plan::{Outcome, OutcomeKind},
-    render::{plan::because, states::Fate as Shown, style::Tone, words::plural},
+    render::{
+        plan::because,
+        states::Fate as Shown,
+        style::Tone,
+        words::{count_kinds, kinds_of},
+    },
     server::Propagation,
     simulate::Cause,
     wording::{count, thousands},
@@ -71,10 +76,7 @@ pub(super) fn verdict(view: &ApplyView<'_>) -> String {
 fn lost_kinds(view: &ApplyView<'_>) -> String {
     let snapshot = &view.apply.scene.snapshot;
     let lost = view.apply.objects.iter().filter(|object| object.fate.is_loss());
-    let kinds = crate::render::words::count_kinds(snapshot, lost.filter_map(|object| object.placed.object));
-    let kind =
-        |(resource, count): (&_, &usize)| format!("{count} {}", plural(snapshot.resources.get(*resource), *count));
-    kinds.iter().map(kind).collect::<Vec<_>>().join(", ")
+    kinds_of(snapshot, count_kinds(snapshot, lost.filter_map(|object| object.placed.object)), usize::MAX)
 }
 
 /// Why an object of the file has its fate.

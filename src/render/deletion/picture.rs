@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use crate::{
     act::Answered,
     plan::OutcomeKind,
-    render::picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
+    render::{
+        picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
+        sections::Heading,
+    },
     wording::count,
 };
 
@@ -51,7 +54,8 @@ pub(super) fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> 
     let (headline, sentence) = text::verdict(view);
     let verdict = Verdict { fate: headline.fate(), word: headline.word().to_owned(), sentence };
     let next = view.followed.and_then(|followed| text::next(view, followed)).map(|command| command.to_string());
-    let sections = [section("Then", view.unfinished.to_vec()), section("Next", next.into_iter().collect())];
+    let sections =
+        [section(Heading::Then, view.unfinished.to_vec()), section(Heading::Next, next.into_iter().collect())];
     // What waited when it was planned may be gone.
     let (sections, waits) = (sections.into_iter().flatten().collect(), Vec::new());
     let drawn = View { verdict: Some(verdict), rows, waits, sections, ..planned };

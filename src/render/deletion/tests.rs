@@ -108,7 +108,7 @@ fn what_came_as_foretold_takes_one_sentence() {
 #[test]
 fn what_is_stuck_is_told_with_what_holds_it() {
     let below = "\n  Pod/web-1  ■ STUCK  finalizer acme.io/drain; blocks 2 other objects\n\n\
-                 Next        kubectl gc explain --context=prod pod/web-1 -n shop\n";
+                 Next  kubectl gc explain --context=prod pod/web-1 -n shop\n";
     let target = [sent("web", Answered::Accepted)];
     for (ended, first, code) in [
         (Ended::AsPlanned, "STUCK: as planned, after 1.2s: 4 of 6 objects are deleted, 2 are left\nTerminating.\n", 2),
@@ -197,7 +197,7 @@ fn many_are_counted_unless_all_are_wanted() {
     assert!(
         text.contains("Pod/late-9 ")
             && !text.contains("late-10")
-            && text.ends_with("  … 2 more (-o wide lists them)\n"),
+            && text.ends_with("  … and 2 more: -o wide shows all\n"),
         "{text}"
     );
     assert_eq!(code, 0);

@@ -12,11 +12,10 @@ use crate::{
         tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
     },
     render::{
-        escape::visible,
         headline::Headline,
         lines::{self, Line},
         output::TextOptions,
-        sections::INDENT,
+        sections::{Heading, Said, Sections, more_lines},
         states::Fate,
         style::Tone,
     },
@@ -28,7 +27,6 @@ use super::{DeletionView, surprises, went_all_the_same};
 
 /// At most this many objects of a kind are named, unless the output is wide.
 const NAMED: usize = 10;
-const MARGIN: usize = 2;
 /// What can't be changed.
 const FAILED: (Fate, &str) = (Fate::Error, "failed");
 
@@ -40,11 +38,9 @@ pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mu
         let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
         write_lines(lines, all, options, out)?;
     }
-    if let Some(command) = view.followed.and_then(|followed| next(view, followed)) {
-        writeln!(out)?;
-        writeln!(out, "{}{command}", options.style.paint(Tone::Strong, &format!("{:<INDENT$}", "Next")))?;
-    }
-    Ok(())
+    let mut sections = Sections::default();
+    sections.add(Heading::Next, view.followed.and_then(|followed| next(view, followed)).map(Said::command));
+    sections.write_below(options, out)
 }
 
 /// Lines of one sort.
@@ -309,9 +305,8 @@ fn line(
     tone: Tone,
     remarks: Vec<String>,
 ) -> Line {
-    let remarks = remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect();
-    let name = visible(&named(object, view.namespace)).into_owned();
-    Line { guide: String::new(), tone: Tone::Plain, name, fate, columns: vec![(tone, fate.column_of(word).1)], remarks }
+    let column = (tone, fate.column_of(word).1);
+    Line::new(&named(object, view.namespace)).becomes(fate, column).remarked(Tone::Plain, remarks)
 }
 
 /// Writes an empty line, the lines, and how many more there are.
@@ -321,9 +316,7 @@ fn write_lines(lines: Vec<Line>, all: usize, options: &TextOptions<'_>, out: &mu
     }
     writeln!(out)?;
     let more = all - lines.len();
-    lines::write_padded(lines, MARGIN, options, out)?;
-    match more {
-        0 => Ok(()),
-        more => writeln!(out, "{}… {} more (-o wide lists them)", " ".repeat(MARGIN), thousands(more)),
-    }
+    let mut lines = lines;
+    lines.extend((more > 0).then(|| Line::quiet(&more_lines(more))));
+    lines::write_padded(lines, lines::MARGIN, options, out)
 }

@@ -33,7 +33,7 @@ pub use codes::CodesView;
 pub use document::{DiagnosisDocument, FindingJson};
 
 pub(super) use picture::commands;
-pub(super) use text::{is_readable, label, set};
+pub(super) use text::{Told, cures};
 
 /// A diagnosis with what is needed to print it.
 #[derive(Clone, Copy, Debug)]

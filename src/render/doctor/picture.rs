@@ -4,11 +4,14 @@ use crate::{
     doctor::{Finding, Remedy},
     graph::OwnerGraph,
     model::{ObjectId, effects::Severity},
-    render::picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
+    render::{
+        picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
+        sections::Heading,
+    },
     wording::{count, thousands},
 };
 
-use super::{DoctorView, IfDeleted, subjects::NAMED, word};
+use super::{DoctorView, subjects::NAMED, text::joint, word};
 
 /// Draws the findings. With `fold`, only the objects that the text names have rows.
 pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Picture {
@@ -41,7 +44,7 @@ pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Pi
         (None, None) => "all objects".to_owned(),
     };
     let (objects, links) = objects.finish();
-    let (verdict, sections) = (Some(verdict(view)), if_deleted(view));
+    let (verdict, sections) = (Some(verdict(view)), view.if_deleted().drawn());
     let views = vec![View { name: String::new(), verdict, rows, waits: Vec::new(), sections }];
     Picture {
         kind: "Diagnosis",
@@ -88,23 +91,18 @@ fn row_of_finding(view: &DoctorView<'_>, finding: &Finding) -> Row {
 
 /// What follows from a finding, and what mends it. The commands stand below what they do.
 fn story(finding: &Finding) -> Vec<Section> {
-    let then = section("Then", vec![finding.consequence.clone()]);
+    let then = section(Heading::Then, vec![finding.consequence.clone()]);
     let remedy = |(index, remedy): (usize, &Remedy)| {
-        let what = std::iter::once(remedy.what.clone()).chain(commands(remedy));
-        section(if index == 0 { "Do" } else { "Or" }, what.collect())
+        let what = format!("{}{}", joint(&finding.remedies, index), remedy.what);
+        std::iter::once(what).chain(commands(remedy)).collect::<Vec<_>>()
     };
-    then.into_iter().chain(finding.remedies.iter().enumerate().filter_map(remedy)).collect()
+    let next = finding.remedies.iter().enumerate().flat_map(remedy).collect();
+    then.into_iter().chain(section(Heading::Next, next)).collect()
 }
 
 /// The commands of a remedy, one per line.
 pub(in crate::render) fn commands(remedy: &Remedy) -> impl Iterator<Item = String> {
     remedy.commands.iter().map(ToString::to_string)
-}
-
-/// What no finding says: nothing is wrong before the delete.
-fn if_deleted(view: &DoctorView<'_>) -> Vec<Section> {
-    let Some(IfDeleted { verdict, plan }) = view.if_deleted else { return Vec::new() };
-    section("If deleted", vec![verdict.message().to_owned(), plan.to_string()]).into_iter().collect()
 }
 
 /// How a severity is drawn.

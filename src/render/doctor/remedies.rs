@@ -5,14 +5,11 @@ use std::collections::BTreeSet;
 use crate::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Finding, Remedy},
+    render::words::set,
     wording::count,
 };
 
-use super::{
-    DoctorView,
-    text::{label, set},
-    word,
-};
+use super::{DoctorView, text::joint, word};
 
 /// The width of comments in columns, including [`SIGN`].
 const WIDTH: usize = 80;
@@ -90,7 +87,12 @@ impl DoctorView<'_> {
             let is_mending = || !remedy.comes_first && remedies[..index].iter().all(|before| before.comes_first);
             let is_chosen = decided && !remedy.decides && (Some(index) == first || is_mending());
             let is_active = keeps(remedy) || is_chosen;
-            script.remedy(remedy, label(remedies, index), is_active);
+            let label = match joint(remedies, index) {
+                "" => "Do:",
+                "then " => "And:",
+                _ => "Or:",
+            };
+            script.remedy(remedy, label, is_active);
         }
     }
 }
@@ -112,7 +114,7 @@ impl Script {
 
     /// Adds a labelled comment; its lines are aligned after the label.
     fn said(&mut self, label: &str, text: &str) {
-        for (index, line) in set(text, WIDTH - SIGN.len() - label.len()).iter().enumerate() {
+        for (index, line) in set(text, WIDTH - SIGN.len() - label.len(), 0).iter().enumerate() {
             let label = if index == 0 { label.to_owned() } else { " ".repeat(label.len()) };
             self.line(&format!("{SIGN}{label}{line}"));
         }

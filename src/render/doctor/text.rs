@@ -10,47 +10,47 @@ use crate::{
     model::{Origin, effects::Severity, gaps::each_once},
     render::{
         escape::visible,
-        lines::pieces,
+        lines::{self, Run},
         output::TextOptions,
+        sections::{Heading, Said, Sections},
         states::FINDING,
-        style::{Style, Tone},
-        words::wrapped,
+        style::Tone,
     },
-    wording::{and_more, count, thousands},
+    wording::{count, some_of, thousands},
 };
 
 use super::{DoctorView, IfDeleted, all_remedies, examined, looked_at, subjects::listed, word};
 
-/// The indent of what a finding says, in columns.
-pub(super) const MARGIN: usize = 2;
-/// The indent of text after a label ("Then:").
-const LABELLED: usize = MARGIN + 6;
-/// The indent of commands.
-const COMMANDS: usize = LABELLED + 2;
 /// A longer command, in bytes, is printed in the script only.
 const LONGEST: usize = 4_000;
 /// At most this many kinds are named.
 const NAMED_KINDS: usize = 6;
 /// At most this many commands of each remedy are shown.
 const SHOWN: usize = 3;
+/// Lines of a title after the first are indented by so much.
+const HANGING: usize = 2;
+
+/// The remedies that stand above, if they come first: their commands are not repeated.
+pub(in crate::render) type Told<'f> = FxHashSet<&'f [ShellCommand]>;
 
 /// Writes the verdict and every finding.
 pub(super) fn write(view: &DoctorView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let findings = &view.diagnosis.findings;
-    // Where there is no terminal, nothing is wrapped, so that it can be searched for.
-    let page = Page { width: options.width.unwrap_or(usize::MAX), style: options.style };
     if findings.is_empty() {
+        let said = view.nothing_found();
         let tone = if view.snapshot.is_empty() { Tone::Warning } else { Tone::Good };
-        page.write(&view.nothing_found(), tone, 0, 0, out)?;
-        return view.write_if_deleted(&page, out);
+        let (word, rest) = said.split_at(said.find([' ', ':']).unwrap_or(said.len()));
+        let word = Run { tone, text: word.to_owned() };
+        lines::write_runs(&[word, Run::plain(rest)], 0, options, out)?;
+    } else {
+        writeln!(out, "{}.", view.counts())?;
     }
-    writeln!(out, "{}.", view.counts())?;
-    let mut told = FxHashSet::default();
+    let mut told = Told::default();
     for finding in findings {
         writeln!(out)?;
-        view.write_one(finding, options.wide, &page, &mut told, out)?;
+        view.write_one(finding, options, &mut told, out)?;
     }
-    view.write_if_deleted(&page, out)
+    view.if_deleted().write_below(options, out)
 }
 
 impl DoctorView<'_> {
@@ -95,19 +95,19 @@ impl DoctorView<'_> {
     /// The kinds that were read, or the first of them.
     fn kinds_read(&self) -> String {
         let (_, kinds) = examined(self.snapshot, self.namespace_alone());
-        let named = kinds.iter().take(NAMED_KINDS).map(|id| self.snapshot.resources.get(*id).kind.as_str());
-        let more = and_more(kinds.len().saturating_sub(NAMED_KINDS));
-        format!("{}{more}", named.collect::<Vec<_>>().join(", "))
+        some_of(kinds.iter().map(|id| self.snapshot.resources.get(*id).kind.as_str()), NAMED_KINDS)
     }
 
     /// What no finding says: nothing is wrong before the delete.
-    fn write_if_deleted(&self, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Some(IfDeleted { verdict, plan }) = self.if_deleted else { return Ok(()) };
-        let target = if self.targets == Some(1) { "this target" } else { "these targets" };
-        let text = format!("But a delete of {target} would not finish: {}", verdict.message());
-        writeln!(out)?;
-        page.write(&text, Tone::Warning, 0, MARGIN, out)?;
-        writeln!(out, "{}{plan}", " ".repeat(MARGIN))
+    pub(super) fn if_deleted(&self) -> Sections {
+        let mut sections = Sections::default();
+        if let Some(IfDeleted { verdict, plan }) = self.if_deleted {
+            let target = if self.targets == Some(1) { "this target" } else { "these targets" };
+            let text = format!("a delete of {target} would not finish: {}", verdict.message());
+            sections.add(Heading::Then, [text]);
+            sections.add(Heading::Next, [Said::command(plan)]);
+        }
+        sections
     }
 
     /// Writes one finding.
@@ -115,13 +115,7 @@ impl DoctorView<'_> {
     /// # Errors
     /// The writer's.
     pub fn write_finding(&self, finding: &Finding, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.write_one(
-            finding,
-            options.wide,
-            &Page { width: options.width.unwrap_or(usize::MAX), style: options.style },
-            &mut FxHashSet::default(),
-            out,
-        )
+        self.write_one(finding, options, &mut Told::default(), out)
     }
 
     /// The first line of a finding.
@@ -133,13 +127,11 @@ impl DoctorView<'_> {
         visible(&format!("{} {}{subject}", word(finding.severity), finding.code.name())).into_owned()
     }
 
-    /// `told` has what must be done first and stands above: its commands are not repeated.
     fn write_one<'f>(
         &self,
         finding: &'f Finding,
-        wide: bool,
-        page: &Page<'_>,
-        told: &mut FxHashSet<&'f [ShellCommand]>,
+        options: &TextOptions<'_>,
+        told: &mut Told<'f>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let tone = match finding.severity {
@@ -147,26 +139,54 @@ impl DoctorView<'_> {
             Severity::Warning => Tone::Warning,
             Severity::Note => Tone::Quiet,
         };
-        page.write(&format!("{FINDING} {}", self.title(finding)), tone, 0, MARGIN, out)?;
-        if let Some(examples) = self.examples(&finding.objects).filter(|_| !wide) {
-            page.write(&examples, Tone::Plain, MARGIN, MARGIN, out)?;
+        let word = format!("{FINDING} {}", word(finding.severity));
+        let title = self.title(finding);
+        let rest = title.split_once(' ').map_or("", |(_, rest)| rest);
+        let examples = self.examples(&finding.objects).filter(|_| !options.wide);
+        let examples = examples.map(|examples| format!(" ({examples})")).unwrap_or_default();
+        let rest = Run::plain(format!(" {rest}{examples}"));
+        lines::write_runs(&[Run { tone, text: word }, rest], HANGING, options, out)?;
+        let mut sections = Sections::default();
+        sections.add(Heading::Why, [finding.message.clone()]);
+        sections.add(Heading::Then, Some(finding.consequence.clone()).filter(|text| !text.is_empty()));
+        if options.wide {
+            sections.add(Heading::Note, self.details(finding));
         }
-        page.write(&finding.message, Tone::Plain, MARGIN, MARGIN, out)?;
-        page.labelled("Then:", &finding.consequence, out)?;
-        for (index, remedy) in finding.remedies.iter().enumerate() {
-            let label = label(&finding.remedies, index);
-            if remedy.comes_first && !told.insert(&remedy.commands) {
-                page.labelled(label, &format!("{} (see above)", remedy.what), out)?;
-                continue;
-            }
-            page.labelled(label, &remedy.what, out)?;
-            page.commands(remedy, out)?;
-        }
-        if finding.remedies.iter().any(|remedy| remedy.commands.len() > shown(remedy).len()) {
-            writeln!(out, "  {}  {}", page.style.paint(Tone::Strong, "All:"), all_remedies(self.again, finding.code))?;
-        }
-        if wide { self.write_details(finding, out) } else { Ok(()) }
+        sections.add(Heading::Next, cures(finding, usize::MAX, self.again, told));
+        sections.write(options, out)
     }
+}
+
+/// What mends a finding: at most so many remedies, and the command that prints what is left out.
+pub(in crate::render) fn cures<'f>(
+    finding: &'f Finding,
+    most: usize,
+    doctor: &ShellCommand,
+    told: &mut Told<'f>,
+) -> Vec<Said> {
+    let remedies = &finding.remedies;
+    let mut said = Vec::new();
+    let mut is_cut = remedies.len() > most;
+    for (index, remedy) in remedies.iter().take(most).enumerate() {
+        let what = format!("{}{}", joint(remedies, index), remedy.what);
+        if remedy.comes_first && !told.insert(&remedy.commands) {
+            said.push(Said::Text(format!("{what} (see above)")));
+            continue;
+        }
+        said.push(Said::Text(what));
+        let shown = shown(remedy);
+        let (some, more) = (shown.len(), remedy.commands.len() - shown.len());
+        said.extend(shown.into_iter().map(Said::Command));
+        is_cut |= more > 0;
+        said.extend((more > 0).then(|| match some {
+            0 => Said::Command(format!("… {} too long to be shown here", count(more, "command", "commands"))),
+            _ => Said::Command(format!("… and {} more", thousands(more))),
+        }));
+    }
+    if is_cut {
+        said.extend([Said::from("all remedies:"), Said::command(all_remedies(doctor, finding.code))]);
+    }
+    said
 }
 
 /// The first few commands of a remedy that are short enough to read.
@@ -175,76 +195,15 @@ fn shown(remedy: &Remedy) -> Vec<String> {
 }
 
 /// Whether a command is short enough to read.
-pub(in crate::render) fn is_readable(command: &str) -> bool {
+fn is_readable(command: &str) -> bool {
     command.len() <= LONGEST
 }
 
-/// The width and style of the text.
-struct Page<'a> {
-    width: usize,
-    style: &'a Style,
-}
-
-impl Page<'_> {
-    /// Writes a text. Its first word has the tone; lines after the first are indented by `hanging`.
-    fn write(&self, text: &str, tone: Tone, margin: usize, hanging: usize, out: &mut dyn Write) -> io::Result<()> {
-        let lines = set(text, self.width.saturating_sub(hanging));
-        for (index, line) in lines.iter().enumerate() {
-            let mark = line.strip_prefix(FINDING).filter(|rest| !rest.is_empty()).map_or(0, |_| FINDING.len() + 1);
-            let head = || line[mark..].find([' ', ':']).map_or(line.len(), |end| mark + end);
-            let (head, rest) = if index == 0 { line.split_at(head()) } else { ("", &**line) };
-            let margin = if index == 0 { margin } else { hanging };
-            writeln!(out, "{}{}{rest}", " ".repeat(margin), self.style.paint(tone, head))?;
-        }
-        Ok(())
-    }
-
-    /// Writes a text after a label; nothing if the text is empty.
-    fn labelled(&self, label: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        for (index, line) in set(text, self.width.saturating_sub(LABELLED)).iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let gap = " ".repeat(LABELLED - MARGIN - label.len());
-            writeln!(out, "  {}{gap}{line}", self.style.paint(Tone::Strong, label))?;
-        }
-        Ok(())
-    }
-
-    /// Writes the first few commands, each on its own line and never wrapped, so that they can be pasted.
-    fn commands(&self, remedy: &Remedy, out: &mut dyn Write) -> io::Result<()> {
-        let margin = " ".repeat(COMMANDS);
-        let shown = shown(remedy);
-        for command in &shown {
-            writeln!(out, "{margin}{command}")?;
-        }
-        let more = remedy.commands.len() - shown.len();
-        match (shown.len(), more) {
-            (_, 0) => {}
-            (0, more) => writeln!(out, "{margin}… {} too long to be shown here", count(more, "command", "commands"))?,
-            (_, more) => writeln!(out, "{margin}… and {} more", thousands(more))?,
-        }
-        Ok(())
-    }
-}
-
 /// What stands before a remedy: the others are alternatives to the first one, but all that comes first is done as well.
-pub(in crate::render) fn label(remedies: &[Remedy], index: usize) -> &'static str {
+pub(super) fn joint(remedies: &[Remedy], index: usize) -> &'static str {
     match index.checked_sub(1).map(|before| &remedies[before]) {
-        None => "Do:",
-        Some(before) if before.comes_first => "And:",
-        Some(_) => "Or:",
+        None => "",
+        Some(before) if before.comes_first => "then ",
+        Some(_) => "or ",
     }
-}
-
-/// Wraps a text at `width` columns, at spaces and punctuation. Line breaks in the text are escaped, and a flag stays on
-/// one line with its namespace.
-pub(in crate::render) fn set(text: &str, width: usize) -> Vec<String> {
-    let text = visible(text);
-    let mut words: Vec<String> = Vec::new();
-    for word in text.split(' ').filter(|word| !word.is_empty()) {
-        match words.last_mut().filter(|last| *last == "-n") {
-            Some(flag) => *flag += &format!(" {word}"),
-            None => words.push(word.to_owned()),
-        }
-    }
-    wrapped(words.iter().flat_map(|word| pieces(word, width)), width)
 }

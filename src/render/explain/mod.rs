@@ -22,6 +22,7 @@ use crate::{
         picture::{Picture, PictureOptions},
         plan::located,
     },
+    wording::some_of,
 };
 
 use document::ExplanationDocument;
@@ -89,10 +90,6 @@ impl ExplainView<'_> {
 
     /// The first few names, and how many more there are.
     fn names(&self, objects: &[ObjectId], most: usize) -> String {
-        let named: Vec<String> = objects.iter().take(most).map(|object| self.name(*object)).collect();
-        match objects.len() - named.len() {
-            0 => named.join(", "),
-            more => format!("{} and {more} more", named.join(", ")),
-        }
+        some_of(objects.iter().map(|object| self.name(*object)), most)
     }
 }

@@ -9,7 +9,7 @@ use crate::{
         explain::{Blocks, OwnerState, ReferenceStory},
     },
     model::{ObjectId, Reference},
-    render::{escape::visible, guides::Guides, lines::Line, style::Tone},
+    render::{guides::Guides, lines::Line, style::Tone},
     tree::ResolvedReference,
 };
 
@@ -95,14 +95,8 @@ fn line(view: &ExplainView<'_>, object: ObjectId, row: &Row<'_>, guide: String, 
     if row.cut {
         remarks.push("has more owners: see kubectl gc tree --owners".to_owned());
     }
-    Line {
-        guide,
-        tone: Tone::Plain,
-        name: visible(&name).into_owned(),
-        fate,
-        columns: vec![(tone, word.to_owned())],
-        remarks: remarks.into_iter().map(|remark| (Tone::Plain, visible(&remark).into_owned())).collect(),
-    }
+    let line = Line::new(&name).becomes(fate, (tone, word.to_owned())).remarked(Tone::Plain, remarks);
+    Line { guide, ..line }
 }
 
 fn blocks(story: &ReferenceStory) -> Option<&'static str> {

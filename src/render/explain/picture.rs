@@ -18,10 +18,10 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
     let mut all_sections = Vec::new();
     let several = view.explanations.len() > 1;
     for explanation in view.explanations {
-        let (headline, sentence) = words::verdict(view, explanation, options.now);
+        let words::Verdict { headline, sentence, .. } = words::verdict(view, explanation, options.now);
         let at = rows.len();
         let name = view.name(explanation.object);
-        let sections: Vec<Section> = sections::of_picture(view, explanation, !options.fold);
+        let sections: Vec<Section> = sections::sections(view, explanation, !options.fold, options.now).drawn();
         rows.push(Row {
             object: Some(objects.add(explanation.object)),
             word: headline.word().to_owned(),
@@ -55,7 +55,7 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
     }
     let verdict = match view.explanations {
         [one] => {
-            let (headline, sentence) = words::verdict(view, one, options.now);
+            let words::Verdict { headline, sentence, .. } = words::verdict(view, one, options.now);
             Some(Verdict { fate: headline.fate(), word: headline.word().to_owned(), sentence })
         }
         _ => None,

@@ -1,88 +1,81 @@
 //! The sections below the trees of an explanation: a label and its text.
 
-use std::{
-    fmt::Display,
-    io::{self, Write},
-};
-
 use rustc_hash::FxHashSet;
 
 use crate::{
     doctor::{
-        Explanation, Finding, Remedy,
+        Explanation, Finding,
         explain::{Attention, FinalizerStory, Follows, ReferenceStory, RootCause},
     },
-    model::{ObjectId, ResourceId, Rule, Symbol, facts::Condition},
+    model::{ObjectId, Rule, Symbol, facts::Condition},
     plan::Uncertainty,
     render::{
-        doctor::{all_remedies, is_readable, label, word},
-        output::TextOptions,
-        picture::Section,
-        sections::{Labelled, Said, drawn, write as write_sections},
+        doctor::{Told, cures, word},
+        sections::{Heading, Said, Sections},
         states::FINDING,
-        words::plural,
+        words::kinds_of,
     },
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State},
     wording::{count, thousands},
 };
 
 use super::{
-    ExplainView,
-    words::{self, because_of, is_idle, is_later, removed},
+    ExplainView, TreeLine, owners, text,
+    words::{self, Removed, because_of, is_idle, is_later, removed},
 };
 
 /// At most this many objects are named in a line.
 pub(super) const NAMED: usize = 3;
-/// At most this many causes, and commands of a remedy, are shown.
+/// At most this many causes are shown.
 const TOLD: usize = 5;
 /// At most this many finalizers are described.
 const FINALIZERS: usize = 20;
 
-/// Writes the sections of an explanation.
-pub(super) fn write(
-    view: &ExplainView<'_>,
-    explanation: &Explanation,
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    write_sections(&sections(view, explanation, options.wide), options, out)
-}
+/// All that is said below the verdict on an object.
+pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool, now: Option<i64>) -> Sections {
+    let mut sections = Sections::default();
+    let verdict = words::verdict(view, explanation, now);
+    for (heading, said) in &verdict.rest {
+        sections.add(*heading, [said.as_str()]);
+    }
+    let lines = |tree: Vec<TreeLine>| tree.into_iter().map(|line| line.line).collect();
+    if text::tells_waits(explanation) {
+        let waits = lines(text::waiting_lines(view, explanation, wide));
+        sections.add(Heading::Why, [Said::Lines(format!("{}:", text::WAITS_FOR), waits)]);
+    }
+    if !explanation.references.is_empty() {
+        let owners = lines(owners::lines(view, explanation, wide));
+        sections.add(Heading::Why, [Said::Lines(format!("{}:", text::OWNED_BY), owners)]);
+    }
+    sections.add(Heading::Why, finalizers(view, explanation));
+    sections.add(Heading::Why, causes(view, explanation));
+    sections.add(Heading::Why, conditions(view, explanation, &verdict.sentence));
 
-/// The sections as a picture shows them.
-pub(super) fn of_picture(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Section> {
-    drawn(sections(view, explanation, wide))
-}
-
-/// A command or an address, below the sentence that it belongs to.
-fn command(line: impl Display) -> Said {
-    Said::command(format!("  {line}"))
-}
-
-fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<Labelled> {
-    let then = end(view, explanation).into_iter().chain(removed_later(view, explanation));
-    let lost = Some(explanation.end.lost.trim_start()).filter(|lost| !lost.is_empty()).map(str::to_owned);
+    sections.add(Heading::Then, next(explanation, wide));
+    sections.add(Heading::Then, end(view, explanation));
+    sections.add(Heading::Then, removed_later(view, explanation));
+    sections.add(Heading::Then, Some(explanation.end.lost.trim_start()).filter(|lost| !lost.is_empty()));
     // The verdict tells of all others.
     let stuck = explanation.later.as_ref().filter(|later| later.state == State::Stuck);
     let in_the_end = stuck.map(|later| match &explanation.end.refused {
         Some(_) => later.lost.trim_start().to_owned(),
-        None => words::in_the_end(view, explanation.object, later),
+        None => words::in_the_end(view, explanation.object, later).1.join(" "),
     });
-    let in_the_end = in_the_end.filter(|said| !said.is_empty());
-    let ifs = explanation.conditions.iter().map(|condition| format!("if {}.", condition.message));
-    let then = next(explanation, wide).into_iter().chain(then.chain(lost).chain(in_the_end).chain(ifs).map(Said::from));
-    let findings = explanation.findings.iter();
-    let why = [finalizers(view, explanation), causes(view, explanation), conditions(view, explanation)];
-    let why = why.into_iter().flatten();
-    let note = [content(view, explanation), dependents(view, explanation), waiting(view, explanation)];
-    let note = note.into_iter().flatten();
-    let sections = [
-        ("Why", why.collect()),
-        ("Note", note.collect()),
-        ("Then", then.collect()),
-        ("Findings", findings.flat_map(|finding| finding_told(view, explanation, finding, wide)).collect()),
-        ("Rules", if wide { rules(explanation) } else { Vec::new() }),
-    ];
-    sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+    sections.add(Heading::Then, in_the_end.filter(|said| !said.is_empty()));
+    sections.add(Heading::Then, explanation.conditions.iter().map(|condition| format!("if {}.", condition.message)));
+
+    sections.add(Heading::Note, content(view, explanation));
+    sections.add(Heading::Note, dependents(view, explanation));
+    sections.add(Heading::Note, waiting(view, explanation));
+    sections.add(Heading::Note, explanation.findings.iter().map(|finding| finding_told(view, explanation, finding)));
+    if wide {
+        sections.add(Heading::Note, rules(explanation));
+    }
+    let mut told = Told::default();
+    for finding in &explanation.findings {
+        sections.add(Heading::Next, mended(view, explanation, finding, wide, &mut told));
+    }
+    sections
 }
 
 fn finalizers(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
@@ -103,7 +96,7 @@ fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     if !view.snapshot.is_namespace(explanation.object) {
         return Vec::new();
     }
-    let kinds = by_kind(view, explanation.content.iter().map(|(kind, number)| (*kind, *number)));
+    let kinds = kinds_of(view.snapshot, explanation.content.iter().map(|(kind, number)| (*kind, *number)), usize::MAX);
     let all = explanation.content.values().sum();
     vec![match all {
         0 => "it contains nothing that was read".to_owned().into(),
@@ -111,17 +104,10 @@ fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     }]
 }
 
-/// `2 Pods, 1 ConfigMap`
-fn by_kind(view: &ExplainView<'_>, kinds: impl Iterator<Item = (ResourceId, usize)>) -> String {
-    let kinds = kinds
-        .map(|(kind, number)| format!("{} {}", thousands(number), plural(view.snapshot.resources.get(kind), number)));
-    kinds.collect::<Vec<_>>().join(", ")
-}
-
 fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let dependents = &explanation.dependents;
     let mut said: Vec<Said> = Vec::new();
-    let kinds = by_kind(view, dependents.kinds.iter().map(|(kind, (all, _))| (*kind, *all)));
+    let kinds = kinds_of(view.snapshot, dependents.kinds.iter().map(|(kind, (all, _))| (*kind, *all)), usize::MAX);
     // Of the dependents that are waited for, those that are never deleted come first.
     let blocking = match &explanation.next.next {
         Next::WaitForDependents(blocking) => view.names(blocking, NAMED),
@@ -154,13 +140,12 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
 }
 
 /// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, and the first line doesn't say.
-fn conditions(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
+fn conditions(view: &ExplainView<'_>, explanation: &Explanation, sentence: &str) -> Vec<Said> {
     if !view.snapshot.object(explanation.object).terminating() {
         return Vec::new();
     }
-    let (_, headline) = words::verdict(view, explanation, None);
     let said = view.snapshot.facts.said_to_keep(explanation.object).into_iter().map(Condition::in_words);
-    said.filter(|words| !headline.contains(words)).map(|words| format!("{words}.").into()).collect()
+    said.filter(|words| !sentence.contains(words)).map(|words| format!("{words}.").into()).collect()
 }
 
 fn waiting(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
@@ -211,7 +196,7 @@ fn next(explanation: &Explanation, wide: bool) -> Vec<Said> {
     let is_told = match explanation.next.next {
         Next::Nothing(NoAction::OnItsWayOut) => {
             let Some(Follows { message, keep }) = &explanation.next.follows else { return Vec::new() };
-            let keep = keep.iter().flat_map(|(keep, again)| [Said::from(keep.clone()), command(again)]);
+            let keep = keep.iter().flat_map(|(keep, again)| [Said::from(keep.clone()), Said::command(again)]);
             return std::iter::once(Said::from(message.clone())).chain(keep).collect();
         }
         Next::Nothing(NoAction::OwnersSolid | NoAction::NoOwners) | Next::WaitForDependents(_) => !wide,
@@ -242,7 +227,7 @@ fn rules(explanation: &Explanation) -> Vec<Said> {
             rules.push(rule);
         }
     }
-    rules.into_iter().flat_map(|rule| [Said::from(rule.title().to_owned()), command(rule.url())]).collect()
+    rules.into_iter().flat_map(|rule| [Said::from(rule.title().to_owned()), Said::command(rule.url())]).collect()
 }
 
 /// The projected outcome, if it says more than the next step.
@@ -273,37 +258,34 @@ fn end(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
 /// Which controller removes it once something has happened.
 fn removed_later(view: &ExplainView<'_>, explanation: &Explanation) -> Option<String> {
     let removal = explanation.removal.as_ref().filter(|removal| is_later(removal))?;
-    Some(removed(view, removal, "it", None))
+    let Removed { controller, deletes, when, why } = removed(view, removal, None);
+    Some(format!("{controller} {deletes} it{when}: {why}"))
 }
 
-fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding, wide: bool) -> Vec<Said> {
+/// A finding, and what follows from it.
+fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Finding) -> String {
     let others: Vec<ObjectId> = finding.objects.iter().copied().filter(|id| *id != explanation.object).collect();
     let whose = match (finding.objects.contains(&explanation.object), others.len()) {
         (true, 0) => String::new(),
         (true, some) => format!(" (and {some} more)"),
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
-    let mut said: Vec<Said> = vec![
-        format!("{FINDING} {} {}{whose}: {}", word(finding.severity), finding.code.name(), finding.message).into(),
-        format!("Then: {}", finding.consequence).into(),
-    ];
-    // With what comes first, the first remedy that mends it.
-    let told = finding.remedies.iter().position(|remedy| !remedy.comes_first).map_or(1, |mends| mends + 1);
-    for (index, remedy) in finding.remedies.iter().take(if wide { usize::MAX } else { told }).enumerate() {
-        said.push(format!("{} {}", label(&finding.remedies, index), remedy.what).into());
-        if wide || is_short(remedy) {
-            said.extend(remedy.commands.iter().map(command));
-        }
-    }
-    let all = finding.remedies.iter().take(told).any(|remedy| !is_short(remedy));
-    if !wide && (finding.remedies.len() > told || all) {
-        said.push("All remedies:".to_owned().into());
-        said.push(command(all_remedies(view.doctor, finding.code)));
-    }
-    said
+    let (word, code) = (word(finding.severity), finding.code.name());
+    format!("{FINDING} {word} {code}{whose}: {} {}", finding.message, finding.consequence).trim_end().to_owned()
 }
 
-/// Whether all commands are short enough to read.
-fn is_short(remedy: &Remedy) -> bool {
-    remedy.commands.len() <= TOLD && remedy.commands.iter().all(|command| is_readable(&command.to_string()))
+/// What mends a finding: with what comes first, the first remedy that mends it, or all.
+fn mended<'f>(
+    view: &ExplainView<'_>,
+    explanation: &Explanation,
+    finding: &'f Finding,
+    wide: bool,
+    told: &mut Told<'f>,
+) -> Vec<Said> {
+    let most = finding.remedies.iter().position(|remedy| !remedy.comes_first).map_or(1, |mends| mends + 1);
+    let mut said = cures(finding, if wide { usize::MAX } else { most }, view.doctor, told);
+    if let (Some(Said::Text(first)), 2..) = (said.first_mut(), explanation.findings.len()) {
+        *first = format!("{}: {first}", finding.code.name());
+    }
+    said
 }

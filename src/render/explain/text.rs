@@ -11,11 +11,9 @@ use crate::{
     },
     model::ObjectId,
     render::{
-        escape::visible,
         guides::Guides,
         lines::{self, Line},
         output::TextOptions,
-        states::Fate,
         style::Tone,
     },
     simulate::{Controllers, State},
@@ -24,15 +22,14 @@ use crate::{
 
 use super::{
     ExplainView, Subject, TreeLine,
-    owners::{self, DEEPEST},
-    sections, words,
+    owners::DEEPEST,
+    sections,
+    words::{self, Verdict},
 };
 
-/// The headings of the trees.
-pub(super) const WAITS_FOR: &str = "Waits for";
-pub(super) const OWNED_BY: &str = "Owned by";
-/// The indent of a tree.
-const MARGIN: usize = 2;
+/// What the trees are.
+pub(super) const WAITS_FOR: &str = "waits for";
+pub(super) const OWNED_BY: &str = "owned by";
 /// At most this many blockers are shown below each line, unless the output is wide.
 const SHOWN: usize = 5;
 
@@ -54,21 +51,14 @@ pub(super) fn write_verdict(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (headline, sentence) = words::verdict(view, explanation, options.now);
+    let Verdict { headline, sentence, .. } = words::verdict(view, explanation, options.now);
     lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)
 }
 
 impl ExplainView<'_> {
     fn write_one(&self, explanation: &Explanation, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
         write_verdict(self, explanation, options, out)?;
-        writeln!(out)?;
-        if tells_waits(explanation) {
-            write_tree(WAITS_FOR, waiting_lines(self, explanation, options.wide), options, out)?;
-        }
-        if !explanation.references.is_empty() {
-            write_tree(OWNED_BY, owners::lines(self, explanation, options.wide), options, out)?;
-        }
-        sections::write(self, explanation, options, out)
+        sections::sections(self, explanation, options.wide, options.now).write_below(options, out)
     }
 }
 
@@ -79,51 +69,24 @@ pub(super) fn tells_waits(explanation: &Explanation) -> bool {
     explanation.waits.len() > 1 || takes_time
 }
 
-fn write_tree(heading: &str, lines: Vec<TreeLine>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", options.style.paint(Tone::Strong, heading))?;
-    lines::write_padded(lines.into_iter().map(|line| line.line).collect(), MARGIN, options, out)?;
-    writeln!(out)
-}
-
 /// The lines of what an object waits for.
 pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<TreeLine> {
     let causes = explanation.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
     let rows = folded(&explanation.waits, wide);
     let guides = Guides::of(rows.iter().map(|row| row.depth()));
-    let line = |(row, guide): (&Row<'_>, String)| match row {
-        Row::More(_, more) => Line {
-            guide,
-            tone: Tone::Quiet,
-            name: format!("… {} more", thousands(*more)),
-            fate: Fate::Untouched,
-            columns: Vec::new(),
-            remarks: Vec::new(),
-        },
-        Row::Line(waiting) => {
-            let (state, word) = words::waiting(view.snapshot, waiting);
-            Line {
-                guide,
-                tone: Tone::Plain,
-                name: visible(&view.name(waiting.object)).into_owned(),
-                fate: state,
-                columns: vec![state.column_of(word)],
-                remarks: remarks(view, explanation.object, &causes, waiting)
-                    .iter()
-                    .map(|remark| (Tone::Plain, visible(remark).into_owned()))
-                    .collect(),
+    let line = |(row, guide): (&Row<'_>, String)| {
+        let (subject, line) = match row {
+            Row::More(_, more) => (Subject::Several, Line::quiet(&format!("… {} more", thousands(*more)))),
+            Row::Line(waiting) => {
+                let (fate, word) = words::waiting(view.snapshot, waiting);
+                let line = Line::new(&view.name(waiting.object)).becomes(fate, fate.column_of(word));
+                let remarks = remarks(view, explanation.object, &causes, waiting);
+                (Subject::Object(waiting.object), line.remarked(Tone::Plain, remarks))
             }
-        }
-    };
-    let subject = |row: &Row<'_>| match row {
-        Row::More(..) => Subject::Several,
-        Row::Line(waiting) => Subject::Object(waiting.object),
-    };
-    let line = |(row, guide): (&Row<'_>, String)| TreeLine {
-        depth: row.depth(),
-        subject: subject(row),
-        points: matches!(row, Row::Line(waiting) if waiting.above),
-        line: line((row, guide)),
+        };
+        let points = matches!(row, Row::Line(waiting) if waiting.above);
+        TreeLine { depth: row.depth(), subject, points, line: Line { guide, ..line } }
     };
     rows.iter().zip(guides).map(line).collect()
 }

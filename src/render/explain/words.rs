@@ -1,6 +1,7 @@
 //! The verdict on an object, and words for states.
 
 use rustc_hash::FxHashSet;
+use unicode_width::UnicodeWidthStr;
 
 use crate::{
     collector::Reason,
@@ -8,13 +9,14 @@ use crate::{
         Code, Explanation, Finding,
         explain::{Later, Waiting},
     },
-    model::{ObjectId, Rule, Snapshot, effects::Severity},
+    model::{ObjectId, Rule, Snapshot, effects::Severity, facts::Condition},
     plan::Uncertainty,
     reclaim::{End, Removal, When},
     render::{
-        headline::Headline,
+        headline::{Headline, LONGEST},
         plan::because,
         reclaim::{when, why},
+        sections::Heading,
         states::Fate,
         style::Tone,
     },
@@ -26,11 +28,41 @@ use crate::{
 
 use super::{ExplainView, sections::NAMED};
 
-/// The longest words of the API server in a first line, in bytes.
-const LONGEST_SAID: usize = 120;
+/// What is said of what nobody is known to finish.
+const UNKNOWN_END: &str = ", and no controller is known to finish it";
 
-/// A word, and a sentence.
-pub(super) type Verdict = (Headline, String);
+/// The verdict on an object.
+pub(super) struct Verdict {
+    pub headline: Headline,
+    pub sentence: String,
+    /// What the line has no room for.
+    pub rest: Vec<(Heading, String)>,
+}
+
+impl Verdict {
+    fn new(headline: Headline, sentence: impl Into<String>) -> Self {
+        Verdict { headline, sentence: sentence.into(), rest: Vec::new() }
+    }
+
+    /// The first of these that fits a line, or the last: each with what it leaves out.
+    fn fitting(headline: Headline, choices: impl IntoIterator<Item = (String, Vec<(Heading, String)>)>) -> Self {
+        let mut choices = choices.into_iter().map(|(sentence, rest)| Verdict { headline, sentence, rest }).peekable();
+        let fits = |verdict: &Verdict| headline.word().len() + ": ".len() + verdict.sentence.width() <= LONGEST;
+        loop {
+            match choices.next() {
+                Some(choice) if fits(&choice) || choices.peek().is_none() => return choice,
+                Some(_) => {}
+                None => return Verdict::new(headline, ""),
+            }
+        }
+    }
+
+    /// `WHAT: WHY.`, or where that is too long, why stands below.
+    fn with(headline: Headline, what: &str, joint: &str, why: &str) -> Self {
+        let rest = vec![(Heading::Why, format!("{why}."))];
+        Self::fitting(headline, [(format!("{what}{joint}{why}."), Vec::new()), (format!("{what}."), rest)])
+    }
+}
 
 /// What will happen to an object, in a line.
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
@@ -42,37 +74,47 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
     let why = because_of(view, explanation);
     match &explanation.end.outcome {
         _ if explanation.end.uncertain == Some(Uncertainty::Order) => {
-            (Headline::Unsure, format!("whether {name} is deleted depends on the order of events."))
+            Verdict::new(Headline::Unsure, format!("whether {name} is deleted depends on the order of events."))
         }
         // The end may not be known; the beginning is.
         outcome if explanation.end.uncertain.is_some() && outcome.leaves() && explanation.next.deletes() => {
+            let what = format!("the collector is about to delete {name}");
             let then = "when it is gone depends on something that could not be read";
-            (Headline::WillBeDeleted, format!("the collector is about to delete {name}; {then}."))
+            Verdict::with(Headline::WillBeDeleted, &what, "; ", then)
         }
         _ if explanation.end.uncertain.is_some() => {
-            (Headline::Unsure, format!("what happens to {name} depends on something that could not be read."))
+            let what = format!("what happens to {name} depends on something that could not be read.");
+            Verdict::new(Headline::Unsure, what)
         }
         ProjectedOutcome::Goes if explanation.next.next.writes() && is_idle(explanation) => {
-            (Headline::Waits, format!("the collector should delete {name}, and does not: see the findings below."))
+            Verdict::new(Headline::Waits, format!("the collector should delete {name}, and does not: see Note."))
         }
-        // The section "Next" says why.
+        // Under "Then" it says why.
         ProjectedOutcome::Goes if explanation.next.deletes() => {
-            (Headline::WillBeDeleted, format!("the collector is about to delete {name}."))
+            Verdict::new(Headline::WillBeDeleted, format!("the collector is about to delete {name}."))
         }
-        ProjectedOutcome::Goes => (Headline::WillBeDeleted, format!("{name}: {why}.")),
+        ProjectedOutcome::Goes => Verdict::with(Headline::WillBeDeleted, &name, ": ", &why),
         ProjectedOutcome::Changes { terminating: true, .. } => {
+            let until = || format!(" until {}", until(view, explanation));
             let (headline, stays) = match explanation.end.state {
-                Some(State::Waiting) => {
-                    (Headline::Waits, format!("stays Terminating until {}", until(view, explanation)))
-                }
-                Some(State::Unknown) => {
-                    (Headline::Depends, format!("stays Terminating until {}", until(view, explanation)))
-                }
-                _ => (Headline::Stuck, format!("stays Terminating{}", for_ever(view, explanation))),
+                Some(State::Waiting) => (Headline::Waits, until()),
+                Some(State::Unknown) => (Headline::Depends, until()),
+                _ => (Headline::Stuck, for_ever(view, explanation)),
             };
-            (headline, format!("{name} will be deleted ({why}) and {stays}."))
+            let goes = format!("{name} will be deleted");
+            let reason = (Heading::Why, format!("{why}."));
+            let short = if stays == UNKNOWN_END { stays.clone() } else { format!(" and stays Terminating{stays}") };
+            let later = (Heading::Why, format!("it stays Terminating{stays}."));
+            let choices = [
+                (format!("{goes} ({why}) and stays Terminating{stays}."), Vec::new()),
+                (format!("{goes}{short}."), vec![reason.clone()]),
+                (format!("{goes}, and stays Terminating."), vec![reason, later]),
+            ];
+            Verdict::fitting(headline, choices)
         }
-        ProjectedOutcome::Changes { .. } => (Headline::Changes, format!("{name} is kept, but changed: {why}.")),
+        ProjectedOutcome::Changes { .. } => {
+            Verdict::with(Headline::Changes, &format!("{name} is kept, but changed"), ": ", &why)
+        }
         ProjectedOutcome::Stays => match &explanation.removal {
             Some(removal) if explanation.end.refused.is_none() && !is_later(removal) => {
                 let headline = match (removal.doubt(), removal.end) {
@@ -81,28 +123,48 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
                     (None, End::Terminating) => Headline::Waits,
                     (None, End::Gone) => Headline::WillBeDeleted,
                 };
-                (headline, format!("{}.", removed(view, removal, &name, now)))
+                let Removed { controller, deletes, when, why } = removed(view, removal, now);
+                let goes = if deletes == "deletes" { "is deleted" } else { "may be deleted" };
+                let reason = |why: String| vec![(Heading::Why, why)];
+                let choices = [
+                    (format!("{controller} {deletes} {name}{when}: {why}."), Vec::new()),
+                    (format!("{controller} {deletes} {name}{when}."), reason(format!("{why}."))),
+                    (format!("{name} {goes}{when}."), reason(format!("{controller} {deletes} it: {why}."))),
+                ];
+                Verdict::fitting(headline, choices)
             }
             // The collector or the namespace controller tries again and again.
             _ if let Some(refused) = explanation.end.refused.as_ref().filter(|_| explanation.end.undeleted) => {
-                (Headline::Waits, format!("{name} is to be deleted, but the API server refuses that: {refused}."))
+                let what = format!("{name} is to be deleted, but the API server refuses that");
+                Verdict::with(Headline::Waits, &what, ": ", refused)
             }
             removal => {
                 if let Some(later) = explanation.later.as_ref().filter(|later| later.state != State::Stuck) {
                     let waits = later.state == State::Waiting;
                     let headline = if waits { Headline::Waits } else { Headline::Depends };
-                    return (headline, in_the_end(view, explanation.object, later));
+                    let (goes, ends) = in_the_end(view, explanation.object, later);
+                    let loses = if later.lost.is_empty() { "" } else { " DATA LOSS: see Then." };
+                    let below = |ends: &[String]| ends.iter().map(|end| (Heading::Then, end.clone())).collect();
+                    let choices = [
+                        (ends.join(" "), Vec::new()),
+                        (format!("{}{loses}", ends[0]), below(&ends[1..])),
+                        (format!("{goes} others act.{loses}"), below(&ends)),
+                    ];
+                    return Verdict::fitting(headline, choices);
                 }
                 let now = if removal.is_some() || explanation.later.is_some() { " now" } else { "" };
-                let kept = format!("{} {name}{now}{}.", nothing(view, explanation), why_it_stays(explanation));
-                (Headline::Ok, kept)
+                let kept = format!("{} {name}{now}", nothing(view, explanation));
+                match why_it_stays(explanation) {
+                    why if why.is_empty() => Verdict::new(Headline::Ok, format!("{kept}.")),
+                    why => Verdict::with(Headline::Ok, &kept, ": ", &why),
+                }
             }
         },
     }
 }
 
-/// What follows for an object once others have done their part.
-pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later) -> String {
+/// What follows for an object once others have done their part: how the first sentence begins, and all of them.
+pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later) -> (String, Vec<String>) {
     let name = view.names(&[object], NAMED);
     let owners: Vec<ObjectId> =
         later.once.iter().map(|finished| finished.object).filter(|other| *other != object).collect();
@@ -118,10 +180,13 @@ pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later
             let until = until_who_is_done(view.snapshot, &later.controllers, held_by);
             let until = until.unwrap_or_else(|| deleted(view, &later.waits_for));
             let goes = if uncertain { "may be deleted" } else { "will be deleted" };
-            (goes, format!(". Then it stays Terminating until {until}"))
+            (goes, format!("Then it stays Terminating until {until}."))
         }
     };
-    format!("{name} {goes}{with} once {once}{then}.{}", later.lost)
+    let goes = format!("{name} {goes}{with} once");
+    let mut sentences = vec![format!("{goes} {once}."), then, later.lost.trim_start().to_owned()];
+    sentences.retain(|sentence| !sentence.is_empty());
+    (goes, sentences)
 }
 
 /// Whether a finding says that the collector doesn't do its work on the object.
@@ -144,8 +209,17 @@ pub(super) fn is_later(removal: &Removal) -> bool {
     matches!(removal.reason().when, When::Once { .. })
 }
 
-/// Which controller deletes an object, when, and why: a clause.
-pub(super) fn removed(view: &ExplainView<'_>, removal: &Removal, name: &str, now: Option<i64>) -> String {
+/// Which controller deletes an object, when, and why: clauses.
+pub(super) struct Removed {
+    pub controller: String,
+    /// Whether it does is not certain: `may delete`.
+    pub deletes: &'static str,
+    /// What goes with it, and when.
+    pub when: String,
+    pub why: String,
+}
+
+pub(super) fn removed(view: &ExplainView<'_>, removal: &Removal, now: Option<i64>) -> Removed {
     let reason = removal.reason();
     let deletes = if removal.doubt().is_some() { "may delete" } else { "deletes" };
     let when = now.or(view.snapshot.time()).map(|now| format!(" {}", when(&reason.when, now))).unwrap_or_default();
@@ -155,22 +229,26 @@ pub(super) fn removed(view: &ExplainView<'_>, removal: &Removal, name: &str, now
         Rule::R12_10 => ("", " with all its data"),
         _ => ("", ""),
     };
-    let why = why(view.snapshot, removal);
-    format!("the {controller}{} {deletes} {name}{data}{when}: {why}", reason.controller)
+    Removed {
+        controller: format!("the {controller}{}", reason.controller),
+        deletes,
+        when: format!("{data}{when}"),
+        why: why(view.snapshot, removal),
+    }
 }
 
 fn why_it_stays(explanation: &Explanation) -> String {
     if let Some(refused) = &explanation.end.refused {
-        return format!(": the API server refuses to change it: {refused}");
+        return format!("the API server refuses to change it: {refused}");
     }
     let why = match &explanation.next.next {
-        Next::Nothing(NoAction::OwnersSolid) if explanation.references.len() == 1 => ": its owner keeps it",
-        Next::Nothing(NoAction::OwnersSolid) => ": its owners keep it",
+        Next::Nothing(NoAction::OwnersSolid) if explanation.references.len() == 1 => "its owner keeps it",
+        Next::Nothing(NoAction::OwnersSolid) => "its owners keep it",
         Next::Nothing(NoAction::NoOwners) => "",
-        Next::Nothing(NoAction::Unmappable(_) | NoAction::InvalidScope(_)) => ": the collector cannot process it",
-        Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_)) => ": the collector ignores it",
+        Next::Nothing(NoAction::Unmappable(_) | NoAction::InvalidScope(_)) => "the collector cannot process it",
+        Next::Nothing(NoAction::NotWatched | NoAction::SharedUid(_)) => "the collector ignores it",
         // The collector would delete it, but it still exists.
-        Next::Delete(..) | Next::Unblock => ": the API server refuses that",
+        Next::Delete(..) | Next::Unblock => "the API server refuses that",
         _ => "",
     };
     why.to_owned()
@@ -183,45 +261,66 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         _ => "is Terminating".to_owned(),
     };
     let said = view.snapshot.facts.said_to_keep(explanation.object);
-    let failures = said.iter().filter(|condition| condition.fails());
+    let what = format!("{name} {since}");
+    // What does not fit stands below: all that the API server says does, unless the first line has it.
+    let says = |headline: Headline, of: &dyn Fn(&Condition) -> bool| {
+        let of: Vec<&Condition> = said.iter().copied().filter(|condition| of(condition)).collect();
+        let words: Vec<String> = of.iter().map(|condition| condition.in_words()).collect();
+        let short: Vec<&str> = words.iter().filter_map(|words| words.split(':').next()).collect();
+        let says = |why: String| (format!("{what}. The API server says why{why}."), Vec::new());
+        let choices = [format!(": {}", words.join("; ")), format!(": {}", short.join(", ")), String::new()];
+        Verdict::fitting(headline, choices.map(says))
+    };
+    let until = |headline: Headline| {
+        let until = until(view, explanation);
+        let rest = vec![(Heading::Why, format!("it stays until {until}."))];
+        Verdict::fitting(
+            headline,
+            [(format!("{what} until {until}."), Vec::new()), (format!("{what} until others act: see Why."), rest)],
+        )
+    };
     match (&explanation.end.outcome, explanation.end.state) {
-        _ if explanation.end.uncertain.is_some() && said.is_empty() => (
+        _ if explanation.end.uncertain.is_some() && said.is_empty() => Verdict::with(
             Headline::Unsure,
-            format!("{name} {since}; what happens next depends on something that could not be read."),
+            &what,
+            "; ",
+            "what happens next depends on something that could not be read",
         ),
         // What the API server says comes before what we foretell.
         (outcome, _) if *outcome != ProjectedOutcome::Goes && said.iter().any(|condition| condition.fails()) => {
-            let (words, kinds) = failures.map(|condition| (condition.in_words(), condition.kind.clone())).unzip();
-            (Headline::Stuck, format!("{name} {since}. The API server says why: {}.", in_short(words, kinds)))
+            says(Headline::Stuck, &Condition::fails)
         }
         (ProjectedOutcome::Goes, _) if explanation.next.may_wait => {
-            (Headline::Unsure, format!("{name} {since}; dependents that could not be read may have to be freed first."))
+            let why = "dependents that could not be read may have to be freed first";
+            Verdict::with(Headline::Unsure, &what, "; ", why)
         }
         (ProjectedOutcome::Goes, _) if in_trouble(explanation) => {
-            (Headline::Waits, format!("{name} {since}, and should go by itself: Findings say why it does not."))
+            Verdict::new(Headline::Waits, format!("{what}, and should go by itself: see Note."))
         }
         (outcome, Some(State::Unknown)) | (outcome @ ProjectedOutcome::Goes, _) if !said.is_empty() => {
-            let (words, kinds) = said.iter().map(|it| (it.in_words(), it.kind.clone())).unzip();
             let goes = *outcome == ProjectedOutcome::Goes;
-            let headline = if goes { Headline::Waits } else { Headline::Depends };
-            (headline, format!("{name} {since}. The API server says why: {}.", in_short(words, kinds)))
+            says(if goes { Headline::Waits } else { Headline::Depends }, &|_| true)
         }
-        (ProjectedOutcome::Goes, _) => (Headline::WillBeDeleted, format!("{name} {since}, and nothing blocks that.")),
-        (_, Some(State::Waiting)) => (Headline::Waits, format!("{name} {since} until {}.", until(view, explanation))),
-        (_, Some(State::Unknown)) => (Headline::Depends, format!("{name} {since} until {}.", until(view, explanation))),
-        _ => (Headline::Stuck, format!("{name} {since}{}.", for_ever(view, explanation))),
+        (ProjectedOutcome::Goes, _) => {
+            Verdict::new(Headline::WillBeDeleted, format!("{what}, and nothing blocks that."))
+        }
+        (_, Some(State::Waiting)) => until(Headline::Waits),
+        (_, Some(State::Unknown)) => until(Headline::Depends),
+        _ if is_all_known(view, explanation) => until(Headline::Stuck),
+        _ => Verdict::new(Headline::Stuck, format!("{what}{UNKNOWN_END}.")),
     }
 }
 
-/// What conditions say, if that is short; else their types, and the section below has the rest.
-fn in_short(words: Vec<String>, kinds: Vec<String>) -> String {
-    let words = words.join("; ");
-    if words.len() <= LONGEST_SAID { words } else { kinds.join(", ") }
+/// What nobody is known to do, to follow `stays Terminating`.
+fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
+    match is_all_known(view, explanation) {
+        true => format!(" until {}", until(view, explanation)),
+        false => UNKNOWN_END.to_owned(),
+    }
 }
 
-/// What nobody is known to do, to follow `is Terminating`.
-fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
-    let last = last_of(explanation);
+/// Whether it is known of all that an object waits for what would end that.
+fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
     let is_known = |line: &&Waiting| {
         let refused = |holder: &BlockedBy| {
             use BlockedBy::{Api, Policy, Said, Schema, Webhook};
@@ -229,10 +328,8 @@ fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
         };
         line.state != State::Stuck || view.snapshot.facts.has_finished(line.object) || line.held_by.iter().any(refused)
     };
-    match !last.is_empty() && last.iter().all(is_known) {
-        true => format!(" until {}", until(view, explanation)),
-        false => ", and no controller is known to finish it".to_owned(),
-    }
+    let last = last_of(explanation);
+    !last.is_empty() && last.iter().all(is_known)
 }
 
 /// What waits for nothing else but what goes by itself.

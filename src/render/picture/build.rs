@@ -1,6 +1,6 @@
 //! Rows of a picture from lines of a text.
 
-use crate::render::{lines::Line, states::word_in, style::Tone};
+use crate::render::{lines::Line, sections::Heading, states::word_in, style::Tone};
 
 use super::{Row, Section};
 
@@ -37,6 +37,6 @@ pub(in crate::render) fn remarks_of(remarks: &[(Tone, String)]) -> String {
 }
 
 /// A section, if it has lines.
-pub(in crate::render) fn section(label: &str, lines: Vec<String>) -> Option<Section> {
-    (!lines.is_empty()).then(|| Section { label: label.to_owned(), lines })
+pub(in crate::render) fn section(heading: Heading, lines: Vec<String>) -> Option<Section> {
+    (!lines.is_empty()).then(|| Section { label: heading.word().to_owned(), lines })
 }

@@ -171,7 +171,7 @@ pub struct Row {
     pub commands: Vec<String>,
 }
 
-/// Lines below a label: `Outside`, `Assumes`.
+/// Lines below a heading: `Why`, `Next`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Section {
     pub label: String,

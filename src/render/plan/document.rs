@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::{
     document::{Head, ObjectJson, ReferenceJson},
-    model::{Gap, ObjectId, Snapshot},
-    plan::{After, Alternative, Incomplete, JointEnd, Outcome, Summary, Then},
+    model::{ObjectId, Snapshot},
+    plan::{After, Afterwards, Alternative, Incomplete, JointEnd, Note, Outcome, OutsideEffect, Summary, Then},
     server::Propagation,
     simulate::{BlockedBy, Cause, Controllers, FinalizerController, Finished, foreign_spec_finalizers},
 };
@@ -18,53 +18,23 @@ use super::{
     obstacles::ObstacleJson,
     sections::{StepJson, steps},
     set_claims::ClaimsJson,
-    side_effects_document::{AfterwardsJson, EffectJson, NoteJson},
+    side_effects::describe,
     unlisted_contents::{AlsoDeletesJson, DeletedLaterJson, also_deletes, deleted_later},
     verdict::VerdictJson,
 };
 
-/// A plan as JSON or YAML.
+/// A plan or a sweep as JSON or YAML.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PlanDocument<'a> {
+pub(super) struct PlanDocument<'a> {
     #[serde(flatten)]
     head: Head,
     verdict: VerdictJson,
-    propagation: &'static str,
-    targets: Vec<ObjectJson<'a>>,
-    #[serde(flatten)]
-    course: CourseJson<'a>,
-    other_policies: Vec<OtherPolicyJson>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    obstacles: Vec<ObstacleJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    gates: Vec<GateJson<'a>>,
+    // A sweep has neither policies nor targets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    kept: Option<Vec<KeptJson<'a>>>,
+    propagation: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    also_kept: Option<Vec<ObjectJson<'a>>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    remaining: Vec<RemainingJson<'a>>,
-}
-
-/// A sweep as JSON or YAML.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SweepDocument<'a> {
-    #[serde(flatten)]
-    head: Head,
-    verdict: VerdictJson,
-    #[serde(flatten)]
-    course: CourseJson<'a>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    obstacles: Vec<ObstacleJson<'a>>,
-    remaining: Vec<RemainingJson<'a>>,
-}
-
-/// What plans and sweeps share: the outcomes of all objects.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CourseJson<'a> {
+    targets: Option<Vec<ObjectJson<'a>>>,
     outcomes: Vec<OutcomeJson<'a>>,
     effects: Vec<EffectJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -83,6 +53,19 @@ struct CourseJson<'a> {
     deleted_later: Vec<DeletedLaterJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     next: Vec<StepJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_policies: Option<Vec<OtherPolicyJson>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    obstacles: Vec<ObstacleJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    gates: Vec<GateJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<Vec<KeptJson<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    also_kept: Option<Vec<ObjectJson<'a>>>,
+    /// What is Terminating already, and stays so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remaining: Option<Vec<RemainingJson<'a>>>,
 }
 
 /// What follows once all others have done their part.
@@ -213,54 +196,21 @@ impl SummaryJson {
 }
 
 impl<'a> PlanDocument<'a> {
-    /// The document of a plan.
-    pub fn of(view: &PlanView<'a>) -> Self {
+    pub(super) fn of(view: &PlanView<'a>) -> Self {
         let instead = |(propagation, summary): &(Propagation, Summary)| OtherPolicyJson {
             propagation: propagation.name(),
             summary: SummaryJson::of(*summary),
         };
+        let (plan, is_sweep) = (view.plan, view.is_sweep());
+        let targets = plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id));
+        let remaining: Vec<_> = plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect();
+        // What could not be read, and what a dump leaves out of what may follow.
+        let gaps = view.snapshot.gaps_and(Incomplete::of(view.snapshot, plan).unseen);
         PlanDocument {
-            head: Head::of("Plan", &gaps(view), view.snapshot),
+            head: Head::of(if is_sweep { "Sweep" } else { "Plan" }, &gaps, view.snapshot),
             verdict: VerdictJson::of(view),
-            propagation: view.plan.request.propagation.name(),
-            targets: view.plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id)).collect(),
-            course: CourseJson::of(view),
-            other_policies: view.instead.iter().map(instead).collect(),
-            obstacles: ObstacleJson::all_of(view),
-            gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
-            kept: keep::kept(view),
-            also_kept: keep::stays(view),
-            remaining: remaining(view),
-        }
-    }
-}
-
-/// What is Terminating already, and stays so.
-fn remaining<'a>(view: &PlanView<'a>) -> Vec<RemainingJson<'a>> {
-    view.plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect()
-}
-
-/// What could not be read, and what a dump leaves out of what may follow.
-fn gaps(view: &PlanView<'_>) -> Vec<Gap> {
-    view.snapshot.gaps_and(Incomplete::of(view.snapshot, view.plan).unseen)
-}
-
-impl<'a> SweepDocument<'a> {
-    /// The document of a sweep.
-    pub(super) fn of(view: &PlanView<'a>, verdict: VerdictJson) -> Self {
-        SweepDocument {
-            head: Head::of("Sweep", &gaps(view), view.snapshot),
-            verdict,
-            course: CourseJson::of(view),
-            obstacles: ObstacleJson::all_of(view),
-            remaining: remaining(view),
-        }
-    }
-}
-
-impl<'a> CourseJson<'a> {
-    fn of(view: &PlanView<'a>) -> Self {
-        CourseJson {
+            propagation: (!is_sweep).then(|| plan.request.propagation.name()),
+            targets: (!is_sweep).then(|| targets.collect()),
             outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             effects: view.plan.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
             claims: view.plan.claims.iter().map(|claims| ClaimsJson::of(view.snapshot, claims)).collect(),
@@ -283,6 +233,12 @@ impl<'a> CourseJson<'a> {
             also_deletes: also_deletes(view),
             deleted_later: deleted_later(view),
             next: steps(view),
+            other_policies: (!is_sweep).then(|| view.instead.iter().map(instead).collect()),
+            obstacles: ObstacleJson::all_of(view),
+            gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
+            kept: keep::kept(view),
+            also_kept: keep::stays(view),
+            remaining: (is_sweep || !remaining.is_empty()).then_some(remaining),
         }
     }
 }
@@ -407,5 +363,74 @@ impl<'a> AfterJson<'a> {
         };
         let gone = AfterJson { deleted: true, terminating: None, finalizers: None, owner_references: None };
         after.map_or(gone, state)
+    }
+}
+
+/// An effect outside the graph.
+#[derive(Debug, Serialize)]
+pub(super) struct EffectJson<'a> {
+    object: ObjectJson<'a>,
+    kind: &'static str,
+    severity: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related: Vec<ObjectJson<'a>>,
+}
+
+/// A part of the request that has no effect.
+#[derive(Debug, Serialize)]
+struct NoteJson<'a> {
+    object: ObjectJson<'a>,
+    kind: &'static str,
+    message: String,
+}
+
+/// What a controller does after the delete.
+#[derive(Debug, Serialize)]
+struct AfterwardsJson<'a> {
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<ObjectJson<'a>>,
+    message: String,
+}
+
+impl<'a> EffectJson<'a> {
+    /// An effect as JSON shows it.
+    pub(super) fn of(snapshot: &'a Snapshot, effect: &'a OutsideEffect) -> Self {
+        EffectJson {
+            object: ObjectJson::of(snapshot, effect.object),
+            kind: effect.kind.name(),
+            severity: effect.severity().name(),
+            message: &effect.message,
+            related: effect.related.iter().map(|object| ObjectJson::of(snapshot, *object)).collect(),
+        }
+    }
+}
+
+impl<'a> NoteJson<'a> {
+    /// A note as JSON shows it.
+    pub(super) fn of(snapshot: &'a Snapshot, note: &Note, propagation: Propagation) -> Self {
+        NoteJson {
+            object: ObjectJson::of(snapshot, note.object),
+            kind: note.kind.name(),
+            message: note.kind.message(propagation),
+        }
+    }
+}
+
+impl<'a> AfterwardsJson<'a> {
+    /// A controller's reaction as JSON shows it.
+    pub(super) fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
+        let (what, message) = describe(snapshot, after);
+        let by = match after {
+            Afterwards::Recreated { by }
+            | Afterwards::RecreatedEmpty { by }
+            | Afterwards::MayBeRecreated { by }
+            | Afterwards::Adopted { by }
+            | Afterwards::AdoptedBy { by } => Some(by),
+            Afterwards::MirroredAgain { node } => Some(node),
+            Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted => None,
+        };
+        AfterwardsJson { what, by: by.map(|by| ObjectJson::of(snapshot, by)), message }
     }
 }

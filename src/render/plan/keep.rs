@@ -8,7 +8,7 @@ use crate::{
     plan::{Afterwards, Kept, Unkeepable},
     server::Propagation,
     simulate::Cut,
-    wording::count,
+    wording::{count, some_of},
 };
 
 use super::{
@@ -95,11 +95,7 @@ fn adopted(view: &PlanView<'_>, kept: &[ObjectId]) -> Option<String> {
 
 /// The first few of these objects.
 pub(super) fn some(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
-    let names: Vec<String> = objects.iter().take(NAMED).map(|object| name(view, *object, None)).collect();
-    match objects.len() - names.len() {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
+    some_of(objects.iter().map(|object| name(view, *object, None)), NAMED)
 }
 
 /// The flags that repeat the request; empty without `--keep`.

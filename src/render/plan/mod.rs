@@ -1,7 +1,6 @@
 //! Plans and sweeps, as text and as documents.
 
 mod because;
-mod brief;
 mod details;
 mod document;
 mod forest;
@@ -15,18 +14,15 @@ mod radius;
 mod sections;
 mod set_claims;
 mod side_effects;
-mod side_effects_document;
 mod sweep;
 mod text;
 mod unlisted_contents;
 mod verdict;
 
-pub use brief::BriefView;
-pub use document::{PlanDocument, SummaryJson, SweepDocument};
+pub use document::SummaryJson;
 pub use gates::describe as describe_gate;
 pub use keep::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};
-pub use sweep::SweepView;
 pub use verdict::VerdictJson;
 
 pub(super) use because::{Because, because};
@@ -53,7 +49,7 @@ use crate::{
     simulate::{Cut, Start},
 };
 
-/// A plan with what is needed to print it.
+/// A plan or a sweep with what is needed to print it.
 #[derive(Clone, Debug)]
 pub struct PlanView<'a> {
     pub snapshot: &'a Snapshot,
@@ -143,7 +139,8 @@ impl<'a> PlanView<'a> {
     }
 
     /// Marks the plan as shown just before its delete.
-    fn about_to_be_done(self) -> Self {
+    #[must_use]
+    pub fn about_to_be_done(self) -> Self {
         PlanView { to_be_done: true, ..self }
     }
 
@@ -190,7 +187,7 @@ impl<'a> PlanView<'a> {
 
 impl Output for PlanView<'_> {
     fn document(&self) -> impl Serialize {
-        PlanDocument::of(self)
+        document::PlanDocument::of(self)
     }
 
     fn other(&self, format: Format) -> Option<String> {
@@ -206,7 +203,7 @@ impl Output for PlanView<'_> {
     }
 
     fn write_verdict(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        verdict::write_line(&verdict::describe(self, &self.verdict()), options, out)
+        verdict::write_line(self, options, out)
     }
 }
 

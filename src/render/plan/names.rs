@@ -3,9 +3,8 @@
 use crate::{
     model::{ObjectId, Snapshot},
     plan::Outcome,
-    render::words::{count_kinds, plural},
+    render::words::{count_kinds, kinds_of},
     simulate::State,
-    wording::{count, thousands},
 };
 
 use super::PlanView;
@@ -33,27 +32,12 @@ pub(crate) fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&s
 
 /// `2 Pods, 1 ConfigMap`
 pub(super) fn by_kind(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
-    counted(view, objects, usize::MAX)
+    kinds_of(view.snapshot, count_kinds(view.snapshot, objects), usize::MAX)
 }
 
 /// The same with a few kinds only: `12 Pods, 3 Services, 2 ConfigMaps and 9 more kinds`.
 pub(super) fn by_some_kinds(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>) -> String {
-    counted(view, objects, NAMED_KINDS)
-}
-
-fn counted(view: &PlanView<'_>, objects: impl Iterator<Item = ObjectId>, most: usize) -> String {
-    let counts = count_kinds(view.snapshot, objects);
-    let most = if counts.len() <= most.saturating_add(1) { counts.len() } else { most };
-    let kinds = counts
-        .iter()
-        .take(most)
-        .map(|(resource, number)| (thousands(*number), plural(view.snapshot.resources.get(*resource), *number)))
-        .map(|(number, kind)| format!("{number} {kind}"));
-    let kinds = kinds.collect::<Vec<_>>().join(", ");
-    match counts.len().saturating_sub(most) {
-        0 => kinds,
-        more => format!("{kinds} and {}", count(more, "more kind", "more kinds")),
-    }
+    kinds_of(view.snapshot, count_kinds(view.snapshot, objects), NAMED_KINDS)
 }
 
 /// The pods that have finished and that nothing deletes, for which this object waits.

@@ -9,6 +9,7 @@ use crate::{
     model::{ObjectId, Snapshot, facts::Webhook},
     simulate::{Obstacle, ObstacleKind},
     wording::count,
+    wording::some_of,
 };
 
 use super::PlanView;
@@ -105,20 +106,14 @@ pub(super) fn describe(view: &PlanView<'_>, obstacle: &Obstacle) -> String {
 }
 
 fn names(snapshot: &Snapshot, objects: &[ObjectId]) -> String {
-    let names: Vec<String> = objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
-    match objects.len() - names.len() {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
+    some_of(objects.iter().map(|id| snapshot.short_name(*id)), NAMED)
 }
 
 fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
-    let names: Vec<String> =
-        obstacle.resources.iter().take(NAMED).map(|id| snapshot.resources.get(*id).full_name()).collect();
-    match obstacle.resources.len() - names.len() {
-        0 => names.join(", "),
-        more => format!("{} and {more} more kinds", names.join(", ")),
-    }
+    let resources = &obstacle.resources;
+    let kinds = if resources.len() > NAMED { " kinds" } else { "" };
+    let named = some_of(resources.iter().map(|id| snapshot.resources.get(*id).full_name()), NAMED);
+    format!("{named}{kinds}")
 }
 
 /// What to do about it.

@@ -8,6 +8,7 @@ use crate::{
         Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View,
         row_of, section,
     },
+    render::sections::Heading,
     simulate::{BlockedBy, State},
 };
 
@@ -24,29 +25,24 @@ use super::{
 /// At most this many objects that one waits for are named.
 const MOST_NAMED: usize = 50;
 
-/// The picture of a plan. In a page, the other policies have views of their own.
+/// The picture of a plan or a sweep. In a page, the other policies have views of their own.
 pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Picture {
-    let policy = |view: &PlanView<'_>| view.plan.request.propagation.name().to_lowercase();
+    let is_sweep = view.is_sweep();
+    let policy = |view: &PlanView<'_>| match is_sweep {
+        true => String::new(),
+        false => view.plan.request.propagation.name().to_lowercase(),
+    };
     let mut objects = Objects::new(view.snapshot, view.graph, options.commands);
     let views = std::iter::once(view).chain(&view.others);
-    let draw = |view: &PlanView<'_>| {
-        let verdict = verdict::describe(view, &view.verdict());
-        drawn(view, policy(view), verdict, options.fold, &mut objects)
-    };
-    let views: Vec<View> = views.map(draw).collect();
+    let views: Vec<View> = views.map(|view| drawn(view, policy(view), options.fold, &mut objects)).collect();
     // Several policies are in one page: it says which one it shows.
     let of = if views.len() > 1 { String::new() } else { format!(", {}", policy(view)) };
-    let title = format!("Plan: delete {}{of}", targets(view));
+    let (kind, title) = match is_sweep {
+        true => ("Sweep", "Sweep".to_owned()),
+        false => ("Plan", format!("Plan: delete {}{of}", targets(view))),
+    };
     let (objects, links) = objects.finish();
-    Picture { kind: "Plan", title, source: String::new(), objects, links, views, shown: 0 }
-}
-
-/// The picture of a sweep, which has another verdict.
-pub(super) fn of_sweep(view: &PlanView<'_>, verdict: VerdictText, options: &PictureOptions<'_>) -> Picture {
-    let mut objects = Objects::new(view.snapshot, view.graph, options.commands);
-    let views = vec![drawn(view, String::new(), verdict, options.fold, &mut objects)];
-    let (objects, links) = objects.finish();
-    Picture { kind: "Sweep", title: "Sweep".to_owned(), source: String::new(), objects, links, views, shown: 0 }
+    Picture { kind, title, source: String::new(), objects, links, views, shown: 0 }
 }
 
 /// The picture of what deleting each of several roots would do.
@@ -55,7 +51,7 @@ pub(super) fn of_radius(radius: &BlastRadius<'_>, options: &PictureOptions<'_>) 
     let mut objects = Objects::new(radius.snapshot, &graph, options.commands);
     let draw = |row: &Radius| PictureRow { object: Some(objects.add(row.object)), ..row_of(&radius.line(row)) };
     let rows = radius.rows.iter().map(draw).collect();
-    let sections = section("More", radius.left_out().into_iter().collect()).into_iter().collect();
+    let sections = section(Heading::Note, radius.left_out().into_iter().collect()).into_iter().collect();
     let views = vec![View { name: String::new(), verdict: None, rows, waits: Vec::new(), sections }];
     let (objects, links) = objects.finish();
     Picture { kind: "BlastRadius", title: radius.title(), source: String::new(), objects, links, views, shown: 0 }
@@ -68,7 +64,7 @@ fn targets(view: &PlanView<'_>) -> String {
     }
 }
 
-fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, objects: &mut Objects<'_>) -> View {
+fn drawn(view: &PlanView<'_>, name: String, fold: bool, objects: &mut Objects<'_>) -> View {
     let mut levels = Levels::default();
     let mut above: Vec<ObjectId> = Vec::new();
     let mut drawn = Vec::new();
@@ -94,8 +90,8 @@ fn drawn(view: &PlanView<'_>, name: String, verdict: VerdictText, fold: bool, ob
             ..PictureRow::new(title, row.fate)
         });
     }
-    let sections = sections::of_picture(view, fold);
-    View { name, verdict: Some(of_verdict(&verdict)), rows: drawn, waits, sections }
+    let sections = sections::sections(view, fold, false).drawn();
+    View { name, verdict: Some(of_verdict(&verdict::in_words(view))), rows: drawn, waits, sections }
 }
 
 pub(super) fn of_result(result: VerdictResult) -> Fate {
@@ -124,11 +120,11 @@ fn story(view: &PlanView<'_>, outcome: &Outcome) -> Vec<Section> {
     let describe = |holder: &BlockedBy| holder.describe(view.snapshot, outcome.object, state, &view.plan.controllers);
     let mut waits: Vec<String> = outcome.held_by.iter().map(describe).collect();
     let objects = outcome.waits_for.iter().take(MOST_NAMED);
-    waits.extend(objects.map(|object| name(view, *object, Some(outcome.object))));
+    waits.extend(objects.map(|object| format!("waits for {}", name(view, *object, Some(outcome.object)))));
     let more = outcome.waits_for.len().saturating_sub(MOST_NAMED);
     waits.extend((more > 0).then(|| format!("… {more} more")));
     let afterwards = outcome.afterwards.iter().map(|after| side_effects::describe(view.snapshot, *after).1).collect();
-    let sections =
-        [("Because", because.into_iter().collect()), ("Lost", effects), ("Waits for", waits), ("Then", afterwards)];
-    sections.into_iter().filter_map(|(label, lines)| section(label, lines)).collect()
+    let why = because.into_iter().chain(waits).collect();
+    let sections = [(Heading::Why, why), (Heading::Lost, effects), (Heading::Then, afterwards)];
+    sections.into_iter().filter_map(|(heading, lines)| section(heading, lines)).collect()
 }

@@ -7,7 +7,6 @@ use crate::{
     model::{Gap, ObjectId, Snapshot},
     plan::{EffectCounts, Radius, RadiusObstacle, VerdictResult},
     render::{
-        escape::visible,
         lines::{self, Line},
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
@@ -20,7 +19,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{document::SummaryJson, names::located, picture, sections::in_short, text::MARGIN};
+use super::{document::SummaryJson, names::located, picture, sections::in_short};
 
 /// What is said if there are no roots.
 const NOTHING: &str = "There is nothing to delete.";
@@ -113,14 +112,15 @@ impl<'a> BlastRadius<'a> {
     /// The line of a root.
     pub(super) fn line(&self, row: &Radius) -> Line {
         let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
-        let mut remarks = vec![(tone, in_short(row.summary))];
+        let name = located(self.snapshot, row.object, self.namespace);
+        let mut line = Line::new(&name).becomes(picture::of_result(row.verdict), state(row.verdict));
+        line.remark(tone, &in_short(row.summary));
         if let Some(obstacle) = row.obstacle {
             let verb = if obstacle.taken_down { "takes down" } else { "prevented by" };
-            remarks
-                .push((Tone::Error, format!("{verb} {}", visible(&self.snapshot.short_name(obstacle.kind.object())))));
+            line.remark(Tone::Error, &format!("{verb} {}", self.snapshot.short_name(obstacle.kind.object())));
         }
         if row.effects.objects > 0 {
-            remarks.push((Tone::Error, "also deletes other objects".to_owned()));
+            line.remark(Tone::Error, "also deletes other objects");
         }
         let lost = row.effects.error - row.effects.objects;
         if lost > 0 {
@@ -128,22 +128,19 @@ impl<'a> BlastRadius<'a> {
                 VerdictResult::DataLoss => count(lost, "loses data", "lose data"),
                 _ => format!("{lost} lost outside the cluster"),
             };
-            remarks.push((Tone::Error, remark));
+            line.remark(Tone::Error, &remark);
         } else {
             let EffectCounts { warning, unknown, .. } = row.effects;
-            let known = warning - unknown;
-            let mut add = |number: usize, one: &str, many: &str| {
-                remarks.extend((number > 0).then(|| (Tone::Warning, count(number, one, many))));
-            };
-            add(known, "more effect", "more effects");
-            add(unknown, "effect unknown", "effects unknown");
+            let effects =
+                [(warning - unknown, "more effect", "more effects"), (unknown, "effect unknown", "effects unknown")];
+            for (number, one, many) in effects.into_iter().filter(|(number, ..)| *number > 0) {
+                line.remark(Tone::Warning, &count(number, one, many));
+            }
         }
         if !row.certain {
-            remarks.push((Tone::Warning, "not certain".to_owned()));
+            line.remark(Tone::Warning, "not certain");
         }
-        let name = visible(&located(self.snapshot, row.object, self.namespace)).into_owned();
-        let (fate, column) = (picture::of_result(row.verdict), vec![state(row.verdict)]);
-        Line { guide: String::new(), tone: Tone::Plain, name, fate, columns: column, remarks }
+        line
     }
 }
 
@@ -194,7 +191,7 @@ impl Output for BlastRadius<'_> {
         writeln!(out, "{}:", self.heading())?;
         writeln!(out)?;
         let lines = self.rows.iter().map(|row| self.line(row)).collect();
-        lines::write_padded(lines, MARGIN, options, out)?;
+        lines::write_padded(lines, lines::MARGIN, options, out)?;
         self.left_out().map_or(Ok(()), |more| writeln!(out, "  {more}"))
     }
 }

@@ -1,9 +1,6 @@
 //! The sections below the lines of a plan: its assumptions, the results of other policies, and what to do next.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    io::{self, Write},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -13,9 +10,9 @@ use crate::{
     model::{Gap, GapKind, ObjectId, Symbol, effects::EffectKind, gaps::each_once},
     plan::{Note, NoteKind, Outcome, Summary},
     render::{
-        output::TextOptions,
-        picture::Section,
-        sections::{Labelled, Said, drawn, write as write_sections},
+        lines::Line,
+        sections::{Heading, Said, Sections},
+        style::Tone,
     },
     server::Propagation,
     simulate::{Assumption, BlockedBy, FinalizerController, State, converter, foreign_spec_finalizers},
@@ -30,7 +27,7 @@ use super::{
 };
 
 /// The width of a policy's name.
-const POLICY: usize = "background".len() + 2;
+const POLICY: usize = "background".len();
 /// At most this many causes of stuck objects are shown.
 const NAMED_CAUSES: usize = 2;
 /// A command names at most this many targets.
@@ -54,16 +51,21 @@ pub(super) struct StepJson {
 /// The section *Next*, for programs.
 pub(super) fn steps(view: &PlanView<'_>) -> Vec<StepJson> {
     let mut steps: Vec<StepJson> = Vec::new();
-    for Said { text, is_command, .. } in what_next(view) {
-        match steps.last_mut() {
-            Some(step) if is_command => step.commands.push(text),
-            _ if is_command => steps.push(StepJson { what: None, instead: false, commands: vec![text] }),
-            _ => {
+    for said in what_next(view) {
+        let lines = match said {
+            Said::Text(text) | Said::Lines(text, _) => {
                 let what = text.trim_end_matches(':');
                 let other = what.strip_prefix("or ");
                 let what = Some(other.unwrap_or(what).to_owned());
                 steps.push(StepJson { what, instead: other.is_some(), commands: Vec::new() });
+                continue;
             }
+            Said::Command(line) => vec![line],
+            Said::Together(each, _) => each,
+        };
+        match steps.last_mut() {
+            Some(step) => step.commands.extend(lines),
+            None => steps.push(StepJson { what: None, instead: false, commands: lines }),
         }
     }
     steps
@@ -73,66 +75,50 @@ fn what_next(view: &PlanView<'_>) -> Vec<Said> {
     if view.is_sweep() { next_after_sweep(view) } else { next(view) }
 }
 
-/// Writes the sections: a label and its text.
-pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let sections = sections(view, options.fold, options.wide);
-    if !sections.is_empty() {
-        writeln!(out)?;
+/// All that is said below the lines, or without `wide` only what this delete differs in from others.
+pub(super) fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Sections {
+    let mut sections = Sections::default();
+    sections.add(Heading::Why, view.gates.iter().map(|violation| gates::describe(view.snapshot, violation)));
+    sections.add(Heading::Why, view.plan.obstacles.iter().map(|obstacle| obstacles::describe(view, obstacle)));
+    sections.add(Heading::Lost, side_effects::lost(view, fold));
+    sections.add(Heading::Then, then(view));
+    if view.plan.then.is_none() {
+        // The lines above say what is deleted later, where others can do what it waits for.
+        sections.add(Heading::Then, unlisted_contents::spared(view));
     }
-    write_sections(&sections, options, out)
+    sections.add(Heading::Then, side_effects::afterwards(view));
+    sections.add(Heading::Note, keep::describe(view));
+    sections.add(Heading::Note, further_doubts(view));
+    sections.add(Heading::Note, set_claims::describe(view, wide));
+    sections.add(Heading::Note, side_effects::notes(view));
+    sections.add(Heading::Note, assumes(view, |assumption| !is_usual(assumption)));
+    if wide {
+        sections.add(Heading::Note, unlisted_contents::also(view));
+        sections.add(Heading::Note, side_effects::kept_outside(view, fold));
+        sections.add(Heading::Note, assumes(view, is_usual));
+        sections.add(Heading::Note, other_policies(view));
+    }
+    sections.add(Heading::Next, what_next(view));
+    sections
 }
 
-/// The sections as a picture shows them.
-pub(super) fn of_picture(view: &PlanView<'_>, fold: bool) -> Vec<Section> {
-    drawn(sections(view, fold, false))
-}
-
-/// All sections, or without `wide` only those that this delete differs in from others.
-fn sections(view: &PlanView<'_>, fold: bool, wide: bool) -> Vec<Labelled> {
-    let instead = |(propagation, summary): &(Propagation, Summary)| Said {
-        text: format!("{:<POLICY$}{}", propagation.name().to_lowercase(), in_short(*summary)),
-        column: POLICY,
-        is_command: false,
-    };
+/// What the other policies would do.
+fn other_policies(view: &PlanView<'_>) -> Option<Said> {
+    let name = |(propagation, _): &(Propagation, Summary)| propagation.name().to_lowercase();
     let same = view.instead.iter().all(|(_, summary)| *summary == view.plan.summary);
-    let instead = match what_is_in_it(view).filter(|_| same && !view.instead.is_empty()) {
-        Some(what) => {
-            let policies: Vec<String> =
-                view.instead.iter().map(|(propagation, _)| propagation.name().to_lowercase()).collect();
-            vec![Said::from(format!("{} give the same result for {what}", policies.join(" and ")))]
+    match what_is_in_it(view) {
+        _ if view.instead.is_empty() || same && view.plan.outcomes.is_empty() => None,
+        Some(what) if same => {
+            let policies: Vec<String> = view.instead.iter().map(name).collect();
+            Some(Said::Text(format!("{} give the same result for {what}", policies.join(" and "))))
         }
-        None if same && view.plan.outcomes.is_empty() => Vec::new(),
-        None => view.instead.iter().map(instead).collect(),
-    };
-    let texts = |texts: Vec<String>| texts.into_iter().map(Said::from).collect::<Vec<Said>>();
-    // The lines above say what is deleted later, where others can do what it waits for.
-    let spared = if view.plan.then.is_none() { unlisted_contents::spared(view) } else { Vec::new() };
-    let note = [
-        keep::describe(view),
-        further_doubts(view),
-        set_claims::describe(view, wide),
-        side_effects::notes(view),
-        assumes(view, |assumption| !is_usual(assumption)),
-    ];
-    let (assumes, also, instead) = match wide {
-        true => {
-            let also = [unlisted_contents::also(view), side_effects::kept_outside(view, fold)].concat();
-            (assumes(view, is_usual), also, instead)
+        _ => {
+            let line = |policy: &(Propagation, Summary)| {
+                Line::new(&format!("{:<POLICY$}", name(policy))).remarked(Tone::Plain, [in_short(policy.1)])
+            };
+            Some(Said::Lines("other policies:".to_owned(), view.instead.iter().map(line).collect()))
         }
-        false => Default::default(),
-    };
-    let gates = view.gates.iter().map(|violation| gates::describe(view.snapshot, violation));
-    let why = gates.chain(view.plan.obstacles.iter().map(|obstacle| obstacles::describe(view, obstacle)));
-    let sections = [
-        ("Why", texts(why.collect())),
-        ("Lost", texts(side_effects::lost(view, fold))),
-        ("Note", texts([note.concat(), also].concat())),
-        ("Then", texts([then(view).into_iter().collect(), spared, side_effects::afterwards(view)].concat())),
-        ("Assumes", texts(assumes)),
-        ("Policies", instead),
-        ("Next", what_next(view)),
-    ];
-    sections.into_iter().filter(|(_, said)| !said.is_empty()).collect()
+    }
 }
 
 /// What is deleted under every policy, if nothing else is deleted (R1.25, R1.26).
@@ -228,7 +214,7 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         }
         if !view.gates.is_empty() {
             let mut said = keep_data(view);
-            said.push(Said::from("plan again, with --keep for what must stay, or without the gate".to_owned()));
+            said.push(Said::from("plan again, with --keep for what must stay, or without the gate"));
             return said;
         }
         let command = delete_command(view, request.propagation);
@@ -258,7 +244,7 @@ fn next(view: &PlanView<'_>) -> Vec<Said> {
         said.push(command);
     }
     if said.is_empty() {
-        said.push(Said::from("run kubectl gc tree to see which objects block it".to_owned()));
+        said.push(Said::from("run kubectl gc tree to see which objects block it"));
     }
     said
 }
@@ -285,13 +271,14 @@ fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
     let mut said: Vec<Said> = Vec::new();
     for obstacle in &view.plan.obstacles {
         let remedy = obstacles::remedy(obstacle);
-        if said.iter().all(|said| said.text != remedy) {
-            said.push(Said::from(remedy.to_owned()));
+        if !said.iter().any(|said| matches!(said, Said::Text(text) if text == remedy)) {
+            said.push(Said::from(remedy));
         }
         // A configuration may have several webhooks that can't be reached.
-        for command in obstacles::commands(view.snapshot, view.kubectl, obstacle).iter().map(Said::command) {
-            if said.iter().all(|said| said.text != command.text) {
-                said.push(command);
+        for command in obstacles::commands(view.snapshot, view.kubectl, obstacle) {
+            let command = command.to_string();
+            if !said.iter().any(|said| matches!(said, Said::Command(line) if *line == command)) {
+                said.push(Said::Command(command));
             }
         }
     }
@@ -324,7 +311,7 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
         )));
     }
     if said.is_empty() && view.plan.stuck() {
-        said.push(Said::from("run kubectl gc tree to see which objects block it".to_owned()));
+        said.push(Said::from("run kubectl gc tree to see which objects block it"));
     }
     said
 }
@@ -384,7 +371,7 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
             false => format!("delete first{more}, while {controller} runs to remove the finalizers:"),
         }));
         said.extend(command.as_ref().map(Said::command));
-        said.push(Said::from("then plan again".to_owned()));
+        said.push(Said::from("then plan again"));
     }
     said
 }
@@ -464,7 +451,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                 BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_) => {}
                 BlockedBy::Said => said.extend(explain_what_waits(view)),
             }
-            if said.iter().filter(|said| !said.is_command).count() >= NAMED_CAUSES {
+            if said.iter().filter(|said| matches!(said, Said::Text(_))).count() >= NAMED_CAUSES {
                 return said;
             }
         }
@@ -476,7 +463,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
             said.push(no_kubelet(&name(view, object, None)));
         }
         let new = holder.finalizer().is_some() && !known.contains(&holder.name(view.snapshot));
-        if new && said.iter().filter(|said| !said.is_command).count() < NAMED_CAUSES {
+        if new && said.iter().filter(|said| matches!(said, Said::Text(_))).count() < NAMED_CAUSES {
             known.push(holder.name(view.snapshot));
             let controller = view.plan.then.as_ref().and_then(|then| then.controllers.get(object, holder));
             said.extend(start_controller(view, object, holder, controller, false, again));
@@ -537,9 +524,10 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
     let commands = Commands { snapshot: view.snapshot, kubectl: view.kubectl, guarded: false };
     let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
     let volumes: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();
-    let retain: Vec<Said> =
-        volumes.iter().take(MOST_TARGETS).filter_map(|volume| commands.retain(*volume)).map(Said::command).collect();
-    if retain.is_empty() {
+    let some: Vec<ObjectId> = volumes.iter().copied().take(MOST_TARGETS).collect();
+    let each = some.iter().filter_map(|volume| commands.retain(*volume));
+    let each: Vec<String> = each.map(|command| command.to_string()).collect();
+    if each.is_empty() {
         return Vec::new();
     }
     let which = match volumes.len() {
@@ -551,7 +539,12 @@ fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
         true => format!("to keep the data, set the reclaim policy of {which} to Retain first:"),
         false => "to keep the data, set the policy of what holds it to Retain first:".to_owned(),
     };
-    [Said::from(text)].into_iter().chain(retain).collect()
+    let together = commands.retain_all(&some).filter(|_| each.len() > 1);
+    let retain = match together {
+        Some(command) => vec![Said::Together(each, command.to_string())],
+        None => each.into_iter().map(Said::Command).collect(),
+    };
+    [Said::Text(text)].into_iter().chain(retain).collect()
 }
 
 /// What the user wants to keep with a policy that keeps none of it.

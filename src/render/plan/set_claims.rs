@@ -7,7 +7,7 @@ use crate::{
     model::{ObjectId, Snapshot},
     plan::ClaimsOfSet,
     simulate::Cause,
-    wording::{and_more, count, grouped},
+    wording::{count, grouped, some_of},
 };
 
 use super::{PlanView, names::name};
@@ -107,11 +107,8 @@ fn line(view: &PlanView<'_>, of: &ClaimsOfSet) -> String {
         parts.push("which claims it keeps could not be read (its persistentVolumeClaimRetentionPolicy)".to_owned());
     }
     for ClaimsResult { claims, reason } in results(view, of) {
-        let named: Vec<&str> =
-            claims.iter().take(NAMED).map(|id| view.snapshot.text(view.snapshot.object(*id).name)).collect();
-        let rest = and_more(claims.len() - named.len());
-        let number = count(claims.len(), "claim is", "claims are");
-        parts.push(format!("{number} {reason}: {}{rest}", named.join(", ")));
+        let named = some_of(claims.iter().map(|id| view.snapshot.text(view.snapshot.object(*id).name)), NAMED);
+        parts.push(format!("{} {reason}: {named}", count(claims.len(), "claim is", "claims are")));
     }
     format!("{}: {}", name(view, of.set, None), parts.join("; "))
 }

@@ -14,7 +14,7 @@ use crate::{
         words::plural,
     },
     simulate::BlockedBy,
-    wording::{and_more, count},
+    wording::{count, some_of},
 };
 
 use super::{
@@ -105,10 +105,8 @@ fn outside(view: &PlanView<'_>, fold: bool, told: impl Fn(Severity) -> bool) -> 
         many => {
             let resource = view.snapshot.resources.get(*resource);
             let message = many.first().map_or("", |first| &first.message);
-            let named: Vec<String> = many.iter().take(NAMED).map(|effect| bare(view, effect.object)).collect();
-            let kinds = plural(resource, many.len());
-            let more = and_more(many.len() - named.len());
-            format!("{} {kinds} ({}{more}), each: {message}{when}", many.len(), named.join(", "))
+            let named = some_of(many.iter().map(|effect| bare(view, effect.object)), NAMED);
+            format!("{} {} ({named}), each: {message}{when}", many.len(), plural(resource, many.len()))
         }
     });
     let mut describe: Vec<String> = describe.collect();
@@ -125,12 +123,9 @@ fn bare(view: &PlanView<'_>, object: ObjectId) -> String {
 }
 
 fn related(view: &PlanView<'_>, effect: &OutsideEffect) -> String {
-    let named: Vec<String> = effect.related.iter().take(NAMED).map(|object| name(view, *object, None)).collect();
-    match effect.related.len().saturating_sub(named.len()) {
-        _ if named.is_empty() => String::new(),
-        0 => format!(": {}", named.join(", ")),
-        more => format!(": {} and {more} more", named.join(", ")),
-    }
+    let related = &effect.related;
+    let named = || some_of(related.iter().map(|object| name(view, *object, None)), NAMED);
+    if related.is_empty() { String::new() } else { format!(": {}", named()) }
 }
 
 /// Parts of the request that have no effect.
@@ -154,10 +149,9 @@ pub(super) fn notes(view: &PlanView<'_>) -> Vec<String> {
 /// behind; the first few are named.
 fn left_alone(view: &PlanView<'_>, notes: &[&Note]) -> Option<String> {
     let message = notes.first()?.kind.message(view.plan.request.propagation);
-    let named: Vec<String> = notes.iter().take(NAMED).map(|note| name(view, note.object, None)).collect();
-    let more = and_more(notes.len() - named.len());
+    let named = some_of(notes.iter().map(|note| name(view, note.object, None)), NAMED);
     let each = if notes.len() == 1 { "" } else { ", each" };
-    Some(format!("{}{more}{each}: {message}", named.join(", ")))
+    Some(format!("{named}{each}: {message}"))
 }
 
 /// What controllers do after the delete; objects with the same reaction share a line.

@@ -4,14 +4,15 @@ use std::io::{self, Write};
 
 use crate::{
     model::ObjectId,
+    plan::OutcomeKind,
     render::{
-        escape::visible,
         guides::Guides,
         lines::{self, Line},
         output::TextOptions,
         style::Tone,
         words::plural,
     },
+    simulate::State,
     wording::thousands,
 };
 
@@ -21,80 +22,89 @@ use super::{
     forest::{Row, rows},
     kinds,
     names::name,
-    sections, side_effects,
-    verdict::{self, VerdictText},
+    sections, side_effects, verdict,
 };
 
-/// The indent of every line.
-pub(super) const MARGIN: usize = 2;
+/// A plan with up to this many lines is shown in full before its delete: it fits a screen.
+const WHOLE: usize = 30;
+/// Of a longer plan, at most this many stuck objects are shown then, and as many that survive changed.
+const MOST: usize = 8;
 
-/// Writes the verdict, what forbids the delete, the lines, and the sections below them.
+/// Writes the verdict, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    write_below(view, &verdict::describe(view, &view.verdict()), options, out)
-}
-
-/// Like [`write`], with another verdict.
-pub(super) fn write_below(
-    view: &PlanView<'_>,
-    verdict: &VerdictText,
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    verdict::write_line(verdict, options, out)?;
-    let is_table = kinds::are_shown(view, options);
-    let rows = if is_table { Vec::new() } else { rows(view, options.fold) };
-    if is_table || !rows.is_empty() {
+    verdict::write_line(view, options, out)?;
+    if kinds::are_shown(view, options) {
         writeln!(out)?;
-    }
-    if is_table {
         kinds::write(view, options, out)?;
     } else {
-        write_rows(view, &rows, options, out)?;
+        let rows = rows(view, options.fold);
+        match view.to_be_done && options.fold && rows.len() > WHOLE {
+            true => write_some(view, &rows, options, out)?,
+            false if rows.is_empty() => {}
+            false => {
+                writeln!(out)?;
+                write_rows(view, &rows, options, out)?;
+            }
+        }
     }
-    sections::write(view, options, out)
+    sections::sections(view, options.fold, options.wide).write_below(options, out)
 }
 
-pub(super) fn write_rows(
-    view: &PlanView<'_>,
-    rows: &[Row<'_>],
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Writes the most important of many lines: what the user is asked to confirm.
+fn write_some(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let is_stuck = |row: &Row<'_>| row.outcome.state == Some(State::Stuck);
+    let survives = |row: &Row<'_>| {
+        matches!(row.outcome.kind, OutcomeKind::Orphaned | OutcomeKind::Detached | OutcomeKind::Unblocked)
+    };
+    let wanted: [&dyn Fn(&Row<'_>) -> bool; 2] = [&is_stuck, &survives];
+    let mut left_out = rows.len();
+    for wanted in wanted {
+        let mut some: Vec<Row<'_>> = rows.iter().filter(|row| wanted(row)).take(MOST).cloned().collect();
+        // Without the rows above them.
+        some.iter_mut().for_each(|row| row.depth = 0);
+        left_out -= some.len();
+        if !some.is_empty() {
+            writeln!(out)?;
+            write_rows(view, &some, options, out)?;
+        }
+    }
+    let rest = format!("… {left_out} more lines: run kubectl gc plan, or add --dry-run --all, to see them.");
+    writeln!(out)?;
+    lines::write_paragraph(Tone::Quiet, &rest, options, out)
+}
+
+fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let guides = Guides::of(rows.iter().map(|row| row.depth));
     let mut above: Vec<ObjectId> = Vec::new();
     let mut lines: Vec<Line> = Vec::with_capacity(rows.len());
     for (row, guide) in rows.iter().zip(guides) {
         above.truncate(row.depth as usize);
-        let name = visible(&row_name(view, row, above.last().copied())).into_owned();
+        let name = row_name(view, row, above.last().copied());
         above.push(row.object);
-        let tone = if row.more > 0 { Tone::Quiet } else { Tone::Plain };
-        let columns = vec![row.fate.column()];
-        let remarks = remarks(view, row, options.wide).into_iter();
-        let remarks = remarks.map(|(tone, remark)| (tone, visible(&remark).into_owned())).collect();
-        lines.push(Line { guide, tone, name, fate: row.fate, columns, remarks });
+        let line = if row.more > 0 { Line::quiet(&name) } else { Line::new(&name) };
+        let line = Line { guide, ..line.becomes(row.fate, row.fate.column()) };
+        lines.push(with_remarks(line, view, row, options.wide));
     }
-    lines::write_padded(lines, MARGIN, options, out)
+    lines::write_padded(lines, lines::MARGIN, options, out)
 }
 
-/// The remarks on a line; wide output adds the reason and the uid.
-fn remarks(view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Vec<(Tone, String)> {
+/// The line with its remarks; wide output adds the reason and the uid.
+fn with_remarks(line: Line, view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Line {
     let lost = side_effects::losses(view, row.outcome).join("; ");
     let (lost, rest) = match row.detail.strip_prefix(&lost) {
         Some(rest) => (lost, rest.trim_start_matches("; ")),
         None => (String::new(), row.detail.as_str()),
     };
-    let mut remarks = vec![(Tone::Error, lost), (Tone::Plain, rest.to_owned())];
-    remarks.retain(|(_, remark)| !remark.is_empty());
-    if wide {
-        if let Some(cause) = &row.outcome.because {
-            let Because { reason, message } = because(view.snapshot, row.object, cause, view.plan.request.propagation);
-            let known = row.detail.contains(&message);
-            let because = if known { format!("[{reason}]") } else { format!("[{reason}] {message}") };
-            remarks.push((Tone::Plain, because));
-        }
-        remarks.push((Tone::Plain, format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid))));
+    let line = line.remarked(Tone::Error, [lost]).remarked(Tone::Plain, [rest]);
+    if !wide {
+        return line;
     }
-    remarks
+    let because = row.outcome.because.as_ref().map(|cause| {
+        let Because { reason, message } = because(view.snapshot, row.object, cause, view.plan.request.propagation);
+        if row.detail.contains(&message) { format!("[{reason}]") } else { format!("[{reason}] {message}") }
+    });
+    let uid = format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid));
+    line.remarked(Tone::Plain, because).remarked(Tone::Plain, [uid])
 }
 
 /// `Kind/name`, `12 Pods`, or `… 12 more Pods`.

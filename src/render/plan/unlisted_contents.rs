@@ -8,11 +8,11 @@ use crate::{
     document::ObjectJson,
     model::{ResourceId, Snapshot},
     plan::{OutsideEffect, Unlisted, UnlistedContents},
-    render::words::plural,
-    wording::count,
+    render::words::kinds_of,
+    wording::{count, some_of},
 };
 
-use super::{PlanView, names::name, side_effects_document::EffectJson};
+use super::{PlanView, document::EffectJson, names::name};
 
 /// At most this many pods are named.
 const NAMED_PODS: usize = 2;
@@ -125,10 +125,7 @@ pub(super) fn spared(view: &PlanView<'_>) -> Vec<String> {
     let of_namespace = |unlisted_contents: &UnlistedContents| {
         let total: usize = unlisted_contents.spared.iter().map(|(_, count)| count).sum();
         let here = Some(unlisted_contents.namespace);
-        let pods: Vec<String> =
-            unlisted_contents.pods.iter().take(NAMED_PODS).map(|pod| name(view, *pod, here)).collect();
-        let more = unlisted_contents.pods.len() - pods.len();
-        let pods = if more == 0 { pods.join(" and ") } else { format!("{} and {more} more", pods.join(", ")) };
+        let pods = some_of(unlisted_contents.pods.iter().map(|pod| name(view, *pod, here)), NAMED_PODS);
         format!(
             "{} in namespace {} ({}) {} deleted only after {pods}",
             count(total, "object", "objects"),
@@ -147,12 +144,5 @@ pub(super) fn spared(view: &PlanView<'_>) -> Vec<String> {
 fn by_kind(snapshot: &Snapshot, spared: &[(ResourceId, usize)]) -> String {
     let mut spared = spared.to_vec();
     spared.sort_by_key(|(resource, count)| (std::cmp::Reverse(*count), *resource));
-    let kinds = spared.iter().take(NAMED_RESOURCES);
-    let mut describe: Vec<String> = kinds
-        .map(|(resource, count)| format!("{count} {}", plural(snapshot.resources.get(*resource), *count)))
-        .collect();
-    if spared.len() > NAMED_RESOURCES {
-        describe.push("…".to_owned());
-    }
-    describe.join(", ")
+    kinds_of(snapshot, spared, NAMED_RESOURCES)
 }

@@ -17,7 +17,7 @@ use crate::{
     plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictReason, VerdictResult},
     render::{
         escape::visible,
-        headline::Headline,
+        headline::{Headline, LONGEST},
         lines::{self, Run},
         output::TextOptions,
         style::Tone,
@@ -31,10 +31,8 @@ use super::{
     gates::{describe as describe_gate, flag as gate_flag},
     names::{by_kind, by_some_kinds, finished_pods, name, stuck},
     obstacles::describe as describe_obstacle,
+    sweep,
 };
-
-/// The longest verdict on a plan, in characters, its word included: one look is enough.
-const LONGEST: usize = 100;
 
 /// A verdict as text shows it: a word and a sentence.
 pub(super) struct VerdictText {
@@ -119,14 +117,9 @@ impl VerdictJson {
         &self.message
     }
 
-    /// The verdict on the plan in view.
+    /// The verdict on the plan in view. What is Terminating already and stays so counts, too.
     pub fn of(view: &PlanView<'_>) -> Self {
-        let verdict = view.verdict();
-        Self::with(view, &verdict, &describe(view, &verdict))
-    }
-
-    /// The same of a verdict in words. Of a sweep, what is Terminating already and stays so counts, too.
-    pub(super) fn with(view: &PlanView<'_>, verdict: &Verdict, text: &VerdictText) -> Self {
+        let (verdict, text) = (view.verdict(), in_words(view));
         let counts = verdict.counts;
         let remaining = &view.plan.stays;
         let sentence: String = text.sentence.iter().map(|run| run.text.as_str()).collect();
@@ -157,9 +150,18 @@ impl VerdictJson {
     }
 }
 
+/// The verdict on a plan or a sweep in one line of at most [`LONGEST`] characters.
+pub(super) fn in_words(view: &PlanView<'_>) -> VerdictText {
+    let verdict = view.verdict();
+    if view.is_sweep() { sweep::verdict(view, &verdict) } else { of_plan(view, &verdict) }
+}
+
 /// Writes the verdict.
-pub(super) fn write_line(verdict: &VerdictText, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    lines::write_runs(verdict.headline.word(), verdict.headline.tone(), &verdict.sentence, options, out)
+pub(super) fn write_line(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let verdict = in_words(view);
+    let word = Run { tone: verdict.headline.tone(), text: verdict.headline.word().to_owned() };
+    let runs: Vec<Run> = [word, Run::plain(": ")].into_iter().chain(verdict.sentence.iter().cloned()).collect();
+    lines::write_runs(&runs, 0, options, out)
 }
 
 /// The word for a result.
@@ -177,8 +179,8 @@ pub(super) fn headline(result: VerdictResult) -> Headline {
     }
 }
 
-/// The verdict on a plan in one line of at most [`LONGEST`] characters: what can't be taken back first.
-pub(super) fn describe(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
+/// The verdict on a plan: what can't be taken back first.
+fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
     let (result, targets) = (verdict.result, &view.plan.request.targets);
     let mut parts = Vec::new();
     let refused = refusals(view, verdict);

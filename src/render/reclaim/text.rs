@@ -7,12 +7,12 @@ use crate::{
     model::{ObjectId, Snapshot},
     reclaim::{Removal, When},
     render::{
-        escape::visible,
+        lines,
         output::TextOptions,
         plan::located,
+        sections::{Heading, Sections},
         style::Tone,
-        table::{Column, lines},
-        words::wrapped,
+        table::{self, Column},
     },
     wording::{age, and_more, count},
 };
@@ -21,41 +21,39 @@ use super::ReclaimView;
 
 pub(super) fn write(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let removals = view.removals();
-    writeln!(out, "{}", options.style.paint(Tone::Strong, &summary(view, &removals)))?;
+    lines::write_paragraph(Tone::Strong, &summary(view, &removals), options, out)?;
     if !removals.is_empty() {
         writeln!(out)?;
-        table(view, &removals, options, out)?;
+        removals_table(view, &removals, options, out)?;
     }
     if view.never {
         stays(view, options, out)?;
     }
-    let mut notes = Vec::new();
-    match view.without_time() {
-        0 => {}
-        without => notes.push(format!(
-            "{} on events that have no time: see them without --within.",
-            count(without, "more object goes", "more objects go")
-        )),
-    }
-    match view.beside_namespace() {
-        0 => {}
-        beside => {
-            notes.push(format!("{} without a namespace: -A shows them.", count(beside, "object goes", "objects go")))
-        }
-    }
-    if options.wide {
+    notes(view, options.wide).write_below(options, out)
+}
+
+fn notes(view: &ReclaimView<'_>, wide: bool) -> Sections {
+    let mut sections = Sections::default();
+    let (without, beside) = (view.without_time(), view.beside_namespace());
+    sections.add(
+        Heading::Note,
+        (without > 0).then(|| {
+            let more = count(without, "more object goes", "more objects go");
+            format!("{more} on events that have no time: see them without --within")
+        }),
+    );
+    sections.add(
+        Heading::Note,
+        (beside > 0)
+            .then(|| format!("{} without a namespace: -A shows them", count(beside, "object goes", "objects go"))),
+    );
+    if wide {
         let assumed = view.forecast.assumptions.iter().map(|assumption| assumption.text.as_str());
-        notes.push(format!("Assumed: {}.", assumed.collect::<Vec<_>>().join("; ")));
+        sections.add(Heading::Note, [format!("assumed: {}", assumed.collect::<Vec<_>>().join("; "))]);
     }
-    notes.push("Not counted: what the garbage collector deletes; kubectl gc sweep --dry-run shows it.".to_owned());
-    writeln!(out)?;
-    for note in notes {
-        let note = visible(&note).into_owned();
-        for line in wrapped(note.split(' '), options.width.unwrap_or(usize::MAX)) {
-            writeln!(out, "{}", options.style.paint(Tone::Quiet, &line))?;
-        }
-    }
-    Ok(())
+    let collected = "not counted: what the garbage collector deletes; kubectl gc sweep --dry-run shows it";
+    sections.add(Heading::Note, [collected]);
+    sections
 }
 
 fn summary(view: &ReclaimView<'_>, removals: &[&Removal]) -> String {
@@ -85,7 +83,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn table(
+fn removals_table(
     view: &ReclaimView<'_>,
     removals: &[&Removal],
     options: &TextOptions<'_>,
@@ -111,10 +109,7 @@ fn table(
         cells.push(why(view.snapshot, removal));
         cells
     });
-    for line in lines(&columns, rows.collect(), options.width.filter(|_| !options.wide)) {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+    write_table(&columns, rows.collect(), options, out)
 }
 
 fn stays(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -124,7 +119,7 @@ fn stays(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write)
         0 => "Nothing stays that one might expect to go.".to_owned(),
         number => format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay")),
     };
-    writeln!(out, "{}", options.style.paint(Tone::Strong, &summary))?;
+    lines::write_paragraph(Tone::Strong, &summary, options, out)?;
     if stays.is_empty() {
         return Ok(());
     }
@@ -138,10 +133,18 @@ fn stays(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write)
         cells.push(stays.why.clone());
         cells
     });
-    for line in lines(&columns, rows.collect(), options.width.filter(|_| !options.wide)) {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
+    write_table(&columns, rows.collect(), options, out)
+}
+
+/// Wide output has lines of any length.
+fn write_table(
+    columns: &[Column],
+    rows: Vec<Vec<String>>,
+    options: &TextOptions<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let lines = table::lines(columns, rows, options.width.filter(|_| !options.wide));
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// `Kind/name -n NAMESPACE`; without the namespace if only one is in view.

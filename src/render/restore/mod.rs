@@ -43,7 +43,7 @@ impl Output for RestoreView<'_> {
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.write_text(options.width, options.wide, options.style, out)
+        self.write_text(options, out)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Every outcome in every format.
 
+use std::sync::LazyLock;
+
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
     command_line::PLAIN,
     model::well_known,
-    render::{document, style::Style},
+    render::{document, style::Style, template::TemplateOptions},
     restore::{Detached, Difference},
 };
 
@@ -100,8 +102,15 @@ fn describe(mode: Mode, plan: &RestorePlan, restored: &[Restored]) -> (String, V
         again: &PLAIN.plugin("restore").file("shop.yaml"),
     };
     let mut text = Vec::new();
-    view.write_text(Some(80), false, &Style::default(), &mut text).unwrap();
+    view.write_text(&options(false), &mut text).unwrap();
     (String::from_utf8(text).unwrap(), serde_json::from_str(&document::json(&view.document())).unwrap())
+}
+
+/// A terminal of 80 columns, without colours.
+fn options(wide: bool) -> TextOptions<'static> {
+    static PLAIN: LazyLock<Style> = LazyLock::new(Style::default);
+    let templates = TemplateOptions::default();
+    TextOptions { width: Some(80), fold: true, wide, templates, now: None, style: &PLAIN }
 }
 
 #[track_caller]
@@ -165,16 +174,16 @@ fn verdicts_count_what_they_say() {
         let all: Vec<Restored> = restored.iter().enumerate().map(made).collect();
         describe(mode, &plan, &all).0.lines().next().unwrap_or_default().to_owned()
     };
-    assert_eq!(verdict(Mode::Apply, |_| Outcome::Created), "RESTORED: 9 objects created.");
-    assert_eq!(verdict(Mode::Apply, |_| Outcome::Same), "RESTORED: all 9 objects already existed.");
+    assert_eq!(verdict(Mode::Apply, |_| Outcome::Created), "DONE: 9 objects created.");
+    assert_eq!(verdict(Mode::Apply, |_| Outcome::Same), "DONE: all 9 objects already existed.");
     let mixed = |index: usize| if index == 0 { Outcome::Created } else { Outcome::AlreadyBack };
-    assert_eq!(verdict(Mode::Apply, mixed), "RESTORED: 1 object created, 8 already existed.");
+    assert_eq!(verdict(Mode::Apply, mixed), "DONE: 1 object created, 8 already existed.");
     let failed = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::Created };
-    assert_eq!(verdict(Mode::Apply, failed), "PARTLY RESTORED: 1 of 9 objects is not as archived.");
+    assert_eq!(verdict(Mode::Apply, failed), "PARTLY DONE: 1 of 9 objects is not as archived.");
     assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::Same), "NOTHING TO DO: all 9 objects exist.");
-    assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::WouldBeCreated), "CREATES 9 objects.");
+    assert_eq!(verdict(Mode::ClientDryRun, |_| Outcome::WouldBeCreated), "CREATES: 9 objects.");
     let some = |index: usize| if index == 0 { Outcome::Failed("no".to_owned()) } else { Outcome::WouldBeCreated };
-    assert_eq!(verdict(Mode::ClientDryRun, some), "CREATES 8 objects; 1 of 9 objects would not be as archived.");
+    assert_eq!(verdict(Mode::ClientDryRun, some), "CREATES: 8 objects; 1 of 9 objects would not be as archived.");
 }
 
 #[test]
@@ -189,7 +198,7 @@ fn many_names_are_folded_unless_all_are_wanted() {
     let view = RestoreView { plan: &plan, restored: &restored, mode, resources: &resources, gaps: &[], again: &again };
     let text = |wide: bool| {
         let mut text = Vec::new();
-        view.write_text(Some(80), wide, &Style::default(), &mut text).unwrap();
+        view.write_text(&options(wide), &mut text).unwrap();
         String::from_utf8(text).unwrap()
     };
     let named = |text: &str| text.matches("ConfigMap/c").count();

@@ -96,7 +96,7 @@ impl Lister {
         let refused = gc(args(&["--yes", &format!("--deny={resource}")]));
         let said = refused.expect(2);
         assert!(said.contains(&format!("--deny={resource}: 1 such object would be deleted ({object})")), "{said}");
-        assert!(said.contains(&format!("Then        {} objects are deleted", self.then)), "{said}");
+        assert!(said.contains(&format!("Then  {} objects are deleted", self.then)), "{said}");
 
         // Without its controller, it could never go.
         let workload = format!("{}/{}", self.workload.0, self.workload.1).to_lowercase();

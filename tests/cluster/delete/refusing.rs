@@ -37,7 +37,7 @@ fn gates_keep_it_from_being_done() {
     let family = Family::of("gated", 1);
     for gate in ["--max=1", "--deny=configmaps"] {
         let ran = family.cluster.gc(&family.args(&["--yes", gate]));
-        assert!(ran.expect(2).contains("Why         "), "{}", ran.stdout);
+        assert!(ran.expect(2).contains("Why   "), "{}", ran.stdout);
         assert!(ran.stderr.contains("Nothing was deleted"), "{}", ran.stderr);
         assert_eq!(family.there().len(), 2, "{gate}");
     }

@@ -128,7 +128,7 @@ fn the_pods_of_a_node_count_and_are_waited_for() {
     let target = format!("node/{node}");
     for gate in ["--max=6", "--deny=pods", "--deny=pvc"] {
         let ran = trial.cluster.gc(&["delete", &target, "--yes", gate]);
-        assert!(ran.expect(2).contains("Why         "), "{gate}: {}", ran.stdout);
+        assert!(ran.expect(2).contains("Why   "), "{gate}: {}", ran.stdout);
         assert!(ran.stderr.contains("Nothing was deleted"), "{gate}: {}", ran.stderr);
     }
     let ran = trial.cluster.gc(&["delete", &target, "--yes", "--max=7"]);
@@ -222,7 +222,7 @@ fn volumes_of_a_provisioner_are_waited_for() {
     let destroyed = plan["effects"].as_array().into_iter().flatten().filter(|effect| effect["kind"] == "data-loss");
     assert_eq!(destroyed.count(), 1, "the data is lost once: {:#}", plan["effects"]);
     let denied = trial.cluster.gc(&[&["delete", "--yes", "--deny=pv"], &args[..]].concat());
-    assert!(denied.expect(2).contains("Why         "), "{}", denied.stdout);
+    assert!(denied.expect(2).contains("Why   "), "{}", denied.stdout);
     let cluster = trial.cluster;
     let mut command = cluster.gc_command(&cluster.kubeconfig(ADMIN));
     command.args(["delete", "--yes"]).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -127,7 +127,7 @@ fn events_go_with_their_namespace() {
     let describe = json!([{"namespace": namespace, "resource": "events", "count": 3}]);
     assert_eq!(predicted[0].plan["alsoDeletes"], describe);
     let text = cluster.gc(&["plan", &format!("ns/{namespace}"), "-o", "wide"]);
-    let line = format!("Note        deletes 3 events in namespace {namespace}\n");
+    let line = format!("Note  deletes 3 events in namespace {namespace}\n");
     assert!(text.expect(0).contains(&line), "{}", text.stdout);
     // Keep one event by a finalizer, to show that the namespace waits for events like for everything else.
     cluster.patch(&format!("{events}/one"), &json!({"metadata": {"finalizers": [HOLD]}}));

@@ -265,7 +265,7 @@ fn a_collector_that_does_nothing() {
     let ran = cluster.gc(&args);
     let text = ran.expect(2);
     assert!(text.contains("The collector has not acted for") && text.contains("kubectl gc sweep"), "{text}");
-    assert!(text.contains("Next        kubectl gc doctor --probe"), "{text}");
+    assert!(text.contains("Next  kubectl gc doctor --probe"), "{text}");
     assert!(cluster.get(&cluster.path_of(&first)).is_some());
 }
 

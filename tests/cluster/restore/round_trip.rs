@@ -76,7 +76,7 @@ fn what_the_archive_lacks_is_told() {
         ),
         "{describe}"
     );
-    assert!(describe.contains("Nothing was changed.") && describe.contains("CREATES 1 object."), "{describe}");
+    assert!(describe.contains("Nothing was changed.") && describe.contains("CREATES: 1 object."), "{describe}");
     let notes: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!(
         notes,

@@ -282,14 +282,13 @@ fn whoever_restores_is_asked_and_told_where() {
     let there = || all.iter().filter(|object| cluster.get(&cluster.path_of(object)).is_some()).count();
     for (answer, code, back) in [("n", 1, 0), ("", 1, 0), ("y", 0, 2)] {
         let mut terminal = cluster.gc_on_terminal(&["restore", archive.to_str().unwrap()]);
-        terminal.shows("CREATES 2 objects.");
+        terminal.shows("CREATES: 2 objects.");
         terminal.shows("Create 2 objects in context test (127.0.0.1:");
         assert_eq!(there(), 0, "nothing is created before the answer");
         terminal.types(answer);
         let (ended, shown) = terminal.ends();
         assert_eq!((ended, there()), (Some(code), back), "{answer:?}: {shown}");
-        let last =
-            if code == 0 { "RESTORED: 2 objects created." } else { "Nothing was changed: you did not answer yes." };
+        let last = if code == 0 { "DONE: 2 objects created." } else { "Nothing was changed: you did not answer yes." };
         assert!(shown.contains(last), "{shown}");
     }
     // Restore doesn't ask if it can't create anything.
@@ -298,7 +297,7 @@ fn whoever_restores_is_asked_and_told_where() {
     cluster.create(json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same",
         "namespace": namespace}, "data": {"name": "same"}}));
     let describe = cluster.gc(&["restore", archives.write("same", &[config(&namespace, "same")]).to_str().unwrap()]);
-    assert!(describe.expect(0).contains("RESTORED: the object already existed."), "{}", describe.stdout);
+    assert!(describe.expect(0).contains("DONE: the object already existed."), "{}", describe.stdout);
 }
 
 /// Runs a restore that must fail as this user, and returns its error output.

@@ -96,7 +96,7 @@ fn owners_are_not_let_go_while_dependents_may_be_hidden() {
     let told = run("explain cm/orphaning").stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.contains("Others may be among what could not be read: secrets (forbidden)."), "{told}");
     let plan = run("plan cm/orphaning").stdout;
-    let first = "Next        read first what may still refer to ConfigMap/orphaning: secrets";
+    let first = "Next  read first what may still refer to ConfigMap/orphaning: secrets";
     assert!(plan.contains(first) && !plan.contains("gc delete"), "{plan}");
     let plan = cluster.gc(&["plan", "cm/orphaning", "-n", namespace]).stdout;
     assert!(plan.contains("gc explain configmaps/orphaning") && !plan.contains("read first"), "{plan}");
