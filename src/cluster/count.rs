@@ -1,6 +1,6 @@
 //! Counts objects without listing them.
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::model::Resource;
 
@@ -8,20 +8,6 @@ use super::{Connection, answer::Malformed, failure::Failure, path};
 
 /// A list's metadata, in JSON: the list has only one item.
 const METADATA_LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct List {
-    metadata: ListMetadata,
-    items: Vec<serde::de::IgnoredAny>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct ListMetadata {
-    r#continue: String,
-    remaining_item_count: Option<u64>,
-}
 
 impl Connection {
     /// Counts the objects of a resource in a namespace: reads one, and adds `remainingItemCount`. None if the server
@@ -33,13 +19,11 @@ impl Connection {
     async fn try_count(&self, resource: &Resource, namespace: &str) -> Result<Option<u64>, Failure> {
         let url = format!("{}?limit=1", path::of_resource(resource, Some(namespace)));
         let answer = self.get(&url, METADATA_LIST).await?;
-        let list: List = serde_json::from_slice(&answer.body).map_err(Malformed::from)?;
-        let rest = match (list.metadata.remaining_item_count, list.metadata.r#continue.is_empty()) {
-            (Some(rest), _) => Some(rest),
-            (None, true) => Some(0),
-            (None, false) => None,
-        };
-        Ok(rest.map(|rest| rest + list.items.len() as u64))
+        let list: Value = serde_json::from_slice(&answer.body).map_err(Malformed::from)?;
+        let read = list["items"].as_array().map_or(0, Vec::len) as u64;
+        let is_all = list["metadata"]["continue"].as_str().is_none_or(str::is_empty);
+        let rest = list["metadata"]["remainingItemCount"].as_u64().or(is_all.then_some(0));
+        Ok(rest.map(|rest| rest + read))
     }
 }
 

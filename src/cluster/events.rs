@@ -1,6 +1,6 @@
 //! Reads the collector's warning events.
 
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::model::{NamedEvent, OwnerEvent};
 
@@ -10,86 +10,49 @@ use super::{Connection, answer::Answer, failure::Failure, json, path, request::J
 const PATH: &str = "/api/v1/events";
 const COMPLAINTS: &str = "fieldSelector=reason%3DOwnerRefInvalidNamespace";
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Event {
-    involved_object: Option<Involved>,
-    reason: Option<String>,
-    message: Option<String>,
-    source: Option<EventSource>,
-    reporting_component: Option<String>,
-    last_timestamp: Option<String>,
-    event_time: Option<String>,
-    series: Option<Series>,
+/// A text of an event; empty if it has none.
+fn text(event: &Value, pointer: &str) -> String {
+    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Involved {
-    api_version: Option<String>,
-    kind: Option<String>,
-    namespace: Option<String>,
-    name: Option<String>,
-    uid: Option<String>,
+/// When an event was last observed, in Unix seconds.
+fn last(event: &Value) -> Option<i64> {
+    let seconds = |pointer: &str| {
+        let time = event.pointer(pointer)?.as_str()?;
+        time.parse().ok().map(jiff::Timestamp::as_second)
+    };
+    ["/lastTimestamp", "/eventTime", "/series/lastObservedTime"].into_iter().filter_map(seconds).max()
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-struct Series {
-    last_observed_time: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct EventSource {
-    component: Option<String>,
-}
-
-impl Event {
-    /// When it was last observed, in Unix seconds.
-    fn last(&self) -> Option<i64> {
-        let series = self.series.as_ref().and_then(|series| series.last_observed_time.as_ref());
-        let times = [self.last_timestamp.as_ref(), self.event_time.as_ref(), series];
-        let seconds = |time: &String| time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second);
-        times.into_iter().flatten().filter_map(seconds).max()
+fn named_event(event: &Value) -> NamedEvent {
+    let component = text(event, "/source/component");
+    NamedEvent {
+        kind: text(event, "/involvedObject/kind"),
+        reason: text(event, "/reason"),
+        message: text(event, "/message"),
+        by: if component.is_empty() { text(event, "/reportingComponent") } else { component },
+        last: last(event),
     }
 }
 
-impl From<Event> for NamedEvent {
-    fn from(event: Event) -> Self {
-        let last = event.last();
-        let component = event.source.and_then(|source| source.component).filter(|component| !component.is_empty());
-        NamedEvent {
-            kind: event.involved_object.and_then(|object| object.kind).unwrap_or_default(),
-            reason: event.reason.unwrap_or_default(),
-            message: event.message.unwrap_or_default(),
-            by: component.or(event.reporting_component).unwrap_or_default(),
-            last,
-        }
-    }
-}
-
-impl From<Event> for OwnerEvent {
-    fn from(event: Event) -> Self {
-        let last = event.last();
-        let object = event.involved_object.unwrap_or_default();
-        OwnerEvent {
-            api_version: object.api_version.unwrap_or_default(),
-            kind: object.kind.unwrap_or_default(),
-            namespace: object.namespace.unwrap_or_default(),
-            name: object.name.unwrap_or_default(),
-            uid: object.uid.unwrap_or_default(),
-            message: event.message.unwrap_or_default(),
-            last,
-        }
+fn owner_event(event: &Value) -> OwnerEvent {
+    OwnerEvent {
+        api_version: text(event, "/involvedObject/apiVersion"),
+        kind: text(event, "/involvedObject/kind"),
+        namespace: text(event, "/involvedObject/namespace"),
+        name: text(event, "/involvedObject/name"),
+        uid: text(event, "/involvedObject/uid"),
+        message: text(event, "/message"),
+        last: last(event),
     }
 }
 
 impl Connection {
-    async fn events<T: From<Event>>(&self, path: &str, query: &str) -> Result<Vec<T>, Failure> {
+    /// The events of a list, each as `of` takes it.
+    async fn events<T>(&self, path: &str, query: &str, of: fn(&Value) -> T) -> Result<Vec<T>, Failure> {
         let read = |answer: &Answer, events: &mut Vec<T>| {
-            json::read_items(&answer.body, &mut |event: Event| {
-                events.push(event.into());
+            json::read_items(&answer.body, &mut |event: Value| {
+                events.push(of(&event));
                 Ok(())
             })
         };
@@ -102,7 +65,7 @@ impl Connection {
     /// # Errors
     /// Why they cannot be read, for example because it is forbidden. There are no partial results.
     pub async fn invalid_owner_events(&self) -> Result<Vec<OwnerEvent>, String> {
-        self.events(PATH, COMPLAINTS).await.map_err(|failure| failure.to_string())
+        self.events(PATH, COMPLAINTS, owner_event).await.map_err(|failure| failure.to_string())
     }
 
     /// The events about objects of this name. `namespace` is empty for cluster scope: such events are in any namespace.
@@ -115,7 +78,7 @@ impl Connection {
             namespace => format!("/api/v1/namespaces/{}/events", path::encoded(namespace)),
         };
         let query = format!("fieldSelector={}", path::encoded(&format!("involvedObject.name={name}")));
-        self.events(&path, &query).await.map_err(|failure| failure.in_full())
+        self.events(&path, &query, named_event).await.map_err(|failure| failure.in_full())
     }
 }
 

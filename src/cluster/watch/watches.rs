@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{
     sync::{mpsc::UnboundedReceiver, watch},
-    task::JoinHandle,
+    task::JoinSet,
 };
 
 use crate::{
@@ -30,7 +30,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// Running watches. They end when this is dropped.
 pub struct Watches {
     inbox: Arc<Inbox>,
-    tasks: Vec<JoinHandle<()>>,
+    tasks: JoinSet<()>,
     /// The watched resources, each with the namespace that the watch is limited to.
     begun: Vec<WatchedList>,
     /// When a list is wanted that begins after this time.
@@ -95,7 +95,7 @@ impl Connection {
         let (inbox, places) = (Arc::new(Inbox::default()), places());
         let (wanted, wishes) = watch::channel(None);
         let (doubted, doubts) = watch::channel(Doubts::default());
-        let (mut tasks, mut begun) = (Vec::new(), Vec::new());
+        let (mut tasks, mut begun) = (JoinSet::new(), Vec::new());
         let listed = snapshot.lists.iter().filter(|list| list.failure.is_none() && !list.resource_version.is_empty());
         for (number, list) in listed.enumerate() {
             let resource = snapshot.resources.get(list.resource);
@@ -109,13 +109,11 @@ impl Connection {
             let path = path::of_resource(resource, list.namespace.as_deref());
             let version = list.resource_version.clone();
             let task = WatchTask::new(self.clone(), places.clone(), sink, path, version, number);
-            tasks.push(match or_lists {
-                false => tokio::spawn(task.run()),
-                true => {
-                    let lists = Lists::of(snapshot, list, wishes.clone(), doubts.clone());
-                    tokio::spawn(task.run_or_list(lists))
-                }
-            });
+            if or_lists {
+                tasks.spawn(task.run_or_list(Lists::of(snapshot, list, wishes.clone(), doubts.clone())));
+            } else {
+                tasks.spawn(task.run());
+            }
         }
         Watches { inbox, tasks, begun, wanted, doubted }
     }
@@ -183,13 +181,5 @@ impl Watches {
     /// Waits for new updates. They may be gone if another caller took them meanwhile.
     pub async fn changed(&self) {
         self.inbox.arrived().await;
-    }
-}
-
-impl Drop for Watches {
-    fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
     }
 }
