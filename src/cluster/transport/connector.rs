@@ -4,11 +4,10 @@ use std::{
     borrow::Cow,
     io,
     pin::Pin,
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
-use futures::TryFutureExt as _;
 use http::{HeaderValue, Uri};
 use hyper::rt;
 use hyper_rustls::{
@@ -28,7 +27,7 @@ use kube::{
 };
 use percent_encoding::percent_decode_str;
 use tokio::net::TcpStream;
-use tower::Service;
+use tower::{Service, ServiceExt as _, util::BoxCloneSyncService};
 
 use crate::cluster::credentials::headers::basic;
 
@@ -37,8 +36,10 @@ use super::BoxError;
 /// client-go's `net.Dialer` has the same.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
-/// Opens connections that are ready for a protocol of HTTP.
-pub(super) type Connector = TimeoutConnector<HttpsConnector<Route>>;
+/// A connection that is ready for a protocol of HTTP.
+pub(super) type Io = <TimeoutConnector<HttpsConnector<Route>> as Service<Uri>>::Response;
+/// Opens connections.
+pub(super) type Connector = BoxCloneSyncService<Uri, Io, BoxError>;
 
 /// A connector to the server of this configuration that speaks HTTP/1.1, and where `http2` is used, one with which the
 /// server chooses the protocol.
@@ -63,7 +64,7 @@ fn connector(
         }
         None => builder,
     };
-    let route = Route::of(config)?;
+    let route = route(config)?;
     let with_tls = match offers_http2 {
         true => builder.enable_http1().enable_http2().wrap_connector(route),
         false => builder.enable_http1().wrap_connector(route),
@@ -72,7 +73,7 @@ fn connector(
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);
     connector.set_write_timeout(config.write_timeout);
-    Ok(connector)
+    Ok(Connector::new(connector))
 }
 
 /// What TLS to the server needs of the configuration. Where nothing is verified, that is no certificate of the system:
@@ -87,40 +88,36 @@ fn for_tls(config: &Config) -> Cow<'_, Config> {
     Cow::Owned(without)
 }
 
-/// The way to the server.
-#[derive(Clone)]
-pub(super) enum Route {
-    Direct(HttpConnector),
-    /// Through an HTTP or HTTPS proxy, with CONNECT.
-    Tunnel(Tunnel<HttpsConnector<HttpConnector>>),
-    /// To a proxy that forwards each request: without TLS to the server, as Go's `http.Transport` does.
-    Forward(HttpsConnector<HttpConnector>, Uri),
-    Socks(SocksV5<HttpConnector>),
-}
+/// The way to the server: directly or through a proxy.
+type Route = BoxCloneSyncService<Uri, Line, BoxError>;
 
-impl Route {
-    fn of(config: &Config) -> kube::Result<Self> {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_keepalive(Some(KEEP_ALIVE));
-        let Some(proxy) = &config.proxy_url else { return Ok(Route::Direct(tcp)) };
-        match proxy.scheme_str() {
-            Some("socks5") => Ok(Route::Socks(SocksV5::new(proxy.clone(), tcp))),
-            // As in Go, TLS to a proxy is set up like TLS to the server.
-            Some("http" | "https") => {
-                let to_proxy = config.rustls_https_connector_with_connector(tcp)?;
-                if forwards(config) {
-                    return Ok(Route::Forward(to_proxy, proxy.clone()));
-                }
-                let tunnel = Tunnel::new(proxy.clone(), to_proxy);
-                Ok(Route::Tunnel(match proxy_authorization(proxy) {
-                    Some(authorization) => tunnel.with_auth(authorization),
-                    None => tunnel,
-                }))
+fn route(config: &Config) -> kube::Result<Route> {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(KEEP_ALIVE));
+    let plain = |io| Line { io: MaybeHttpsStream::Http(io), forwards: false };
+    let Some(proxy) = config.proxy_url.clone() else {
+        return Ok(Route::new(tcp.map_response(plain).map_err(BoxError::from)));
+    };
+    match proxy.scheme_str() {
+        Some("socks5") => Ok(Route::new(SocksV5::new(proxy, tcp).map_response(plain).map_err(BoxError::from))),
+        // As in Go, TLS to a proxy is set up like TLS to the server.
+        Some("http" | "https") => {
+            let to_proxy = config.rustls_https_connector_with_connector(tcp)?;
+            if forwards(config) {
+                let line = to_proxy.map_response(|io| Line { io, forwards: true });
+                return Ok(Route::new(line.map_request(move |_| proxy.clone())));
             }
-            _ => Err(kube::Error::ProxyProtocolUnsupported { proxy_url: Box::new(proxy.clone()) }),
+            let authorization = proxy_authorization(&proxy);
+            let tunnel = Tunnel::new(proxy, to_proxy);
+            let tunnel = match authorization {
+                Some(authorization) => tunnel.with_auth(authorization),
+                None => tunnel,
+            };
+            Ok(Route::new(tunnel.map_response(|io| Line { io, forwards: false }).map_err(BoxError::from)))
         }
+        _ => Err(kube::Error::ProxyProtocolUnsupported { proxy_url: Box::new(proxy) }),
     }
 }
 
@@ -140,33 +137,6 @@ fn proxy_authorization(proxy: &Uri) -> Option<HeaderValue> {
     let (user, _) = proxy.authority()?.as_str().rsplit_once('@')?;
     let decoded: Vec<u8> = percent_decode_str(user).collect();
     basic(decoded).ok()
-}
-
-impl Service<Uri> for Route {
-    type Response = Line;
-    type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        match self {
-            Route::Direct(tcp) => ready!(tcp.poll_ready(context))?,
-            Route::Tunnel(tunnel) => ready!(tunnel.poll_ready(context))?,
-            Route::Forward(to_proxy, _) => ready!(to_proxy.poll_ready(context))?,
-            Route::Socks(socks) => ready!(socks.poll_ready(context))?,
-        }
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, server: Uri) -> Self::Future {
-        let line = |forwards| move |io| Line { io, forwards };
-        let plain = |io| Line { io: MaybeHttpsStream::Http(io), forwards: false };
-        match self {
-            Route::Direct(tcp) => Box::pin(tcp.call(server).map_ok(plain).map_err(BoxError::from)),
-            Route::Tunnel(tunnel) => Box::pin(tunnel.call(server).map_ok(line(false)).map_err(BoxError::from)),
-            Route::Forward(to_proxy, proxy) => Box::pin(to_proxy.call(proxy.clone()).map_ok(line(true))),
-            Route::Socks(socks) => Box::pin(socks.call(server).map_ok(plain).map_err(BoxError::from)),
-        }
-    }
 }
 
 /// A connection to the server or to a proxy.

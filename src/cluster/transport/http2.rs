@@ -3,23 +3,17 @@
 
 use std::{
     pin::Pin,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::{Context, Poll},
+    sync::{Arc, Mutex},
+    task::Poll,
 };
 
 use http::{Request, Response};
-use http_body::{Body as HttpBody, Frame, SizeHint};
-use hyper::{
-    body::{Bytes, Incoming},
-    client::conn::http2,
-};
+use http_body_util::BodyExt as _;
+use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use kube::client::Body;
 
-use super::{Io, lock, settings::Settings};
+use super::{Answer, Io, lock, settings::Settings};
 
 /// How much of one answer, and of all answers together, the server may send before it is read: as in Go. A small
 /// window would let a watch that is read slowly hold up all others.
@@ -31,17 +25,18 @@ const HEADERS: u32 = 10 << 20;
 type Driver = http2::Connection<Io, Body, TokioExecutor>;
 
 /// One connection.
-struct Open {
+pub(super) struct Open {
     sender: http2::SendRequest<Body>,
     /// Knows what the server allows; `None` once the connection takes no more requests.
     driver: Arc<Mutex<Option<Driver>>>,
-    under_way: Arc<AtomicUsize>,
+    /// As many others hold it as requests are under way.
+    under_way: Arc<()>,
 }
 
 impl Open {
     fn has_room(&self) -> bool {
         let allowed = lock(&self.driver).as_ref().map_or(0, Driver::current_max_send_streams);
-        self.under_way.load(Ordering::Relaxed) < allowed
+        Arc::strong_count(&self.under_way) <= allowed
     }
 }
 
@@ -54,12 +49,12 @@ impl Connections {
     pub(super) fn place(&mut self) -> Option<Place> {
         self.0.retain(|open| !open.sender.is_closed());
         let open = self.0.iter().find(|open| open.has_room())?;
-        let (sender, driver) = (open.sender.clone(), open.driver.clone());
-        Some(Place { sender, driver, under_way: UnderWay::one_more(&open.under_way) })
+        let (sender, driver, under_way) = (open.sender.clone(), open.driver.clone(), open.under_way.clone());
+        Some(Place { sender, driver, under_way })
     }
 
     /// Begins to speak HTTP/2.
-    pub(super) async fn start(io: Io, settings: Settings) -> hyper::Result<Started> {
+    pub(super) async fn start(io: Io, settings: Settings) -> hyper::Result<Open> {
         let mut builder = http2::Builder::new(TokioExecutor::new());
         builder
             .timer(TokioTimer::new())
@@ -72,11 +67,11 @@ impl Connections {
         let (sender, driver) = builder.handshake(io).await?;
         let driver = Arc::new(Mutex::new(Some(driver)));
         tokio::spawn(drive(driver.clone()));
-        Ok(Started(Open { sender, driver, under_way: Arc::default() }))
+        Ok(Open { sender, driver, under_way: Arc::default() })
     }
 
-    pub(super) fn add(&mut self, started: Started) {
-        self.0.push(started.0);
+    pub(super) fn add(&mut self, open: Open) {
+        self.0.push(open);
     }
 }
 
@@ -93,14 +88,11 @@ async fn drive(driver: Arc<Mutex<Option<Driver>>>) {
     *lock(&driver) = None;
 }
 
-/// A new connection.
-pub(super) struct Started(Open);
-
 /// Permission to send one request.
 pub(super) struct Place {
     sender: http2::SendRequest<Body>,
     driver: Arc<Mutex<Option<Driver>>>,
-    under_way: UnderWay,
+    under_way: Arc<()>,
 }
 
 /// Why there is no answer.
@@ -117,7 +109,14 @@ impl Place {
             self.sender.try_send_request(request)
         };
         match sent.await {
-            Ok(response) => Ok(response.map(|body| Answer { body, _under_way: self.under_way })),
+            Ok(response) => {
+                // It is under way until the answer is read or given up.
+                let counted = move |frame| {
+                    let _ = &self.under_way;
+                    frame
+                };
+                Ok(response.map(|body| body.map_frame(counted).boxed_unsync()))
+            }
             Err(mut error) => {
                 let never_sent = error.take_message().is_some();
                 let error = error.into_error();
@@ -141,43 +140,4 @@ fn is_unprocessed(error: &hyper::Error) -> bool {
     error.is_remote()
         && ((error.is_go_away() && reason == Some(h2::Reason::NO_ERROR))
             || (error.is_reset() && reason == Some(h2::Reason::REFUSED_STREAM)))
-}
-
-/// Counts a request until its answer is read or given up.
-struct UnderWay(Arc<AtomicUsize>);
-
-impl UnderWay {
-    fn one_more(counter: &Arc<AtomicUsize>) -> Self {
-        counter.fetch_add(1, Ordering::Relaxed);
-        UnderWay(counter.clone())
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// The body of an answer.
-pub(super) struct Answer {
-    body: Incoming,
-    _under_way: UnderWay,
-}
-
-impl HttpBody for Answer {
-    type Data = Bytes;
-    type Error = hyper::Error;
-
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

@@ -9,19 +9,17 @@ mod tests;
 
 use std::{
     error::Error,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
     time::Duration,
 };
 
 use futures::{
     FutureExt as _, TryFutureExt as _,
-    future::{BoxFuture, Shared},
+    future::{self, BoxFuture, Shared},
 };
 use http::{HeaderValue, Request, Response, Uri, header};
-use http_body_util::Either;
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use hyper::body::Bytes;
 use hyper_util::{
     client::legacy::{self, connect::Connection as _},
     rt::TokioExecutor,
@@ -30,12 +28,12 @@ use kube::{
     Client, Config,
     client::{Body, ConfigExt as _},
 };
-use tower::{Service, ServiceBuilder};
+use tower::{ServiceBuilder, ServiceExt as _, service_fn};
 use tower_http::decompression::DecompressionLayer;
 
 use self::{
-    connector::Connector,
-    http2::{Answer, Connections, Failed, Place},
+    connector::{Connector, Io},
+    http2::{Connections, Failed, Open, Place},
     settings::Settings,
 };
 
@@ -45,7 +43,8 @@ const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(100);
 
 type BoxError = Box<dyn Error + Send + Sync>;
-type Io = <Connector as Service<Uri>>::Response;
+/// The body of an answer.
+type Answer = UnsyncBoxBody<Bytes, hyper::Error>;
 
 /// A client for the server of this configuration, without its credentials and other headers: [`Lease::add_headers`]
 /// adds those. Needs a tokio runtime.
@@ -53,17 +52,18 @@ type Io = <Connector as Service<Uri>>::Response;
 /// [`Lease::add_headers`]: super::credentials::Lease::add_headers
 pub(super) fn client(config: Config) -> kube::Result<Client> {
     let settings = Settings::of(|name| std::env::var(name).ok());
+    let transport = Transport::new(&config, settings)?;
     let service = ServiceBuilder::new()
         .layer(config.base_uri_layer())
         .layer(DecompressionLayer::new().gzip(!config.disable_compression))
-        .service(Transport::new(&config, settings)?);
+        .service_fn(move |request| transport.clone().send(request));
     Ok(Client::new(service, config.default_namespace))
 }
 
 /// Both protocols.
 #[derive(Clone)]
 struct Transport {
-    http1: legacy::Client<Given, Body>,
+    http1: legacy::Client<Connector, Body>,
     /// For a proxy that forwards each request.
     proxy_authorization: Option<HeaderValue>,
     /// `None` if only HTTP/1.1 is wanted.
@@ -88,13 +88,6 @@ struct State {
     opening: Option<Shared<BoxFuture<'static, Result<(), Unconnected>>>>,
 }
 
-/// How a request can go.
-enum Way {
-    Http1,
-    Http2(Place),
-    Wait(Shared<BoxFuture<'static, Result<(), Unconnected>>>),
-}
-
 /// The server has refused the request each time, and processed it at no time.
 #[derive(Debug, thiserror::Error)]
 #[error("the server refuses the request each time, and has not processed it")]
@@ -105,27 +98,25 @@ pub(super) struct Unprocessed(#[source] hyper::Error);
 #[error("client error (Connect)")]
 struct Unconnected(#[source] Arc<dyn Error + Send + Sync>);
 
-impl From<BoxError> for Unconnected {
-    fn from(error: BoxError) -> Self {
-        Unconnected(error.into())
-    }
-}
-
 impl Transport {
     fn new(config: &Config, settings: Settings) -> kube::Result<Self> {
-        let given = Arc::default();
+        let given: Arc<Mutex<Vec<Io>>> = Arc::default();
         // As client-go, without TLS always HTTP/1.1.
         let server = config.cluster_url.clone();
         let uses_http2 = settings.http2 && server.scheme_str() == Some("https");
         let (connector, for_http2) = connector::connectors(config, uses_http2)?;
-        let http1 = Given { first: Arc::clone(&given), connector };
+        let first = Arc::clone(&given);
+        let http1 = service_fn(move |server| match lock(&first).pop() {
+            Some(io) => future::ready(Ok(io)).left_future(),
+            None => connector.clone().oneshot(server).right_future(),
+        });
         let http2 =
             for_http2.map(|connector| Arc::new(Http2 { connector, server, settings, state: Mutex::default(), given }));
-        let http1 = legacy::Builder::new(TokioExecutor::new()).build(http1);
+        let http1 = legacy::Builder::new(TokioExecutor::new()).build(Connector::new(http1));
         Ok(Transport { http1, proxy_authorization: connector::forwarding_authorization(config), http2 })
     }
 
-    async fn send(self, request: Request<Body>) -> Result<Response<Either<Answer, Incoming>>, BoxError> {
+    async fn send(self, request: Request<Body>) -> Result<Response<Answer>, BoxError> {
         let mut request = request;
         if let Some(authorization) = &self.proxy_authorization {
             request.headers_mut().insert(header::PROXY_AUTHORIZATION, authorization.clone());
@@ -136,14 +127,14 @@ impl Transport {
                 Some(http2) => http2.place().await?,
                 None => None,
             };
-            let Some(place) = place else { return Ok(self.http1.request(request).await?.map(Either::Right)) };
+            let Some(place) = place else { return Ok(self.http1.request(request).await?.map(BodyExt::boxed_unsync)) };
             tried += 1;
             if tried > 2 {
                 tokio::time::sleep(PAUSE * 2u32.pow(tried - 3)).await;
             }
             let again = copy(&request).filter(|_| tried < TRIES);
             request = match (place.send(request).await, again) {
-                (Ok(response), _) => return Ok(response.map(Either::Left)),
+                (Ok(response), _) => return Ok(response),
                 // Also a write: the server has not done anything.
                 (Err(Failed::Unprocessed(_)), Some(again)) => again,
                 (Err(Failed::Unprocessed(error)), None) => return Err(Unprocessed(error).into()),
@@ -166,23 +157,18 @@ impl Http2 {
     /// A place on a connection; `None` if the server has only HTTP/1.1.
     async fn place(self: &Arc<Self>) -> Result<Option<Place>, Unconnected> {
         loop {
-            match self.way() {
-                Way::Http1 => return Ok(None),
-                Way::Http2(place) => return Ok(Some(place)),
-                Way::Wait(opening) => opening.await?,
-            }
+            let opening = {
+                let mut state = lock(&self.state);
+                if state.chose_http1 {
+                    return Ok(None);
+                }
+                if let Some(place) = state.connections.place() {
+                    return Ok(Some(place));
+                }
+                state.opening.get_or_insert_with(|| self.clone().open().boxed().shared()).clone()
+            };
+            opening.await?;
         }
-    }
-
-    fn way(self: &Arc<Self>) -> Way {
-        let mut state = lock(&self.state);
-        if state.chose_http1 {
-            return Way::Http1;
-        }
-        if let Some(place) = state.connections.place() {
-            return Way::Http2(place);
-        }
-        Way::Wait(state.opening.get_or_insert_with(|| self.clone().open().boxed().shared()).clone())
     }
 
     /// Opens one more connection. It goes on if the request that began it is given up.
@@ -192,7 +178,7 @@ impl Http2 {
             let mut state = lock(&self.state);
             state.opening = None;
             match connected? {
-                Some(started) => state.connections.add(started),
+                Some(open) => state.connections.add(open),
                 None => state.chose_http1 = true,
             }
             Ok(())
@@ -201,54 +187,15 @@ impl Http2 {
     }
 
     /// A connection; `None` if the server has chosen HTTP/1.1.
-    async fn connect(&self) -> Result<Option<http2::Started>, Unconnected> {
-        let mut connector = self.connector.clone();
-        std::future::poll_fn(|context| connector.poll_ready(context)).await?;
-        let io = connector.call(self.server.clone()).await?;
+    async fn connect(&self) -> Result<Option<Open>, Unconnected> {
+        let io =
+            self.connector.clone().oneshot(self.server.clone()).await.map_err(|error| Unconnected(error.into()))?;
         if !io.connected().is_negotiated_h2() {
             lock(&self.given).push(io);
             return Ok(None);
         }
-        let started = Connections::start(io, self.settings).await;
-        Ok(Some(started.map_err(|error| Unconnected(Arc::new(error)))?))
-    }
-}
-
-impl Service<Request<Body>> for Transport {
-    type Response = Response<Either<Answer, Incoming>>;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        self.clone().send(request).boxed()
-    }
-}
-
-/// Gives the HTTP/1.1 client the connection on which the server chose that, and opens others.
-#[derive(Clone)]
-struct Given {
-    first: Arc<Mutex<Vec<Io>>>,
-    connector: Connector,
-}
-
-impl Service<Uri> for Given {
-    type Response = Io;
-    type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Io, BoxError>> + Send>>;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        self.connector.poll_ready(context)
-    }
-
-    fn call(&mut self, server: Uri) -> Self::Future {
-        match lock(&self.first).pop() {
-            Some(io) => std::future::ready(Ok(io)).boxed(),
-            None => self.connector.call(server),
-        }
+        let open = Connections::start(io, self.settings).await;
+        Ok(Some(open.map_err(|error| Unconnected(Arc::new(error)))?))
     }
 }
 

@@ -1,7 +1,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http::StatusCode;
-use hyper::body::Bytes;
+use hyper::body::Incoming;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
