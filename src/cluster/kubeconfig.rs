@@ -414,6 +414,7 @@ clusters:
 - {name: there, cluster: {server: 'https://api.example.com', insecure-skip-tls-verify: true, proxy-url: 'proxy:3128'}}
 users:
 - {name: other, user: {username: u, password: p, token: '', client-certificate: ''}}
+- {name: lone, user: {username: '', password: p}}
 ";
 
     fn files(directory: &Path) -> Fake {
@@ -443,6 +444,8 @@ users:
         assert_eq!(chosen.config.proxy_url.unwrap(), "http://proxy:3128/");
         assert!(chosen.config.auth_info.token.is_none() && chosen.config.auth_info.client_certificate.is_none());
         assert_eq!(chosen.config.auth_info.username.as_deref(), Some("u"));
+        let options = ConnectionOptions { user: Some("lone".into()), ..options };
+        assert_eq!(choose(&options, &environment).unwrap().config.auth_info.username, None);
     }
 
     /// As kubectl merges: an empty current context says nothing, and file names lead from the kubeconfig's folder.
@@ -533,7 +536,7 @@ users:
         let cluster = ConnectionOptions { context: Some("broken".into()), ..Default::default() };
         assert_eq!(fails(cluster), "there is no cluster \"nowhere\" in the kubeconfig (it has here, there)");
         let user = ConnectionOptions { user: Some("x".into()), ..Default::default() };
-        assert_eq!(fails(user), "there is no user \"x\" in the kubeconfig (it has me, other)");
+        assert_eq!(fails(user), "there is no user \"x\" in the kubeconfig (it has me, other, lone)");
         let file = ConnectionOptions { kubeconfig: Some(directory.path().join("missing")), ..Default::default() };
         assert!(fails(file).contains("missing: No such file"));
     }

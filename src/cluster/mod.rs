@@ -27,7 +27,6 @@ mod fetch;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod get_object;
-mod identity;
 mod json;
 mod kubeconfig;
 mod list;

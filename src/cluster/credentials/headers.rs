@@ -23,14 +23,8 @@ pub(super) fn of(mut config: Config, user_agent: Option<&str>) -> Result<HeaderM
     Ok(headers)
 }
 
-/// A password counts only with a name, as in client-go's `Config.HasBasicAuth`.
-pub(super) fn ignore_lone_password(user: &mut AuthInfo) {
-    if user.username.as_ref().is_none_or(String::is_empty) {
-        (user.username, user.password) = (None, None);
-    }
-}
-
-/// The header for a token, or for a name and a password, if the settings have one. Takes them out of the settings.
+/// The header for a token, or for a name and a password, if the settings have one. Takes them out of the settings. A
+/// password counts only with a name, as in client-go's `Config.HasBasicAuth`.
 pub(super) fn authorization(user: &mut AuthInfo) -> Result<Option<HeaderValue>, String> {
     let (name, password) = (user.username.take(), user.password.take());
     if let Some(token) = user.token.take() {
@@ -105,10 +99,7 @@ mod tests {
             ..AuthInfo::default()
         };
         assert_eq!(authorization(&mut user).unwrap().unwrap(), "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
-        for username in [None, Some(String::new())] {
-            let mut user = AuthInfo { username, password: Some("alone".to_owned().into()), ..AuthInfo::default() };
-            ignore_lone_password(&mut user);
-            assert_eq!(authorization(&mut user), Ok(None));
-        }
+        let mut user = AuthInfo { password: Some("alone".to_owned().into()), ..AuthInfo::default() };
+        assert_eq!(authorization(&mut user), Ok(None));
     }
 }

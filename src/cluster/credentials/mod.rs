@@ -11,7 +11,7 @@ mod oidc;
 mod plugin;
 mod token_file;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{error::Error as _, path::PathBuf, sync::Arc};
 
 use http::{HeaderMap, HeaderValue, Request, header};
 use kube::{Client, Config, client::Body};
@@ -19,7 +19,6 @@ use kube::{Client, Config, client::Body};
 use super::{
     error::{ConnectError, Endpoint},
     failure::Failure,
-    identity,
     kubeconfig::Origin,
     transport,
 };
@@ -70,7 +69,6 @@ impl Clients {
         let invalid = |what: String, reason: String| ConnectError::Setting { what, reason };
         let headers = Arc::new(headers::of(config.clone(), user_agent).map_err(none)?);
         let user = &mut config.auth_info;
-        headers::ignore_lone_password(user);
         let has_token = user.token.is_some() || user.token_file.is_some() || user.username.is_some();
         let has_certificate = user.client_certificate.is_some() || user.client_certificate_data.is_some();
         let (exec, provider) = (user.exec.take(), user.auth_provider.take());
@@ -103,7 +101,7 @@ impl Clients {
             }
         };
         let base = transport::client(config);
-        let base = base.map_err(|error| invalid(format!("the settings for {endpoint}"), identity::explain(&error)))?;
+        let base = base.map_err(|error| invalid(format!("the settings for {endpoint}"), explain(&error)))?;
         Ok(Clients { base, source, headers })
     }
 
@@ -174,4 +172,26 @@ fn unavailable(provider: &str) -> String {
         _ => return format!("no auth-provider {provider:?} is known, only oidc; use a credential plugin (exec)"),
     };
     instead.to_owned()
+}
+
+/// Describes an error of kube about certificates and keys, in the words of who has to replace them.
+fn explain(error: &kube::Error) -> String {
+    known(error).unwrap_or_else(|| error.to_string())
+}
+
+/// The same for errors that say nothing of what is in the certificate or the key; `None` for others.
+fn known(error: &kube::Error) -> Option<String> {
+    let mut all = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        all = format!("{all}: {error}");
+        next = error.source();
+    }
+    // rustls reads only version 3; Go reads all.
+    all.contains("UnsupportedCertVersion").then(|| {
+        "the client certificate is of X.509 version 1, which can't be used here: have it signed again as \
+         version 3, with openssl x509 -req … -extfile FILE, where FILE has the line \
+         extendedKeyUsage=clientAuth"
+            .to_owned()
+    })
 }

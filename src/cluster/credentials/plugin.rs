@@ -185,7 +185,7 @@ impl Plugin {
             ..config.auth_info
         };
         // An error of the library may repeat the key.
-        let invalid = |error: kube::Error| match super::super::identity::known(&error) {
+        let invalid = |error: kube::Error| match super::known(&error) {
             Some(why) => format!(" returned a certificate that can't be used: {why}"),
             None => " returned a certificate or a key that can't be read".to_owned(),
         };
