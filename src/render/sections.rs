@@ -141,7 +141,11 @@ impl Sections {
             Said::Command(line) | Said::Together(_, line) => Some(line.clone()),
             Said::Lines(..) => None,
         };
-        let drawn = |heading: Heading| section(heading, self.of(heading).filter_map(line).collect());
+        let command = |said: &Said| matches!(said, Said::Command(_) | Said::Together(..)).then(|| line(said)).flatten();
+        let drawn = |heading: Heading| {
+            let drawn = section(heading, self.of(heading).filter_map(line).collect())?;
+            Some(Section { commands: self.of(heading).filter_map(command).collect(), ..drawn })
+        };
         Heading::ALL.into_iter().filter_map(drawn).collect()
     }
 }

@@ -1,6 +1,7 @@
 // What was asked, what comes of it, and the policies to compare.
 import type { App } from './app.ts';
 import { fill, h } from './dom.ts';
+import { FATES, look, type View } from './picture.ts';
 import type { State } from './state.ts';
 import { symbol } from './symbol.ts';
 import { count, grouped } from './visible.ts';
@@ -23,12 +24,15 @@ export class Head {
         const input = h('input', { type: 'radio', name: 'policy', value: view.name });
         input.addEventListener('change', () => app.go({ view: view.name }));
         this.#choices.set(view.name, input);
-        return h('label', {}, input, h('span', {}, view.name));
+        return h('label', {}, input, h('span', {}, view.name), ...numbers(view));
       }),
     );
     this.element = h(
       'header', { class: 'head' },
-      h('div', { class: 'asked' }, h('h1', {}, h('bdi', {}, title)), h('p', { class: 'quiet' }, h('bdi', {}, source))),
+      // The verdict is the heading, where there is one.
+      h('div', { class: 'asked' },
+        h(views.some((view) => view.verdict) ? 'p' : 'h1', { class: 'title' }, h('bdi', {}, title)),
+        h('p', { class: 'quiet' }, h('bdi', {}, source))),
       this.#otherwise,
       this.#verdict,
       policies && h('div', { class: 'policies-line' }, policies, this.#changes),
@@ -48,7 +52,7 @@ export class Head {
     this.#verdict.className = `verdict fate-${verdict?.fate ?? 'untouched'}`;
     // The live region tells the sentence when the policy changes.
     fill(this.#verdict, ...(verdict ? [
-      symbol(verdict.fate), h('p', {}, h('strong', {}, verdict.word), verdict.word ? ' ' : '', verdict.sentence),
+      symbol(verdict.fate), h('h1', {}, h('strong', {}, verdict.word), verdict.word ? ' ' : '', verdict.sentence),
     ] : []));
     const changed = difference?.was.size ?? 0;
     fill(this.#changes, difference
@@ -58,4 +62,23 @@ export class Head {
             `${difference.outside === 1 ? 'is' : 'are'} outside of this plan.`)
       : null);
   }
+}
+
+/** How many objects end in which state under a policy, and how many lose data. */
+function numbers(view: View): HTMLElement[] {
+  const counts = new Map<string, number>();
+  let lost = 0;
+  for (const row of view.rows) {
+    if (row.object === undefined || row.points || row.fate === 'untouched') continue;
+    counts.set(row.fate, (counts.get(row.fate) ?? 0) + Math.max(1, row.more ?? 0));
+    if (row.loses) lost += 1;
+  }
+  const ends = FATES.filter((fate) => counts.has(fate)).map((fate) => h(
+    'span', { class: 'number', title: look(fate).word },
+    symbol(fate), grouped(counts.get(fate)!), h('span', { class: 'unseen' }, ` ${look(fate).word}`),
+  ));
+  return lost === 0 ? ends : [
+    h('span', { class: 'number loses', title: 'loses data' }, `! ${grouped(lost)}`, h('span', { class: 'unseen' }, ' lose data')),
+    ...ends,
+  ];
 }

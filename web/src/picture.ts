@@ -69,6 +69,8 @@ export interface Row {
 export interface Section {
   label: string;
   lines: string[];
+  /** Those lines that are commands. */
+  commands?: string[];
 }
 
 /** The names of the states, from what needs attention most to what needs it least. */

@@ -44,11 +44,13 @@ export function story(app: App, close: () => void): HTMLElement[] {
 /** The sections of the text, if nothing is selected. */
 function overview(app: App): HTMLElement[] {
   const { view } = app;
-  const empty = view.rows.length === 0 && !view.sections?.length;
+  const told = view.sections ?? [];
+  const empty = view.rows.length === 0 && told.length === 0;
+  const all = new Set(told.flatMap((section) => section.commands ?? []));
   return [
     h('header', {}, h('h2', { id: 'story-title', tabindex: -1 }, 'All in all')),
     ...(empty ? [h('p', { class: 'quiet' }, 'No objects.')] : []),
-    ...sections(view.sections ?? []),
+    ...sections(told, AT_ONCE, (line) => (all.has(line) ? command(line) : undefined)),
     ...(view.rows.length === 0 ? [] : [
       h('p', { class: 'quiet hint' }, 'Select an object for its story and its commands. Keys: ↑ ↓ or j k walk, → ← open ' +
         'and close, Enter selects, / searches, n finds what is stuck or loses data, t shows the table, p another policy, Esc goes back.'),

@@ -134,7 +134,7 @@ export class Table {
     const was = entry.index === undefined ? undefined : difference?.was.get(entry.index);
     return h(
       'div', {
-        role: 'row', class: `line table-line fate-${entry.row.fate}`, 'aria-selected': String(isSelected),
+        role: 'row', class: `line table-line fate-${entry.row.fate}${entry.row.loses ? ' loses' : ''}`, 'aria-selected': String(isSelected),
       },
       ...COLUMNS.map((column) => h(
         'div', { role: 'gridcell', class: column, title: cell(entry, column) || undefined },

@@ -111,7 +111,7 @@ export class Tree {
       'div', {
         role: 'row',
         class: [
-          'line tree-line', `fate-${forest.fate(node)}`, fold ? 'fold' : '',
+          'line tree-line', `fate-${forest.fate(node)}`, fold ? 'fold' : '', forest.row(node)?.loses ? 'loses' : '',
           shown && !(shown.keep[node]! & 1) ? 'aside' : '',
         ].join(' '),
         'aria-level': depth + 1,
@@ -125,14 +125,14 @@ export class Tree {
         indent,
         depth > DEEPEST ? h('span', { class: 'depth' }, `level ${grouped(depth + 1)}`) : null,
         h('span', { class: 'twisty', 'aria-hidden': 'true' }, hasChildren ? (isOpen ? '▾' : '▸') : ''),
-        symbol(forest.fate(node)),
+        forest.hasWords ? null : symbol(forest.fate(node)),
         h('bdi', { class: 'title', title: forest.title(node) }, forest.title(node)),
         object?.virtual && word === '' ? h('span', { class: 'tag' }, 'does not exist') : null,
         hasChildren && !isOpen && !fold ? h('span', { class: 'tag' }, `+${grouped(forest.below[node]!)}`) : null,
         trouble ? h('span', { class: 'tag below' }, symbol(trouble), `${look(trouble).word} below`) : null,
         was === undefined ? null : h('span', { class: 'tag changed' }, `was: ${was}`),
       ),
-      h('div', { role: 'gridcell', class: 'word' }, word),
+      h('div', { role: 'gridcell', class: 'word' }, forest.hasWords ? symbol(forest.fate(node)) : null, ' ', word),
       h('div', { role: 'gridcell', class: 'detail', title: forest.detail(node) || undefined },
         h('bdi', {}, forest.detail(node))),
     );

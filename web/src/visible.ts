@@ -2,19 +2,13 @@
 // the text output.
 
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-const SHORT: Record<number, string> = {
-  7: '\\a', 8: '\\b', 9: '\\t', 10: '\\n', 11: '\\v', 12: '\\f', 13: '\\r',
-};
+const SHORT: Record<number, string> = { 0: '\\0', 9: '\\t', 10: '\\n', 13: '\\r' };
 
-/** The text with every character that is not printed escaped as in Go: `\n`, `\x1b`, `\u202e`. */
+/** The text with every character that is not printed escaped as in Rust: `\n`, `\u{1b}`, `\u{202e}`. */
 export function visible(text: string): string {
   return text.replace(HIDDEN, (c) => {
     const code = c.codePointAt(0) ?? 0;
-    const hex = code.toString(16);
-    const short = SHORT[code];
-    if (short !== undefined) return short;
-    if (code < 0x20 || code === 0x7f) return `\\x${hex.padStart(2, '0')}`;
-    return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+    return SHORT[code] ?? `\\u{${code.toString(16)}}`;
   });
 }
 

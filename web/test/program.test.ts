@@ -59,13 +59,27 @@ test('a plan says on its page what it says as text', async () => {
   const text = run(...args, '-o', 'wide');
   await look(args, async ({ page }) => {
     const verdict = /^STUCK: (.*)$/m.exec(text)![1]!;
-    assert.equal(await page.locator('.verdict p').innerText(), `STUCK ${verdict}`);
+    assert.equal(await page.locator('.verdict h1').innerText(), `STUCK ${verdict}`);
     const titles = await page.locator('#tree .lines .title').allInnerTexts();
     const lines = text.split('\n').filter((line) => /^ {2}\S|[├└]─/.test(line));
     assert.equal(titles.length, 9);
     assert.deepEqual(titles, lines.slice(0, 9).map((line) => line.replace(/^[ │├└─]+/, '').split('  ')[0]));
     assert.equal(await page.locator('input[type=radio]').count(), 3);
-    assert.match(await page.locator('aside').innerText(), /Lost[^]*Assumes[^]*Next/);
+    assert.match(await page.locator('.policies-choice label', { hasText: 'background' }).innerText(), /1\s+STUCK\s+7\s+deleted/);
+    assert.match(await page.locator('aside').innerText(), /Lost[^]*Then[^]*Next/);
+  });
+});
+
+test('what loses data is red, and what to do next has buttons to copy', async () => {
+  await look(['plan', 'statefulset/db', '-n', 'shop', ...SHOP], async ({ page }) => {
+    const claim = page.locator('#tree .lines .loses .detail').first();
+    assert.match(await claim.innerText(), /DATA LOSS/);
+    const red = await page.locator('.verdict strong').evaluate((word) => getComputedStyle(word).color);
+    assert.equal(await claim.evaluate((detail) => getComputedStyle(detail).color), red);
+    assert.match(await page.locator('#tree .lines .word').first().innerText(), /deleted/);
+    assert.equal(await page.locator('#tree .lines .word .symbol').count(), await page.locator('#tree .lines .word').count());
+    assert.deepEqual(await page.locator('aside .command code').allInnerTexts().then((all) => all.map((line) => line.split(' ').slice(0, 3).join(' '))),
+      ['kubectl patch persistentvolumes/pvc-adede329-16dc-4dad-9af2-55bbee80aba6', 'kubectl gc delete']);
   });
 });
 

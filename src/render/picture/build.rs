@@ -38,5 +38,5 @@ pub(in crate::render) fn remarks_of(remarks: &[(Tone, String)]) -> String {
 
 /// A section, if it has lines.
 pub(in crate::render) fn section(heading: Heading, lines: Vec<String>) -> Option<Section> {
-    (!lines.is_empty()).then(|| Section { label: heading.word().to_owned(), lines })
+    (!lines.is_empty()).then(|| Section { label: heading.word().to_owned(), lines, commands: Vec::new() })
 }

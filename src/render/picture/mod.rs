@@ -176,6 +176,9 @@ pub struct Row {
 pub struct Section {
     pub label: String,
     pub lines: Vec<String>,
+    /// Those lines that are commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
 }
 
 /// A picture in a format that draws; empty in any other. `text` says the same.
@@ -259,7 +262,7 @@ impl View {
 
 impl Section {
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
-        std::iter::once(&mut self.label).chain(&mut self.lines)
+        std::iter::once(&mut self.label).chain(&mut self.lines).chain(&mut self.commands)
     }
 }
 
