@@ -5,7 +5,7 @@ use std::{io::Write, time::Instant};
 use kubectl_gc::{
     dump,
     graph::OwnerGraph,
-    render::{tree_document::Document, tree_view::TreeView},
+    render::{tree::TreeView, tree_document::Document},
     tree::Tree,
 };
 

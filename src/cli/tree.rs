@@ -9,7 +9,7 @@ use crate::{
     jsonpath::PathError,
     model::{Coordinate, ResourceId, Resources, Snapshot, Symbol},
     operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError, usage},
-    render::{gaps, tree_labels::LabelColumns, tree_view::TreeView},
+    render::{gaps, tree::TreeView, tree_columns::LabelColumns},
     server::Propagation,
     tree::{Direction, Query, SortBy, Tree, TypeFilter},
     tui::Start,

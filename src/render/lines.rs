@@ -166,6 +166,12 @@ pub(super) fn write_runs(
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let lines = painted(runs, options.width.unwrap_or(usize::MAX), hanging, options.style);
+    lines.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// The lines of a text of several tones.
+fn painted(runs: &[Run], width: usize, hanging: usize, style: &Style) -> Vec<String> {
     // The tone of each byte of the text, as pieces.
     let mut text = String::new();
     let mut ends = Vec::new();
@@ -179,7 +185,7 @@ pub(super) fn write_runs(
         ends.push((text.len(), *tone));
     }
     let mut at = 0;
-    for line in words::set(&text, options.width.unwrap_or(usize::MAX), hanging) {
+    let paint = |line: String| {
         let indent = line.len() - line.trim_start().len();
         let mut painted = " ".repeat(indent);
         // A line is broken at a space or inside of a word.
@@ -189,12 +195,12 @@ pub(super) fn write_runs(
             let part = at.min(end)..end.min(*until);
             if !part.is_empty() {
                 at = part.end;
-                painted += &options.style.paint(*tone, &text[part]);
+                painted += &style.paint(*tone, &text[part]);
             }
         }
-        writeln!(out, "{painted}")?;
-    }
-    Ok(())
+        painted
+    };
+    words::set(&text, width, hanging).into_iter().map(paint).collect()
 }
 
 /// Writes a sentence that begins with a highlighted word.
@@ -284,31 +290,15 @@ fn continued(guide: &str) -> String {
 
 /// The remarks, wrapped at `width` columns where their words allow it.
 fn wrapped(remarks: &[(Tone, String)], width: usize, style: &Style) -> Vec<String> {
-    // Each line is runs of words, each run with the index of its remark.
-    let mut lines: Vec<Vec<(usize, String)>> = Vec::new();
-    let mut used = 0;
-    for (index, (_, remark)) in remarks.iter().enumerate() {
-        let end = if index + 1 < remarks.len() { ";" } else { "" };
-        let text = format!("{remark}{end}");
-        for word in words::unbroken(&text).iter().flat_map(|word| pieces(word, width)) {
-            let columns = word.width();
-            match lines.last_mut() {
-                Some(line) if used + 1 + columns <= width => {
-                    used += 1 + columns;
-                    match line.last_mut() {
-                        Some((of, run)) if *of == index => *run += &format!(" {word}"),
-                        _ => line.push((index, word.to_owned())),
-                    }
-                }
-                _ => {
-                    used = columns;
-                    lines.push(vec![(index, word.to_owned())]);
-                }
-            }
+    let mut runs: Vec<Run> = Vec::new();
+    for (tone, remark) in remarks {
+        if let Some(before) = runs.last_mut() {
+            before.text.push(';');
+            runs.push(Run::plain(" "));
         }
+        runs.push(Run { tone: *tone, text: remark.clone() });
     }
-    let painted = |(index, run): &(usize, String)| style.paint(remarks[*index].0, run);
-    lines.iter().map(|line| line.iter().map(painted).collect::<Vec<_>>().join(" ")).collect()
+    painted(&runs, width, 0, style)
 }
 
 /// Breaks a word that is too long for a line, such as a finalizer: after punctuation, or before a capital letter.

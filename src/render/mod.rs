@@ -25,11 +25,9 @@ pub mod style;
 pub mod table;
 pub mod template;
 pub mod tree;
-mod tree_columns;
+pub mod tree_columns;
 pub mod tree_document;
-pub mod tree_labels;
 mod tree_picture;
-pub mod tree_view;
 pub mod words;
 
 pub use crate::escape;

@@ -189,7 +189,7 @@ pub fn print(
 mod tests {
     use super::*;
     use crate::{
-        render::tree_view::TreeView,
+        render::tree::TreeView,
         tree::{Tree, fixture::shop},
     };
 

@@ -4,7 +4,7 @@
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
 use unicode_width::UnicodeWidthStr;
 
-use super::{escape::visible, lines::pieces, words::wrapped};
+use super::{escape::visible, words::broken};
 
 /// The gap between columns.
 const GAP: usize = 2;
@@ -107,28 +107,12 @@ fn wrap(columns: &[Column], row: &mut [String], widths: &[usize]) -> usize {
     let mut height = 1;
     for ((column, cell), width) in columns.iter().zip(row).zip(widths) {
         if column.narrows == Narrows::Wraps && !has_room(cell, *width) {
-            let words = cell.split(' ').flat_map(|word| pieces(word, *width)).flat_map(|word| cut(word, *width));
-            let lines = wrapped(words, *width);
+            let lines = broken(cell, *width);
             height = height.max(lines.len());
             *cell = lines.join("\n");
         }
     }
     height
-}
-
-/// The parts of a word that is wider than its column and has no place to break it.
-fn cut(word: &str, width: usize) -> Vec<&str> {
-    let (mut parts, mut rest) = (Vec::new(), word);
-    while rest.width() > width {
-        let ends = rest.char_indices().map(|(at, c)| at + c.len_utf8());
-        let end = ends.take_while(|end| rest[..*end].width() <= width).last().filter(|end| *end < rest.len());
-        let Some(end) = end else { break };
-        let (part, after) = rest.split_at(end);
-        parts.push(part);
-        rest = after;
-    }
-    parts.push(rest);
-    parts
 }
 
 /// A column of texts: each as wide as the widest, but for those that have no end.

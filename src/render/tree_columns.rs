@@ -1,9 +1,10 @@
-//! The columns of a tree, beside the names.
+//! The columns of a tree, beside the names. Those of labels, `-L` and `--show-labels`, are as kubectl prints them
+//! (cli-runtime `printers/tableprinter.go`).
 
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    model::Object,
+    model::{Object, Snapshot},
     tree::{Entry, ReferenceStatus, ResolvedReference, StatusOf, fold::Row},
     wording::age,
 };
@@ -13,8 +14,7 @@ use super::{
     lines::{self, Line},
     output::TextOptions,
     style::Tone,
-    tree_labels::LabelColumns,
-    tree_view::TreeView,
+    tree::TreeView,
 };
 
 /// A longer STATUS is cut off on a terminal: that of some custom resources is a sentence.
@@ -152,4 +152,44 @@ fn wide(view: &TreeView<'_>, row: Row) -> [Cell; 3] {
         if finalizers.is_empty() { NOTHING.to_owned() } else { visible(&finalizers.join(",")).into_owned() },
     ]
     .map(|text| (Tone::Plain, text))
+}
+
+/// For an object without labels; a label that it lacks is an empty cell.
+const NO_LABELS: &str = "<none>";
+
+/// Which labels have columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LabelColumns {
+    /// A column for each of these keys.
+    pub keys: Vec<String>,
+    /// A column of all labels.
+    pub all: bool,
+}
+
+impl LabelColumns {
+    /// The last part of each key in upper case, and LABELS.
+    pub(super) fn titles(&self) -> Vec<String> {
+        let title = |key: &String| visible(&key.rsplit('/').next().unwrap_or_default().to_uppercase()).into_owned();
+        self.keys.iter().map(title).chain(self.all.then(|| "LABELS".to_owned())).collect()
+    }
+
+    /// The labels of an object.
+    pub(super) fn cells(&self, snapshot: &Snapshot, object: &Object) -> Vec<String> {
+        let labels = || object.labels.iter().map(|(key, value)| (snapshot.text(*key), snapshot.text(*value)));
+        let value = |key: &String| {
+            let value = labels().find(|(known, _)| known == key).map_or("", |(_, value)| value);
+            visible(value).into_owned()
+        };
+        let all = || {
+            let mut all: Vec<String> = labels().map(|(key, value)| format!("{key}={value}")).collect();
+            all.sort_unstable();
+            if all.is_empty() { NO_LABELS.to_owned() } else { visible(&all.join(",")).into_owned() }
+        };
+        self.keys.iter().map(value).chain(self.all.then(all)).collect()
+    }
+
+    /// The same text for something without an object.
+    pub(super) fn each(&self, text: &str) -> Vec<String> {
+        vec![text.to_owned(); self.keys.len() + usize::from(self.all)]
+    }
 }

@@ -10,7 +10,7 @@ use crate::{
     tree::{Direction, Entry, Mark, ReferenceStatus, ResolvedReference, Showing, State, StatusOf},
 };
 
-use super::tree_view::TreeView;
+use super::tree::TreeView;
 
 /// `kind: Tree`.
 #[derive(Debug, Serialize)]

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{tree_document::Document, tree_view::TreeView};
+use super::{tree::TreeView, tree_document::Document};
 use crate::{
     model::{Gap, ObjectId},
     tree::{

@@ -14,8 +14,8 @@ use super::{
     sections::Heading,
     style::Style,
     template::TemplateOptions,
+    tree::TreeView,
     tree::{TreeLines, no_objects, totals},
-    tree_view::TreeView,
 };
 
 /// The picture of a tree.

@@ -2,8 +2,8 @@ use super::{
     dot,
     output::TextOptions,
     style::Style,
+    tree::TreeView,
     tree::{names, write},
-    tree_view::TreeView,
 };
 use crate::{
     model::ObjectId,

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, RawReference, Snapshot},
-    render::{tree_document::Document, tree_view::TreeView},
+    render::{tree::TreeView, tree_document::Document},
 };
 
 #[derive(Clone, Debug)]

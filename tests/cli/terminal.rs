@@ -113,7 +113,6 @@ fn of_at_80_columns(dump: &str, line: &str) -> String {
 fn is_command(line: &str) -> bool {
     ["kubectl delete", "kubectl gc delete", " | kubectl "].iter().any(|part| line.contains(part))
         || ["kubectl ", "test ! -e "].iter().any(|begin| line.trim_start().starts_with(begin))
-        || line.starts_with("  All:  kubectl ")
 }
 
 /// On the examples, on a small terminal and on a large one, with colours (`{1;31}` begins one, `{}` ends it) and

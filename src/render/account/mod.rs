@@ -1,7 +1,6 @@
 //! The account of `watch`: one line of text, or one document, for each happening.
 
 mod document;
-mod summary;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -12,8 +11,7 @@ use crate::model::ServerVersion;
 use super::style::Style;
 
 pub use document::document;
-pub use summary::summary;
-pub use text::text;
+pub use text::{summary, text};
 
 /// How to write the lines.
 #[derive(Clone, Debug)]

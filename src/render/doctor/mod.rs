@@ -6,7 +6,6 @@ mod picture;
 mod remedies;
 mod subjects;
 mod text;
-mod wide;
 
 use std::{
     collections::BTreeSet,

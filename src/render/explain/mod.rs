@@ -1,7 +1,6 @@
 //! Explanations of objects, as text and as a document.
 
 mod document;
-mod owners;
 mod picture;
 mod sections;
 mod text;

@@ -9,7 +9,7 @@ use crate::{
     wording::count,
 };
 
-use super::{ExplainView, Subject, TreeLine, owners, sections, text, words};
+use super::{ExplainView, Subject, TreeLine, sections, text, words};
 
 /// Draws the explanations. With `fold`, only so many blockers and owners have rows as the text has lines.
 pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> Picture {
@@ -50,7 +50,7 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
             tree(text::WAITS_FOR, text::waiting_lines(view, explanation, !options.fold));
         }
         if !explanation.references.is_empty() {
-            tree(text::OWNED_BY, owners::lines(view, explanation, !options.fold));
+            tree(text::OWNED_BY, text::owner_lines(view, explanation, !options.fold));
         }
     }
     let verdict = match view.explanations {

@@ -20,7 +20,7 @@ use crate::{
 };
 
 use super::{
-    ExplainView, TreeLine, owners, text,
+    ExplainView, TreeLine, text,
     words::{self, Removed, because_of, is_idle, is_later, removed},
 };
 
@@ -44,7 +44,7 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
         sections.add(Heading::Why, [Said::Lines(format!("{}:", text::WAITS_FOR), waits)]);
     }
     if !explanation.references.is_empty() {
-        let owners = lines(owners::lines(view, explanation, wide));
+        let owners = lines(text::owner_lines(view, explanation, wide));
         sections.add(Heading::Why, [Said::Lines(format!("{}:", text::OWNED_BY), owners)]);
     }
     sections.add(Heading::Why, finalizers(view, explanation));

@@ -1,12 +1,14 @@
 //! `-o dot`: a picture for Graphviz.
 
-use crate::render::states::Border;
+use crate::render::{
+    states::Border,
+    words::{broken, cut},
+};
 
 use super::{
     Fate, Picture, Row, Section, View,
     fold::fitting,
     graph::{Edge, Graph},
-    lines::{broken, cut},
 };
 
 /// A larger picture can't be read: it is folded.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::{render::document::json_line, wording::count};
 
-use super::{Fate, Picture, markup::escaped};
+use super::{Fate, Picture};
 
 /// The page, without a title, a text and a picture.
 const PAGE: &str = include_str!("../html/page.html");
@@ -102,6 +102,22 @@ fn data(json: &str) -> String {
         }
     }
     data
+}
+
+/// A text between tags or in a quoted attribute. Control characters, which XML forbids, were made visible before.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! `-o mermaid`: a picture that GitHub and GitLab draw in a comment.
 
-use crate::render::states::Border;
+use crate::render::{states::Border, words::cut};
 
 use super::{
     Fate, Picture, Row, View,
     fold::fitting,
     graph::{Edge, Graph},
-    lines::cut,
 };
 
 /// A larger picture can't be read, and takes seconds to draw. Mermaid refuses more edges (its `maxEdges`), and texts of

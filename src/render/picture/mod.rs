@@ -2,13 +2,10 @@
 //! that draws (`html`, `svg`, `mermaid`, `dot`) is made of it, so that all say the same as the text.
 
 mod build;
-mod commands;
 mod dot;
 mod fold;
 mod graph;
 mod html;
-mod lines;
-mod markup;
 mod mermaid;
 mod objects;
 mod svg;
@@ -19,7 +16,7 @@ use serde::Serialize;
 
 use crate::render::{escape::visible, output::Format};
 
-pub use self::commands::ObjectCommands;
+pub use self::objects::ObjectCommands;
 pub(in crate::render) use self::{
     build::{Levels, remarks_of, row_of, section},
     fold::folded,

@@ -3,13 +3,12 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::states::Border;
+use crate::render::{states::Border, words::broken};
 
 use super::{
     Picture, Row, View,
     fold::{depths, fitting},
-    lines::broken,
-    markup::escaped,
+    html::escaped,
 };
 
 /// As wide as a comment on GitHub, in pixels like all lengths here.
