@@ -167,6 +167,34 @@ fn every_webhook_in_the_way_is_mended() {
     }
 }
 
+/// The attacher of a CSI driver is known by the Lease of its leader, and so is what only it can release.
+#[test]
+fn the_attacher_of_a_driver_is_known_by_its_lease() {
+    const SETS: (&str, &str) = ("apps/v1", "ReplicaSet");
+    let controlled = |kind: (&str, &str), name: &str| {
+        let mut owners = owners(kind, &[name]);
+        owners[0]["controller"] = json!(true);
+        json!({"ownerReferences": owners})
+    };
+    let mut lease = object(("coordination.k8s.io/v1", "Lease"), "external-attacher-leader-disk-bank-dev", json!({}));
+    lease["spec"] = json!({"holderIdentity": "disks-1-x", "leaseDurationSeconds": 15,
+        "renewTime": "2026-03-01T10:00:00.000000Z"});
+    let finalizers = json!({"namespace": null, "finalizers": ["external-attacher/disk-bank-dev"]});
+    let objects = [
+        object(("storage.k8s.io/v1", "VolumeAttachment"), "csi-1", finalizers),
+        running("disk-controller"),
+        object(SETS, "disks-1", controlled(("apps/v1", "Deployment"), "disk-controller")),
+        pod("disks-1-x", controlled(SETS, "disks-1")),
+        lease,
+        node("True", "2026-03-01T10:00:00Z"),
+    ];
+    says(&on(&objects, "plan volumeattachment/csi-1"), &["1 waits for Deployment/disk-controller, which runs"]);
+    says(
+        &on(&objects, "plan deploy/disk-controller -n vault"),
+        &["VolumeAttachment/csi-1", "cannot be deleted any more"],
+    );
+}
+
 /// A kubelet says that the containers have ended before it deletes a pod. Where a webhook must allow that, and can't be
 /// asked, the pod stays; unless it is deleted by force.
 #[test]
