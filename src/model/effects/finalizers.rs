@@ -137,7 +137,7 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
     protects(
         "provisioner.storage.kubernetes.io/cloning-protection",
         PVC,
-        "the volume's provisioner, once no claim copies it",
+        "the volume's provisioner",
         When::Unused,
         "kubernetes-csi/external-provisioner pkg/controller/clone_controller.go",
     ),
