@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{pass::checked, without_collector};
-use crate::plan::trial::Trial;
+use crate::{doctor::paste, plan::trial::Trial};
 
 const GROUP: &str = "admissionregistration.k8s.io/v1";
 
@@ -78,7 +78,7 @@ fn what_prevents_a_sweep_is_foretold() {
     for (code, stage) in stages {
         let trial = Trial::on(&cluster, "obstructed", "Background");
         let first = orphans(&trial);
-        let in_the_way = stage(&trial);
+        stage(&trial);
         cluster.wait_until("a delete to be refused", PATIENCE, || {
             !cluster.ask(&Method::DELETE, &format!("{}?dryRun=All", cluster.path_of(&first)), None).is_success()
         });
@@ -96,9 +96,11 @@ fn what_prevents_a_sweep_is_foretold() {
         let text = cluster.gc(&["sweep", "-n", &trial.namespace, "--dry-run"]);
         let text = text.expect(2);
         assert!(text.contains("STUCK: 2 are prevented (") && !text.contains("NOTHING TO DO"), "{text}");
-        assert!(text.contains(&format!("kubectl delete {}", in_the_way["kind"].as_str().unwrap().to_lowercase())));
+        let command = obstacle["commands"][0].as_str().expect("a command");
+        assert!(text.contains(command), "{command} is not in {text}");
 
-        cluster.delete(&cluster.path_of(&in_the_way), None, None);
+        // What it recommends heals it.
+        paste(&cluster, command);
         cluster.wait_until("deletes to be allowed", PATIENCE, || {
             cluster.ask(&Method::DELETE, &format!("{}?dryRun=All", cluster.path_of(&first)), None).is_success()
         });
