@@ -515,7 +515,7 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderO
              the references are fixed.",
         )
         .to_owned(),
-        (_, HolderOutcome::Unsure) => "What the collector does depends on something that could not be read.".to_owned(),
+        (_, HolderOutcome::Unsure) => "What the collector does depends on something that is not known.".to_owned(),
         (_, HolderOutcome::Kept) => format!(
             "{they_stay} for now, because another reference cannot be looked up. Once it can be, the collector \
              deletes {them}."

@@ -79,11 +79,11 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
         // The end may not be known; the beginning is.
         outcome if explanation.end.uncertain.is_some() && outcome.leaves() && explanation.next.deletes() => {
             let what = format!("the collector is about to delete {name}");
-            let then = "when it is gone depends on something that could not be read";
+            let then = "when it is gone depends on something that is not known";
             Verdict::with(Headline::WillBeDeleted, &what, "; ", then)
         }
         _ if explanation.end.uncertain.is_some() => {
-            let what = format!("what happens to {name} depends on something that could not be read.");
+            let what = format!("what happens to {name} depends on something that is not known.");
             Verdict::new(Headline::Unsure, what)
         }
         ProjectedOutcome::Goes if explanation.next.next.writes() && is_idle(explanation) => {
@@ -280,12 +280,9 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         )
     };
     match (&explanation.end.outcome, explanation.end.state) {
-        _ if explanation.end.uncertain.is_some() && said.is_empty() => Verdict::with(
-            Headline::Unsure,
-            &what,
-            "; ",
-            "what happens next depends on something that could not be read",
-        ),
+        _ if explanation.end.uncertain.is_some() && said.is_empty() => {
+            Verdict::with(Headline::Unsure, &what, "; ", "what happens next depends on something that is not known")
+        }
         // What the API server says comes before what we foretell.
         (outcome, _) if *outcome != ProjectedOutcome::Goes && said.iter().any(|condition| condition.fails()) => {
             says(Headline::Stuck, &Condition::fails)

@@ -210,7 +210,7 @@ fn unread(view: &PlanView<'_>, object: ObjectId) -> String {
     };
     let unread: Vec<Reference> = holder.owners.iter().filter(is_unread).copied().collect();
     match unread.as_slice() {
-        [] => "something it depends on could not be read".to_owned(),
+        [] => "something it depends on is not known".to_owned(),
         [_] => format!("its owner {} could not be read", owners_named(view.snapshot, &unread)),
         _ => format!("its owners {} could not be read", owners_named(view.snapshot, &unread)),
     }

@@ -323,7 +323,7 @@ pub(super) fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
     }
     let short = match first.kind {
         ReasonKind::Gap if first.objects.is_empty() => "lists that could not be read may hide objects",
-        ReasonKind::Gap => "something could not be read",
+        ReasonKind::Gap => "something is not known",
         ReasonKind::UnknownEffect => "what is lost could not be read",
         ReasonKind::Order => "the order of events decides",
         ReasonKind::Bound => "it could not be simulated to the end",
@@ -674,7 +674,7 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
             format!("{objects} {stays} Terminating until {}", until_both_ends(view))
         }
         ReasonKind::Order => format!("{outcomes} {depends} on the order of events"),
-        ReasonKind::Gap => format!("{outcomes} {depends} on something that could not be read"),
+        ReasonKind::Gap => format!("{outcomes} {depends} on something that is not known"),
         ReasonKind::Bound => format!("{outcomes} could not be simulated to the end"),
         ReasonKind::Assumption => {
             format!("{outcomes} {depends} on an assumption")
