@@ -9,6 +9,7 @@ use std::{
     path::{MAIN_SEPARATOR, Path, PathBuf},
 };
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use kube::config::{AuthInfo, Cluster, Config, ExecAuthCluster, Kubeconfig, KubeconfigError};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Serialize, de::DeserializeOwned};
@@ -208,10 +209,11 @@ fn configuration(options: &ConnectionOptions, cluster: Cluster, user: AuthInfo) 
     let mut user = with_user_flags(options, user);
     refuse_two_log_ins(&user)?;
     refuse_insecure_authority(&cluster)?;
-    let invalid = |reason: String| ConnectError::Setting { what: "the cluster's settings".to_owned(), reason };
+    let (cluster, what) = with_authority_read(cluster)?;
+    let invalid = |reason: String| ConnectError::Setting { what: what.clone(), reason };
     let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
-    // kube reads the authority for this.
-    let info = ExecAuthCluster::try_from(&cluster).map_err(|error| invalid(error.to_string()))?;
+    // kube decodes the authority for this.
+    let info = ExecAuthCluster::try_from(&cluster).map_err(|_| invalid("not valid base64".to_owned()))?;
     let authority = &info.certificate_authority_data;
 
     let server = cluster.server.unwrap_or_default();
@@ -337,13 +339,25 @@ fn refuse_insecure_authority(cluster: &Cluster) -> Result<(), ConnectError> {
     Err(ConnectError::Setting { what, reason: reason.to_owned() })
 }
 
+/// The cluster with its authority as data, and what messages call that. kube reads files of any size.
+fn with_authority_read(mut cluster: Cluster) -> Result<(Cluster, String), ConnectError> {
+    let file = cluster.certificate_authority.take().filter(|_| cluster.certificate_authority_data.is_none());
+    let Some(file) = file else { return Ok((cluster, "the cluster's certificate-authority-data".to_owned())) };
+    let what = format!("certificate authority {file}");
+    match bounded::read_setting(Path::new(&file)) {
+        Ok(pem) => cluster.certificate_authority_data = Some(BASE64_STANDARD.encode(pem)),
+        Err(error) => return Err(ConnectError::Setting { what, reason: error.to_string() }),
+    }
+    Ok((cluster, what))
+}
+
 /// The certificates of an authority.
 fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, String> {
-    let blocks = pem::parse_many(pem).map_err(|error| format!("the certificate authority is not PEM: {error}"))?;
+    let blocks = pem::parse_many(pem).map_err(|error| format!("not PEM: {error}"))?;
     let certificates: Vec<Vec<u8>> =
         blocks.into_iter().filter(|block| block.tag() == "CERTIFICATE").map(pem::Pem::into_contents).collect();
     if certificates.is_empty() {
-        return Err("the certificate authority holds no certificate".to_owned());
+        return Err("holds no certificate".to_owned());
     }
     Ok(certificates)
 }
@@ -564,7 +578,7 @@ users:
         let file = r#""server": "https://h", "certificate-authority": "/nonexistent""#;
         assert!(refused(file).contains("/nonexistent"), "{}", refused(file));
         let both = refused(&format!(r#"{file}, "certificate-authority-data": "YQ\n==""#));
-        assert_eq!(both, "the cluster's settings: the certificate authority holds no certificate");
+        assert_eq!(both, "the cluster's certificate-authority-data: holds no certificate");
     }
 
     #[test]

@@ -80,7 +80,8 @@ impl Said {
 
     /// The lines of the text below its heading. A command that begins it stands beside the heading.
     fn lines(&self, begins: bool, options: &TextOptions<'_>) -> io::Result<Vec<String>> {
-        let step = " ".repeat(STEP);
+        // Further than the next line of a paragraph.
+        let step = " ".repeat(2 * STEP);
         let room = options.width.map(|width| width.saturating_sub(INDENT));
         let paragraph = |text: &str| set(text, room.unwrap_or(usize::MAX), STEP);
         Ok(match self {

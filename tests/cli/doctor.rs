@@ -211,7 +211,7 @@ fn what_to_call_for_all_remedies() {
             .out
             .lines()
             .skip_while(|line| line.trim() != "all remedies:")
-            .find_map(|line| line.strip_prefix("        kubectl gc "))
+            .find_map(|line| line.strip_prefix("          kubectl gc "))
             .expect("a finding with many objects");
         let script = run(all).out;
         assert!(

@@ -80,13 +80,17 @@ fn memory_that_ends_is_an_error() {
     assert!(ran.code == 1 && ran.err.starts_with("error: standard input: cannot be read: "), "{ran:?}");
 }
 
-/// robustness input: a kubeconfig, a manifest of `-f` and an audit log without end | each | an error at the limit
+/// robustness input: a kubeconfig, an authority, a `-f`, an audit log without end | each | an error at the limit
 #[test]
 fn other_files_without_end_end_at_their_limit() {
     let folder = tempfile::tempdir().unwrap();
     let pod = write(folder.path(), "pod.json", POD);
     for (args, says) in [
         (&["tree", "--kubeconfig=/dev/zero"][..], "kubeconfig /dev/zero: it is larger than 64Mi"),
+        (
+            &["tree", "--server=https://127.0.0.1:1", "--certificate-authority=/dev/zero", "--kubeconfig=/dev/null"],
+            "certificate authority /dev/zero: it is larger than 64Mi",
+        ),
         (&["tree", "-f", "/dev/zero", "--from", &pod], "-f /dev/zero: it is larger than 64Mi"),
         (
             &["doctor", "--evidence=/dev/zero", "--from", &pod],

@@ -23,11 +23,8 @@ impl KnownFinalizer {
     /// Whether its controller is a part of Kubernetes, which runs wherever the collector does: not a cloud's, a volume
     /// driver's or an add-on's.
     pub(crate) fn is_kubernetes_own(&self) -> bool {
-        const OTHERS: [&str; 3] = [
-            "service.kubernetes.io/load-balancer-cleanup",
-            "external-provisioner.volume.kubernetes.io/finalizer",
-            "provisioner.storage.kubernetes.io/cloning-protection",
-        ];
+        const OTHERS: [&str; 2] =
+            ["service.kubernetes.io/load-balancer-cleanup", "external-provisioner.volume.kubernetes.io/finalizer"];
         !matches!(self.when, When::Elsewhere | When::Asked) && !OTHERS.contains(&self.finalizer)
     }
 }
@@ -138,7 +135,7 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "provisioner.storage.kubernetes.io/cloning-protection",
         PVC,
         "the volume's provisioner",
-        When::Unused,
+        When::Elsewhere,
         "kubernetes-csi/external-provisioner pkg/controller/clone_controller.go",
     ),
     protects(

@@ -64,10 +64,10 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     sections.add(Heading::Then, in_the_end.filter(|said| !said.is_empty()));
     sections.add(Heading::Then, explanation.conditions.iter().map(|condition| format!("if {}.", condition.message)));
 
+    sections.add(Heading::Note, explanation.findings.iter().map(|finding| finding_told(view, explanation, finding)));
     sections.add(Heading::Note, content(view, explanation));
     sections.add(Heading::Note, dependents(view, explanation));
     sections.add(Heading::Note, waiting(view, explanation));
-    sections.add(Heading::Note, explanation.findings.iter().map(|finding| finding_told(view, explanation, finding)));
     if wide {
         sections.add(Heading::Note, rules(explanation));
     }
@@ -227,7 +227,10 @@ fn rules(explanation: &Explanation) -> Vec<Said> {
             rules.push(rule);
         }
     }
-    rules.into_iter().flat_map(|rule| [Said::from(rule.title().to_owned()), Said::command(rule.url())]).collect()
+    rules
+        .into_iter()
+        .flat_map(|rule| [Said::from(format!("rule: {}", rule.title())), Said::command(rule.url())])
+        .collect()
 }
 
 /// The projected outcome, if it says more than the next step.
@@ -285,7 +288,9 @@ fn mended<'f>(
     let most = finding.remedies.iter().position(|remedy| !remedy.comes_first).map_or(1, |mends| mends + 1);
     let mut said = cures(finding, if wide { usize::MAX } else { most }, view.doctor, told);
     if let (Some(Said::Text(first)), 2..) = (said.first_mut(), explanation.findings.len()) {
-        *first = format!("{}: {first}", finding.code.name());
+        let is_its = finding.objects.contains(&explanation.object);
+        let of = if is_its { String::new() } else { format!(" of {}", view.names(&finding.objects, 1)) };
+        *first = format!("{}{of}: {first}", finding.code.name());
     }
     said
 }

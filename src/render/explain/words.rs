@@ -103,11 +103,10 @@ pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Op
             };
             let goes = format!("{name} will be deleted");
             let reason = (Heading::Why, format!("{why}."));
-            let short = if stays == UNKNOWN_END { stays.clone() } else { format!(" and stays Terminating{stays}") };
             let later = (Heading::Why, format!("it stays Terminating{stays}."));
             let choices = [
                 (format!("{goes} ({why}) and stays Terminating{stays}."), Vec::new()),
-                (format!("{goes}{short}."), vec![reason.clone()]),
+                (format!("{goes} and stays Terminating{stays}."), vec![reason.clone()]),
                 (format!("{goes}, and stays Terminating."), vec![reason, later]),
             ];
             Verdict::fitting(headline, choices)

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, ResourceId, effects::EffectKind},
+    model::{ObjectId, ResourceId, effects::EffectKind, resources::is_built_in_group},
     render::{
         lines::{self, Line},
         output::TextOptions,
@@ -95,10 +95,16 @@ fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
 /// The kinds of each line. Of those of which nothing else is to be said than that the same becomes of them, many share
 /// one.
 fn kinds_together<'a>(view: &PlanView<'_>, kinds: Vec<Kind<'a>>) -> Vec<Vec<Kind<'a>>> {
+    // What stands for an application, or for its data, is never one of many.
+    let is_telling = |object: ObjectId| {
+        let resource = view.snapshot.resources.get(resource_of(view, object));
+        let kept = ["StatefulSet", "PersistentVolumeClaim"].contains(&resource.kind.as_str());
+        kept || !is_built_in_group(&resource.group)
+    };
     let is_plain = |kind: &Kind<'_>| {
         let first = &kind.rows[0];
-        let is_target = view.plan.request.targets.contains(&first.object);
-        !is_target && !kind.loses_data && first.fate != Fate::Stuck && first.detail.is_empty()
+        let is_told = view.plan.request.targets.contains(&first.object) || is_telling(first.object);
+        !is_told && !kind.loses_data && first.fate != Fate::Stuck && first.detail.is_empty()
     };
     let plain =
         |kinds: &[Kind<'_>], fate: Fate| kinds.iter().filter(|it| is_plain(it) && it.rows[0].fate == fate).count();

@@ -158,8 +158,7 @@ fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> 
         match assumption {
             Assumption::Kubelet { node } => nodes.push(node),
             Assumption::NotReplaced { .. } | Assumption::NotAdopted => {}
-            other if is_usual(other) => lines.push(other.to_string()),
-            other => lines.push(format!("assumed: {other}")),
+            other => lines.push(other.to_string()),
         }
     }
     let kubelets = match nodes.as_slice() {
@@ -171,7 +170,7 @@ fn assumes(view: &PlanView<'_>, wanted: fn(&Assumption) -> bool) -> Vec<String> 
         )),
         many => Some(format!("the kubelets on {} nodes end their pods after their grace period", many.len())),
     };
-    kubelets.into_iter().chain(lines).collect()
+    kubelets.into_iter().chain(lines).map(|line| format!("assumed: {line}")).collect()
 }
 
 /// A summary in half a line.

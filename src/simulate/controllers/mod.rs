@@ -366,7 +366,7 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
     // If the controller's own name is known, other components of the add-on that set the finalizer show nothing.
     let by_program =
         program.filter(|program| add_on.is_none_or(|add_on| !add_on.has_names() || add_on.is_called(program)));
-    // The attacher of each CSI driver has a leader of its own (kubernetes-csi/external-attacher cmd/csi-attacher/main.go).
+    // The attacher of each CSI driver has a leader (kubernetes-csi/external-attacher cmd/csi-attacher/main.go).
     let of_driver = text.strip_prefix("external-attacher/").map(|driver| format!("external-attacher-leader-{driver}"));
     gather_leases(context, needs, by_program.or(of_driver.as_deref()), add_on, &mut evidence);
     gather_workloads(context, needs, by_program, add_on, &mut evidence);
