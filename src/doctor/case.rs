@@ -122,6 +122,17 @@ impl<'a> Case<'a> {
         Some(self.now? - self.snapshot().object(id).deleted.get()?)
     }
 
+    /// Whether an object waits for a pod whose grace period isn't over: a claim that it uses, or its Namespace.
+    pub(super) fn awaits_a_grace_period(&self, id: ObjectId) -> bool {
+        let object = self.snapshot().object(id);
+        let pods = match Some(object.resource) {
+            resource if resource == self.stage.built_in.namespaces => self.stage.in_namespace(object.name),
+            resource if resource == self.stage.built_in.claims => self.stage.users_of_claim(id),
+            _ => &[],
+        };
+        pods.iter().any(|pod| self.age_of_deletion(*pod).is_some_and(|age| age < 0))
+    }
+
     /// Whether an object has been terminating for at least this many seconds. If that is unknown, it counts as long
     /// enough.
     pub(super) fn has_been_terminating(&self, id: ObjectId, seconds: i64) -> bool {

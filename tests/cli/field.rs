@@ -22,6 +22,13 @@ fn namespace(more: Value) -> Value {
     namespace
 }
 
+/// Something that happened at ten: a dump is no older.
+fn at_ten() -> Value {
+    let mut clock = object(("v1", "Event"), "tick", json!({}));
+    clock["lastTimestamp"] = json!("2026-03-01T10:00:00Z");
+    clock
+}
+
 fn node(status: &str, heartbeat: &str) -> Value {
     let mut node = object(("v1", "Node"), "n1", json!({"namespace": null}));
     node["spec"] = json!({});
@@ -46,6 +53,33 @@ fn a_grace_period_is_not_over_in_a_dump() {
     says_not(&ran, &["for 23h", "for 24h", "force-delete"]);
 }
 
+/// A namespace and a claim that wait for a pod in its grace period are not stuck, however long that is.
+#[test]
+fn who_waits_for_a_grace_period_is_not_stuck() {
+    let going = |more: Value| {
+        let mut all = json!({"deletionTimestamp": "2026-03-01T08:00:00Z"});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    let grace = |seconds: i64, until: &str| json!({"deletionTimestamp": until, "deletionGracePeriodSeconds": seconds});
+    let of = |times: Value| {
+        let mut game = pod("game", times);
+        game["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]);
+        let mut namespace = namespace(going(json!({})));
+        namespace["status"]["phase"] = json!("Terminating");
+        let claim = going(json!({"finalizers": ["kubernetes.io/pvc-protection"]}));
+        let claim = object(("v1", "PersistentVolumeClaim"), "data", claim);
+        on(&[namespace, game, claim, node("True", "2026-03-01T10:00:00Z"), at_ten()], "doctor")
+    };
+    let waits = of(grace(86400, "2026-03-02T08:00:00Z"));
+    says(
+        &waits,
+        &["In its grace period until the kubelet ends its containers", "deletion-in-progress: Namespace/vault"],
+    );
+    says_not(&waits, &["namespace-stuck", "slow-finalizer", "pod-without-kubelet"]);
+    says(&of(grace(30, "2026-03-01T08:00:30Z")), &["pod-without-kubelet"]);
+}
+
 /// Without a Lease, a Node that is Ready tells that its kubelet reports.
 #[test]
 fn a_ready_node_has_a_kubelet() {
@@ -65,9 +99,7 @@ fn who_is_late_is_not_counted_on() {
         service["spec"] = json!({"type": "LoadBalancer"});
         [service, namespace(json!({})), node("True", "2026-03-01T10:00:00Z"), running("other")]
     };
-    let mut clock = object(("v1", "Event"), "tick", json!({}));
-    clock["lastTimestamp"] = json!("2026-03-01T10:00:00Z");
-    let with_clock = |deleted: &str| [&going(deleted)[..], std::slice::from_ref(&clock)].concat();
+    let with_clock = |deleted: &str| [&going(deleted)[..], &[at_ten()]].concat();
     let late = with_clock("2026-02-28T10:00:00Z");
     says(&on(&late, "explain svc/web -n vault"), &["DEPENDS ON CONTROLLER: ", "may run outside"]);
     says(&on(&late, "plan ns/vault"), &["DEPENDS ON CONTROLLER: ", "load-balancer-cleanup"]);

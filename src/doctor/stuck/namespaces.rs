@@ -39,9 +39,9 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
         if !foreign.is_empty() {
             findings.findings.push(spec_finalizers(case, id, &foreign));
             findings.explained.insert(id);
-        } else if (is_root
-            || case.has_been_terminating(id, PATIENCE)
-            || is_said_to_stay(case, id)
+        } else if (!case.awaits_a_grace_period(id)
+            && (is_root || case.has_been_terminating(id, PATIENCE) || is_said_to_stay(case, id))
+            || case.stage.said_to_fail(id)
             || refused(case, id).is_some())
             && !(findings.explained.contains(&id) && explains(case, findings, id))
         {
