@@ -292,7 +292,7 @@ fn explain_what_waits(view: &PlanView<'_>) -> Vec<Said> {
         let namespace = view.snapshot.text(view.snapshot.object(*target).namespace);
         view.kubectl.plugin("explain").arg(kubectl_name(view, *target)?).in_namespace(namespace)
     });
-    explain.iter().map(Said::command).collect()
+    explain.iter().flat_map(|command| [Said::from("see what it waits for:"), Said::command(command)]).collect()
 }
 
 /// What to do after a sweep that leaves objects; empty if it leaves none.
