@@ -20,6 +20,9 @@ impl Connection {
         let url = format!("{}?limit=1", path::of_resource(resource, Some(namespace)));
         let answer = self.get(&url, METADATA_LIST).await?;
         let list: Value = serde_json::from_slice(&answer.body).map_err(Malformed::from)?;
+        if !list["metadata"].is_object() {
+            return Ok(None);
+        }
         let read = list["items"].as_array().map_or(0, Vec::len) as u64;
         let is_all = list["metadata"]["continue"].as_str().is_none_or(str::is_empty);
         let rest = list["metadata"]["remainingItemCount"].as_u64().or(is_all.then_some(0));
@@ -63,7 +66,9 @@ mod tests {
     #[tokio::test]
     async fn what_is_not_told_is_not_made_up() {
         assert_eq!(count(r#"{"metadata":{"continue":"t"},"items":[{"metadata":{}}]}"#).await, None);
-        assert_eq!(count("garbage").await, None);
+        for no_list in ["garbage", "[]", r#"{"items":[{}]}"#] {
+            assert_eq!(count(no_list).await, None, "{no_list}");
+        }
         let forbidden = serve(|_| refuse(403)).await;
         assert_eq!(forbidden.count(&events(), "shop").await, None);
     }
