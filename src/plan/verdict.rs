@@ -288,9 +288,12 @@ fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
         };
         let objects = obstacle.prevents.iter().copied();
         match reasons.iter_mut().find(|reason| reason.kind == kind) {
+            // Several may be in the way of one object.
             Some(reason) => {
                 reason.result = reason.result.min(result);
                 reason.objects.extend(objects);
+                reason.objects.sort_unstable();
+                reason.objects.dedup();
             }
             None => reasons.push(VerdictReason { kind, result, objects: objects.collect(), message: None }),
         }

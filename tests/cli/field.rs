@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::agree::{LOCKER, object, on, owners, running, says, says_not};
+use super::agree::{LOCKER, document, object, on, owners, running, says, says_not};
 
 const PODS: (&str, &str) = ("v1", "Pod");
 
@@ -197,6 +197,10 @@ fn every_webhook_in_the_way_is_mended() {
         let command = format!("kubectl delete {kind}webhookconfigurations.admissionregistration.k8s.io/guard");
         assert_eq!(ran.out.matches(&command).count(), 1, "{ran}");
     }
+    // It is one object, whoever refuses it.
+    let reasons = document(&objects, "plan cm/rates -n vault --fail-on=never")["verdict"]["reasons"].clone();
+    let counts: Vec<&Value> = reasons.as_array().unwrap().iter().map(|reason| &reason["objects"]).collect();
+    assert_eq!(counts, [&json!(1)], "{reasons:#}");
 }
 
 /// The attacher of a CSI driver is known by the Lease of its leader, and so is what only it can release.
