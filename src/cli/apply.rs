@@ -46,7 +46,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
         Opening::Dump(_) => DEFAULT_NAMESPACE.to_owned(),
     });
     let mut session = opening.read(&everything, ReadScope::Diagnosis)?;
-    let apply = predict_apply(&mut session, &objects, &namespace, args.assume);
+    let apply = predict_apply(&mut session, &objects, &namespace, args.assumed.assume);
     let done =
         Done { global, args, files, objects: objects.iter().collect(), namespace, mendings: mends(&apply, &objects) };
     if args.apply.fix { done.fix(&apply) } else { done.tell(&session, &apply) }

@@ -28,7 +28,7 @@ pub(super) fn run(global: &GlobalArgs, args: &ArchiveArgs) -> Result<Report, Ope
         .read(&targets, ReadScope::Everything)?;
     let config = ArchiveConfig {
         propagation: args.propagation.policy(),
-        assume: args.assume,
+        assume: args.assumed.assume,
         allow_incomplete: args.allow_incomplete.clone(),
     };
     let archived = archive(&mut session, &mut archiving, &config)?;

@@ -266,10 +266,8 @@ pub struct PlanArgs {
         "grace_period", "now", "force", "keep", "deny", "deny_effect", "max", "fail_on", "assume", "output",
     ])]
     pub interactive: bool,
-    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
-        hide_short_help = true)]
-    pub assume: Assume,
+    #[command(flatten)]
+    pub assumed: AssumeArgs,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
@@ -281,6 +279,15 @@ pub struct PlanArgs {
     pub source: SourceArgs,
     #[command(flatten)]
     pub role: RoleArgs,
+}
+
+/// What a prediction assumes.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct AssumeArgs {
+    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
+    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
+        hide_short_help = true)]
+    pub assume: Assume,
 }
 
 /// What is applied, instead of deleted.
@@ -423,10 +430,8 @@ pub struct ArchiveArgs {
     pub targets: TargetArgs,
     #[command(flatten)]
     pub propagation: PropagationArgs,
-    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
-        hide_short_help = true)]
-    pub assume: Assume,
+    #[command(flatten)]
+    pub assumed: AssumeArgs,
     /// Archive even if deleted objects could not all be read, and say so in the archive; TYPEs allow only these
     #[arg(long, value_name = "TYPE,…", num_args = 0..=1, require_equals = true, default_value = "false",
         default_missing_value = "true", hide_default_value = true, value_parser = allow_incomplete)]

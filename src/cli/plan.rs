@@ -51,7 +51,7 @@ pub(super) fn run(global: &GlobalArgs, args: &PlanArgs) -> Result<Report, Operat
     let asked = asked.with_every_policy(args.output == Some(Format::Html));
     let mut session = opening.read(&targets, ReadScope::Diagnosis)?;
     let propagation = args.propagation.policy();
-    let assume = args.assume;
+    let assume = args.assumed.assume;
     match session.targets.clone() {
         Some(targets) => {
             let request = Request { grace, ..Request::delete(targets, propagation) };

@@ -125,10 +125,12 @@ impl<'a> Case<'a> {
     /// Whether an object waits for a pod whose grace period isn't over: a claim that it uses, or its Namespace.
     pub(super) fn awaits_a_grace_period(&self, id: ObjectId) -> bool {
         let object = self.snapshot().object(id);
-        let pods = match Some(object.resource) {
-            resource if resource == self.stage.built_in.namespaces => self.stage.in_namespace(object.name),
-            resource if resource == self.stage.built_in.claims => self.stage.users_of_claim(id),
-            _ => &[],
+        let pods = if self.snapshot().is_namespace(id) {
+            self.stage.in_namespace(object.name)
+        } else if Some(object.resource) == self.stage.built_in.claims {
+            self.stage.users_of_claim(id)
+        } else {
+            &[]
         };
         pods.iter().any(|pod| self.age_of_deletion(*pod).is_some_and(|age| age < 0))
     }

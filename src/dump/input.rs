@@ -40,11 +40,12 @@ fn example(path: &str) -> Result<Option<&'static [u8]>, DumpError> {
 
 /// Whether a path means an example, or a file that is one, byte for byte: these are whole.
 pub(super) fn is_example(path: &str) -> bool {
-    let is_it = |content: &[u8]| {
-        fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() == content.len() as u64)
-            && fs::read(path).is_ok_and(|read| read == content)
+    let size = || fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len());
+    let is_it = |size: u64| {
+        let mut same = EXAMPLES.iter().filter(|(_, content)| content.len() as u64 == size);
+        same.any(|(_, content)| fs::read(path).is_ok_and(|read| read == *content))
     };
-    path.starts_with(EXAMPLE) || EXAMPLES.iter().any(|(_, content)| is_it(content))
+    path.starts_with(EXAMPLE) || size().is_some_and(is_it)
 }
 
 /// A file to read, a URL, or standard input.

@@ -47,8 +47,8 @@ pub enum Assume {
 /// looks every 20 seconds, waits 40, and looks again (`gc_controller.go: gcCheckPeriod, quarantineTime`).
 pub(crate) const SLOWEST_CONTROLLER: i64 = 80;
 
-/// A controller that runs has done what it must do outside of the cluster within this time, in seconds.
-const LATE: i64 = 600;
+/// A controller that runs has done its clean-up, also outside of the cluster, within this time, in seconds.
+pub(crate) const LATE: i64 = 600;
 
 /// Data shared by all simulations on one snapshot.
 #[derive(Debug)]

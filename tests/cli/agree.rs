@@ -360,6 +360,26 @@ pub(super) fn running(name: &str) -> Value {
     workload
 }
 
+/// The metadata of what a controller makes.
+pub(super) fn controlled(kind: (&str, &str), uid: &str) -> Value {
+    let mut owners = owners(kind, &[uid]);
+    owners[0]["controller"] = json!(true);
+    json!({"ownerReferences": owners})
+}
+
+/// A webhook that must be asked before objects of these resources are deleted, and whose Service doesn't exist.
+pub(super) fn dead_webhook(group: &str, resource: &str) -> Value {
+    let mut webhook = object(
+        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+        "guard",
+        json!({"namespace": null}),
+    );
+    webhook["webhooks"] = json!([{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
+        "rules": [{"apiGroups": [group], "apiVersions": ["*"], "operations": ["DELETE"], "resources": [resource]}]}]);
+    webhook
+}
+
 /// `metadata` of an object whose finalizer a program of this name has added.
 pub(super) fn held(finalizer: &str, program: &str, more: Value) -> Value {
     let key = format!("v:\"{finalizer}\"");

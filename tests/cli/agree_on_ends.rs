@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{
-    agree::{DELETED, LOCKER, claim, document, failing_definition, held, object, on, owners, running, says, says_not},
+    agree::{
+        DELETED, LOCKER, claim, controlled, dead_webhook, document, failing_definition, held, object, on, owners,
+        running, says, says_not,
+    },
     run::{Ran, finish, program, words},
 };
 
@@ -13,32 +16,12 @@ fn on_a_part(objects: &[Value], line: &str) -> Ran {
     finish(program().args(words(line)).args(["--from", "-"]).write_stdin(list))
 }
 
-/// The metadata of what a controller makes.
-fn controlled(kind: (&str, &str), uid: &str) -> Value {
-    let mut owners = owners(kind, &[uid]);
-    owners[0]["controller"] = json!(true);
-    json!({"ownerReferences": owners})
-}
-
 /// A namespace that is being deleted.
 fn going(name: &str) -> Value {
     let mut namespace = object(("v1", "Namespace"), name, json!({"namespace": null, "deletionTimestamp": DELETED}));
     namespace["spec"] = json!({"finalizers": ["kubernetes"]});
     namespace["status"] = json!({"phase": "Terminating"});
     namespace
-}
-
-/// A webhook that must be asked before objects of these resources are deleted, and whose Service doesn't exist.
-fn dead_webhook(group: &str, resource: &str) -> Value {
-    let mut webhook = object(
-        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
-        "guard",
-        json!({"namespace": null}),
-    );
-    webhook["webhooks"] = json!([{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
-        "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
-        "rules": [{"apiGroups": [group], "apiVersions": ["*"], "operations": ["DELETE"], "resources": [resource]}]}]);
-    webhook
 }
 
 /// The delete of a Terminating namespace is ignored: what goes on without it is told, and what keeps it.

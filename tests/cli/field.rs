@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::agree::{LOCKER, document, object, on, owners, running, says, says_not};
+use super::agree::{LOCKER, controlled, dead_webhook, document, object, on, owners, running, says, says_not};
 
 const PODS: (&str, &str) = ("v1", "Pod");
 
@@ -177,12 +177,12 @@ fn dumps_of_openshift() {
 #[test]
 fn every_webhook_in_the_way_is_mended() {
     let configuration = |kind: &str, hooks: &[&str]| {
-        let mut of = object(("admissionregistration.k8s.io/v1", kind), "guard", json!({"namespace": null}));
+        let mut of = dead_webhook("", "configmaps");
+        of["kind"] = json!(kind);
         let hook = |name: &&str| {
-            json!({"name": format!("{name}.bank.dev"), "failurePolicy": "Fail", "sideEffects": "None",
-                "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
-                "rules": [{"apiGroups": [""], "apiVersions": ["*"], "operations": ["DELETE"],
-                    "resources": ["configmaps"]}]})
+            let mut hook = of["webhooks"][0].clone();
+            hook["name"] = json!(format!("{name}.bank.dev"));
+            hook
         };
         of["webhooks"] = hooks.iter().map(hook).collect();
         of
@@ -207,11 +207,6 @@ fn every_webhook_in_the_way_is_mended() {
 #[test]
 fn the_attacher_of_a_driver_is_known_by_its_lease() {
     const SETS: (&str, &str) = ("apps/v1", "ReplicaSet");
-    let controlled = |kind: (&str, &str), name: &str| {
-        let mut owners = owners(kind, &[name]);
-        owners[0]["controller"] = json!(true);
-        json!({"ownerReferences": owners})
-    };
     let mut lease = object(("coordination.k8s.io/v1", "Lease"), "external-attacher-leader-disk-bank-dev", json!({}));
     lease["spec"] = json!({"holderIdentity": "disks-1-x", "leaseDurationSeconds": 15,
         "renewTime": "2026-03-01T10:00:00.000000Z"});
@@ -235,15 +230,8 @@ fn the_attacher_of_a_driver_is_known_by_its_lease() {
 /// asked, the pod stays; unless it is deleted by force.
 #[test]
 fn a_webhook_about_the_status_of_pods_holds_them() {
-    let mut guard = object(
-        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
-        "guard",
-        json!({"namespace": null}),
-    );
-    guard["webhooks"] = json!([{"name": "guard.bank.dev", "failurePolicy": "Fail", "sideEffects": "None",
-        "admissionReviewVersions": ["v1"], "clientConfig": {"service": {"name": "gone", "namespace": "vault"}},
-        "rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["UPDATE"],
-            "resources": ["pods/status"]}]}]);
+    let mut guard = dead_webhook("*", "pods/status");
+    guard["webhooks"][0]["rules"][0]["operations"] = json!(["UPDATE"]);
     let objects = [pod("web", json!({})), node("True", "2026-03-01T10:00:00Z"), guard];
     let ran = on(&objects, "plan pod/web -n vault");
     says(&ran, &["STUCK: ", "webhook guard.bank.dev must allow it", "before it changes the status of pods"]);

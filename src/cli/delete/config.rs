@@ -13,19 +13,18 @@ use crate::{
     },
     render::output::Format,
     server::Propagation,
-    simulate::Assume,
 };
 
 use super::super::{
     args::{
-        ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, PrintArgs, PropagationArgs, RoleArgs,
-        TargetArgs,
+        AssumeArgs, ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, PrintArgs, PropagationArgs,
+        RoleArgs, TargetArgs,
     },
     connection::time_of,
     flags::grace_period,
     formats::{self, formats},
     open::OpenArgs,
-    values::{ASSUMPTIONS, allow_incomplete, choice},
+    values::allow_incomplete,
 };
 
 /// Show the plan, ask, delete, and follow it to its end
@@ -86,10 +85,8 @@ pub struct DeleteArgs {
     /// With --hold: where to store cluster-scoped TARGETs; without it the current namespace
     #[arg(long, value_name = "NAMESPACE", requires = "hold", hide_short_help = true)]
     pub hold_namespace: Option<String>,
-    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
-        hide_short_help = true)]
-    pub assume: Assume,
+    #[command(flatten)]
+    pub assumed: AssumeArgs,
     /// Output format
     #[arg(short, long, value_name = "FORMAT", ignore_case = true, value_parser = formats(formats::PLAN))]
     pub output: Option<Format>,
@@ -139,7 +136,7 @@ pub(in crate::cli) fn delete_config(args: &DeleteArgs) -> Result<DeleteConfig, O
         propagation,
         hold: hold(args, propagation)?,
         grace: grace_period(&args.grace)?,
-        assume: args.assume,
+        assume: args.assumed.assume,
         keep: args.keep.keep.clone(),
         gates: args.gates.named(),
         dry_run: args.consent.dry_run != DryRunArg::None,

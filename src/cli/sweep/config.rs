@@ -9,15 +9,13 @@ use crate::{
     metrics::{Listen, Metrics},
     operations::{OperationError, live::SweepLoad, usage},
     render::output::Format,
-    simulate::Assume,
 };
 
 use super::super::{
-    args::{PrintArgs, SourceArgs, TargetArgs},
+    args::{AssumeArgs, PrintArgs, SourceArgs, TargetArgs},
     connection::time_of,
     formats::{self, formats},
     open::OpenArgs,
-    values::{ASSUMPTIONS, choice},
 };
 
 /// Do the garbage collector's work: one pass, or --watch
@@ -48,10 +46,8 @@ pub struct SweepArgs {
     /// How long to continue, as in kubectl (30s, 5m); 0: to the end
     #[arg(long, value_name = "TIME", default_value = "0", conflicts_with = "dry_run")]
     pub timeout: String,
-    /// What other controllers are assumed to do: known ones remove their finalizers, or none does
-    #[arg(long, value_name = "WHAT", value_parser = choice(ASSUMPTIONS), default_value = "known",
-        hide_short_help = true)]
-    pub assume: Assume,
+    #[command(flatten)]
+    pub assumed: AssumeArgs,
     /// Treat the objects of an API that answers 404 as absent, as the collector does; without it they are unknown
     #[arg(long)]
     pub trust_missing_apis: bool,

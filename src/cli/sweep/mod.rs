@@ -20,7 +20,7 @@ pub(super) use watch::ended;
 /// Shows one pass, carries it out, or continues with `--watch`.
 pub fn run(global: &GlobalArgs, args: &SweepArgs) -> Result<Report, OperationError> {
     let order = SweepConfig::read(args)?;
-    let rules = SweepRules { assume: args.assume, trust_missing_apis: args.trust_missing_apis };
+    let rules = SweepRules { assume: args.assumed.assume, trust_missing_apis: args.trust_missing_apis };
     match (args.watching.watch, args.dry_run) {
         (true, _) => watch::watch(global, args, &order),
         (false, true) => dry_run::show(global, args, rules),

@@ -25,14 +25,12 @@ use crate::{
         actors::is_removed_by_controller_manager,
         controllers::{Question, finalizer_controller},
         liveness::of_controller_manager,
+        world::LATE,
     },
     wording::{count, thousands},
 };
 
 use super::{Concern, it, may_be_at_work, objects, since, waiting_for, waiting_in_the_foreground, waits};
-
-/// A running controller may need this many seconds for its clean-up before it is reported.
-const PATIENCE: i64 = 600;
 
 /// At most this many finalizers are named in a sentence.
 const NAMED: usize = 8;
@@ -92,7 +90,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
                 Some(Liveness::Away(why)) => (Liveness::Away(why), case.live),
                 _ => (Liveness::Unknown(format!("{} removes it", known.by)), false),
             };
-            let is_slow = || case.has_been_terminating(id, PATIENCE) && !case.awaits_a_grace_period(id);
+            let is_slow = || case.has_been_terminating(id, LATE) && !case.awaits_a_grace_period(id);
             let slow = is_overdue || case.now.is_some() && is_slow();
             let controller = FinalizerController::of(Some(known.by), liveness);
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));
@@ -120,7 +118,7 @@ fn finding(
     // These are only reported if they take long.
     if all_expected {
         let (slow, at_work): (Vec<ObjectId>, Vec<ObjectId>) =
-            objects.into_iter().partition(|id| case.has_been_terminating(*id, PATIENCE));
+            objects.into_iter().partition(|id| case.has_been_terminating(*id, LATE));
         findings.explained.extend(at_work.iter().copied().chain(waiting_for(case, &at_work)));
         objects = slow;
     }

@@ -56,7 +56,8 @@ impl World<'_, '_> {
         result
     }
 
-    /// The [`KNOWN_FINALIZERS`] that an object has and whose controllers remove them by themselves.
+    /// The finalizers that an object has and whose controllers remove them by themselves
+    /// ([`SimContext::removed_by_itself`](crate::simulate::SimContext::removed_by_itself)).
     pub(crate) fn known_finalizers_of(&self, object: ObjectId) -> Vec<&'static KnownFinalizer> {
         let Some(stored) = self.stored(object).filter(|stored| !stored.finalizers.is_empty()) else {
             return Vec::new();

@@ -101,26 +101,27 @@ impl World<'_, '_> {
             prevented.remove(place);
             let admission = &obstacles.admission;
             for by in self.all_who_refuse(object, refused) {
-                let (kind, why) = match by {
-                    RefusedBy::Hook(hook) => {
-                        let hook = &admission.hooks[hook as usize];
-                        (kind_of(hook), self.lack(hook.call.webhook.backend.as_ref(), &hook.reach(context).0))
-                    }
+                let kind = match by {
+                    RefusedBy::Hook(hook) => kind_of(&admission.hooks[hook as usize]),
                     RefusedBy::Policy(policy) => {
                         let bound = &admission.policies[policy as usize];
-                        let kind = ObstacleKind::PolicyRefuses {
+                        ObstacleKind::PolicyRefuses {
                             policy: bound.policy,
                             binding: bound.binding,
                             lacks_parameters: bound.lacks_only_parameters(context, object),
-                        };
-                        (kind, bound.why(context, object))
+                        }
                     }
-                    RefusedBy::Schema(definition) => (
-                        ObstacleKind::SchemaRefuses { definition },
-                        context.snapshot.schema_fault(object).unwrap_or_default().to_owned(),
-                    ),
+                    RefusedBy::Schema(definition) => ObstacleKind::SchemaRefuses { definition },
                 };
-                found.entry(kind).or_insert_with(|| Obstacle::new(kind, why, false)).prevents.push(object);
+                let why = || match by {
+                    RefusedBy::Hook(hook) => {
+                        let hook = &admission.hooks[hook as usize];
+                        self.lack(hook.call.webhook.backend.as_ref(), &hook.reach(context).0)
+                    }
+                    RefusedBy::Policy(policy) => admission.policies[policy as usize].why(context, object),
+                    RefusedBy::Schema(_) => context.snapshot.schema_fault(object).unwrap_or_default().to_owned(),
+                };
+                found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
             }
         }
         self.add_apis(&mut found, &mut prevented);

@@ -33,9 +33,11 @@ pub(crate) enum RefusedBy {
     Schema(ObjectId),
 }
 
-/// Whose pods are made again, one for each that goes. A DaemonSet, the first, makes it for the same Node.
-const PODS_MAKERS: [(&str, &str); 4] =
-    [("apps", "DaemonSet"), ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")];
+/// It makes a pod again for the same Node.
+const DAEMON_SET: (&str, &str) = ("apps", "DaemonSet");
+/// Whose pods are made again, one for each that goes.
+const MAKERS_OF_PODS: [(&str, &str); 4] =
+    [DAEMON_SET, ("apps", "ReplicaSet"), ("apps", "StatefulSet"), ("", "ReplicationController")];
 
 /// What is foreseen of a write.
 #[derive(Default)]
@@ -269,7 +271,7 @@ impl World<'_, '_> {
             // A Deployment scales its ReplicaSets.
             && !next.is_some_and(|next| is_leaving(&next) || wants_none(&next))
             && has_place()
-            && (makes(&above, &PODS_MAKERS) && !(is_one_of(&above, &PODS_MAKERS[..1]) && self.has_lost_node(pod))
+            && (makes(&above, &MAKERS_OF_PODS) && !(is_one_of(&above, &[DAEMON_SET]) && self.has_lost_node(pod))
                 || !self.exists(above) && next.is_some_and(|next| makes(&next, &[("apps", "Deployment")])))
             && !self.is_needed_by_itself(pod, above)
     }
@@ -307,13 +309,13 @@ impl World<'_, '_> {
         });
         let is_noticed = |api: &Api| {
             // The namespace controller looks again after half of a pod's grace period, and discovery fails by then.
-            let took_time = |pod: &ObjectId| {
-                let ended = |change: &Change| change.object == *pod && matches!(change.cause, Cause::Kubelet);
+            let took_time = |pods: &[ObjectId]| {
+                let ended = |change: &Change| matches!(change.cause, Cause::Kubelet) && pods.contains(&change.object);
                 self.log.iter().any(ended)
             };
             api.has_content
                 || api.available == Some(false)
-                || matches!(&api.reach, Reach::Served { pods, .. } if pods.iter().any(took_time))
+                || matches!(&api.reach, Reach::Served { pods, .. } if took_time(pods))
         };
         dead.map(|api| (api.service, is_noticed(api))).max_by_key(|(_, sure)| *sure)
     }
