@@ -182,6 +182,12 @@ pub struct Kubectl {
 /// kubectl with its current context.
 pub static PLAIN: Kubectl = Kubectl { flags: Vec::new() };
 
+impl Default for &Kubectl {
+    fn default() -> Self {
+        &PLAIN
+    }
+}
+
 impl Kubectl {
     /// kubectl with these flags, each as one word: `--context=prod`.
     pub fn new(flags: Vec<String>) -> Self {

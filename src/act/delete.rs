@@ -4,6 +4,7 @@ use std::pin::pin;
 
 use futures::poll;
 use http::{Method, StatusCode};
+use serde::Serialize;
 
 use crate::{
     cluster::{
@@ -35,28 +36,34 @@ impl Deletion {
 }
 
 /// A target and the result of its DELETE.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sent {
+    #[serde(flatten)]
     pub target: Identity,
+    #[serde(flatten)]
     pub answered: Answered,
     /// The target's stored state, according to the answer; none for a dry run or if the state is unknown.
+    #[serde(skip)]
     pub seen: Option<ObjectEvent>,
 }
 
 /// The result of one DELETE.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "answer")]
 pub enum Answered {
     /// The API server removed it at once.
     Removed,
     /// It has a deletionTimestamp and still exists.
     Accepted,
     /// It was already gone, through an earlier target's cascade or another client. Not an error: that was the goal.
+    #[serde(rename = "AlreadyDeleted")]
     GoneBefore,
     /// It was already gone. Another object has its name now, and was not touched (R1.6).
     Replaced,
     /// The API server refused: forbidden, or denied by admission. In its own words.
     Refused { reason: String },
     /// The answer was lost or makes no sense: unknown whether the target is deleted. Why.
+    #[serde(rename = "Unknown")]
     Unsure { reason: String },
     /// The request didn't reach the server, or the server could not do it: nothing was deleted. Why.
     Failed { reason: String },

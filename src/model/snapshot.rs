@@ -24,7 +24,7 @@ use super::{
     gaps::Gaps,
     object::{Coordinate, Object, ObjectId, RawObject, RawReference},
     reference::Reference,
-    resources::{ResourceId, Resources},
+    resources::{Resource, ResourceId, Resources},
     strings::{Strings, Symbol},
 };
 
@@ -345,7 +345,7 @@ impl Snapshot {
 
     /// Whether an object is a Namespace.
     pub fn is_namespace(&self, id: ObjectId) -> bool {
-        let resource = self.resources.get(self.object(id).resource);
+        let resource = self.resource(id);
         resource.group.is_empty() && resource.kind == "Namespace"
     }
 
@@ -357,8 +357,22 @@ impl Snapshot {
 
     /// `Kind/name` of an object.
     pub fn short_name(&self, id: ObjectId) -> String {
-        let object = self.object(id);
-        format!("{}/{}", self.resources.get(object.resource).kind, self.strings.text(object.name))
+        format!("{}/{}", self.resource(id).kind, self.name(id))
+    }
+
+    /// The name of an object.
+    pub fn name(&self, id: ObjectId) -> &str {
+        self.text(self.object(id).name)
+    }
+
+    /// The namespace of an object; empty for cluster scope.
+    pub fn namespace(&self, id: ObjectId) -> &str {
+        self.text(self.object(id).namespace)
+    }
+
+    /// The resource of an object.
+    pub fn resource(&self, id: ObjectId) -> &Resource {
+        self.resources.get(self.object(id).resource)
     }
 
     /// An object's metadata with texts instead of symbols.

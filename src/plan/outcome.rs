@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use crate::{
     model::{Gap, ObjectId, Reference, Symbol},
     simulate::{
@@ -17,7 +19,7 @@ use super::{
 };
 
 /// What happens to an object: the first kind that fits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum OutcomeKind {
     /// Removed from storage.
     Deleted,
@@ -53,7 +55,8 @@ impl OutcomeKind {
 }
 
 /// Why an outcome is uncertain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Uncertainty {
     /// It depends on the order of events.
     Order,
@@ -64,6 +67,7 @@ pub enum Uncertainty {
     /// It rests on an assumption about another actor, which may be wrong.
     Assumption,
     /// It rests on the assumption that no webhook or policy refuses a write. If one does, less happens.
+    #[serde(rename = "assumption")]
     Refusal,
 }
 
@@ -181,21 +185,27 @@ pub struct Alternative {
 pub type JointEnd = Vec<(ObjectId, Alternative)>;
 
 /// How many objects have which outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     pub deleted: usize,
     pub terminating: usize,
+    /// How many of the terminating objects no controller is known to finish.
+    pub stuck: usize,
     pub orphaned: usize,
     pub detached: usize,
     pub unblocked: usize,
-    /// How many of the terminating objects no controller is known to finish.
-    pub stuck: usize,
     /// How many of the removed or terminating objects a living controller recreates.
     pub recreated: usize,
     /// How many only the second end removes.
+    #[serde(rename = "deletedLater", skip_serializing_if = "is_zero")]
     pub later: usize,
     /// How many get stuck only on the way to the second end.
+    #[serde(skip)]
     pub stuck_later: usize,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// What a delete would do.

@@ -1,6 +1,7 @@
 //! The verdict on a plan: its result, which is the worst of what applies, and every reason for it.
 
 use rustc_hash::FxHashSet;
+use serde::Serialize;
 
 use crate::{
     model::{ObjectId, Snapshot, effects::EffectKind, gaps::in_words},
@@ -176,7 +177,8 @@ impl VerdictReason {
 }
 
 /// How many objects of a plan are what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct VerdictCounts {
     pub deleted: usize,
     pub terminating: usize,
@@ -184,6 +186,7 @@ pub struct VerdictCounts {
     pub stuck: usize,
     /// What is not Terminating in the first end, and is deleted once others have done their part: what the second end
     /// alone removes, and contents of a Namespace after its pods.
+    #[serde(rename = "deletedLater")]
     pub later: usize,
     /// Objects with an outcome that is not certain, in either end.
     pub uncertain: usize,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::{
     graph::{Address, NodeId},
@@ -44,7 +45,8 @@ pub enum BlockedBy {
 }
 
 /// Whether a terminating object will be removed in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum State {
     /// A living controller will finish it.
     Waiting,

@@ -12,7 +12,6 @@ use std::{
 
 use crate::{
     act::FollowEvent,
-    command_line::PLAIN,
     graph::OwnerGraph,
     operations::{
         OperationError,
@@ -23,7 +22,7 @@ use crate::{
         question::{Question, Terminal as _},
         unread::AllowIncomplete,
     },
-    plan::{Incomplete, Summary},
+    plan::Incomplete,
     render::{
         deletion::DeletionView,
         plan::{PlanView, VerdictJson},
@@ -208,21 +207,10 @@ impl DeleteReport<'_> {
         }
         let view = DeletionView {
             propagation: delete.config.propagation,
-            namespace: None,
             gaps: &delete.session.snapshot.gaps,
             server: delete.session.snapshot.resources.server(),
-            verdict: None,
-            planned: Summary::default(),
-            prevented: 0,
-            sent: &[],
-            followed: None,
-            took: Duration::ZERO,
-            kept: &[],
-            unfinished: &[],
             archive: archive(delete),
-            kubectl: &PLAIN,
-            sweep: None,
-            drawn: None,
+            ..DeletionView::default()
         };
         let source = || self.source(delete, None);
         let mut report = Report::of(self.printer().print(&view, source)?);
@@ -284,8 +272,8 @@ impl DeleteReport<'_> {
             unfinished: &done.unfinished,
             archive: archive(delete),
             kubectl: &kubectl,
-            sweep: None,
             drawn: drawn.as_ref(),
+            ..DeletionView::default()
         };
         let exit = match () {
             () if view.failed() => Exit::Failed,

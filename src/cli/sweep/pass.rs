@@ -22,7 +22,6 @@ use crate::{
         picture::{Picture, PictureOptions},
         plan::PlanView,
     },
-    server::Propagation,
     simulate::State,
     wording::count,
 };
@@ -193,22 +192,16 @@ impl PassReport<'_> {
         progress.end();
         let kubectl = self.global.connection.kubectl();
         let view = DeletionView {
-            propagation: Propagation::Background,
             namespace: namespace.as_deref(),
             gaps: &pass.session.snapshot.gaps,
             server: pass.session.snapshot.resources.server(),
-            verdict: None,
             planned: plan.plan.summary,
-            prevented: 0,
-            sent: &[],
             followed: Some(&followed),
             took: begun.elapsed(),
-            kept: &[],
-            unfinished: &[],
-            archive: None,
             kubectl: &kubectl,
             sweep: Some(&failing),
             drawn: drawn.as_ref(),
+            ..DeletionView::default()
         };
         let out = match self.is_document() {
             true => {

@@ -1,6 +1,7 @@
 //! Whether the cascade is over: another simulation from the current state would change nothing.
 
 use rustc_hash::FxHashSet;
+use serde::Serialize;
 
 use crate::{
     model::{Identity, ObjectId, Snapshot},
@@ -46,7 +47,8 @@ impl TrackerVerdict {
 }
 
 /// A terminating object that is not just waiting for others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Blocker {
     pub object: Identity,
     /// Whether it will ever be removed.
@@ -54,10 +56,12 @@ pub struct Blocker {
     /// What blocks the object itself ([`crate::simulate::BlockedBy::name`]); empty for a member of a waiting cycle.
     pub held_by: Vec<String>,
     /// Descriptions of these blockers ([`crate::simulate::BlockedBy::describe`]).
+    #[serde(skip)]
     pub remarks: Vec<String>,
     /// Some of the objects that it also waits for.
     pub waits_for: Vec<Identity>,
     /// How many objects wait for it.
+    #[serde(rename = "waitingObjects")]
     pub holds_up: usize,
 }
 

@@ -8,6 +8,7 @@ mod judge;
 mod unplanned;
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use crate::{
     graph::OwnerGraph,
@@ -110,14 +111,17 @@ impl TrackedObject {
 }
 
 /// How far a plan has got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
     /// How many objects the plan contains.
+    #[serde(skip)]
     pub all: usize,
     /// How many of them are in a predicted state. That may be more than zero before anything happens: the predicted
     /// state may be the current one.
+    #[serde(skip)]
     pub arrived: usize,
     /// How many should be removed, in the likeliest outcome.
+    #[serde(skip)]
     pub to_go: usize,
     /// How many are gone, predicted or not.
     pub gone: usize,
@@ -128,18 +132,22 @@ pub struct Progress {
 }
 
 /// An object that is not in a predicted state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct UnexpectedOutcome {
     pub object: Identity,
     /// The predicted outcomes, the likeliest first.
     pub predicted: Vec<OutcomeKind>,
     /// The actual outcome so far.
+    #[serde(rename = "result")]
     pub actual: OutcomeKind,
     /// The finalizers that it has.
     pub finalizers: Vec<String>,
     /// Why the plan was uncertain about it, if it was.
+    #[serde(rename = "uncertainBecause", skip_serializing_if = "Option::is_none")]
     pub uncertain: Option<Uncertainty>,
     /// Its state was predicted, but not together with the states of connected objects.
+    #[serde(skip)]
     pub together: bool,
 }
 

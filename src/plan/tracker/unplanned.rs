@@ -1,32 +1,36 @@
 //! Objects outside the plan that are removed while it is carried out.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::model::{Identity, ObjectEvent, ObjectId, Snapshot, Symbol};
 
 use super::PlanTracker;
 
 /// An object outside the plan that is related to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnplannedObject {
     pub object: Identity,
     /// Created after the plan was made. If `false`, the plan should have contained it.
     pub new: bool,
+    pub gone: bool,
     /// Marked for deletion.
     pub terminating: bool,
-    pub gone: bool,
     /// How it is related to the plan.
+    #[serde(flatten)]
     pub because: Relation,
 }
 
 /// How an object outside the plan is related to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "because", content = "owner", rename_all = "lowercase")]
 pub enum Relation {
     /// This owner is removed.
     Owner(Identity),
     /// Its namespace is deleted.
     Namespace,
     /// Its CustomResourceDefinition is deleted.
+    #[serde(rename = "crd")]
     Definition,
 }
 

@@ -1,6 +1,5 @@
-//! The result of a delete, as text and as a document.
+//! The result of a delete or a sweep, as text, as a document and as a picture.
 
-mod document;
 mod picture;
 #[cfg(test)]
 mod tests;
@@ -13,8 +12,12 @@ use serde::Serialize;
 use crate::{
     act::{Ended, Followed, Sent},
     command_line::Kubectl,
+    document::Head,
     model::{Gap, Identity, ServerVersion},
-    plan::{OutcomeKind, Summary, tracker::UnexpectedOutcome},
+    plan::{
+        OutcomeKind, Summary,
+        tracker::{Blocker, Progress, UnexpectedOutcome, UnplannedObject},
+    },
     render::{
         escape::visible,
         output::{Format, Output, TextOptions},
@@ -24,11 +27,10 @@ use crate::{
     server::Propagation,
 };
 
-use self::document::{DeletionDocument, SweptJson};
 pub use self::text::why;
 
 /// A finished delete, with what is needed to describe it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct DeletionView<'a> {
     pub propagation: Propagation,
     /// The namespace in view; objects elsewhere are printed with theirs.
@@ -62,9 +64,66 @@ pub struct DeletionView<'a> {
     pub drawn: Option<&'a Picture>,
 }
 
+/// `kind: Deletion`
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DeletionDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a VerdictJson>,
+    propagation: Propagation,
+    targets: &'a [Sent],
+    planned: Summary,
+    #[serde(flatten)]
+    result: ResultJson<'a>,
+    #[serde(skip_serializing_if = "<[Identity]>::is_empty")]
+    kept: &'a [Identity],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    unfinished: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive: Option<String>,
+}
+
+/// The result, compared with the plan.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResultJson<'a> {
+    ended: &'static str,
+    /// Time since the first DELETE, in seconds.
+    seconds: f64,
+    /// For how many seconds the collector had not acted, if that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collector_idle: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seen: Option<Progress>,
+    unexpected: &'a [UnexpectedOutcome],
+    blockers: &'a [Blocker],
+    unplanned: &'a [UnplannedObject],
+    /// Of a sweep: what could not be written or read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<Vec<FailedJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct FailedJson<'a> {
+    object: &'a Identity,
+    reason: &'a str,
+}
+
 impl Output for DeletionView<'_> {
     fn document(&self) -> impl Serialize {
-        DeletionDocument::of(self)
+        DeletionDocument {
+            head: Head::new("Deletion", self.gaps, self.server),
+            verdict: self.verdict,
+            propagation: self.propagation,
+            targets: self.sent,
+            planned: self.planned,
+            result: self.result_json(),
+            kept: self.kept,
+            unfinished: self.unfinished,
+            archive: self.archive.map(|path| path.display().to_string()),
+        }
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn io::Write) -> io::Result<()> {
@@ -80,10 +139,39 @@ impl Output for DeletionView<'_> {
     }
 }
 
-impl DeletionView<'_> {
+impl<'a> DeletionView<'a> {
     /// The result, for the document of a sweep.
     pub fn result(&self) -> impl Serialize {
-        SweptJson::of(self)
+        self.result_json()
+    }
+
+    fn result_json(&self) -> ResultJson<'a> {
+        let failed = |failing: &'a [(Identity, String)]| {
+            failing.iter().map(|(object, reason)| FailedJson { object, reason }).collect()
+        };
+        ResultJson {
+            ended: self.ended(),
+            seconds: (self.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
+            collector_idle: self.followed.and_then(|followed| followed.collector_idle).map(|idle| idle.as_secs_f64()),
+            seen: self.followed.map(|followed| followed.progress),
+            unexpected: self.followed.map_or(&[], |followed| &followed.otherwise),
+            blockers: self.followed.map_or(&[], |followed| &followed.blockers),
+            unplanned: self.followed.map_or(&[], |followed| &followed.outside),
+            failed: self.sweep.map(failed),
+        }
+    }
+
+    /// The outcome in one word; its meaning never changes.
+    fn ended(&self) -> &'static str {
+        match self.followed.map(|followed| followed.ended) {
+            _ if self.is_not_done() => "NotDeleted",
+            None => "NotFollowed",
+            Some(Ended::AsPlanned) => "AsPlanned",
+            Some(Ended::Otherwise) => "Unexpected",
+            Some(Ended::Stuck) => "Stuck",
+            Some(Ended::TimedOut) => "TimedOut",
+            Some(Ended::CalledOff) => "Interrupted",
+        }
     }
 
     /// `kind.group/name` of the targets that are terminating or gone, one per line, as kubectl's own `delete -o name`.
@@ -108,9 +196,7 @@ impl DeletionView<'_> {
         let in_vain = self.sweep.is_some_and(|failing| !failing.is_empty());
         called_off || in_vain || self.sent.iter().any(|sent| sent.answered.failed())
     }
-}
 
-impl DeletionView<'_> {
     /// Whether certainly no target was deleted.
     fn is_not_done(&self) -> bool {
         self.sweep.is_none() && !self.sent.iter().any(|sent| sent.answered.may_be_done())
@@ -130,19 +216,6 @@ fn went_all_the_same(followed: &Followed) -> bool {
 /// How many objects were deleted that existed at planning time and were predicted to stay.
 fn surprises(followed: &Followed) -> usize {
     followed.outside.iter().filter(|one| !one.new && (one.gone || one.terminating)).count()
-}
-
-/// The outcome in one word; its meaning never changes.
-fn ended(view: &DeletionView<'_>) -> &'static str {
-    match view.followed.map(|followed| followed.ended) {
-        _ if view.is_not_done() => "NotDeleted",
-        None => "NotFollowed",
-        Some(Ended::AsPlanned) => "AsPlanned",
-        Some(Ended::Otherwise) => "Unexpected",
-        Some(Ended::Stuck) => "Stuck",
-        Some(Ended::TimedOut) => "TimedOut",
-        Some(Ended::CalledOff) => "Interrupted",
-    }
 }
 
 /// `kind.group/name`, as kubectl takes it.

@@ -5,10 +5,10 @@ use std::{path::Path, time::Duration};
 use super::DeletionView;
 use crate::{
     act::{Answered, Ended, Followed, Sent},
-    command_line::{Kubectl, PLAIN},
+    command_line::Kubectl,
     model::Identity,
     plan::{
-        OutcomeKind, Summary,
+        OutcomeKind,
         tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
     },
     render::{
@@ -64,20 +64,11 @@ fn describe(sent: &[Sent], followed: Option<&Followed>) -> (String, i32) {
     let view = DeletionView {
         propagation: Propagation::Foreground,
         namespace: Some("shop"),
-        gaps: &[],
-        server: None,
-        verdict: None,
-        planned: Summary::default(),
-        prevented: 0,
         sent,
         followed,
         took: Duration::from_millis(1_234),
-        kept: &[],
-        unfinished: &[],
-        archive: None,
         kubectl: &kubectl,
-        sweep: None,
-        drawn: None,
+        ..DeletionView::default()
     };
     let style = Style::default();
     let options = TextOptions {
@@ -234,24 +225,7 @@ fn what_was_not_deleted_is_never_called_done() {
 #[test]
 fn an_archive_is_named() {
     let target = [sent("web", Answered::Accepted)];
-    let view = DeletionView {
-        propagation: Propagation::Background,
-        namespace: None,
-        gaps: &[],
-        server: None,
-        verdict: None,
-        planned: Summary::default(),
-        prevented: 0,
-        sent: &target,
-        followed: None,
-        took: Duration::ZERO,
-        kept: &[],
-        unfinished: &[],
-        archive: Some(Path::new("web.yaml")),
-        kubectl: &PLAIN,
-        sweep: None,
-        drawn: None,
-    };
+    let view = DeletionView { sent: &target, archive: Some(Path::new("web.yaml")), ..DeletionView::default() };
     let style = Style::default();
     let mut out = Vec::new();
     view.write(

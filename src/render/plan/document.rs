@@ -40,7 +40,7 @@ pub(super) struct PlanDocument<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     claims: Vec<ClaimsJson<'a>>,
     notes: Vec<NoteJson<'a>>,
-    summary: SummaryJson,
+    summary: Summary,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     joint_outcomes: Vec<Vec<Vec<EndJson<'a>>>>,
     simulated_orders: u64,
@@ -154,52 +154,17 @@ struct AfterJson<'a> {
     owner_references: Option<Vec<ReferenceJson<'a>>>,
 }
 
-/// The number of objects with each outcome.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SummaryJson {
-    deleted: usize,
-    terminating: usize,
-    stuck: usize,
-    orphaned: usize,
-    detached: usize,
-    unblocked: usize,
-    recreated: usize,
-    #[serde(skip_serializing_if = "is_none")]
-    deleted_later: usize,
-}
-
-fn is_none(number: &usize) -> bool {
-    *number == 0
-}
-
 #[derive(Debug, Serialize)]
 struct OtherPolicyJson {
     propagation: &'static str,
-    summary: SummaryJson,
-}
-
-impl SummaryJson {
-    /// A summary as JSON shows it.
-    pub fn of(summary: Summary) -> Self {
-        SummaryJson {
-            deleted: summary.deleted,
-            terminating: summary.terminating,
-            stuck: summary.stuck,
-            orphaned: summary.orphaned,
-            detached: summary.detached,
-            unblocked: summary.unblocked,
-            recreated: summary.recreated,
-            deleted_later: summary.later,
-        }
-    }
+    summary: Summary,
 }
 
 impl<'a> PlanDocument<'a> {
     pub(super) fn of(view: &PlanView<'a>) -> Self {
         let instead = |(propagation, summary): &(Propagation, Summary)| OtherPolicyJson {
             propagation: propagation.name(),
-            summary: SummaryJson::of(*summary),
+            summary: *summary,
         };
         let (plan, is_sweep) = (view.plan, view.is_sweep());
         let targets = plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id));
@@ -220,7 +185,7 @@ impl<'a> PlanDocument<'a> {
                 .iter()
                 .map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation))
                 .collect(),
-            summary: SummaryJson::of(view.plan.summary),
+            summary: view.plan.summary,
             joint_outcomes: view
                 .plan
                 .ends

@@ -19,7 +19,6 @@ mod text;
 mod unlisted_contents;
 mod verdict;
 
-pub use document::SummaryJson;
 pub use gates::describe as describe_gate;
 pub use keep::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::{
     document::{Head, ObjectJson},
     model::{Gap, ObjectId, Snapshot},
-    plan::{EffectCounts, Radius, RadiusObstacle, VerdictResult},
+    plan::{EffectCounts, Radius, RadiusObstacle, Summary, VerdictResult},
     render::{
         lines::{self, Line},
         output::{Format, Output, TextOptions},
@@ -19,7 +19,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{document::SummaryJson, names::located, picture, sections::in_short};
+use super::{names::located, picture, sections::in_short};
 
 /// What is said if there are no roots.
 const NOTHING: &str = "There is nothing to delete.";
@@ -51,7 +51,7 @@ pub struct BlastRadiusDocument<'a> {
 struct RadiusJson<'a> {
     object: ObjectJson<'a>,
     certain: bool,
-    summary: SummaryJson,
+    summary: Summary,
     effects: EffectCounts,
     verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,7 +162,7 @@ impl Output for BlastRadius<'_> {
         let row = |row: &Radius| RadiusJson {
             object: ObjectJson::of(self.snapshot, row.object),
             certain: row.certain,
-            summary: SummaryJson::of(row.summary),
+            summary: row.summary,
             effects: row.effects,
             verdict: row.verdict.name(),
             obstacle: row.obstacle.map(|obstacle| ObstacleJson::of(self.snapshot, obstacle)),

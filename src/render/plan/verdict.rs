@@ -14,7 +14,7 @@ use crate::{
         ObjectId, Symbol,
         effects::{When, known_finalizer},
     },
-    plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictReason, VerdictResult},
+    plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult},
     render::{
         escape::visible,
         headline::{Headline, LONGEST},
@@ -86,20 +86,8 @@ pub struct VerdictJson {
     result: &'static str,
     certain: bool,
     message: String,
-    counts: CountsJson,
+    counts: VerdictCounts,
     reasons: Vec<ReasonJson>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CountsJson {
-    deleted: usize,
-    terminating: usize,
-    stuck: usize,
-    deleted_later: usize,
-    uncertain: usize,
-    data_lost: usize,
-    external: usize,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -127,14 +115,10 @@ impl VerdictJson {
             result: verdict.result.name(),
             certain: verdict.certain,
             message: format!("{}: {sentence}", text.headline.word()),
-            counts: CountsJson {
-                deleted: counts.deleted,
+            counts: VerdictCounts {
                 terminating: counts.terminating + remaining.len(),
                 stuck: counts.stuck + remaining.iter().filter(|stays| stays.state == Some(State::Stuck)).count(),
-                deleted_later: counts.later,
-                uncertain: counts.uncertain,
-                data_lost: counts.data_lost,
-                external: counts.external,
+                ..counts
             },
             reasons: verdict
                 .reasons
