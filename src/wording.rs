@@ -1,6 +1,8 @@
 //! Formats numbers, counts and ages for every output.
 
-use std::time::Duration;
+use std::{hash::Hash, time::Duration};
+
+use rustc_hash::FxHashMap;
 
 /// `1 object`, `3 objects`, `101,204 objects`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
@@ -20,14 +22,16 @@ pub fn and_more(rest: usize) -> String {
     if rest == 0 { String::new() } else { format!(" and {rest} more") }
 }
 
-/// Items by key: the keys in the order in which they first come. For a few keys.
-pub fn grouped<K: PartialEq, T>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
+/// Items by key: the keys in the order in which they first come.
+pub fn grouped<K: Clone + Eq + Hash, T>(items: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: FxHashMap<K, usize> = FxHashMap::default();
     for (key, item) in items {
-        match groups.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, same)) => same.push(item),
-            None => groups.push((key, vec![item])),
-        }
+        let place = *places.entry(key).or_insert_with_key(|key| {
+            groups.push((key.clone(), Vec::new()));
+            groups.len() - 1
+        });
+        groups[place].1.push(item);
     }
     groups
 }

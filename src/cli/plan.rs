@@ -110,14 +110,13 @@ pub(super) fn view_of<'a>(
     namespace: Option<&'a str>,
     kubectl: &'a Kubectl,
 ) -> PlanView<'a> {
-    let view = |result: &'a PlanResult| {
-        PlanView::new(snapshot, graph, &result.plan, &result.instead, namespace)
-            .with_kubectl(kubectl)
-            .with_unlisted_contents(&result.unlisted_contents)
-            .with_gates(&result.gate_violations)
-            .with_kept(result.kept.as_ref())
-    };
-    view(result).with_others(result.others.iter().map(view).collect())
+    let mut view = PlanView::new(snapshot, graph, &result.plan, &result.instead, namespace);
+    view.kubectl = kubectl;
+    view.unlisted_contents = &result.unlisted_contents;
+    view.gates = &result.gate_violations;
+    view.kept = result.kept.as_ref();
+    view.others = result.others.iter().map(|other| view_of(snapshot, graph, other, namespace, kubectl)).collect();
+    view
 }
 
 fn report(

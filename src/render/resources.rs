@@ -8,7 +8,10 @@ use std::{
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::model::{Gap, NotWatched, Resource, ResourceId, Resources};
+use crate::{
+    model::{Gap, NotWatched, Resource, ResourceId, Resources},
+    wording::{count, grouped},
+};
 
 use super::{
     document::Head,
@@ -88,8 +91,7 @@ impl Output for ResourcesView<'_> {
         if rows.is_empty() {
             return writeln!(out, "No resources.");
         }
-        let columns = self.columns(wide);
-        let cells: Vec<Vec<String>> = rows.iter().map(|row| self.cells(row, wide)).collect();
+        let (columns, cells) = self.table(&rows, wide, false);
         match width.filter(|width| !wide && natural_width(&columns, &cells) > *width) {
             Some(width) => self.write_grouped(&rows, width, style, out),
             None => {
@@ -133,38 +135,33 @@ impl<'a> ResourcesView<'a> {
         picked
     }
 
-    fn columns(&self, wide: bool) -> Vec<Column> {
-        let mut columns = vec![Column::text("NAME")];
-        columns.extend(wide.then_some(Column::text("SHORTNAMES")));
-        columns.extend(["APIVERSION", "NAMESPACED", "KIND"].map(Column::text));
-        columns.extend(wide.then_some([Column::text("VERBS"), Column::text("CATEGORIES")]).into_iter().flatten());
-        columns.extend(self.counts.map(|_| Column::number("OBJECTS")));
-        columns.push(Column::text("COLLECTOR"));
-        columns
+    /// The columns and the cells. Below headings, those that the headings say are left out.
+    fn table(&self, rows: &[Row<'_>], wide: bool, has_headings: bool) -> (Vec<Column>, Vec<Vec<String>>) {
+        type Cell = fn(&ResourcesView<'_>, &Row<'_>) -> String;
+        let columns: [(bool, Column, Cell); 9] = [
+            (true, Column::name("NAME"), |_, row| row.resource.plural.clone()),
+            (wide, Column::text("SHORTNAMES"), |_, row| listed(&row.resource.short_names)),
+            (!has_headings, Column::text("APIVERSION"), |_, row| row.resource.api_version()),
+            (true, Column::text("NAMESPACED"), |_, row| row.resource.namespaced.to_string()),
+            (true, Column::name("KIND"), |_, row| row.resource.kind.clone()),
+            (wide, Column::text("VERBS"), |_, row| listed(&row.resource.verbs)),
+            (wide, Column::text("CATEGORIES"), |_, row| listed(&row.resource.categories)),
+            (self.counts.is_some(), Column::number("OBJECTS"), |view, row| view.objects(row)),
+            (!has_headings, Column::text("COLLECTOR"), |_, row| row.collector()),
+        ];
+        let shown: Vec<_> = columns.into_iter().filter(|(is_shown, ..)| *is_shown).collect();
+        let cells = rows.iter().map(|row| shown.iter().map(|(_, _, cell)| cell(self, row)).collect());
+        (shown.iter().map(|(_, column, _)| *column).collect(), cells.collect())
     }
 
-    /// The cells of [`Self::columns`].
-    fn cells(&self, row: &Row<'_>, wide: bool) -> Vec<String> {
-        let resource = row.resource;
-        let mut cells = vec![resource.plural.clone()];
-        cells.extend(wide.then(|| listed(&resource.short_names)));
-        cells.extend([resource.api_version(), resource.namespaced.to_string(), resource.kind.clone()]);
-        cells.extend(wide.then(|| [listed(&resource.verbs), listed(&resource.categories)]).into_iter().flatten());
-        cells.extend(self.objects(row));
-        cells.push(row.collector());
-        cells
-    }
-
-    /// The cell of the count, if there is a column for it.
-    fn objects(&self, row: &Row<'_>) -> Option<String> {
-        self.counts?;
+    fn objects(&self, row: &Row<'_>) -> String {
         let name = row.resource.full_name();
         let partial = self.gaps.iter().any(|gap| gap.resource == name);
-        Some(match self.count(row.id) {
+        match self.count(row.id) {
             None => "?".to_owned(),
             Some(count) if partial => format!("{count}+"),
             Some(count) => count.to_string(),
-        })
+        }
     }
 
     fn count(&self, id: ResourceId) -> Option<usize> {
@@ -173,15 +170,8 @@ impl<'a> ResourcesView<'a> {
 
     /// Repeated columns become headings, so that nearly all rows fit a terminal of 80 columns.
     fn write_grouped(&self, rows: &[Row<'_>], width: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        let mut columns = vec![Column::name("NAME"), Column::text("NAMESPACED"), Column::name("KIND")];
-        columns.extend(self.counts.map(|_| Column::number("OBJECTS")));
-        let cells = rows.iter().map(|row| {
-            let mut cells =
-                vec![row.resource.plural.clone(), row.resource.namespaced.to_string(), row.resource.kind.clone()];
-            cells.extend(self.objects(row));
-            cells
-        });
-        let lines = lines(&columns, cells.collect(), Some(width.saturating_sub(2)));
+        let (columns, cells) = self.table(rows, false, true);
+        let lines = lines(&columns, cells, Some(width.saturating_sub(2)));
         let Some((header, lines)) = lines.split_first() else { return Ok(()) };
         let rows: Vec<(&Row<'_>, &String)> = rows.iter().zip(lines).collect();
         let (watched, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(row, _)| row.not_watched.is_none());
@@ -190,34 +180,19 @@ impl<'a> ResourcesView<'a> {
             if index > 0 {
                 writeln!(out)?;
             }
-            let noun = if rows.len() == 1 { "resource" } else { "resources" };
-            writeln!(out, "{}", style.paint(Tone::Strong, &format!("{title}: {} {noun}", rows.len())))?;
+            let number = count(rows.len(), "resource", "resources");
+            writeln!(out, "{}", style.paint(Tone::Strong, &format!("{title}: {number}")))?;
             writeln!(out)?;
             writeln!(out, "  {header}")?;
-            for (heading, lines) in grouped(rows) {
+            for (heading, lines) in grouped(rows.iter().map(|(row, line)| (row.heading(), *line))) {
                 writeln!(out, "{}", visible(&heading))?;
-                for line in lines.iter().flat_map(|row| row.lines()) {
+                for line in lines.iter().flat_map(|line| line.lines()) {
                     writeln!(out, "  {line}")?;
                 }
             }
         }
         Ok(())
     }
-}
-
-/// The lines by heading, in the order in which headings first appear.
-fn grouped<'a>(rows: &[(&Row<'_>, &'a String)]) -> Vec<(String, Vec<&'a String>)> {
-    let mut groups: Vec<(String, Vec<&String>)> = Vec::new();
-    let mut positions: FxHashMap<String, usize> = FxHashMap::default();
-    for (row, line) in rows {
-        let heading = row.heading();
-        let position = *positions.entry(heading.clone()).or_insert(groups.len());
-        match groups.get_mut(position) {
-            Some((_, lines)) => lines.push(line),
-            None => groups.push((heading, vec![line])),
-        }
-    }
-    groups
 }
 
 fn listed(words: &[String]) -> String {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::style::Tone;
 
 /// What becomes of an object, or how grave a finding is: what needs attention most comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// It stays Terminating, and no controller is known to finish it.
@@ -31,6 +31,7 @@ pub enum Fate {
     /// A finding.
     Note,
     /// Nothing is said to become of it.
+    #[default]
     Untouched,
 }
 

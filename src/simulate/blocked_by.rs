@@ -189,7 +189,7 @@ fn is_missing(snapshot: &Snapshot, node: &str) -> bool {
 }
 
 /// What has to happen before some objects are deleted.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 enum Clause {
     ControllerRemoves(&'static str),
     KubeletEnds,

@@ -34,9 +34,12 @@ const FAILED: (Fate, &str) = (Fate::Error, "failed");
 pub(super) fn write(view: &DeletionView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (headline, sentence) = verdict(view);
     lines::write_sentence(headline.word(), headline.tone(), &sentence, options, out)?;
-    for Group { lines, all } in groups(view, if options.wide { usize::MAX } else { NAMED }) {
-        let lines: Vec<Line> = lines.into_iter().map(|(_, line)| line).collect();
-        write_lines(lines, all, options, out)?;
+    let most = if options.wide { usize::MAX } else { NAMED };
+    for group in groups(view, most).into_iter().filter(|group| !group.lines.is_empty()) {
+        let more = (group.all > most).then(|| Line::quiet(&more_lines(group.all - most)));
+        let lines = group.lines.into_iter().map(|(_, line)| line).chain(more).collect();
+        writeln!(out)?;
+        lines::write_padded(lines, lines::MARGIN, options, out)?;
     }
     let mut sections = Sections::default();
     sections.add(Heading::Next, view.followed.and_then(|followed| next(view, followed)).map(Said::command));
@@ -50,26 +53,26 @@ pub(super) struct Group<'a> {
     all: usize,
 }
 
-/// What differs from the plan, what blocks the remaining objects, and what else went, each with at most so many lines.
+impl<'a> Group<'a> {
+    fn of<T>(all: &'a [T], most: usize, line: impl Fn(&'a T) -> (&'a Identity, Line)) -> Self {
+        Group { lines: all.iter().take(most).map(line).collect(), all: all.len() }
+    }
+}
+
+/// What differs from the plan, what blocks the remaining objects, and what else went, each with at most so many lines,
+/// but for the targets.
 pub(super) fn groups<'a>(view: &DeletionView<'a>, most: usize) -> Vec<Group<'a>> {
-    let not_done: Vec<_> = view.sent.iter().filter_map(|sent| Some((&sent.target, not_done(view, sent)?))).collect();
-    let failing = view.sweep.unwrap_or_default();
-    let failed =
-        |(object, why): &'a (Identity, String)| (object, line(view, object, FAILED, Tone::Error, vec![why.clone()]));
-    let failed: Vec<_> = failing.iter().take(most).map(failed).collect();
-    let mut groups = vec![Group { all: not_done.len(), lines: not_done }, Group { all: failing.len(), lines: failed }];
+    let not_done = view.sent.iter().filter_map(|sent| Some((&sent.target, not_done(view, sent)?))).collect();
+    let failed = Group::of(view.sweep.unwrap_or_default(), most, |(object, why)| {
+        (object, line(view, object, FAILED, Tone::Error, vec![why.clone()]))
+    });
+    let mut groups = vec![Group { lines: not_done, all: 0 }, failed];
     let Some(followed) = view.followed else { return groups };
     if followed.ended != Ended::AsPlanned && !went_all_the_same(followed) {
-        let otherwise = followed.otherwise.iter().take(most);
-        let otherwise = otherwise.map(|otherwise| (&otherwise.object, otherwise_line(view, otherwise))).collect();
-        groups.push(Group { lines: otherwise, all: followed.otherwise.len() });
+        groups.push(Group::of(&followed.otherwise, most, |it| (&it.object, otherwise_line(view, it))));
     }
-    let blockers = followed.blockers.iter().take(most);
-    let blockers = blockers.map(|blocker| (&blocker.object, blocker_line(view, blocker))).collect();
-    groups.push(Group { lines: blockers, all: followed.blockers.len() });
-    let outside = followed.outside.iter().take(most);
-    let outside = outside.map(|outside| (&outside.object, outside_line(view, outside))).collect();
-    groups.push(Group { lines: outside, all: followed.outside.len() });
+    groups.push(Group::of(&followed.blockers, most, |it| (&it.object, blocker_line(view, it))));
+    groups.push(Group::of(&followed.outside, most, |it| (&it.object, outside_line(view, it))));
     groups
 }
 
@@ -91,83 +94,70 @@ pub(super) fn verdict(view: &DeletionView<'_>) -> Verdict {
             format!(" The planned objects are archived in {}; {unlisted_contents} not in it.", path.display())
         }
     };
-    let part = match (failed, view.sweep.map_or(0, <[_]>::len)) {
+    let in_vain = view.sweep.map_or(0, <[_]>::len);
+    let part = match (failed, in_vain) {
         (0, 0) => String::new(),
         (0, in_vain) => format!(" {} not be changed.", count(in_vain, "object could", "objects could")),
         (failed, _) => format!(" {} not deleted.", count(failed, "target was", "targets were")),
     };
-    let failed = failed + view.sweep.map_or(0, <[_]>::len);
-    let after = format!("{:.1}s", view.took.as_secs_f64());
+    let failed = failed + in_vain;
     let Some(followed) = view.followed else {
         let targets = count(view.sent.len() - failed, "target is", "targets are");
-        return (
-            Headline::Sent,
-            format!("{targets} deleted; the cascade continues without being followed.{part}{archived}"),
-        );
+        let sent = format!("{targets} deleted; the cascade continues without being followed.{part}{archived}");
+        return (Headline::Sent, sent);
     };
-    let came = what_came(followed);
-    match followed.ended {
+    let (headline, how, then) = how_it_ended(view, followed, failed);
+    let (after, came) = (view.took.as_secs_f64(), what_came(followed));
+    (headline, format!("{how}after {after:.1}s: {came}{then}{part}{archived}"))
+}
+
+/// How a cascade ended: a word, how it begins, and what follows what came of it. `failed` counts what wasn't done.
+fn how_it_ended(view: &DeletionView<'_>, followed: &Followed, failed: usize) -> (Headline, String, String) {
+    let unknown = ". No controller is known to finish this.";
+    let (headline, how, then) = match followed.ended {
         Ended::AsPlanned if surprises(followed) > 0 => {
             let more = count(surprises(followed), "object was deleted", "objects were deleted");
-            (Headline::Unexpected, format!("{more} that the plan did not name, after {after}: {came}.{part}{archived}"))
+            return (Headline::Unexpected, format!("{more} that the plan did not name, "), ".".to_owned());
         }
-        Ended::AsPlanned if failed > 0 => (Headline::PartlyDone, format!("after {after}: {came}.{part}{archived}")),
+        Ended::AsPlanned if failed > 0 => (Headline::PartlyDone, "", "."),
         Ended::AsPlanned if followed.left == 0 && view.prevented > 0 => {
             let stay = count(view.prevented, "object stays", "objects stay");
-            (Headline::Stuck, format!("as planned, after {after}: {came}. {stay} that would follow.{archived}"))
+            return (Headline::Stuck, "as planned, ".to_owned(), format!(". {stay} that would follow."));
         }
-        Ended::AsPlanned if followed.left == 0 => {
-            (Headline::Done, format!("as planned, after {after}: {came}.{archived}"))
-        }
-        Ended::AsPlanned if !is_stuck(followed) => {
-            (Headline::Waits, format!("as planned, after {after}: {came}.{archived}"))
-        }
-        Ended::AsPlanned => (Headline::Stuck, format!("as planned, after {after}: {came}.{archived}")),
-        Ended::Stuck if let Some(idle) = followed.collector_idle => (
-            Headline::Stuck,
-            format!(
-                "after {after}: {came}. The collector has not acted for {}: it does not run, its writes fail, or it \
-                 has too much to do. kubectl gc doctor --probe shows which; kubectl gc sweep does its \
-                 work.{part}{archived}",
+        Ended::AsPlanned if followed.left == 0 => (Headline::Done, "as planned, ", "."),
+        Ended::AsPlanned if !is_stuck(followed) => (Headline::Waits, "as planned, ", "."),
+        Ended::AsPlanned => (Headline::Stuck, "as planned, ", "."),
+        Ended::Stuck if let Some(idle) = followed.collector_idle => {
+            let idle = format!(
+                ". The collector has not acted for {}: it does not run, its writes fail, or it has too much to do. \
+                 kubectl gc doctor --probe shows which; kubectl gc sweep does its work.",
                 duration(idle)
-            ),
-        ),
-        Ended::Stuck => {
-            (Headline::Stuck, format!("after {after}: {came}. No controller is known to finish this.{part}{archived}"))
+            );
+            return (Headline::Stuck, String::new(), idle);
         }
+        Ended::Stuck => (Headline::Stuck, "", unknown),
         Ended::Otherwise if went_all_the_same(followed) && failed == 0 => {
-            let more = thousands(followed.otherwise.len());
-            (Headline::Done, format!("after {after}: {came}, {more} of them although the plan said STUCK.{archived}"))
+            let more = format!(", {} of them although the plan said STUCK.", thousands(followed.otherwise.len()));
+            return (Headline::Done, String::new(), more);
         }
         Ended::Otherwise => {
             let number = count(followed.otherwise.len(), "object ended", "objects ended");
-            (Headline::Unexpected, format!("{number} differently than planned, after {after}: {came}.{part}{archived}"))
+            return (Headline::Unexpected, format!("{number} differently than planned, "), ".".to_owned());
         }
-        Ended::TimedOut if is_stuck(followed) => (
-            Headline::Stuck,
-            format!("timed out after {after}: {came}. No controller is known to finish this.{part}{archived}"),
-        ),
-        Ended::TimedOut => {
-            let on =
-                if view.sweep.is_some() { "The rest is unchanged." } else { "The cascade continues in the cluster." };
-            (Headline::NotFinished, format!("timed out after {after}: {came}. {on}{part}{archived}"))
-        }
-        Ended::CalledOff if view.sweep.is_some_and(|in_vain| !in_vain.is_empty()) => (
-            Headline::NotFinished,
-            format!("stopped after {after}: {came}. These changes stay; the rest is unchanged.{part}"),
-        ),
-        Ended::CalledOff if view.sweep.is_some() => (
-            Headline::NotFinished,
-            format!("interrupted after {after}: {came}. These changes stay; the rest is unchanged.{part}"),
-        ),
-        Ended::CalledOff => (
-            Headline::NotFinished,
-            format!(
-                "interrupted after {after}: {came}. Deleted objects stay deleted, and the cascade continues in \
-                 the cluster.{part}{archived}"
+        Ended::TimedOut if is_stuck(followed) => (Headline::Stuck, "timed out ", unknown),
+        Ended::TimedOut if view.sweep.is_some() => (Headline::NotFinished, "timed out ", ". The rest is unchanged."),
+        Ended::TimedOut => (Headline::NotFinished, "timed out ", ". The cascade continues in the cluster."),
+        Ended::CalledOff => match view.sweep {
+            Some([_, ..]) => (Headline::NotFinished, "stopped ", ". These changes stay; the rest is unchanged."),
+            Some([]) => (Headline::NotFinished, "interrupted ", ". These changes stay; the rest is unchanged."),
+            None => (
+                Headline::NotFinished,
+                "interrupted ",
+                ". Deleted objects stay deleted, and the cascade continues in the cluster.",
             ),
-        ),
-    }
+        },
+    };
+    (headline, how.to_owned(), then.to_owned())
 }
 
 fn is_stuck(followed: &Followed) -> bool {
@@ -307,16 +297,4 @@ fn line(
 ) -> Line {
     let column = (tone, fate.column_of(word).1);
     Line::new(&named(object, view.namespace)).becomes(fate, column).remarked(Tone::Plain, remarks)
-}
-
-/// Writes an empty line, the lines, and how many more there are.
-fn write_lines(lines: Vec<Line>, all: usize, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    if lines.is_empty() {
-        return Ok(());
-    }
-    writeln!(out)?;
-    let more = all - lines.len();
-    let mut lines = lines;
-    lines.extend((more > 0).then(|| Line::quiet(&more_lines(more))));
-    lines::write_padded(lines, lines::MARGIN, options, out)
 }

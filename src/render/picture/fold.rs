@@ -25,21 +25,19 @@ pub(super) fn fitting(picture: &Picture, view: &View, most: usize) -> impl Itera
     let below = [16, 8, 4, 2, 1, 0].into_iter().flat_map(move |depth| [Step::Below(depth)].into_iter().chain(alike()));
     let cuts = [1, 2, 4, 8, 16].map(|part| Step::Most((most / part).max(1)));
     let steps = [Step::Alike(usize::MAX)].into_iter().chain(alike()).chain(below).chain(cuts);
+    let bare = View { rows: Vec::new(), ..view.clone() };
+    let with_rows = move |rows: Vec<Row>| View { rows, ..bare.clone() };
     let folded = steps.scan(view.rows.clone(), move |rows, step| {
         *rows = match step {
             Step::Alike(usize::MAX) => std::mem::take(rows),
             Step::Alike(samples) => fold_alike(picture, std::mem::take(rows), samples),
             Step::Below(depth) => fold_below(std::mem::take(rows), depth),
             // The last row of a cut is no object: each cut begins anew.
-            Step::Most(fewer) => return Some(Some(with_rows(view, cut(rows.clone(), fewer)))),
+            Step::Most(fewer) => return Some(Some(with_rows(cut(rows.clone(), fewer)))),
         };
-        Some((rows.len() <= most).then(|| with_rows(view, rows.clone())))
+        Some((rows.len() <= most).then(|| with_rows(rows.clone())))
     });
     folded.flatten()
-}
-
-fn with_rows(view: &View, rows: Vec<Row>) -> View {
-    View { rows, ..view.clone_without_rows() }
 }
 
 /// The view with one row for all leaves that are alike, but for so many.
@@ -217,14 +215,9 @@ mod tests {
         let object = |name: String| Object {
             api_version: "v1".to_owned(),
             kind: "Pod".to_owned(),
-            namespace: String::new(),
             uid: name.clone(),
             name,
-            created: None,
-            terminating: false,
-            finalizers: Vec::new(),
-            is_virtual: false,
-            commands: Vec::new(),
+            ..Object::default()
         };
         let row = |(index, (fate, parent)): (usize, &(Fate, Option<usize>))| Row {
             object: Some(index),

@@ -1,7 +1,6 @@
 //! What a picture shows of an answer: objects, their owner references, and what becomes of each object. Every format
 //! that draws (`html`, `svg`, `mermaid`, `dot`) is made of it, so that all say the same as the text.
 
-mod build;
 mod dot;
 mod fold;
 mod graph;
@@ -14,11 +13,10 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::Serialize;
 
-use crate::render::{escape::visible, output::Format};
+use crate::render::{escape::visible, lines::Line, output::Format, sections::Heading, states::word_in, style::Tone};
 
 pub use self::objects::ObjectCommands;
 pub(in crate::render) use self::{
-    build::{Levels, remarks_of, row_of, section},
     fold::folded,
     objects::{Objects, of_identity},
 };
@@ -56,7 +54,7 @@ pub struct Picture {
 }
 
 /// An object, or an owner that doesn't exist (a virtual node).
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Object {
     pub api_version: String,
@@ -131,7 +129,7 @@ pub struct Verdict {
 }
 
 /// A line of the text: an object, a heading, objects that are folded into one line, or a finding.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Row {
     /// The object; `None` for a finding or a heading. Of a line that stands for several, the first.
@@ -226,31 +224,11 @@ impl Row {
 
     /// A row of its own, with nothing but this.
     pub(in crate::render) fn new(title: impl Into<String>, fate: Fate) -> Self {
-        Row {
-            object: None,
-            title: title.into(),
-            parent: None,
-            fate,
-            word: String::new(),
-            detail: String::new(),
-            points: false,
-            loses: false,
-            more: 0,
-            below: 0,
-            story: Vec::new(),
-            commands: Vec::new(),
-        }
+        Row { title: title.into(), fate, ..Row::default() }
     }
 }
 
 impl View {
-    /// The same without rows.
-    fn clone_without_rows(&self) -> Self {
-        let View { name, verdict, rows: _, waits, sections } = self;
-        let (name, verdict, sections) = (name.clone(), verdict.clone(), sections.clone());
-        View { name, verdict, rows: Vec::new(), waits: waits.clone(), sections }
-    }
-
     /// The fates that occur, for a legend.
     fn fates(&self) -> BTreeSet<Fate> {
         self.rows.iter().map(|row| row.fate).collect()
@@ -261,6 +239,43 @@ impl Section {
     fn texts(&mut self) -> impl Iterator<Item = &mut String> {
         std::iter::once(&mut self.label).chain(&mut self.lines).chain(&mut self.commands)
     }
+}
+
+/// Finds the rows that rows stand below, by how deep each is.
+#[derive(Debug, Default)]
+pub(in crate::render) struct Levels(Vec<usize>);
+
+impl Levels {
+    /// The row that the next one, `row`, stands below.
+    pub(in crate::render) fn parent(&mut self, row: usize, depth: u32) -> Option<usize> {
+        self.0.truncate(depth as usize);
+        let parent = self.0.last().copied();
+        self.0.push(row);
+        parent
+    }
+}
+
+/// The row that says the same as a line: its first column is the word, unless it has several.
+pub(in crate::render) fn row_of(line: &Line) -> Row {
+    let (word, columns) = match line.columns.as_slice() {
+        [(_, word)] => (word_in(word).to_owned(), &[][..]),
+        columns => (String::new(), columns),
+    };
+    let columns = columns.iter().map(|(_, text)| text.trim()).filter(|text| !text.is_empty());
+    let columns = columns.collect::<Vec<_>>().join(" ");
+    let details: Vec<String> =
+        [columns, remarks_of(&line.remarks)].into_iter().filter(|text| !text.is_empty()).collect();
+    Row { word, detail: details.join("; "), ..Row::new(line.name.clone(), line.fate) }
+}
+
+/// The remarks of a line, as one text.
+pub(in crate::render) fn remarks_of(remarks: &[(Tone, String)]) -> String {
+    remarks.iter().map(|(_, remark)| remark.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+/// A section, if it has lines.
+pub(in crate::render) fn section(heading: Heading, lines: Vec<String>) -> Option<Section> {
+    (!lines.is_empty()).then(|| Section { label: heading.word().to_owned(), lines, commands: Vec::new() })
 }
 
 fn is_false(value: &bool) -> bool {

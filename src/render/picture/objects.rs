@@ -128,18 +128,7 @@ fn of_object(snapshot: &Snapshot, commands: &ObjectCommands, id: ObjectId) -> Ob
 pub(in crate::render) fn of_identity(identity: &Identity, commands: &ObjectCommands) -> Object {
     let Identity { api_version, kind, namespace, name, uid } = identity.clone();
     let commands = commands.of(&api_version, &kind, &namespace, &name);
-    Object {
-        api_version,
-        kind,
-        namespace,
-        name,
-        uid,
-        created: None,
-        terminating: false,
-        finalizers: Vec::new(),
-        is_virtual: false,
-        commands,
-    }
+    Object { api_version, kind, namespace, name, uid, commands, ..Object::default() }
 }
 
 /// An owner that no object is, as a reference names it.
@@ -148,14 +137,10 @@ fn of_reference(snapshot: &Snapshot, reference: &Reference) -> Object {
     Object {
         api_version: text(reference.api_version),
         kind: text(reference.kind),
-        namespace: String::new(),
         name: text(reference.name),
         uid: text(reference.uid),
-        created: None,
-        terminating: false,
-        finalizers: Vec::new(),
         is_virtual: true,
-        commands: Vec::new(),
+        ..Object::default()
     }
 }
 

@@ -35,43 +35,39 @@ pub(in crate::render) fn because(
         Cause::KnownFinalizer(finalizer) | Cause::Finisher(finalizer) => {
             ("finalizer", format!("its controller removes the finalizer {}", snapshot.text(*finalizer)))
         }
-        Cause::Namespace(namespace) => {
-            ("namespace", format!("its namespace {} is deleted", name_of(snapshot, *namespace)))
-        }
+        Cause::Namespace(namespace) => ("namespace", format!("its namespace {} is deleted", snapshot.name(*namespace))),
         Cause::NamespaceEmpty => ("namespace-empty", "the namespace is empty".to_owned()),
-        Cause::Definition(definition) => ("crd", format!("its CRD {} is deleted", name_of(snapshot, *definition))),
+        Cause::Definition(definition) => ("crd", format!("its CRD {} is deleted", snapshot.name(*definition))),
         Cause::DefinitionEmpty => ("crd-empty", "the CRD has no instance left".to_owned()),
-        Cause::NodeGone(Some(node)) => (
-            "node-gone",
-            format!("the pod garbage collector deletes it 40s after its node {}", name_of(snapshot, *node)),
-        ),
+        Cause::NodeGone(Some(node)) => {
+            ("node-gone", format!("the pod garbage collector deletes it 40s after its node {}", snapshot.name(*node)))
+        }
         Cause::AccountGone(account) => {
-            ("account-gone", format!("it contains a token of ServiceAccount {}", name_of(snapshot, *account)))
+            ("account-gone", format!("it contains a token of ServiceAccount {}", snapshot.name(*account)))
         }
         Cause::ServiceGone(service) => (
             "service-gone",
-            format!("the endpoints controller deletes the Endpoints of Service {}", name_of(snapshot, *service)),
+            format!("the endpoints controller deletes the Endpoints of Service {}", snapshot.name(*service)),
         ),
-        Cause::EndpointsGone(endpoints) => (
-            "endpoints-gone",
-            format!("the mirroring controller made it of Endpoints {}", name_of(snapshot, *endpoints)),
-        ),
+        Cause::EndpointsGone(endpoints) => {
+            ("endpoints-gone", format!("the mirroring controller made it of Endpoints {}", snapshot.name(*endpoints)))
+        }
         Cause::ClaimGone(claim) => {
-            ("claim-gone", format!("its reclaim policy is Delete, and its claim {} goes", name_of(snapshot, *claim)))
+            ("claim-gone", format!("its reclaim policy is Delete, and its claim {} goes", snapshot.name(*claim)))
         }
         Cause::JobFailed { job, pod } => (
             "job-failed",
             format!(
                 "Job {} fails with the deletion of Pod {}, and the Job controller deletes its other pods",
-                name_of(snapshot, *job),
-                name_of(snapshot, *pod)
+                snapshot.name(*job),
+                snapshot.name(*pod)
             ),
         ),
         Cause::JobExpired { pod } => (
             "job-expired",
             format!(
                 "it fails with the deletion of Pod {}, and its ttlSecondsAfterFinished is short",
-                name_of(snapshot, *pod)
+                snapshot.name(*pod)
             ),
         ),
         Cause::ScaledDown(controller) => (
@@ -80,10 +76,10 @@ pub(in crate::render) fn because(
         ),
         Cause::DefinitionGone(definition) => (
             "definition-gone",
-            format!("no CRD serves its version any more once {} is gone", name_of(snapshot, *definition)),
+            format!("no CRD serves its version any more once {} is gone", snapshot.name(*definition)),
         ),
         Cause::AddressReleased(service) => {
-            ("address-released", format!("the API server releases it with Service {}", name_of(snapshot, *service)))
+            ("address-released", format!("the API server releases it with Service {}", snapshot.name(*service)))
         }
         Cause::Inventory(lists) => {
             let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_ref());
@@ -154,8 +150,4 @@ pub(super) fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> Str
 
 fn written(snapshot: &Snapshot, reference: &Reference) -> String {
     format!("{}/{}", snapshot.text(reference.kind), snapshot.text(reference.name))
-}
-
-fn name_of(snapshot: &Snapshot, object: ObjectId) -> &str {
-    snapshot.text(snapshot.object(object).name)
 }

@@ -5,21 +5,18 @@ use serde::Serialize;
 use crate::{
     document::{Head, ObjectJson, ReferenceJson},
     model::{ObjectId, Snapshot},
-    plan::{After, Afterwards, Alternative, Incomplete, JointEnd, Note, Outcome, OutsideEffect, Summary, Then},
+    plan::{After, Alternative, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then, Uncertainty},
     server::Propagation,
-    simulate::{BlockedBy, Cause, Controllers, FinalizerController, Finished, foreign_spec_finalizers},
+    simulate::{BlockedBy, Controllers, FinalizerController, Finished, State, foreign_spec_finalizers},
 };
 
 use super::{
     PlanView,
-    because::{Because, because},
-    gates::GateJson,
-    keep::{self, KeptJson},
-    obstacles::ObstacleJson,
-    sections::{StepJson, steps},
-    set_claims::ClaimsJson,
-    side_effects::describe,
-    unlisted_contents::{AlsoDeletesJson, DeletedLaterJson, also_deletes, deleted_later},
+    because::Because,
+    effects::{AfterwardsJson, AlsoDeletesJson, DeletedLaterJson, EffectJson, NoteJson, also_deletes, deleted_later},
+    forbidden::{GateJson, ObstacleJson},
+    kept::{ClaimsJson, KeptJson, kept},
+    next::{StepJson, steps},
     verdict::VerdictJson,
 };
 
@@ -32,7 +29,7 @@ pub(super) struct PlanDocument<'a> {
     verdict: VerdictJson,
     // A sweep has neither policies nor targets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    propagation: Option<&'static str>,
+    propagation: Option<Propagation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     targets: Option<Vec<ObjectJson<'a>>>,
     outcomes: Vec<OutcomeJson<'a>>,
@@ -42,7 +39,7 @@ pub(super) struct PlanDocument<'a> {
     notes: Vec<NoteJson<'a>>,
     summary: Summary,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    joint_outcomes: Vec<Vec<Vec<EndJson<'a>>>>,
+    joint_outcomes: Vec<Vec<Vec<AlternativeJson<'a>>>>,
     simulated_orders: u64,
     assumes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +89,7 @@ pub(in crate::render) struct OnceJson<'a> {
 struct RemainingJson<'a> {
     object: ObjectJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'static str>,
+    state: Option<State>,
     waits_for: Vec<ObjectJson<'a>>,
     held_by: Vec<&'a str>,
 }
@@ -104,16 +101,16 @@ struct OutcomeJson<'a> {
     /// The uids of its owner references before the delete.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     owners: Vec<&'a str>,
-    outcome: &'static str,
+    outcome: OutcomeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<u32>,
     certain: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    uncertain_because: Option<&'static str>,
+    uncertain_because: Option<Uncertainty>,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<Because>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'static str>,
+    state: Option<State>,
     waits_for: Vec<ObjectJson<'a>>,
     held_by: Vec<&'a str>,
     after: AfterJson<'a>,
@@ -123,22 +120,16 @@ struct OutcomeJson<'a> {
     afterwards: Vec<AfterwardsJson<'a>>,
 }
 
-/// Another possible outcome of an object.
+/// Another possible outcome of an object, or its outcome in one of several possible joint outcomes, which names it.
 #[derive(Debug, Serialize)]
 struct AlternativeJson<'a> {
-    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<ObjectJson<'a>>,
+    outcome: OutcomeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<Because>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    state: Option<&'static str>,
-    after: AfterJson<'a>,
-}
-
-/// The outcome of one object in one of several possible joint outcomes.
-#[derive(Debug, Serialize)]
-struct EndJson<'a> {
-    object: ObjectJson<'a>,
-    outcome: &'static str,
+    state: Option<State>,
     after: AfterJson<'a>,
 }
 
@@ -156,53 +147,46 @@ struct AfterJson<'a> {
 
 #[derive(Debug, Serialize)]
 struct OtherPolicyJson {
-    propagation: &'static str,
+    propagation: Propagation,
     summary: Summary,
 }
 
 impl<'a> PlanDocument<'a> {
     pub(super) fn of(view: &PlanView<'a>) -> Self {
-        let instead = |(propagation, summary): &(Propagation, Summary)| OtherPolicyJson {
-            propagation: propagation.name(),
-            summary: *summary,
-        };
-        let (plan, is_sweep) = (view.plan, view.is_sweep());
-        let targets = plan.request.targets.iter().map(|id| ObjectJson::of(view.snapshot, *id));
-        let remaining: Vec<_> = plan.stays.iter().map(|stays| RemainingJson::of(view.snapshot, stays)).collect();
+        let PlanView { snapshot, plan, .. } = *view;
+        let is_sweep = view.is_sweep();
+        let instead = view
+            .instead
+            .iter()
+            .map(|(propagation, summary)| OtherPolicyJson { propagation: *propagation, summary: *summary });
+        let note = |note| NoteJson::of(snapshot, note, plan.request.propagation);
+        let joint_end = |end: &'a JointEnd| end.iter().map(|(object, end)| joint(snapshot, *object, end)).collect();
+        let joint_ends = |group: &'a Vec<JointEnd>| group.iter().map(joint_end).collect();
+        let remaining: Vec<_> = plan.stays.iter().map(|stays| RemainingJson::of(snapshot, stays)).collect();
         // What could not be read, and what a dump leaves out of what may follow.
-        let gaps = view.snapshot.gaps_and(Incomplete::of(view.snapshot, plan).unseen);
+        let gaps = snapshot.gaps_and(Incomplete::of(snapshot, plan).unseen);
         PlanDocument {
-            head: Head::of(if is_sweep { "Sweep" } else { "Plan" }, &gaps, view.snapshot),
+            head: Head::of(if is_sweep { "Sweep" } else { "Plan" }, &gaps, snapshot),
             verdict: VerdictJson::of(view),
-            propagation: (!is_sweep).then(|| plan.request.propagation.name()),
-            targets: (!is_sweep).then(|| targets.collect()),
-            outcomes: view.plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
-            effects: view.plan.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
-            claims: view.plan.claims.iter().map(|claims| ClaimsJson::of(view.snapshot, claims)).collect(),
-            notes: view
-                .plan
-                .notes
-                .iter()
-                .map(|note| NoteJson::of(view.snapshot, note, view.plan.request.propagation))
-                .collect(),
-            summary: view.plan.summary,
-            joint_outcomes: view
-                .plan
-                .ends
-                .iter()
-                .map(|group| group.iter().map(|end| joint_end(view, end)).collect())
-                .collect(),
-            simulated_orders: view.plan.orders,
-            assumes: view.plan.assumptions.iter().map(ToString::to_string).collect(),
-            then: view.plan.then.as_ref().map(|then| ThenJson::of(view, then)),
+            propagation: (!is_sweep).then_some(plan.request.propagation),
+            targets: (!is_sweep).then(|| objects(snapshot, &plan.request.targets)),
+            outcomes: plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
+            effects: plan.effects.iter().map(|effect| EffectJson::of(snapshot, effect)).collect(),
+            claims: plan.claims.iter().map(|claims| ClaimsJson::of(snapshot, claims)).collect(),
+            notes: plan.notes.iter().map(note).collect(),
+            summary: plan.summary,
+            joint_outcomes: plan.ends.iter().map(joint_ends).collect(),
+            simulated_orders: plan.orders,
+            assumes: plan.assumptions.iter().map(ToString::to_string).collect(),
+            then: plan.then.as_ref().map(|then| ThenJson::of(view, then)),
             also_deletes: also_deletes(view),
             deleted_later: deleted_later(view),
             next: steps(view),
-            other_policies: (!is_sweep).then(|| view.instead.iter().map(instead).collect()),
-            obstacles: ObstacleJson::all_of(view),
-            gates: view.gates.iter().map(|gate_violations| GateJson::of(view.snapshot, gate_violations)).collect(),
-            kept: keep::kept(view),
-            also_kept: keep::stays(view),
+            other_policies: (!is_sweep).then(|| instead.collect()),
+            obstacles: plan.obstacles.iter().map(|obstacle| ObstacleJson::of(view, obstacle)).collect(),
+            gates: view.gates.iter().map(|violation| GateJson::of(snapshot, violation)).collect(),
+            kept: kept(view),
+            also_kept: view.kept.map(|kept| objects(snapshot, &kept.stays)),
             remaining: (is_sweep || !remaining.is_empty()).then_some(remaining),
         }
     }
@@ -212,14 +196,14 @@ impl<'a> RemainingJson<'a> {
     fn of(snapshot: &'a Snapshot, stays: &'a Outcome) -> Self {
         RemainingJson {
             object: ObjectJson::of(snapshot, stays.object),
-            state: stays.state.map(|state| state.name()),
+            state: stays.state,
             waits_for: objects(snapshot, &stays.waits_for),
             held_by: holders(snapshot, &stays.held_by),
         }
     }
 }
 
-fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> {
+pub(super) fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> {
     ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect()
 }
 
@@ -229,21 +213,29 @@ fn holders<'a>(snapshot: &'a Snapshot, held_by: &[BlockedBy]) -> Vec<&'a str> {
 
 impl<'a> OutcomeJson<'a> {
     fn of(view: &PlanView<'a>, outcome: &'a Outcome) -> Self {
-        let owners = view.snapshot.object(outcome.object).owners.iter();
+        let PlanView { snapshot, .. } = *view;
+        let owners = snapshot.object(outcome.object).owners.iter();
+        let alternative = |other: &'a Alternative| AlternativeJson {
+            object: None,
+            outcome: other.kind,
+            because: view.because(outcome.object, other.because.as_ref()),
+            state: other.state,
+            after: AfterJson::of(snapshot, other.after.as_ref()),
+        };
         OutcomeJson {
-            object: ObjectJson::of(view.snapshot, outcome.object),
-            owners: owners.map(|reference| view.snapshot.text(reference.uid)).collect(),
-            outcome: outcome.kind.name(),
+            object: ObjectJson::of(snapshot, outcome.object),
+            owners: owners.map(|reference| snapshot.text(reference.uid)).collect(),
+            outcome: outcome.kind,
             order: outcome.order,
             certain: outcome.uncertain.is_none(),
-            uncertain_because: outcome.uncertain.map(|uncertainty| uncertainty.name()),
-            because: told_because(view, outcome.object, outcome.because.as_ref()),
-            state: outcome.state.map(|state| state.name()),
-            waits_for: objects(view.snapshot, &outcome.waits_for),
-            held_by: holders(view.snapshot, &outcome.held_by),
-            after: AfterJson::of(view.snapshot, outcome.after.as_ref()),
-            alternatives: outcome.alternatives.iter().map(|other| alternative(view, outcome.object, other)).collect(),
-            afterwards: outcome.afterwards.iter().map(|after| AfterwardsJson::of(view.snapshot, *after)).collect(),
+            uncertain_because: outcome.uncertain,
+            because: view.because(outcome.object, outcome.because.as_ref()),
+            state: outcome.state,
+            waits_for: objects(snapshot, &outcome.waits_for),
+            held_by: holders(snapshot, &outcome.held_by),
+            after: AfterJson::of(snapshot, outcome.after.as_ref()),
+            alternatives: outcome.alternatives.iter().map(alternative).collect(),
+            afterwards: outcome.afterwards.iter().map(|after| AfterwardsJson::of(snapshot, *after)).collect(),
         }
     }
 }
@@ -292,110 +284,24 @@ impl<'a> OnceJson<'a> {
     }
 }
 
-fn told_because(view: &PlanView<'_>, object: ObjectId, cause: Option<&Cause>) -> Option<Because> {
-    Some(because(view.snapshot, object, cause?, view.plan.request.propagation))
-}
-
-fn alternative<'a>(view: &PlanView<'a>, object: ObjectId, other: &'a Alternative) -> AlternativeJson<'a> {
+fn joint<'a>(snapshot: &'a Snapshot, object: ObjectId, end: &'a Alternative) -> AlternativeJson<'a> {
     AlternativeJson {
-        outcome: other.kind.name(),
-        because: told_because(view, object, other.because.as_ref()),
-        state: other.state.map(|state| state.name()),
-        after: AfterJson::of(view.snapshot, other.after.as_ref()),
+        object: Some(ObjectJson::of(snapshot, object)),
+        outcome: end.kind,
+        because: None,
+        state: None,
+        after: AfterJson::of(snapshot, end.after.as_ref()),
     }
-}
-
-fn joint_end<'a>(view: &PlanView<'a>, end: &'a JointEnd) -> Vec<EndJson<'a>> {
-    let describe = |(object, end): &'a (ObjectId, Alternative)| EndJson {
-        object: ObjectJson::of(view.snapshot, *object),
-        outcome: end.kind.name(),
-        after: AfterJson::of(view.snapshot, end.after.as_ref()),
-    };
-    end.iter().map(describe).collect()
 }
 
 impl<'a> AfterJson<'a> {
     fn of(snapshot: &'a Snapshot, after: Option<&'a After>) -> Self {
-        let state = |after: &'a After| {
-            let finalizers = after.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect();
-            let references = after.owners.iter().map(|reference| ReferenceJson::of(snapshot, reference));
-            AfterJson {
-                deleted: false,
-                terminating: Some(after.terminating),
-                finalizers: Some(finalizers),
-                owner_references: Some(references.collect()),
-            }
-        };
-        let gone = AfterJson { deleted: true, terminating: None, finalizers: None, owner_references: None };
-        after.map_or(gone, state)
-    }
-}
-
-/// An effect outside the graph.
-#[derive(Debug, Serialize)]
-pub(super) struct EffectJson<'a> {
-    object: ObjectJson<'a>,
-    kind: &'static str,
-    severity: &'static str,
-    message: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    related: Vec<ObjectJson<'a>>,
-}
-
-/// A part of the request that has no effect.
-#[derive(Debug, Serialize)]
-struct NoteJson<'a> {
-    object: ObjectJson<'a>,
-    kind: &'static str,
-    message: String,
-}
-
-/// What a controller does after the delete.
-#[derive(Debug, Serialize)]
-struct AfterwardsJson<'a> {
-    what: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<ObjectJson<'a>>,
-    message: String,
-}
-
-impl<'a> EffectJson<'a> {
-    /// An effect as JSON shows it.
-    pub(super) fn of(snapshot: &'a Snapshot, effect: &'a OutsideEffect) -> Self {
-        EffectJson {
-            object: ObjectJson::of(snapshot, effect.object),
-            kind: effect.kind.name(),
-            severity: effect.severity().name(),
-            message: &effect.message,
-            related: effect.related.iter().map(|object| ObjectJson::of(snapshot, *object)).collect(),
+        AfterJson {
+            deleted: after.is_none(),
+            terminating: after.map(|after| after.terminating),
+            finalizers: after.map(|after| after.finalizers.iter().map(|it| snapshot.text(*it)).collect()),
+            owner_references: after
+                .map(|after| after.owners.iter().map(|it| ReferenceJson::of(snapshot, it)).collect()),
         }
-    }
-}
-
-impl<'a> NoteJson<'a> {
-    /// A note as JSON shows it.
-    pub(super) fn of(snapshot: &'a Snapshot, note: &Note, propagation: Propagation) -> Self {
-        NoteJson {
-            object: ObjectJson::of(snapshot, note.object),
-            kind: note.kind.name(),
-            message: note.kind.message(propagation),
-        }
-    }
-}
-
-impl<'a> AfterwardsJson<'a> {
-    /// A controller's reaction as JSON shows it.
-    pub(super) fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
-        let (what, message) = describe(snapshot, after);
-        let by = match after {
-            Afterwards::Recreated { by }
-            | Afterwards::RecreatedEmpty { by }
-            | Afterwards::MayBeRecreated { by }
-            | Afterwards::Adopted { by }
-            | Afterwards::AdoptedBy { by } => Some(by),
-            Afterwards::MirroredAgain { node } => Some(node),
-            Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted => None,
-        };
-        AfterwardsJson { what, by: by.map(|by| ObjectJson::of(snapshot, by)), message }
     }
 }

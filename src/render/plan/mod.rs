@@ -1,33 +1,27 @@
-//! Plans and sweeps, as text and as documents.
+//! Plans and sweeps, as text, as documents and as pictures.
 
 mod because;
-mod details;
 mod document;
-mod forest;
-mod gates;
-mod keep;
-mod kinds;
-mod names;
-mod obstacles;
+mod effects;
+mod forbidden;
+mod kept;
+mod next;
 mod picture;
 mod radius;
+mod remarks;
+mod rows;
 mod sections;
-mod set_claims;
-mod side_effects;
-mod sweep;
 mod text;
-mod unlisted_contents;
 mod verdict;
 
-pub use gates::describe as describe_gate;
-pub use keep::unkeepable as describe_unkeepable;
+pub use forbidden::describe_gate;
+pub use kept::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use verdict::VerdictJson;
 
 pub(super) use because::{Because, because};
 pub(super) use document::OnceJson;
-pub(super) use names::located;
-pub(super) use side_effects::{kept_outside, lost};
+pub(super) use effects::{kept_outside, lost};
 
 use std::io::{self, Write};
 
@@ -35,18 +29,25 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
 use crate::{
-    command_line::{Kubectl, PLAIN},
+    command_line::Kubectl,
+    doctor::commands::Commands,
     graph::OwnerGraph,
-    model::{ObjectId, Snapshot},
+    model::{ObjectId, Snapshot, effects::EffectKind},
     plan::{GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
     render::{
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
-        words::full_name,
+        words::{count_kinds, full_name, kinds_of},
     },
     server::Propagation,
-    simulate::{Cut, Start},
+    simulate::{Cause, Cut, Start, State},
+    wording::some_of,
 };
+
+/// At most this many objects of one sort are named.
+const NAMED: usize = 3;
+/// At most this many kinds are named, or one more if that is all.
+const NAMED_KINDS: usize = 4;
 
 /// A plan or a sweep with what is needed to print it.
 #[derive(Clone, Debug)]
@@ -57,19 +58,19 @@ pub struct PlanView<'a> {
     /// The results of the other policies.
     pub instead: &'a [(Propagation, Summary)],
     /// The whole plans of the other policies, if a picture shows them.
-    others: Vec<PlanView<'a>>,
+    pub others: Vec<PlanView<'a>>,
     /// The namespace in view; objects elsewhere are printed with theirs.
     pub namespace: Option<&'a str>,
     /// How printed commands call kubectl.
-    kubectl: &'a Kubectl,
+    pub kubectl: &'a Kubectl,
     /// What deleted Namespaces contain in addition to the listed objects.
-    unlisted_contents: &'a [UnlistedContents],
+    pub unlisted_contents: &'a [UnlistedContents],
     /// The gates that the plan violates.
-    gates: &'a [GateViolation],
-    /// Whether the plan is shown just before its delete, and needn't say how to run it.
-    to_be_done: bool,
+    pub gates: &'a [GateViolation],
     /// What is kept, if requested.
-    kept: Option<&'a Kept>,
+    pub kept: Option<&'a Kept>,
+    /// Whether the plan is shown just before its delete, and needn't say how to run it.
+    pub to_be_done: bool,
     cuts: FxHashMap<ObjectId, &'a Cut>,
     by_object: FxHashMap<ObjectId, &'a Outcome>,
     /// What only the second end does to objects.
@@ -86,9 +87,6 @@ impl<'a> PlanView<'a> {
         instead: &'a [(Propagation, Summary)],
         namespace: Option<&'a str>,
     ) -> Self {
-        let by_object = plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect();
-        let cuts = plan.request.cuts.iter().map(|cut| (cut.object, cut)).collect();
-        let later = plan.later().map(|outcome| (outcome.object, outcome)).collect();
         let mut effects: FxHashMap<ObjectId, Vec<&OutsideEffect>> = FxHashMap::default();
         for effect in plan.all_effects() {
             effects.entry(effect.object).or_default().push(effect);
@@ -100,26 +98,16 @@ impl<'a> PlanView<'a> {
             instead,
             others: Vec::new(),
             namespace,
-            kubectl: &PLAIN,
+            kubectl: <&Kubectl>::default(),
             unlisted_contents: &[],
             gates: &[],
             kept: None,
             to_be_done: false,
-            cuts,
-            by_object,
-            later,
+            cuts: plan.request.cuts.iter().map(|cut| (cut.object, cut)).collect(),
+            by_object: plan.outcomes.iter().chain(&plan.stays).map(|outcome| (outcome.object, outcome)).collect(),
+            later: plan.later().map(|outcome| (outcome.object, outcome)).collect(),
             effects,
         }
-    }
-
-    /// Adds what deleted Namespaces contain in addition to the listed objects.
-    pub fn with_unlisted_contents(self, unlisted_contents: &'a [UnlistedContents]) -> Self {
-        PlanView { unlisted_contents, ..self }
-    }
-
-    /// Adds the plans of the other policies.
-    pub fn with_others(self, others: Vec<PlanView<'a>>) -> Self {
-        PlanView { others, ..self }
     }
 
     /// The verdict on the plan.
@@ -127,25 +115,10 @@ impl<'a> PlanView<'a> {
         Verdict::of(self.snapshot, self.plan, self.unlisted_contents, self.gates)
     }
 
-    /// Adds the kubectl that printed commands call.
-    pub fn with_kubectl(self, kubectl: &'a Kubectl) -> Self {
-        PlanView { kubectl, ..self }
-    }
-
-    /// Adds the gates that the plan violates.
-    pub fn with_gates(self, gates: &'a [GateViolation]) -> Self {
-        PlanView { gates, ..self }
-    }
-
     /// Marks the plan as shown just before its delete.
     #[must_use]
     pub fn about_to_be_done(self) -> Self {
         PlanView { to_be_done: true, ..self }
-    }
-
-    /// Adds what is kept.
-    pub fn with_kept(self, kept: Option<&'a Kept>) -> Self {
-        PlanView { kept, ..self }
     }
 
     /// The outcome of an object, if it has one; also of an object that a sweep begins to handle and cannot finish.
@@ -163,14 +136,28 @@ impl<'a> PlanView<'a> {
         self.later(object).or_else(|| self.outcome(object))
     }
 
+    /// All outcomes of the first end, and what stays as it is.
+    fn first_end(&self) -> impl Iterator<Item = &'a Outcome> + use<'a> {
+        self.plan.outcomes.iter().chain(&self.plan.stays)
+    }
+
     /// All objects that lines are about, in plan order.
     fn all_shown(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        self.plan.outcomes.iter().chain(&self.plan.stays).chain(self.plan.later()).map(|outcome| outcome.object)
+        self.first_end().chain(self.plan.later()).map(|outcome| outcome.object)
+    }
+
+    /// The outcomes of objects that get stuck.
+    fn stuck(&self) -> impl Iterator<Item = &'a Outcome> + use<'a> {
+        self.first_end().filter(|outcome| outcome.state == Some(State::Stuck))
     }
 
     /// Whether this is a sweep, in which only the collector deletes.
     fn is_sweep(&self) -> bool {
         self.plan.request.start != Start::AtRest
+    }
+
+    fn is_target(&self, object: ObjectId) -> bool {
+        self.plan.request.targets.contains(&object)
     }
 
     /// Whether the collector may write to an object.
@@ -182,6 +169,67 @@ impl<'a> PlanView<'a> {
     fn effects_of(&self, object: ObjectId) -> impl Iterator<Item = &'a OutsideEffect> {
         self.effects.get(&object).into_iter().flatten().copied()
     }
+
+    /// Whether an object's stored data is lost.
+    fn loses_data(&self, object: ObjectId) -> bool {
+        self.effects_of(object).any(|effect| effect.kind == EffectKind::DataLost)
+    }
+
+    /// Makes the commands that mend something.
+    fn commands(&self) -> Commands<'a> {
+        Commands { snapshot: self.snapshot, kubectl: self.kubectl, guarded: false }
+    }
+
+    /// Why something happens to an object.
+    fn because(&self, object: ObjectId, cause: Option<&Cause>) -> Option<Because> {
+        Some(because(self.snapshot, object, cause?, self.plan.request.propagation))
+    }
+
+    /// The pods that have finished and that nothing deletes, for which this object waits.
+    fn finished_pods(&self, outcome: &Outcome) -> Vec<ObjectId> {
+        let lasts = |pod: &ObjectId| self.snapshot.facts.has_finished(*pod) && self.outcome(*pod).is_none();
+        outcome.waits_for.iter().copied().filter(lasts).collect()
+    }
+}
+
+/// How a plan names objects, one or many.
+impl PlanView<'_> {
+    /// `Kind/name`, with the namespace unless it is the one in view.
+    fn name(&self, object: ObjectId) -> String {
+        located(self.snapshot, object, self.namespace)
+    }
+
+    /// The same on or below the line of the object `above`: without the namespace if that is its own.
+    fn name_below(&self, object: ObjectId, above: ObjectId) -> String {
+        let expected = match self.snapshot.namespace(above) {
+            // Everything below a Namespace is in it.
+            "" if self.snapshot.is_namespace(above) => Some(self.snapshot.name(above)),
+            "" => self.namespace,
+            namespace => Some(namespace),
+        };
+        located(self.snapshot, object, expected)
+    }
+
+    /// The first few of these objects.
+    fn some(&self, objects: &[ObjectId]) -> String {
+        some_of(objects.iter().map(|object| self.name(*object)), NAMED)
+    }
+
+    /// `2 Pods, 1 ConfigMap`
+    fn by_kind(&self, objects: impl Iterator<Item = ObjectId>) -> String {
+        kinds_of(self.snapshot, count_kinds(self.snapshot, objects), usize::MAX)
+    }
+
+    /// The same with a few kinds only: `12 Pods, 3 Services, 2 ConfigMaps and 9 more kinds`.
+    fn by_some_kinds(&self, objects: impl Iterator<Item = ObjectId>) -> String {
+        kinds_of(self.snapshot, count_kinds(self.snapshot, objects), NAMED_KINDS)
+    }
+}
+
+/// `Kind/name`, with its namespace unless that is the expected one.
+pub(crate) fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
+    let (namespace, short) = (snapshot.namespace(object), snapshot.short_name(object));
+    if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
 }
 
 impl Output for PlanView<'_> {

@@ -19,7 +19,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{names::located, picture, sections::in_short};
+use super::{located, picture, sections::in_short};
 
 /// What is said if there are no roots.
 const NOTHING: &str = "There is nothing to delete.";
@@ -42,7 +42,7 @@ pub struct BlastRadius<'a> {
 pub struct BlastRadiusDocument<'a> {
     #[serde(flatten)]
     head: Head,
-    propagation: &'static str,
+    propagation: Propagation,
     total: usize,
     rows: Vec<RadiusJson<'a>>,
 }
@@ -64,12 +64,6 @@ struct ObstacleJson<'a> {
     obstacle: &'static str,
     object: ObjectJson<'a>,
     taken_down: bool,
-}
-
-impl<'a> ObstacleJson<'a> {
-    fn of(snapshot: &'a Snapshot, RadiusObstacle { kind, taken_down }: RadiusObstacle) -> Self {
-        ObstacleJson { obstacle: kind.name(), object: ObjectJson::of(snapshot, kind.object()), taken_down }
-    }
 }
 
 impl<'a> BlastRadius<'a> {
@@ -165,11 +159,15 @@ impl Output for BlastRadius<'_> {
             summary: row.summary,
             effects: row.effects,
             verdict: row.verdict.name(),
-            obstacle: row.obstacle.map(|obstacle| ObstacleJson::of(self.snapshot, obstacle)),
+            obstacle: row.obstacle.map(|RadiusObstacle { kind, taken_down }| ObstacleJson {
+                obstacle: kind.name(),
+                object: ObjectJson::of(self.snapshot, kind.object()),
+                taken_down,
+            }),
         };
         BlastRadiusDocument {
             head: Head::of("BlastRadius", &gaps, self.snapshot),
-            propagation: self.propagation.name(),
+            propagation: self.propagation,
             total: self.total,
             rows: self.rows.iter().map(row).collect(),
         }

@@ -1,43 +1,52 @@
-//! A plan as text: the verdict, the outcomes of all objects, and the alternatives.
+//! A plan as text: the verdict, what becomes of each object, and the sections below. What goes with a Namespace or a CRD
+//! is shown by kind: data first and by name, then what is stuck, then the rest.
 
 use std::io::{self, Write};
 
+use rustc_hash::FxHashMap;
+
 use crate::{
-    model::ObjectId,
+    model::{ObjectId, ResourceId, resources::is_built_in_group},
     plan::OutcomeKind,
     render::{
         guides::Guides,
         lines::{self, Line},
         output::TextOptions,
+        picture::remarks_of,
+        states::Fate,
         style::Tone,
         words::plural,
     },
     simulate::State,
-    wording::thousands,
+    wording::{count, some_of, thousands},
 };
 
 use super::{
-    PlanView,
-    because::{Because, because},
-    forest::{Row, rows},
-    kinds,
-    names::name,
-    sections, side_effects, verdict,
+    NAMED, PlanView,
+    remarks::without_grace,
+    rows::{Row, rows},
+    sections::{sections, what_is_in_it},
+    verdict,
 };
 
 /// A plan with up to this many lines is shown in full before its delete: it fits a screen.
 const WHOLE: usize = 30;
 /// Of a longer plan, at most this many stuck objects are shown then, and as many that survive changed.
 const MOST: usize = 8;
+/// So many reasons of targets and stuck objects have lines of their own where kinds are shown.
+const MOST_ALONE: usize = 12;
+/// More kinds than this that the same becomes of, and nothing else, share a line.
+const MOST_PLAIN: usize = 3;
 
 /// Writes the verdict, the lines, and the sections below them.
 pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     verdict::write_line(view, options, out)?;
-    if kinds::are_shown(view, options) {
+    let by_kind = options.fold && !options.wide && view.kept.is_none() && what_is_in_it(view).is_some();
+    if by_kind {
         writeln!(out)?;
-        kinds::write(view, options, out)?;
+        write_kinds(view, options, out)?;
     } else {
-        let rows = rows(view, options.fold);
+        let rows = rows(view, options.fold, true);
         match view.to_be_done && options.fold && rows.len() > WHOLE {
             true => write_some(view, &rows, options, out)?,
             false if rows.is_empty() => {}
@@ -47,7 +56,7 @@ pub(super) fn write(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dy
             }
         }
     }
-    sections::sections(view, options.fold, options.wide).write_below(options, out)
+    sections(view, options.fold, options.wide).write_below(options, out)
 }
 
 /// Writes the most important of many lines: what the user is asked to confirm.
@@ -61,7 +70,12 @@ fn write_some(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, 
     for wanted in wanted {
         let mut some: Vec<Row<'_>> = rows.iter().filter(|row| wanted(row)).take(MOST).cloned().collect();
         // Without the rows above them.
-        some.iter_mut().for_each(|row| row.depth = 0);
+        for row in &mut some {
+            row.depth = 0;
+            if row.more == 0 {
+                row.title = view.name(row.object);
+            }
+        }
         left_out -= some.len();
         if !some.is_empty() {
             writeln!(out)?;
@@ -75,44 +89,134 @@ fn write_some(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, 
 
 fn write_rows(view: &PlanView<'_>, rows: &[Row<'_>], options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let guides = Guides::of(rows.iter().map(|row| row.depth));
-    let mut above: Vec<ObjectId> = Vec::new();
-    let mut lines: Vec<Line> = Vec::with_capacity(rows.len());
-    for (row, guide) in rows.iter().zip(guides) {
-        above.truncate(row.depth as usize);
-        let name = row_name(view, row, above.last().copied());
-        above.push(row.object);
-        let line = if row.more > 0 { Line::quiet(&name) } else { Line::new(&name) };
-        let line = Line { guide, ..line.becomes(row.fate, row.fate.column()) };
-        lines.push(with_remarks(line, view, row, options.wide));
-    }
-    lines::write_padded(lines, lines::MARGIN, options, out)
+    let line = |(row, guide): (&Row<'_>, String)| {
+        let line = if row.more > 0 { Line::quiet(&row.title) } else { Line::new(&row.title) };
+        let mut line = Line { guide, ..line.becomes(row.fate, row.fate.column()) };
+        row.remarks.iter().for_each(|(tone, remark)| line.remark(*tone, remark));
+        if options.wide { with_reason(line, view, row) } else { line }
+    };
+    lines::write_padded(rows.iter().zip(guides).map(line).collect(), lines::MARGIN, options, out)
 }
 
-/// The line with its remarks; wide output adds the reason and the uid.
-fn with_remarks(line: Line, view: &PlanView<'_>, row: &Row<'_>, wide: bool) -> Line {
-    let lost = side_effects::losses(view, row.outcome).join("; ");
-    let (lost, rest) = match row.detail.strip_prefix(&lost) {
-        Some(rest) => (lost, rest.trim_start_matches("; ")),
-        None => (String::new(), row.detail.as_str()),
-    };
-    let line = line.remarked(Tone::Error, [lost]).remarked(Tone::Plain, [rest]);
-    if !wide {
-        return line;
-    }
-    let because = row.outcome.because.as_ref().map(|cause| {
-        let Because { reason, message } = because(view.snapshot, row.object, cause, view.plan.request.propagation);
-        if row.detail.contains(&message) { format!("[{reason}]") } else { format!("[{reason}] {message}") }
+/// The line with the reason and the uid.
+fn with_reason(line: Line, view: &PlanView<'_>, row: &Row<'_>) -> Line {
+    let because = view.because(row.object, row.outcome.because.as_ref()).map(|because| {
+        let is_said = remarks_of(&row.remarks).contains(&because.message);
+        format!("[{}]{}", because.reason, if is_said { String::new() } else { format!(" {}", because.message) })
     });
     let uid = format!("uid {}", view.snapshot.text(view.snapshot.object(row.object).uid));
     line.remarked(Tone::Plain, because).remarked(Tone::Plain, [uid])
 }
 
-/// `Kind/name`, `12 Pods`, or `… 12 more Pods`.
-pub(super) fn row_name(view: &PlanView<'_>, row: &Row<'_>, above: Option<ObjectId>) -> String {
-    if row.more == 0 {
-        return name(view, row.object, above);
+/// Objects of a kind that the same becomes of.
+struct Kind<'a> {
+    rows: Vec<Row<'a>>,
+    fate: Fate,
+    remark: String,
+    loses_data: bool,
+    has_target: bool,
+}
+
+/// Writes a line for each kind and what becomes of it.
+fn write_kinds(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut kinds = kinds(view);
+    kinds.sort_by_key(|kind| {
+        let (is_stuck, is_plain) = (kind.fate == Fate::Stuck, kind.remark.is_empty());
+        (!kind.has_target, !kind.loses_data, !is_stuck, kind.fate, is_plain, kind.resource(view))
+    });
+    let lines = kinds_together(view, kinds).iter().map(|kinds| line_of(view, kinds)).collect();
+    lines::write_padded(lines, lines::MARGIN, options, out)?;
+    writeln!(out, "  {}", options.style.paint(Tone::Quiet, "(each object: -o wide)"))
+}
+
+impl Kind<'_> {
+    fn resource(&self, view: &PlanView<'_>) -> ResourceId {
+        view.snapshot.object(self.rows[0].object).resource
     }
-    let resource = view.snapshot.resources.get(view.snapshot.object(row.object).resource);
-    let (number, kinds) = (thousands(row.more), plural(resource, row.more));
-    if row.goes_on { format!("… {number} more {kinds}") } else { format!("{number} {kinds}") }
+
+    fn objects(&self) -> impl Iterator<Item = ObjectId> {
+        self.rows.iter().map(|row| row.object)
+    }
+}
+
+/// All objects by kind, fate and remark, in the order of the plan.
+fn kinds<'a>(view: &PlanView<'a>) -> Vec<Kind<'a>> {
+    let mut kinds: Vec<Kind<'a>> = Vec::new();
+    let mut known: FxHashMap<(ResourceId, Fate, String), usize> = FxHashMap::default();
+    let mut alone = 0;
+    for mut row in rows(view, false, false) {
+        let (fate, has_target) = (row.fate, view.is_target(row.object));
+        let remarks = without_grace(std::mem::take(&mut row.remarks));
+        let mut key = (view.snapshot.object(row.object).resource, fate, remarks_of(&remarks));
+        // Each reason has a line of its own, until they are too many.
+        if (has_target || fate == Fate::Stuck) && !known.contains_key(&key) {
+            alone += 1;
+            if alone > MOST_ALONE {
+                key.2.clear();
+            }
+        }
+        let place = *known.entry(key).or_insert_with_key(|(.., remark)| {
+            let (remark, loses_data) = (remark.clone(), view.loses_data(row.object));
+            kinds.push(Kind { rows: Vec::new(), fate, remark, loses_data, has_target });
+            kinds.len() - 1
+        });
+        kinds[place].rows.push(row);
+    }
+    kinds
+}
+
+/// The kinds of each line. Of those of which nothing else is to be said than that the same becomes of them, many share
+/// one.
+fn kinds_together<'a>(view: &PlanView<'_>, kinds: Vec<Kind<'a>>) -> Vec<Vec<Kind<'a>>> {
+    let is_plain = |kind: &Kind<'_>| {
+        // What stands for an application, or for its data, is never one of many.
+        let resource = view.snapshot.resources.get(kind.resource(view));
+        let is_told = ["StatefulSet", "PersistentVolumeClaim"].contains(&resource.kind.as_str())
+            || !is_built_in_group(&resource.group)
+            || kind.has_target;
+        !is_told && !kind.loses_data && kind.fate != Fate::Stuck && kind.remark.is_empty()
+    };
+    let plain = |fate: Fate| kinds.iter().filter(|kind| is_plain(kind) && kind.fate == fate).count();
+    let many: Vec<Fate> = kinds.iter().map(|kind| kind.fate).filter(|fate| plain(*fate) > MOST_PLAIN).collect();
+    let mut lines: Vec<Vec<Kind<'a>>> = Vec::new();
+    let mut place_of: FxHashMap<Fate, usize> = FxHashMap::default();
+    for kind in kinds {
+        let place = match is_plain(&kind) && many.contains(&kind.fate) {
+            true => *place_of.entry(kind.fate).or_insert(lines.len()),
+            false => lines.len(),
+        };
+        if place == lines.len() {
+            lines.push(Vec::new());
+        }
+        lines[place].push(kind);
+    }
+    lines
+}
+
+fn line_of(view: &PlanView<'_>, kinds: &[Kind<'_>]) -> Line {
+    let fate = kinds[0].fate;
+    let objects = || kinds.iter().flat_map(Kind::objects);
+    let number = objects().count();
+    let (title, tone, remark) = match kinds {
+        [kind] => {
+            let first = kind.rows[0].object;
+            let title = match (number, view.plan.request.targets.first()) {
+                (1, Some(target)) => view.name_below(first, *target),
+                (1, None) => view.name(first),
+                _ => format!("{} {}", thousands(number), plural(view.snapshot.resource(first), number)),
+            };
+            let mut remark = kind.remark.clone();
+            if (kind.loses_data || fate == Fate::Stuck) && number > 1 {
+                let names: Vec<&str> = objects().map(|object| view.snapshot.name(object)).collect();
+                let begin = if remark.is_empty() { String::new() } else { format!("{remark}: ") };
+                remark = format!("{begin}{}", some_of(names, NAMED));
+            }
+            (title, if kind.loses_data { Tone::Error } else { Tone::Plain }, remark)
+        }
+        _ => {
+            let title = format!("{} of {} kinds", count(number, "object", "objects"), kinds.len());
+            (title, Tone::Plain, view.by_some_kinds(objects()))
+        }
+    };
+    Line::new(&title).becomes(fate, fate.column()).remarked(tone, [remark])
 }

@@ -1,4 +1,4 @@
-//! The verdict on a plan in words: the first line of its text, and `verdict` in its documents.
+//! The verdict on a plan or a sweep in words: the first line of its text, and `verdict` in its documents.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use crate::{
         ObjectId, Symbol,
         effects::{When, known_finalizer},
     },
-    plan::{Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult},
+    plan::{NoteKind, Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult},
     render::{
         escape::visible,
         headline::{Headline, LONGEST},
@@ -28,39 +28,29 @@ use crate::{
 
 use super::{
     PlanView,
-    gates::{describe as describe_gate, flag as gate_flag},
-    names::{by_kind, by_some_kinds, finished_pods, name, stuck},
-    obstacles::describe as describe_obstacle,
-    sweep,
+    forbidden::{describe_gate, describe_obstacle, gate_flag},
 };
 
-/// A verdict as text shows it: a word and a sentence.
-pub(super) struct VerdictText {
-    pub headline: Headline,
-    pub sentence: Vec<Run>,
-}
-
 /// A part of a verdict's sentence.
-pub(super) struct Part {
-    /// What it says, the longest first; the first that fits is taken.
-    says: Vec<String>,
+struct Part {
+    /// What it says, the longest first, each with how much is lost without it. The first that fits is taken, and the least
+    /// is lost first.
+    says: Vec<(u8, String)>,
     tone: Tone,
-    /// How much is lost without each of these texts; the least is lost first.
-    prices: Vec<u8>,
     /// What joins it to the part before.
     joint: &'static str,
 }
 
 impl Part {
     /// `left_out` says how much is lost without it.
-    pub(super) fn new(left_out: u8, says: impl Into<String>) -> Self {
-        Part { says: vec![says.into()], prices: vec![left_out], tone: Tone::Plain, joint: "; " }
+    fn new(left_out: u8, says: impl Into<String>) -> Self {
+        Part { says: vec![(left_out, says.into())], tone: Tone::Plain, joint: "; " }
     }
 
     /// The same with something shorter to say, which loses this much.
-    pub(super) fn or(mut self, lost: u8, shorter: impl Into<String>) -> Self {
-        self.says.push(shorter.into());
-        self.prices.insert(self.prices.len() - 1, lost);
+    fn or(mut self, lost: u8, shorter: impl Into<String>) -> Self {
+        let left_out = self.says.last_mut().map_or(lost, |(price, _)| std::mem::replace(price, lost));
+        self.says.push((left_out, shorter.into()));
         self
     }
 
@@ -70,13 +60,13 @@ impl Part {
     }
 
     /// The same as the next item of a list.
-    pub(super) fn listed(self) -> Self {
+    fn listed(self) -> Self {
         self.joined(", ")
     }
 
     /// What it says: the longest that has not been dropped.
     fn text(&self) -> &str {
-        self.says.first().map_or("", String::as_str)
+        self.says.first().map_or("", |(_, text)| text)
     }
 }
 
@@ -107,44 +97,40 @@ impl VerdictJson {
 
     /// The verdict on the plan in view. What is Terminating already and stays so counts, too.
     pub fn of(view: &PlanView<'_>) -> Self {
-        let (verdict, text) = (view.verdict(), in_words(view));
-        let counts = verdict.counts;
-        let remaining = &view.plan.stays;
-        let sentence: String = text.sentence.iter().map(|run| run.text.as_str()).collect();
+        let verdict = view.verdict();
+        let (headline, sentence) = in_words(view, &verdict);
+        let sentence: String = sentence.iter().map(|run| run.text.as_str()).collect();
+        let (counts, stays) = (verdict.counts, &view.plan.stays);
+        let reason = |reason: &VerdictReason| ReasonJson {
+            kind: reason.kind.name(),
+            result: reason.result.name(),
+            objects: (!reason.objects.is_empty()).then_some(reason.objects.len()),
+            message: reason_in_words(view, reason),
+        };
         VerdictJson {
             result: verdict.result.name(),
             certain: verdict.certain,
-            message: format!("{}: {sentence}", text.headline.word()),
+            message: format!("{}: {sentence}", headline.word()),
             counts: VerdictCounts {
-                terminating: counts.terminating + remaining.len(),
-                stuck: counts.stuck + remaining.iter().filter(|stays| stays.state == Some(State::Stuck)).count(),
+                terminating: counts.terminating + stays.len(),
+                stuck: counts.stuck + stays.iter().filter(|stays| stays.state == Some(State::Stuck)).count(),
                 ..counts
             },
-            reasons: verdict
-                .reasons
-                .iter()
-                .map(|reason| ReasonJson {
-                    kind: reason.kind.name(),
-                    result: reason.result.name(),
-                    objects: (!reason.objects.is_empty()).then_some(reason.objects.len()),
-                    message: reason_in_words(view, reason),
-                })
-                .collect(),
+            reasons: verdict.reasons.iter().map(reason).collect(),
         }
     }
 }
 
-/// The verdict on a plan or a sweep in one line of at most [`LONGEST`] characters.
-pub(super) fn in_words(view: &PlanView<'_>) -> VerdictText {
-    let verdict = view.verdict();
-    if view.is_sweep() { sweep::verdict(view, &verdict) } else { of_plan(view, &verdict) }
+/// The verdict on a plan or a sweep in one line of at most [`LONGEST`] characters: a word, and a sentence.
+pub(super) fn in_words(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
+    if view.is_sweep() { of_sweep(view, verdict) } else { of_plan(view, verdict) }
 }
 
 /// Writes the verdict.
 pub(super) fn write_line(view: &PlanView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let verdict = in_words(view);
-    let word = Run { tone: verdict.headline.tone(), text: verdict.headline.word().to_owned() };
-    let runs: Vec<Run> = [word, Run::plain(": ")].into_iter().chain(verdict.sentence.iter().cloned()).collect();
+    let (headline, sentence) = in_words(view, &view.verdict());
+    let word = Run { tone: headline.tone(), text: headline.word().to_owned() };
+    let runs: Vec<Run> = [word, Run::plain(": ")].into_iter().chain(sentence).collect();
     lines::write_runs(&runs, 0, options, out)
 }
 
@@ -164,22 +150,24 @@ pub(super) fn headline(result: VerdictResult) -> Headline {
 }
 
 /// The verdict on a plan: what can't be taken back first.
-fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
-    let (result, targets) = (verdict.result, &view.plan.request.targets);
+fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
+    let targets = &view.plan.request.targets;
     let mut parts = Vec::new();
     let refused = refusals(view, verdict);
     let leaves_already =
         !targets.is_empty() && targets.iter().all(|target| view.snapshot.object(*target).terminating());
     let is_nothing = view.plan.outcomes.is_empty() && view.plan.stays.is_empty();
     if leaves_already || is_nothing && refused.is_empty() {
-        let named = listed(view, targets);
+        let (named, are) = match targets.as_slice() {
+            [one] => (view.name(*one), "is"),
+            many => (format!("the {} targets", many.len()), "are"),
+        };
         parts.push(match (leaves_already, targets.len()) {
+            (true, _) => Part::new(10, format!("{named} {are} already being deleted")).or(2, "already being deleted"),
             (false, 1) => {
                 Part::new(20, format!("this delete does not change {named}")).or(4, "the target stays as it is")
             }
             (false, _) => Part::new(20, format!("this delete does not change {named}")),
-            (true, 1) => Part::new(10, format!("{named} is already being deleted")).or(2, "already being deleted"),
-            (true, _) => Part::new(10, format!("{named} are already being deleted")).or(2, "already being deleted"),
         });
     }
     let said = parts.len();
@@ -198,11 +186,59 @@ fn of_plan(view: &PlanView<'_>, verdict: &Verdict) -> VerdictText {
     if let Some(first) = parts.first_mut().filter(|_| !refused.is_empty() && !view.plan.outcomes.is_empty()) {
         first.joint = "; otherwise ";
     }
-    in_a_line(headline(result), refused.into_iter().chain(parts).collect())
+    in_a_line(headline(verdict.result), refused.into_iter().chain(parts).collect())
+}
+
+/// The verdict on a sweep: what one pass of the collector would do.
+fn of_sweep(view: &PlanView<'_>, verdict: &Verdict) -> (Headline, Vec<Run>) {
+    let result = verdict.result;
+    if view.plan.outcomes.is_empty() && result == VerdictResult::Nothing {
+        let limit = if view.plan.request.only.is_some() { " among the objects it may change" } else { "" };
+        let doubted = view.plan.notes.iter().any(|note| note.kind == NoteKind::DoubtedPath);
+        let but = if doubted { ", but see Note" } else { "" };
+        let nothing = Part::new(14, format!("nothing is left over{limit}{but}"));
+        return in_a_line(Headline::NothingToDo, vec![nothing]);
+    }
+    let mut parts = losses_of(view, verdict);
+    parts.extend(doubt(view, verdict));
+    parts.extend(changes(view));
+    parts.extend(holds(view));
+    parts.extend(prevented(view));
+    if parts.is_empty() {
+        // An object that changes only in another order of events has an outcome, too.
+        parts.push(Part::new(14, "nothing changes at once"));
+    }
+    parts.extend(more_later(view));
+    parts.extend(come_back(view));
+    parts.extend(uncertain(verdict));
+    let has_work = matches!(result, VerdictResult::Deletes | VerdictResult::External);
+    in_a_line(if has_work { Headline::WorkToDo } else { headline(result) }, parts)
+}
+
+/// What the collector does at once: deletions, terminating owners that are removed, references.
+fn changes(view: &PlanView<'_>) -> Vec<Part> {
+    let of = |wanted: &dyn Fn(&Outcome) -> bool| view.plan.outcomes.iter().filter(|outcome| wanted(outcome)).count();
+    let goes = |outcome: &Outcome| outcome.kind == OutcomeKind::Deleted;
+    // Whether it is already terminating with a finalizer that the collector removes (R8.1, R8.2).
+    let was_leaving = |outcome: &Outcome| view.snapshot.waits_for_dependents(outcome.object);
+    let kept = |outcome: &Outcome| matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Orphaned);
+    let parts = [
+        (of(&|outcome| goes(outcome) && !was_leaving(outcome)), 14, "object goes", "objects go"),
+        (of(&|outcome| goes(outcome) && was_leaving(outcome)), 11, "deletion ends", "deletions end"),
+        (of(&kept), 10, "loses owner references", "lose owner references"),
+        (
+            of(&|outcome| outcome.kind == OutcomeKind::Unblocked),
+            7,
+            "no longer blocks its owner",
+            "no longer block their owners",
+        ),
+    ];
+    let parts = parts.into_iter().filter(|(number, ..)| *number > 0);
+    parts.map(|(number, left_out, one, many)| Part::new(left_out, count(number, one, many)).listed()).collect()
 }
 
 /// Joins parts to a line. Where it gets too long, what matters least is shortened, then left out.
-pub(super) fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> VerdictText {
+fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> (Headline, Vec<Run>) {
     let length = |parts: &[Part]| -> usize {
         let each = parts.iter().enumerate();
         let joint = |at: usize, part: &Part| if at == 0 { ": ".len() } else { part.joint.len() };
@@ -211,9 +247,8 @@ pub(super) fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> VerdictText
     };
     let is_last = |parts: &[Part]| matches!(parts, [one] if one.says.len() < 2);
     while length(&parts) > LONGEST && !is_last(&parts) {
-        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.prices[0]).map_or(0, |(at, _)| at);
+        let least = parts.iter().enumerate().min_by_key(|(_, part)| part.says[0].0).map_or(0, |(at, _)| at);
         parts[least].says.remove(0);
-        parts[least].prices.remove(0);
         parts.retain(|part| !part.says.is_empty());
     }
     let mut sentence: Vec<Run> = Vec::new();
@@ -222,7 +257,7 @@ pub(super) fn in_a_line(headline: Headline, mut parts: Vec<Part>) -> VerdictText
         sentence.push(Run { tone: part.tone, text: part.text().to_owned() });
     }
     sentence.push(Run::plain("."));
-    VerdictText { headline, sentence }
+    (headline, sentence)
 }
 
 /// Who forbids the delete.
@@ -252,7 +287,7 @@ fn taken_down(view: &PlanView<'_>) -> Option<Part> {
         ObstacleKind::WebhookUnreachable { configuration, place } => {
             ("webhook", BlockedBy::Webhook(configuration, place).name(view.snapshot))
         }
-        kind => ("API", view.snapshot.text(view.snapshot.object(kind.object()).name)),
+        kind => ("API", view.snapshot.name(kind.object())),
     };
     Some(match down.len() {
         1 => Part::new(18, format!("{what} {name} loses its backend")).or(5, format!("one {what} loses its backend")),
@@ -261,7 +296,7 @@ fn taken_down(view: &PlanView<'_>) -> Option<Part> {
 }
 
 /// What is lost beyond the objects, the worst first.
-pub(super) fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
+fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
     let lost = verdict.reasons.iter().filter_map(|reason| {
         let tone = loss_tone(reason.kind)?;
         let left_out = match reason.kind {
@@ -269,14 +304,12 @@ pub(super) fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
             ReasonKind::LoadBalancer => 9,
             _ => 13,
         };
-        let is_volume = |object: &ObjectId| {
-            let resource = view.snapshot.resources.get(view.snapshot.object(*object).resource);
-            resource.group.is_empty() && resource.kind.starts_with("PersistentVolume")
-        };
-        let same = |object: &ObjectId| {
-            view.snapshot.object(*object).resource == view.snapshot.object(reason.objects[0]).resource
-        };
-        let objects = match reason.objects.iter().all(|object| is_volume(object) && same(object)) {
+        let resource_of = |object: &ObjectId| view.snapshot.object(*object).resource;
+        let first = reason.objects.first()?;
+        let resource = view.snapshot.resource(*first);
+        let are_volumes = resource.group.is_empty() && resource.kind.starts_with("PersistentVolume");
+        let same = |object: &ObjectId| resource_of(object) == resource_of(first);
+        let objects = match are_volumes && reason.objects.iter().all(same) {
             true => count(reason.objects.len(), "volume", "volumes"),
             false => count(reason.objects.len(), "object", "objects"),
         };
@@ -285,22 +318,19 @@ pub(super) fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
             .replace("its data", "data")
             .replace(" other objects", " others")
             .replace("the external resource of 1 object is", "1 external resource is");
-        let part = Part::new(left_out, loss(view, reason)).or(1, short);
+        let loss = loss(view, reason);
         let part = match reason.objects.as_slice() {
-            [one] => Part {
-                says: [vec![loss_of(view, reason, &name(view, *one, None))], part.says].concat(),
-                prices: [vec![1], part.prices].concat(),
-                ..part
-            },
-            _ => part,
+            [one] => Part::new(left_out, loss_of(view, reason, &view.name(*one))).or(1, loss),
+            _ => Part::new(left_out, loss),
         };
+        let part = part.or(1, short);
         Some(Part { tone, ..part.listed() })
     });
     lost.collect()
 }
 
 /// What is not certain: why, where nothing is worse, and else only that there is something.
-pub(super) fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
+fn doubt(view: &PlanView<'_>, verdict: &Verdict) -> Option<Part> {
     let first = doubts(verdict).next()?;
     if verdict.result != VerdictResult::Unsure {
         return None;
@@ -338,13 +368,9 @@ fn course(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         0 => parts.push(Part::new(3, "nothing goes at once").listed()),
         number => parts.push(Part::new(14, count(number, "object goes", "objects go")).listed()),
     }
-    parts.extend(holds(view, || view.plan.outcomes.iter().chain(&view.plan.stays)));
-    let is_stuck = |outcome: &Outcome| outcome.state == Some(State::Stuck);
+    parts.extend(holds(view));
     let perhaps = verdict.reasons_of(ReasonKind::Stuck).map(|reason| reason.objects.len()).sum::<usize>();
-    if perhaps > 0
-        && !view.plan.outcomes.iter().chain(&view.plan.stays).any(is_stuck)
-        && view.plan.once_later().all(|it| it.state != State::Stuck)
-    {
+    if perhaps > 0 && view.stuck().next().is_none() && view.plan.once_later().all(|it| it.state != State::Stuck) {
         parts.push(Part::new(15, format!("{} may get stuck", thousands(perhaps))).listed());
     }
     parts.extend(prevented(view));
@@ -380,7 +406,7 @@ fn stuck_later(view: &PlanView<'_>) -> Option<Part> {
 }
 
 /// What an obstacle keeps from being deleted or changed.
-pub(super) fn prevented(view: &PlanView<'_>) -> Option<Part> {
+fn prevented(view: &PlanView<'_>) -> Option<Part> {
     let prevents = view.plan.obstacles.iter().filter(|obstacle| !obstacle.taken_down && !obstacle.prevents.is_empty());
     let prevents: Vec<&Obstacle> = prevents.collect();
     let first = prevents.first()?;
@@ -394,38 +420,31 @@ pub(super) fn prevented(view: &PlanView<'_>) -> Option<Part> {
 }
 
 /// What stays Terminating, and behind what.
-pub(super) fn holds<'v, I>(view: &PlanView<'_>, outcomes: impl Fn() -> I) -> Vec<Part>
-where
-    I: Iterator<Item = &'v Outcome>,
-{
-    let number = |wanted: fn(State) -> bool| outcomes().filter(|outcome| outcome.state.is_some_and(wanted)).count();
-    let stuck = number(|state| state == State::Stuck);
-    let waiting = number(|state| state != State::Stuck);
+fn holds(view: &PlanView<'_>) -> Vec<Part> {
+    let stuck = view.stuck().count();
+    let waiting: Vec<&Outcome> = view.first_end().filter(is_waiting).collect();
     let mut parts = Vec::new();
     if stuck > 0 {
         let stuck = format!("{} stuck", thousands(stuck));
         parts.push(Part::new(15, format!("{stuck}{}", root_causes(view).on(view))).or(6, stuck).listed());
     }
-    if waiting > 0 {
-        let waits = count(waiting, "waits", "wait");
-        let until = format!("{waits} until {}", until(view, outcomes()));
-        let is_waiting = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
-        let holders = outcomes().filter(is_waiting).flat_map(|outcome| others_of(view, outcome));
-        let told = |holder: &BlockedBy| match holder {
+    if !waiting.is_empty() {
+        let waits = count(waiting.len(), "waits", "wait");
+        let holders = waiting.iter().flat_map(|it| others_of(view, it).map(|holder| (it.object, *holder)));
+        let holders: Vec<(ObjectId, BlockedBy)> = holders.collect();
+        let told = |holder: BlockedBy| match holder {
             BlockedBy::Said => "what the API server says is left",
             _ => holder.name(view.snapshot),
         };
-        let holders: BTreeSet<&str> = holders.map(told).collect();
-        let part = Part::new(15, until);
-        let part = match running(view, outcomes()) {
-            Some((names, run)) => part.or(1, format!("{waits} for {names}{run}")).or(4, format!("{waits} for {names}")),
-            None => part,
-        };
-        let part = match known_controller(view, outcomes()) {
-            Some(controller) => part.or(3, format!("{waits} for {controller}")),
-            None => part,
-        };
-        let part = match holders.into_iter().collect::<Vec<_>>().as_slice() {
+        let names: BTreeSet<&str> = holders.iter().map(|(_, holder)| told(*holder)).collect();
+        let mut part = Part::new(15, format!("{waits} until {}", until(view, &waiting)));
+        if let Some((names, run)) = running(view, &holders) {
+            part = part.or(1, format!("{waits} for {names}{run}")).or(4, format!("{waits} for {names}"));
+        }
+        if let Some(controller) = known_controller(view, &holders) {
+            part = part.or(3, format!("{waits} for {controller}"));
+        }
+        let part = match names.into_iter().collect::<Vec<_>>().as_slice() {
             [] => part,
             [one] => part.or(4, format!("{waits} for {one}")),
             many => part.or(4, format!("{waits} for {} finalizers", many.len())),
@@ -435,11 +454,15 @@ where
     parts
 }
 
+fn is_waiting(outcome: &&Outcome) -> bool {
+    outcome.state.is_some_and(|state| state != State::Stuck)
+}
+
 /// The controllers that are known to run and have to act, if all that waits is held by their finalizers.
-fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<(String, &'static str)> {
+fn running(view: &PlanView<'_>, holders: &[(ObjectId, BlockedBy)]) -> Option<(String, &'static str)> {
     let mut names: BTreeSet<String> = BTreeSet::new();
-    for (object, holder) in waited_for(view, outcomes) {
-        let controller = view.plan.controllers.get(object, holder).filter(|controller| controller.runs())?;
+    for (object, holder) in holders {
+        let controller = view.plan.controllers.get(*object, *holder).filter(|controller| controller.runs())?;
         names.insert(controller.told(view.snapshot)?);
     }
     let runs = if names.len() == 1 { ", which runs" } else { ", which run" };
@@ -448,21 +471,10 @@ fn running<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>)
 }
 
 /// Whose finalizer it is, if all that waits has one well-known controller.
-fn known_controller<'v>(view: &PlanView<'_>, outcomes: impl Iterator<Item = &'v Outcome>) -> Option<&'static str> {
-    let mut names: BTreeSet<&str> = BTreeSet::new();
-    for (object, holder) in waited_for(view, outcomes) {
-        names.insert(holder.controller(view.snapshot, object)?);
-    }
+fn known_controller(view: &PlanView<'_>, holders: &[(ObjectId, BlockedBy)]) -> Option<&'static str> {
+    let names = holders.iter().map(|(object, holder)| holder.controller(view.snapshot, *object));
+    let mut names = names.collect::<Option<BTreeSet<&str>>>()?;
     names.pop_first().filter(|_| names.is_empty())
-}
-
-/// What others must do for each object that waits.
-fn waited_for<'v>(
-    view: &PlanView<'_>,
-    outcomes: impl Iterator<Item = &'v Outcome>,
-) -> impl Iterator<Item = (ObjectId, BlockedBy)> {
-    let waiting = outcomes.filter(|outcome| outcome.state.is_some_and(|state| state != State::Stuck));
-    waiting.flat_map(|outcome| others_of(view, outcome).map(|holder| (outcome.object, *holder)))
 }
 
 /// What others than the garbage collector and the controllers of namespaces and CRDs must do for an object: those act
@@ -477,14 +489,14 @@ fn others_of<'o>(view: &PlanView<'_>, outcome: &'o Outcome) -> impl Iterator<Ite
 }
 
 /// How much of what goes is recreated.
-pub(super) fn come_back(view: &PlanView<'_>) -> Option<Part> {
+fn come_back(view: &PlanView<'_>) -> Option<Part> {
     let recreated = view.plan.both_ends().filter(|outcome| outcome.recreated()).map(|outcome| outcome.object);
     let recreated = recreated.collect::<BTreeSet<ObjectId>>().len();
     (recreated > 0).then(|| Part::new(4, count(recreated, "comes back", "come back")))
 }
 
 /// That something is not certain, unless the verdict is that.
-pub(super) fn uncertain(verdict: &Verdict) -> Option<Part> {
+fn uncertain(verdict: &Verdict) -> Option<Part> {
     let tell = !verdict.certain && verdict.result != VerdictResult::Unsure;
     tell.then(|| Part::new(20, "not all is certain").or(2, "not certain"))
 }
@@ -500,7 +512,7 @@ fn loss_tone(kind: ReasonKind) -> Option<Tone> {
 
 /// `5 PersistentVolumeClaims lose their data`
 fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
-    loss_of(view, reason, &by_kind(view, reason.objects.iter().copied()))
+    loss_of(view, reason, &view.by_kind(reason.objects.iter().copied()))
 }
 
 /// The same, where the objects are called `kinds`.
@@ -536,7 +548,7 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str) -> String {
 }
 
 /// How many more objects go once others have done their part.
-pub(super) fn more_later(view: &PlanView<'_>) -> Option<Part> {
+fn more_later(view: &PlanView<'_>) -> Option<Part> {
     let number = second(view).len();
     (number > 0).then(|| Part::new(5, count(number, "goes", "go")).joined("; then "))
 }
@@ -556,9 +568,9 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
         return None;
     }
     let objects = match second.as_slice() {
-        [one] => format!("{} is deleted", name(view, *one, None)),
+        [one] => format!("{} is deleted", view.name(*one)),
         many => {
-            let kinds = by_some_kinds(view, many.iter().copied());
+            let kinds = view.by_some_kinds(many.iter().copied());
             format!("{} objects are deleted ({kinds})", thousands(many.len()))
         }
     };
@@ -621,7 +633,7 @@ fn blocked_later(view: &PlanView<'_>) -> Option<Blocked> {
     holders.sort_unstable();
     holders.dedup();
     let what = match blocked.len() {
-        1 => format!("{} stays Terminating", name(view, first.object, None)),
+        1 => format!("{} stays Terminating", view.name(first.object)),
         number => format!("{} of them stay Terminating", thousands(number)),
     };
     let until = match holders.as_slice() {
@@ -664,26 +676,22 @@ fn reason_in_words(view: &PlanView<'_>, reason: &VerdictReason) -> String {
             format!("{outcomes} {depends} on an assumption")
         }
         ReasonKind::UnknownEffect => {
-            format!("what is lost with {} could not be read", by_kind(view, reason.objects.iter().copied()))
+            format!("what is lost with {} could not be read", view.by_kind(reason.objects.iter().copied()))
         }
         _ => loss(view, reason),
     }
 }
 
 /// Who has to do what before the waiting objects are deleted, as a clause after "until".
-pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = &'a Outcome>) -> String {
-    let waits = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
-    let waiting: Vec<&Outcome> = outcomes.into_iter().filter(waits).collect();
+fn until(view: &PlanView<'_>, waiting: &[&Outcome]) -> String {
     let held_by = waiting.iter().map(|outcome| (outcome.object, outcome.held_by.as_slice()));
     until_who_is_done(view.snapshot, &view.plan.controllers, held_by).unwrap_or_else(|| {
-        let waits: FxHashSet<ObjectId> = waiting.iter().map(|outcome| outcome.object).collect();
-        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut seen: FxHashSet<ObjectId> = waiting.iter().map(|outcome| outcome.object).collect();
         let all = waiting.iter().flat_map(|outcome| &outcome.waits_for).copied();
-        let first: Vec<ObjectId> = all.filter(|object| !waits.contains(object) && seen.insert(*object)).collect();
-        match first.as_slice() {
+        match all.filter(|object| seen.insert(*object)).collect::<Vec<ObjectId>>().as_slice() {
             [] => "others are deleted".to_owned(),
-            [one] => format!("{} is deleted", name(view, *one, None)),
-            [one, rest @ ..] => format!("{} and {} more are deleted", name(view, *one, None), rest.len()),
+            [one] => format!("{} is deleted", view.name(*one)),
+            [one, rest @ ..] => format!("{} and {} more are deleted", view.name(*one), rest.len()),
         }
     })
 }
@@ -692,12 +700,11 @@ pub(super) fn until<'a>(view: &PlanView<'_>, outcomes: impl IntoIterator<Item = 
 fn until_both_ends(view: &PlanView<'_>) -> String {
     let mut controllers = view.plan.controllers.clone();
     view.plan.then.iter().for_each(|then| controllers.add(&then.controllers));
-    let waits = |outcome: &&Outcome| outcome.state.is_some_and(|state| state != State::Stuck);
-    let first = view.plan.outcomes.iter().filter(waits).map(|outcome| (outcome.object, outcome.held_by.as_slice()));
+    let waiting: Vec<&Outcome> = view.plan.outcomes.iter().filter(is_waiting).collect();
+    let first = waiting.iter().map(|outcome| (outcome.object, outcome.held_by.as_slice()));
     let later = view.plan.once_later().filter(|finished| finished.state != State::Stuck);
     let later = later.map(|finished| (finished.object, finished.blockers.as_slice()));
-    until_who_is_done(view.snapshot, &controllers, first.chain(later))
-        .unwrap_or_else(|| until(view, &view.plan.outcomes))
+    until_who_is_done(view.snapshot, &controllers, first.chain(later)).unwrap_or_else(|| until(view, &waiting))
 }
 
 /// The root causes of all stuck objects, as far as a line names them.
@@ -728,7 +735,7 @@ impl RootCauses<'_> {
             RootCauses::Finalizers(names) => format!(" because of {}", the_finalizers(names)),
             RootCauses::FinishedPods(pods) => match pods.first() {
                 Some(pod) if pods.len() == 1 => {
-                    format!(" until {}, which has finished, is deleted", name(view, *pod, None))
+                    format!(" until {}, which has finished, is deleted", view.name(*pod))
                 }
                 _ => format!(" until {} finished pods are deleted", pods.len()),
             },
@@ -748,13 +755,13 @@ fn the_finalizers(names: &[&str]) -> String {
 fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
     let mut finalizers: Vec<&str> = Vec::new();
     let mut finished: BTreeSet<ObjectId> = BTreeSet::new();
-    for outcome in stuck(view) {
-        let pods = finished_pods(view, outcome);
+    for outcome in view.stuck() {
+        let pods = view.finished_pods(outcome);
         if !pods.is_empty() && pods.len() == outcome.waits_for.len() {
             finished.extend(pods);
             continue;
         }
-        let kind = view.snapshot.resources.get(view.snapshot.object(outcome.object).resource);
+        let kind = view.snapshot.resource(outcome.object);
         for holder in &outcome.held_by {
             let name = holder.name(view.snapshot);
             // What the clean-up of a CRD, and the protection of a claim wait for has causes of its own.
@@ -782,19 +789,12 @@ fn root_causes<'v>(view: &PlanView<'v>) -> RootCauses<'v> {
     }
 }
 
-fn listed(view: &PlanView<'_>, objects: &[ObjectId]) -> String {
-    match objects {
-        [one] => name(view, *one, None),
-        many => format!("the {} targets", many.len()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn line(parts: Vec<Part>) -> String {
-        let VerdictText { headline, sentence } = in_a_line(Headline::Stuck, parts);
+        let (headline, sentence) = in_a_line(Headline::Stuck, parts);
         format!("{}: {}", headline.word(), sentence.into_iter().map(|run| run.text).collect::<String>())
     }
 

@@ -1,4 +1,4 @@
-//! One outcome: a fate and a remark.
+//! What the line of an object says: a fate, and remarks.
 
 use rustc_hash::FxHashSet;
 
@@ -6,35 +6,33 @@ use crate::{
     collector::Reason,
     model::{ObjectId, Reference, Symbol, facts::PodFacts},
     plan::{Outcome, OutcomeKind, Uncertainty},
-    simulate::{BlockedBy, Cause, Finished, State, foreign_spec_finalizers},
+    render::{
+        states::{DOUBT, Fate},
+        style::Tone,
+    },
+    simulate::{BlockedBy, Cause, State, foreign_spec_finalizers},
     tree::{ReferenceStatus, ResolvedReference},
-};
-
-use super::{
-    PlanView,
-    because::{because, owners_named},
-    keep,
-    names::name,
-    side_effects,
-};
-use crate::{
-    render::states::{DOUBT, Fate},
     wording::and_more,
 };
 
+use super::{PlanView, because::owners_named, effects, kept};
+
+/// What is said beside a name, each with its tone.
+pub(super) type Remarks = Vec<(Tone, String)>;
+
 /// How the remark on a pod begins that its kubelet ends.
 const GRACE: &str = "after its grace period";
-/// The remark without the grace period that it begins with, if any: when its kubelet ends a pod is the same in every
-/// delete.
-pub(super) fn without_grace(detail: String) -> String {
-    match detail.strip_prefix(GRACE) {
-        Some(rest) => rest.split_once("; ").map(|(_, rest)| rest.to_owned()).unwrap_or_default(),
-        None => detail,
-    }
-}
-
 /// At most this many blockers are named.
 const NAMED_BLOCKERS: usize = 2;
+
+/// The remarks without the grace period that they begin with, if any: when its kubelet ends a pod is the same in every
+/// delete.
+pub(super) fn without_grace(mut remarks: Remarks) -> Remarks {
+    if remarks.first().is_some_and(|(_, first)| first.starts_with(GRACE)) {
+        remarks.remove(0);
+    }
+    remarks
+}
 
 /// The fate that is an outcome.
 pub(super) fn fate(outcome: &Outcome) -> Fate {
@@ -55,42 +53,43 @@ pub(super) fn fate_of(view: &PlanView<'_>, shown: &Outcome) -> Fate {
     if view.later(shown.object).is_some() { Fate::Later } else { fate(shown) }
 }
 
-/// The remark on an outcome; empty if the word says enough.
-pub(super) fn detail(view: &PlanView<'_>, outcome: &Outcome) -> String {
-    let remark = match outcome.kind {
+/// The remarks on an outcome; none if the word says enough.
+pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
+    let loses_finalizer = outcome.order.is_some() && outcome.uncertain.is_none();
+    let own = match outcome.kind {
         OutcomeKind::Deleted => {
-            let remark = grace(view, outcome).or_else(|| mismatched_reference(view, outcome)).unwrap_or_default();
-            let held = held_later(view, outcome.object);
-            if remark.is_empty() || held.is_empty() { remark + &held } else { joined(held, &remark) }
+            let remark = grace(view, outcome).or_else(|| mismatched_reference(view, outcome));
+            vec![held_later(view, outcome.object), remark.unwrap_or_default()]
         }
-        OutcomeKind::Terminating => held(view, outcome),
+        OutcomeKind::Terminating => vec![held(view, outcome)],
         // A sweep begins to handle it and cannot finish.
-        OutcomeKind::Unchanged if outcome.state.is_some() => held(view, outcome),
+        OutcomeKind::Unchanged if outcome.state.is_some() => vec![held(view, outcome)],
         OutcomeKind::Orphaned | OutcomeKind::Detached if outcome.because == Some(Cause::Kept) => {
-            keep::remark(view, outcome.object).unwrap_or_default()
+            vec![kept::remark(view, outcome.object).unwrap_or_default()]
         }
-        OutcomeKind::Orphaned => "no owner left".to_owned(),
-        OutcomeKind::Detached => detached(view, outcome),
-        OutcomeKind::Unblocked => "no longer blocks its owner".to_owned(),
-        OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => String::new(),
-        OutcomeKind::Unchanged if outcome.order.is_some() && outcome.uncertain.is_none() => {
-            "loses a finalizer, and is not deleted".to_owned()
+        OutcomeKind::Orphaned => vec!["no owner left".to_owned()],
+        OutcomeKind::Detached => vec![detached(view, outcome)],
+        OutcomeKind::Unblocked => vec!["no longer blocks its owner".to_owned()],
+        OutcomeKind::Unchanged if outcome.uncertain == Some(Uncertainty::Order) => Vec::new(),
+        OutcomeKind::Unchanged if loses_finalizer => vec!["loses a finalizer, and is not deleted".to_owned()],
+        OutcomeKind::Unchanged if outcome.is_assumed() => {
+            vec!["depends on something that cannot be foreseen".to_owned()]
         }
-        OutcomeKind::Unchanged if outcome.is_assumed() => "depends on something that cannot be foreseen".to_owned(),
-        OutcomeKind::Unchanged => unread(view, outcome.object),
+        OutcomeKind::Unchanged => vec![unread(view, outcome.object)],
     };
-    let lost = side_effects::losses(view, outcome).join("; ");
-    let remark = if remark.is_empty() { lost } else { joined(lost, &remark) };
-    let remark = side_effects::remarks(view, outcome).iter().fold(remark, |remark, more| joined(remark, more));
-    match outcome.uncertain {
-        Some(Uncertainty::Order) => joined(remark, &or_else(outcome)),
+    let lost = (Tone::Error, effects::losses(view, outcome).join("; "));
+    let doubt = match outcome.uncertain {
+        Some(Uncertainty::Order) => Some(or_else(outcome)),
         // The word says it.
-        Some(_) if outcome.is_assumed() && outcome.state == Some(State::Unknown) => remark,
+        Some(_) if outcome.is_assumed() && outcome.state == Some(State::Unknown) => None,
         Some(why) if outcome.kind != OutcomeKind::Unchanged => {
-            joined(remark, &format!("{DOUBT} not certain: {}", doubted(view, outcome, why)))
+            Some(format!("{DOUBT} not certain: {}", doubted(view, outcome, why)))
         }
-        _ => remark,
-    }
+        _ => None,
+    };
+    let plain = own.into_iter().chain(effects::remarks(view, outcome)).chain(doubt);
+    let all = std::iter::once(lost).chain(plain.map(|remark| (Tone::Plain, remark)));
+    all.filter(|(_, remark)| !remark.is_empty()).collect()
 }
 
 /// Why an outcome is not certain, as a clause.
@@ -103,41 +102,39 @@ fn doubted(view: &PlanView<'_>, outcome: &Outcome, why: Uncertainty) -> String {
     }
 }
 
-/// The remark on a root in a sweep. It starts with the reason, because no line above gives it.
-pub(super) fn detail_of_root(view: &PlanView<'_>, outcome: &Outcome) -> String {
-    let detail = detail(view, outcome);
+/// The remarks on a root in a sweep. They start with the reason, because no line above gives it.
+pub(super) fn remarks_of_root(view: &PlanView<'_>, outcome: &Outcome) -> Remarks {
+    let mut remarks = remarks(view, outcome);
     let tells_why = matches!(outcome.kind, OutcomeKind::Detached | OutcomeKind::Unchanged)
         || outcome.kind == OutcomeKind::Deleted && mismatched_reference(view, outcome).is_some();
-    let Some(cause) = outcome.because.as_ref().filter(|_| !tells_why) else { return detail };
-    let reason = because(view.snapshot, outcome.object, cause, view.plan.request.propagation).message;
-    if detail.is_empty() { reason } else { joined(reason, &detail) }
+    if let Some(why) = view.because(outcome.object, outcome.because.as_ref()).filter(|_| !tells_why) {
+        // Where the reason leads, nothing else stands out.
+        remarks.iter_mut().for_each(|(tone, _)| *tone = Tone::Plain);
+        remarks.insert(0, (Tone::Plain, why.message));
+    }
+    remarks
 }
 
 /// The remark that folded roots of a sweep share: it doesn't name the owners, which differ.
-pub(super) fn group_of_root(outcome: &Outcome, detail: &str) -> String {
+pub(super) fn shared_by_roots(outcome: &Outcome) -> Option<&'static str> {
     match (&outcome.because, outcome.kind, outcome.uncertain) {
-        (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => "their owners are gone".to_owned(),
+        (Some(Cause::Collector(Reason::NoOwnerLeft)), OutcomeKind::Deleted, None) => Some("their owners are gone"),
         (Some(Cause::Collector(Reason::OtherOwnerSolid(_))), OutcomeKind::Detached, None) => {
-            "still owned by others; references to missing owners removed".to_owned()
+            Some("still owned by others; references to missing owners removed")
         }
-        (_, OutcomeKind::Unchanged, Some(Uncertainty::Gap)) => "their owners could not be read".to_owned(),
-        _ => detail.to_owned(),
+        (_, OutcomeKind::Unchanged, Some(Uncertainty::Gap)) => Some("their owners could not be read"),
+        _ => None,
     }
 }
 
-/// The remark on what goes, and which other owners it has than the one `above` it.
-pub(super) fn with_other_owners(view: &PlanView<'_>, outcome: &Outcome, above: ObjectId, remark: String) -> String {
+/// The remarks on what goes, and which other owners it has than the one `above` it.
+pub(super) fn with_other_owners(view: &PlanView<'_>, outcome: &Outcome, above: ObjectId, remarks: Remarks) -> Remarks {
     let owners = view.snapshot.object(outcome.object).owners.iter();
-    let owners: Vec<ObjectId> = owners.filter_map(|owner| view.snapshot.by_uid(owner.uid)).collect();
-    let others: Vec<ObjectId> = owners.iter().copied().filter(|owner| *owner != above).collect();
-    if !outcome.kind.removes() || others.is_empty() || !owners.contains(&above) {
-        return remark;
-    }
-    joined(remark, &format!("also owned by {}", keep::some(view, &others)))
-}
-
-fn joined(remark: String, more: &str) -> String {
-    if remark.is_empty() { more.to_owned() } else { format!("{remark}; {more}") }
+    let (same, others): (Vec<ObjectId>, Vec<ObjectId>) =
+        owners.filter_map(|owner| view.snapshot.by_uid(owner.uid)).partition(|owner| *owner == above);
+    let is_said = outcome.kind.removes() && !others.is_empty() && !same.is_empty();
+    let more = is_said.then(|| (Tone::Plain, format!("also owned by {}", view.some(&others))));
+    remarks.into_iter().chain(more).collect()
 }
 
 /// The other possible outcomes, in words.
@@ -285,15 +282,20 @@ fn in_words(view: &PlanView<'_>, standing: ReferenceStatus, reference: &Referenc
 fn held_later(view: &PlanView<'_>, object: ObjectId) -> String {
     let (Some(_), Some(then)) = (view.later(object), &view.plan.then) else { return String::new() };
     let held = view.plan.once_later().find(|finished| finished.object == object);
-    let describe = |finished: &Finished, blocker: &BlockedBy| {
-        blocker.describe(view.snapshot, object, finished.state, &then.controllers)
-    };
-    let parts = held.into_iter().flat_map(|it| it.blockers.iter().map(move |blocker| describe(it, blocker)));
-    parts.collect::<Vec<_>>().join("; ")
+    let describe =
+        |(state, blocker): (State, &BlockedBy)| blocker.describe(view.snapshot, object, state, &then.controllers);
+    let blockers = held.into_iter().flat_map(|it| it.blockers.iter().map(|blocker| (it.state, blocker)));
+    blockers.map(describe).collect::<Vec<_>>().join("; ")
+}
+
+/// One of those who block an object.
+pub(super) fn held_by(view: &PlanView<'_>, outcome: &Outcome, blocker: BlockedBy) -> String {
+    let state = outcome.state.unwrap_or(State::Stuck);
+    blocker.describe(view.snapshot, outcome.object, state, &view.plan.controllers)
 }
 
 /// What an object that stays Terminating waits for, and what else blocks it.
-pub(super) fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
+fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     if outcome.held_by.is_empty() && outcome.waits_for.is_empty() && view.snapshot.is_namespace(outcome.object) {
         return "its spec.finalizers is empty: no controller deletes its content, and a second delete removes it"
             .to_owned();
@@ -307,10 +309,7 @@ pub(super) fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         _ => true,
     };
     let blockers = outcome.held_by.iter().filter(|blocker| says_more(blocker));
-    let state = outcome.state.unwrap_or(State::Stuck);
-    let mut parts: Vec<String> = blockers
-        .map(|blocker| blocker.describe(view.snapshot, outcome.object, state, &view.plan.controllers))
-        .collect();
+    let mut parts: Vec<String> = blockers.map(|blocker| held_by(view, outcome, *blocker)).collect();
     if !outcome.waits_for.is_empty() {
         let reason = |object: &ObjectId| why_it_lasts(view, *object).unwrap_or_default();
         let reasons: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(reason).collect();
@@ -318,7 +317,7 @@ pub(super) fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
         let shared = reasons.first().filter(|first| reasons.len() > 1 && reasons.iter().all(|other| other == *first));
         let describe = |(object, reason): (&ObjectId, &String)| {
             let reason = if shared.is_some() { "" } else { reason };
-            format!("{}{reason}", name(view, *object, Some(outcome.object)))
+            format!("{}{reason}", view.name_below(*object, outcome.object))
         };
         let named: Vec<String> = outcome.waits_for.iter().zip(&reasons).map(describe).collect();
         let rest = and_more(outcome.waits_for.len() - named.len());

@@ -5,15 +5,16 @@ use std::collections::VecDeque;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    model::{ObjectId, effects::EffectKind},
+    model::ObjectId,
     plan::Outcome,
-    render::states::Fate,
+    render::{picture::remarks_of, states::Fate, style::Tone, words::plural},
     simulate::Cause,
+    wording::thousands,
 };
 
 use super::{
     PlanView,
-    details::{detail, detail_of_root, fate_of, group_of_root, with_other_owners, without_grace},
+    remarks::{Remarks, fate_of, remarks, remarks_of_root, shared_by_roots, with_other_owners, without_grace},
 };
 
 /// Siblings that are alike are folded if there are at least this many.
@@ -29,31 +30,31 @@ pub(super) struct Row<'a> {
     pub depth: u32,
     pub object: ObjectId,
     pub outcome: &'a Outcome,
+    /// `Kind/name`, `12 Pods`, or `… 12 more Pods`.
+    pub title: String,
     /// For how many objects this line stands that have none of their own; 0 for a line about one object.
     pub more: usize,
-    /// Whether others like these have lines above.
-    pub goes_on: bool,
     pub fate: Fate,
-    pub detail: String,
-    /// The remark that objects folded into one line share.
-    common: String,
+    pub remarks: Remarks,
+    /// The remarks that objects folded into one line share.
+    common: Remarks,
 }
 
-/// The lines of a plan. With `fold`, long runs of similar objects become one line.
-pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool) -> Vec<Row<'a>> {
-    rows_with(view, fold, true)
-}
-
-/// The same for a table, in which nothing stands below an owner; without folding.
-pub(super) fn rows_of_table<'a>(view: &PlanView<'a>) -> Vec<Row<'a>> {
-    rows_with(view, false, false)
-}
-
-fn rows_with<'a>(view: &PlanView<'a>, fold: bool, other_owners: bool) -> Vec<Row<'a>> {
+/// The lines of a plan. With `fold`, long runs of similar objects become one line. In a table, nothing stands below an
+/// owner: without `other_owners`, the lines don't say which others an object has.
+pub(super) fn rows<'a>(view: &PlanView<'a>, fold: bool, other_owners: bool) -> Vec<Row<'a>> {
     let (roots, children) = arrange(view);
     let worst = worst_inside(view, &children);
     let mut rows = Vec::new();
-    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, siblings(view, &children, &worst, None, &roots, fold))];
+    let level_of = |above, depth, objects: &[ObjectId]| {
+        let mut rows = siblings(view, &worst, above, depth, objects, fold, other_owners);
+        if fold {
+            rows = folded(view, &children, &worst, rows);
+        }
+        rows.reverse();
+        rows
+    };
+    let mut open: Vec<(u32, Vec<Row<'a>>)> = vec![(0, level_of(None, 0, &roots))];
     // Depth first without recursion: each level is a list of rows in reverse order.
     while let Some((depth, level)) = open.last_mut() {
         let depth = *depth;
@@ -61,12 +62,10 @@ fn rows_with<'a>(view: &PlanView<'a>, fold: bool, other_owners: bool) -> Vec<Row
             open.pop();
             continue;
         };
-        let below = children.get(&row.object).filter(|_| row.more == 0);
-        rows.push(row);
-        if let Some(below) = below {
-            let above = rows.last().map(|row| (Some(row.object).filter(|_| other_owners), depth + 1));
-            open.push((depth + 1, siblings(view, &children, &worst, above, below, fold)));
+        if let Some(below) = children.get(&row.object).filter(|_| row.more == 0) {
+            open.push((depth + 1, level_of(Some(row.object), depth + 1, below)));
         }
+        rows.push(row);
     }
     rows
 }
@@ -150,12 +149,10 @@ fn rank((loses_data, fate): Badness) -> (bool, Fate) {
 fn worst_inside(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId>>) -> FxHashMap<ObjectId, Badness> {
     let parents: FxHashMap<ObjectId, ObjectId> =
         children.iter().flat_map(|(above, below)| below.iter().map(|object| (*object, *above))).collect();
-    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
-    let losses: FxHashSet<ObjectId> = losses.map(|effect| effect.object).collect();
     let mut worst: FxHashMap<ObjectId, Badness> = FxHashMap::default();
     for object in view.all_shown() {
         let Some(outcome) = view.shown(object) else { continue };
-        let badness = (losses.contains(&object), fate_of(view, outcome));
+        let badness = (view.loses_data(object), fate_of(view, outcome));
         let mut next = Some(object).filter(|_| is_bad(badness));
         while let Some(object) =
             next.filter(|object| worst.get(object).is_none_or(|known| rank(badness) < rank(*known)))
@@ -167,52 +164,44 @@ fn worst_inside(view: &PlanView<'_>, children: &FxHashMap<ObjectId, Vec<ObjectId
     worst
 }
 
-/// The lines of what stands below an object at this depth, or of the roots, in reverse order: those with the worst
-/// inside first, then by kind, outcome and name; those that are alike folded.
+/// The lines of what stands below an object at this depth, or of the roots: those with the worst inside first, then by
+/// kind, outcome and name.
 fn siblings<'a>(
     view: &PlanView<'a>,
-    children: &FxHashMap<ObjectId, Vec<ObjectId>>,
     worst: &FxHashMap<ObjectId, Badness>,
-    above: Option<(Option<ObjectId>, u32)>,
+    above: Option<ObjectId>,
+    depth: u32,
     objects: &[ObjectId],
     fold: bool,
+    other_owners: bool,
 ) -> Vec<Row<'a>> {
-    let (above, depth) = above.unwrap_or_default();
-    let mut rows: Vec<Row<'a>> = objects
-        .iter()
-        .filter_map(|object| {
-            let outcome = view.shown(*object)?;
-            let root = depth == 0 && view.is_sweep();
-            let mut detail = if root { detail_of_root(view, outcome) } else { detail(view, outcome) };
-            if fold && depth > 0 {
-                detail = without_grace(detail);
-            }
-            if let Some(above) = above {
-                detail = with_other_owners(view, outcome, above, detail);
-            }
-            let common = if root { group_of_root(outcome, &detail) } else { detail.clone() };
-            let fate = fate_of(view, outcome);
-            Some(Row { depth, object: *object, outcome, more: 0, goes_on: false, fate, detail, common })
-        })
-        .collect();
+    let is_root_of_sweep = depth == 0 && view.is_sweep();
+    let row = |object: &ObjectId| {
+        let (object, outcome) = (*object, view.shown(*object)?);
+        let mut remarks = if is_root_of_sweep { remarks_of_root(view, outcome) } else { remarks(view, outcome) };
+        if fold && depth > 0 {
+            remarks = without_grace(remarks);
+        }
+        if let Some(above) = above.filter(|_| other_owners) {
+            remarks = with_other_owners(view, outcome, above, remarks);
+        }
+        let shared = shared_by_roots(outcome).filter(|_| is_root_of_sweep);
+        let common = shared.map_or_else(|| remarks.clone(), |shared| vec![(Tone::Plain, shared.to_owned())]);
+        let title = above.map_or_else(|| view.name(object), |above| view.name_below(object, above));
+        Some(Row { depth, object, outcome, title, more: 0, fate: fate_of(view, outcome), remarks, common })
+    };
+    let mut rows: Vec<Row<'a>> = objects.iter().filter_map(row).collect();
     if depth > 0 || view.is_sweep() {
         rows.sort_by_cached_key(|row| {
-            let object = view.snapshot.object(row.object);
             let inside = worst.get(&row.object).copied().unwrap_or((false, row.fate.max(Fate::Deleted)));
             // Only roots are in several namespaces, except for dependents across namespaces.
-            let namespace = if depth == 0 { view.snapshot.text(object.namespace).to_owned() } else { String::new() };
-            (
-                rank(inside),
-                namespace,
-                object.resource,
-                row.fate,
-                row.common.clone(),
-                view.snapshot.text(object.name).to_owned(),
-            )
+            let namespace = if depth == 0 { view.snapshot.namespace(row.object).to_owned() } else { String::new() };
+            let resource = view.snapshot.object(row.object).resource;
+            let name = view.snapshot.name(row.object).to_owned();
+            (rank(inside), namespace, resource, row.fate, remarks_of(&row.common), name)
         });
     }
-    let rows = if fold { folded(view, children, worst, rows) } else { rows };
-    rows.into_iter().rev().collect()
+    rows
 }
 
 /// Folds runs of rows that are alike and have nothing below them.
@@ -222,7 +211,7 @@ fn folded<'a>(
     worst: &FxHashMap<ObjectId, Badness>,
     rows: Vec<Row<'a>>,
 ) -> Vec<Row<'a>> {
-    let is_target = |row: &Row<'_>| row.depth == 0 && view.plan.request.targets.contains(&row.object);
+    let is_target = |row: &Row<'_>| row.depth == 0 && view.is_target(row.object);
     let alike = |left: &Row<'_>, right: &Row<'_>| {
         let [one, other] = [left, right].map(|row| view.snapshot.object(row.object));
         one.resource == other.resource
@@ -241,12 +230,13 @@ fn folded<'a>(
         };
         if run.len() < from {
             shown.extend_from_slice(run);
-        } else {
-            shown.extend_from_slice(&run[..alone]);
-            let first = run[alone].clone();
-            let detail = first.common.clone();
-            shown.push(Row { more: run.len() - alone, goes_on: alone > 0, detail, ..first });
+            continue;
         }
+        shown.extend_from_slice(&run[..alone]);
+        let (first, more) = (run[alone].clone(), run.len() - alone);
+        let (number, kinds) = (thousands(more), plural(view.snapshot.resource(first.object), more));
+        let title = if alone > 0 { format!("… {number} more {kinds}") } else { format!("{number} {kinds}") };
+        shown.push(Row { title, more, remarks: first.common.clone(), ..first });
     }
     shown
 }

@@ -1,0 +1,277 @@
+//! What forbids or prevents a delete, in JSON and in words: the gates that it violates, and obstacles, which are broken,
+//! or which it breaks.
+
+use serde::Serialize;
+
+use crate::{
+    command_line::ShellCommand,
+    doctor::policies::way_past,
+    document::ObjectJson,
+    model::{Snapshot, facts::Webhook, gaps::in_words},
+    plan::{EffectClass, Gate, GateViolation, VerdictResult},
+    simulate::{Obstacle, ObstacleKind},
+    wording::{count, some_of, thousands},
+};
+
+use super::{NAMED, PlanView};
+
+/// Lists the pods of the controller manager, if the control plane runs in pods.
+const SEE_MANAGER: [&str; 5] = ["pods", "-n", "kube-system", "-l", "component=kube-controller-manager"];
+
+/// A violated gate.
+#[derive(Debug, Serialize)]
+pub(super) struct GateJson<'a> {
+    #[serde(flatten)]
+    gate: GateFlag,
+    removed: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    objects: Vec<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    uncounted: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unread: Vec<String>,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "gate", rename_all = "kebab-case")]
+enum GateFlag {
+    Deny { resource: String },
+    Max { max: usize },
+    DenyEffect { effect: &'static str },
+    FailOn { result: &'static str },
+}
+
+impl<'a> GateJson<'a> {
+    /// A violated gate as JSON shows it.
+    pub(super) fn of(snapshot: &'a Snapshot, violation: &GateViolation) -> Self {
+        // For other gates, the outcomes already show which objects are deleted.
+        let is_named = matches!(violation.gate, Gate::Deny(_) | Gate::DenyEffect(_));
+        let objects = violation.objects.iter().filter(|_| is_named);
+        GateJson {
+            gate: match violation.gate {
+                Gate::Deny(resource) => GateFlag::Deny { resource: snapshot.resources.get(resource).full_name() },
+                Gate::Max(max) => GateFlag::Max { max },
+                Gate::DenyEffect(class) => GateFlag::DenyEffect { effect: class.name() },
+                Gate::FailOn(fail_on) => GateFlag::FailOn { result: fail_on.name() },
+            },
+            removed: violation.removed(),
+            objects: objects.map(|id| ObjectJson::of(snapshot, *id)).collect(),
+            uncounted: uncounted(snapshot, violation),
+            unread: violation.unread.iter().map(ToString::to_string).collect(),
+            message: describe_gate(snapshot, violation),
+        }
+    }
+}
+
+fn uncounted(snapshot: &Snapshot, violation: &GateViolation) -> Vec<String> {
+    violation.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect()
+}
+
+/// The violation in a sentence: `--deny=pods: 2 such objects would be deleted (Pod/a, Pod/b).`
+pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
+    let (uncounted, removed) = (uncounted(snapshot, violation), violation.removed());
+    let removed: usize = removed.try_into().unwrap_or(usize::MAX);
+    let unread = (!violation.unread.is_empty()).then(|| in_words(&violation.unread));
+    let and = |before: &str| unread.as_ref().map_or(String::new(), |unread| format!("{before}: {unread}"));
+    let mut parts = Vec::new();
+    match violation.gate {
+        Gate::Deny(_) => {
+            if removed > 0 {
+                let more = if uncounted.is_empty() { "" } else { ", and an unknown number more" };
+                let objects = count(removed, "such object", "such objects");
+                parts.push(format!("{objects} would be deleted{more}{}", objects_of(snapshot, violation, removed)));
+            } else if !uncounted.is_empty() {
+                parts.push("an unknown number of these objects would be deleted with the namespace".to_owned());
+            }
+            parts.extend(unread.map(|unread| format!("some may be deleted that could not be read: {unread}")));
+        }
+        Gate::Max(_) => {
+            let more = match uncounted.is_empty() {
+                true => String::new(),
+                false => format!(", and an unknown number of {}", uncounted.join(", ")),
+            };
+            let unread = and("; more may be, which could not be read");
+            parts.push(format!("{} would be deleted{more}{unread}", count(removed, "object", "objects")));
+        }
+        Gate::DenyEffect(class) => {
+            let has = match (class, removed) {
+                (EffectClass::DataLoss, 1) => "object loses its data, or may",
+                (EffectClass::DataLoss, _) => "objects lose their data, or may",
+                (EffectClass::External, 1) => "object deletes something outside the owner graph, or may",
+                (EffectClass::External, _) => "objects delete something outside the owner graph, or may",
+                (EffectClass::Unknown, 1) => "object has an effect that is not known",
+                (EffectClass::Unknown, _) => "objects have an effect that is not known",
+            };
+            if removed > 0 {
+                parts.push(format!("{} {has}{}", thousands(removed), objects_of(snapshot, violation, removed)));
+            }
+            let not_read: Vec<String> = unread.into_iter().chain(uncounted).collect();
+            if !not_read.is_empty() {
+                parts.push(format!("what could not be read may have such an effect: {}", not_read.join(", ")));
+            }
+        }
+        Gate::FailOn(fail_on) => {
+            let why = match fail_on {
+                VerdictResult::Refused => "the API server would refuse it",
+                VerdictResult::TakesDown => "a webhook or an API would lose its backend",
+                VerdictResult::DataLoss => "data would be lost, or may be",
+                VerdictResult::Stuck | VerdictResult::Depends | VerdictResult::Waits => {
+                    "data would be lost, or may be, or something would stay Terminating"
+                }
+                VerdictResult::Unsure => "data would be lost, something would stay Terminating, or is not certain",
+                VerdictResult::External => "something outside the owner graph would be deleted, or worse",
+                VerdictResult::Deletes | VerdictResult::Nothing => "something would be deleted or changed",
+            };
+            parts.push(format!("{why}{}", and("; what could not be read")));
+        }
+    }
+    format!("{}: {}.", gate_flag(snapshot, violation), parts.join("; "))
+}
+
+/// The flag that the plan violates: `--deny=pods`.
+pub(super) fn gate_flag(snapshot: &Snapshot, violation: &GateViolation) -> String {
+    match violation.gate {
+        Gate::Deny(resource) => format!("--deny={}", snapshot.resources.get(resource).full_name()),
+        Gate::Max(max) => format!("--max={max}"),
+        Gate::DenyEffect(class) => format!("--deny-effect={}", class.name()),
+        Gate::FailOn(result) => format!("--fail-on={}", result.name()),
+    }
+}
+
+/// ` (Pod/a, Pod/b and 3 more)`: some of the objects; empty if none has a name.
+fn objects_of(snapshot: &Snapshot, violation: &GateViolation, removed: usize) -> String {
+    let names: Vec<String> = violation.objects.iter().take(NAMED).map(|id| snapshot.short_name(*id)).collect();
+    match (names.is_empty(), removed.saturating_sub(names.len())) {
+        (true, _) => String::new(),
+        (false, 0) => format!(" ({})", names.join(", ")),
+        (false, more) => format!(" ({} and {} more)", names.join(", "), thousands(more)),
+    }
+}
+
+/// One obstacle.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ObstacleJson<'a> {
+    obstacle: &'static str,
+    object: ObjectJson<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webhook: Option<&'a str>,
+    taken_down: bool,
+    message: String,
+    resources: Vec<String>,
+    prevents: Vec<ObjectJson<'a>>,
+    commands: Vec<String>,
+}
+
+impl<'a> ObstacleJson<'a> {
+    pub(super) fn of(view: &PlanView<'a>, obstacle: &'a Obstacle) -> Self {
+        let snapshot = view.snapshot;
+        ObstacleJson {
+            obstacle: obstacle.kind.name(),
+            object: ObjectJson::of(snapshot, obstacle.kind.object()),
+            webhook: webhook(snapshot, obstacle.kind).map(|webhook| webhook.name.as_str()),
+            taken_down: obstacle.taken_down,
+            message: describe_obstacle(view, obstacle),
+            resources: obstacle.resources.iter().map(|id| snapshot.resources.get(*id).full_name()).collect(),
+            prevents: obstacle.prevents.iter().map(|id| ObjectJson::of(snapshot, *id)).collect(),
+            commands: commands(view, obstacle).iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+fn webhook(snapshot: &Snapshot, kind: ObstacleKind) -> Option<&Webhook> {
+    let ObstacleKind::WebhookUnreachable { configuration, place } = kind else { return None };
+    snapshot.facts.webhooks(configuration)?.webhooks.get(place as usize)
+}
+
+/// The obstacle and its consequence.
+pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> String {
+    let snapshot = view.snapshot;
+    let what = if view.is_sweep() { "sweep" } else { "delete" };
+    let name = snapshot.short_name(obstacle.kind.object());
+    let Obstacle { why, taken_down, prevents, .. } = obstacle;
+    let stay = match prevents.len() {
+        0 => String::new(),
+        number => format!(
+            " {} that this {what} would otherwise delete or change: {}.",
+            count(number, "object stays", "objects stay"),
+            some_of(prevents.iter().map(|id| snapshot.short_name(*id)), NAMED)
+        ),
+    };
+    let after = if *taken_down { format!("After this {what}") } else { "Now".to_owned() };
+    match obstacle.kind {
+        ObstacleKind::ControllersAway { .. } => format!(
+            "no controller manager seems to run: {why}. Without it, nothing is collected, no namespace is emptied, and \
+             foreground deletes never finish.{stay}"
+        ),
+        ObstacleKind::WebhookUnreachable { .. } => format!(
+            "the API server must call the webhook {} of {name} before it {} {}. {after}, {}.{stay}",
+            webhook(snapshot, obstacle.kind).map_or("", |webhook| &webhook.name),
+            webhook(snapshot, obstacle.kind).map_or("deletes or changes", |webhook| {
+                webhook.asked_before(obstacle.resources.iter().map(|id| snapshot.resources.get(*id)))
+            }),
+            resources(snapshot, obstacle),
+            if *taken_down { format!("nobody can: {why}") } else { format!("it can't: {why}") },
+        ),
+        ObstacleKind::PolicyRefuses { binding, .. } => format!(
+            "{name}, bound by {}, refuses all deletes and changes that it matches: {why}.{stay}",
+            snapshot.short_name(binding)
+        ),
+        ObstacleKind::SchemaRefuses { .. } => format!(
+            "the API server refuses every change of objects that no longer satisfy the schema of {name}: {why}. The \
+             collector can't remove their finalizers or references.{stay}"
+        ),
+        ObstacleKind::ApiUnavailable { .. } => format!(
+            "{name} does not answer{}: {why}. Its objects can't be read or deleted then, and every namespace that is \
+             deleted stays Terminating.{stay}",
+            if *taken_down { format!(" after this {what}") } else { String::new() }
+        ),
+    }
+}
+
+fn resources(snapshot: &Snapshot, obstacle: &Obstacle) -> String {
+    let resources = &obstacle.resources;
+    let kinds = if resources.len() > NAMED { " kinds" } else { "" };
+    let named = some_of(resources.iter().map(|id| snapshot.resources.get(*id).full_name()), NAMED);
+    format!("{named}{kinds}")
+}
+
+/// What to do about it.
+pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
+    match (obstacle.kind, obstacle.taken_down) {
+        (ObstacleKind::ControllersAway { .. }, _) => {
+            "start the controller manager, or let kubectl gc sweep do the collector's work. Its pods, where it has any:"
+        }
+        (ObstacleKind::WebhookUnreachable { .. }, true) => "delete the webhook's configuration first:",
+        (ObstacleKind::WebhookUnreachable { .. }, false) => {
+            "repair the webhook's service or, if its application is no longer installed, delete its configuration:"
+        }
+        (ObstacleKind::PolicyRefuses { lacks_parameters, .. }, _) => way_past(lacks_parameters).0,
+        (ObstacleKind::SchemaRefuses { .. }, _) => {
+            "make the objects satisfy the schema, or delete with --cascade=background, which changes none of them:"
+        }
+        (ObstacleKind::ApiUnavailable { .. }, true) => {
+            "delete the APIService first; objects that the API stores elsewhere are kept:"
+        }
+        (ObstacleKind::ApiUnavailable { .. }, false) => {
+            "repair the API's service or, if the API is no longer needed, delete its APIService:"
+        }
+    }
+}
+
+/// Commands that show or mend it.
+pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCommand> {
+    let (snapshot, commands) = (view.snapshot, view.commands());
+    match obstacle.kind {
+        ObstacleKind::ControllersAway { .. } => vec![view.kubectl.verb("get").args(SEE_MANAGER)],
+        ObstacleKind::SchemaRefuses { .. } => {
+            let invalid = obstacle.prevents.iter().filter(|id| snapshot.schema_fault(**id).is_some());
+            invalid.take(NAMED).filter_map(|id| commands.edit(*id)).collect()
+        }
+        ObstacleKind::PolicyRefuses { binding, lacks_parameters, .. } => {
+            commands.merge(binding, &way_past(lacks_parameters).1).into_iter().collect()
+        }
+        kind => commands.about("delete", kind.object()).into_iter().collect(),
+    }
+}

@@ -1,0 +1,492 @@
+//! What to do now: the section *Next* of a plan, for people and for programs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use crate::{
+    command_line::{ShellCommand, object_word},
+    model::{Gap, GapKind, ObjectId, Symbol, effects::EffectKind, gaps::each_once},
+    plan::{Note, NoteKind, Outcome, Summary},
+    render::sections::Said,
+    server::Propagation,
+    simulate::{BlockedBy, FinalizerController, State, converter, foreign_spec_finalizers},
+    wording::{count, named, thousands},
+};
+
+use super::{
+    PlanView,
+    forbidden::{commands, remedy},
+};
+
+/// At most this many causes of stuck objects are shown.
+const NAMED_CAUSES: usize = 2;
+/// A command names at most this many targets.
+const MOST_TARGETS: usize = 5;
+
+/// A step of what to do now.
+#[derive(Debug, Serialize)]
+pub(super) struct StepJson {
+    /// In words; absent if the commands say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    what: Option<String>,
+    /// It is done instead of the step before it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    instead: bool,
+    /// What does it, or shows it, for a shell.
+    commands: Vec<String>,
+}
+
+/// The section *Next*, for programs.
+pub(super) fn steps(view: &PlanView<'_>) -> Vec<StepJson> {
+    let mut steps: Vec<StepJson> = Vec::new();
+    for said in what_next(view) {
+        let lines = match said {
+            Said::Text(text) | Said::Lines(text, _) => {
+                let what = text.trim_end_matches(':');
+                let other = what.strip_prefix("or ");
+                let what = Some(other.unwrap_or(what).to_owned());
+                steps.push(StepJson { what, instead: other.is_some(), commands: Vec::new() });
+                continue;
+            }
+            Said::Command(line) => vec![line],
+            Said::Together(each, _) => each,
+        };
+        match steps.last_mut() {
+            Some(step) => step.commands.extend(lines),
+            None => steps.push(StepJson { what: None, instead: false, commands: lines }),
+        }
+    }
+    steps
+}
+
+pub(super) fn what_next(view: &PlanView<'_>) -> Vec<Said> {
+    if view.is_sweep() { next_after_sweep(view) } else { next(view) }
+}
+
+/// What to do now.
+fn next(view: &PlanView<'_>) -> Vec<Said> {
+    let request = &view.plan.request;
+    let obstacles = mend_obstacles(view);
+    if !obstacles.is_empty() {
+        return keep_data(view).into_iter().chain(obstacles).chain(delete_first(view)).collect();
+    }
+    let is_leaving = |target: &ObjectId| view.snapshot.object(*target).terminating();
+    if view.plan.outcomes.is_empty() || request.targets.iter().all(is_leaving) {
+        let first = read_first(view).map(Said::from);
+        return first.into_iter().chain(keep_data(view)).chain(explain_what_waits(view)).collect();
+    }
+    if !view.plan.stuck() {
+        let first = delete_first(view);
+        if view.to_be_done || !first.is_empty() {
+            return if view.to_be_done { Vec::new() } else { keep_data(view).into_iter().chain(first).collect() };
+        }
+        if let Some(first) = read_first(view) {
+            return vec![Said::from(first)];
+        }
+        if !view.gates.is_empty() {
+            let mut said = keep_data(view);
+            said.push(Said::from("plan again, with --keep for what must stay, or without the gate"));
+            return said;
+        }
+        let command = delete_command(view, request.propagation);
+        let saves = saved_in_vain(view)
+            .map(|what| format!("no policy keeps {what}. This command saves everything first, then deletes it:"));
+        let mut said = keep_data(view);
+        if command.is_some() {
+            let then =
+                (!said.is_empty()).then(|| "then delete; an archive has objects, and no volume's data:".to_owned());
+            said.extend(saves.or(then).map(Said::from));
+        }
+        said.extend(command);
+        return said;
+    }
+    let mut said = keep_data(view);
+    said.extend(delete_first(view));
+    said.extend(causes(view));
+    let stuck = |summary: &Summary| summary.stuck + summary.stuck_later;
+    let better = view.instead.iter().find(|(propagation, summary)| {
+        *propagation == Propagation::Background && stuck(summary) < stuck(&view.plan.summary)
+    });
+    let better = better.and_then(|(propagation, summary)| Some((summary, delete_command(view, *propagation)?)));
+    if let Some((summary, command)) = better {
+        let rest = if stuck(summary) == 0 { "nothing".to_owned() } else { format!("only {}", stuck(summary)) };
+        let begin = if said.is_empty() { "" } else { "or " };
+        said.push(Said::from(format!("{begin}delete it in the background: {rest} is stuck then")));
+        said.push(command);
+    }
+    if said.is_empty() {
+        said.push(Said::from("run kubectl gc tree to see which objects block it"));
+    }
+    said
+}
+
+/// What to read before a target that orphans its dependents is deleted again, in another way: it would go, and the
+/// collector would delete those that still refer to it (R1.21).
+fn read_first(view: &PlanView<'_>) -> Option<String> {
+    if view.plan.request.propagation == Propagation::Orphan {
+        return None;
+    }
+    let orphans = |id: &ObjectId| {
+        let object = view.snapshot.object(*id);
+        object.terminating() && object.finalizers.contains(&Symbol::ORPHAN)
+    };
+    let orphaning: Vec<ObjectId> = view.plan.request.targets.iter().copied().filter(orphans).collect();
+    let hidden: Vec<String> =
+        each_once(&view.snapshot.may_hide(&orphaning)).into_iter().map(|gap| gap.resource).collect();
+    (!hidden.is_empty())
+        .then(|| format!("read first what may still refer to {}: {}", view.name(orphaning[0]), named(&hidden)))
+}
+
+/// What mends the obstacles, or prevents them.
+fn mend_obstacles(view: &PlanView<'_>) -> Vec<Said> {
+    let mut said: Vec<Said> = Vec::new();
+    for obstacle in &view.plan.obstacles {
+        let remedy = remedy(obstacle);
+        if !said.iter().any(|said| matches!(said, Said::Text(text) if text == remedy)) {
+            said.push(Said::from(remedy));
+        }
+        // A configuration may have several webhooks that can't be reached.
+        for command in commands(view, obstacle) {
+            let command = command.to_string();
+            if !said.iter().any(|said| matches!(said, Said::Command(line) if *line == command)) {
+                said.push(Said::Command(command));
+            }
+        }
+    }
+    said
+}
+
+/// How to find out what a target waits for that is being deleted already.
+fn explain_what_waits(view: &PlanView<'_>) -> Vec<Said> {
+    let terminating = |target: &&ObjectId| view.snapshot.object(**target).terminating();
+    let first = view.plan.request.targets.iter().find(terminating).filter(|_| !view.is_sweep());
+    let explain = first.and_then(|target| {
+        let namespace = view.snapshot.namespace(*target);
+        view.kubectl.plugin("explain").arg(kubectl_name(view, *target)?).in_namespace(namespace)
+    });
+    explain.iter().flat_map(|command| [Said::from("see what it waits for:"), Said::command(command)]).collect()
+}
+
+/// What to do after a sweep that leaves objects; empty if it leaves none.
+fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
+    let obstacles = mend_obstacles(view);
+    if !obstacles.is_empty() {
+        return keep_data(view).into_iter().chain(obstacles).collect();
+    }
+    let mut said: Vec<Said> = Vec::new();
+    said.extend(causes(view));
+    if view.stuck().any(|outcome| outcome.waits_for.iter().any(|other| !view.may_touch(*other))) {
+        let begin = if said.is_empty() { "" } else { "or " };
+        said.push(Said::from(format!(
+            "{begin}let the sweep change the blocking objects, too: run kubectl gc sweep without -n and TARGETs"
+        )));
+    }
+    if said.is_empty() && view.plan.stuck() {
+        said.push(Said::from("run kubectl gc tree to see which objects block it"));
+    }
+    said
+}
+
+/// The controller that removes what blocks an object, if it runs, and goes in this delete.
+fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Option<&'v FinalizerController> {
+    view.plan.controllers.get(object, holder).filter(|controller| controller.goes)
+}
+
+/// What goes before a controller: whether nobody asked to delete it, that controller, and the namespace.
+type Before = (bool, String, Symbol);
+
+/// The order that works where controllers go in this delete whose finalizers are on other objects: those objects first,
+/// while their controllers run. What nobody asked to delete is to be planned: it may be worth more than its controller.
+fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
+    let commands = view.commands();
+    let mut by_controller: BTreeMap<Before, (Option<ObjectId>, Vec<ObjectId>)> = BTreeMap::new();
+    let is_abandoned = |note: &&Note| matches!(note.kind, NoteKind::Abandoned | NoteKind::PerhapsAbandoned);
+    let abandoned = view.plan.notes.iter().filter(is_abandoned).map(|note| note.object);
+    let held = abandoned.flat_map(|id| view.snapshot.object(id).finalizers.iter().map(move |of| (id, *of)));
+    let held = held.map(|(id, finalizer)| (true, id, BlockedBy::Finalizer(finalizer)));
+    let stays = |outcome: &&Outcome| matches!(outcome.state, Some(State::Stuck | State::Unknown));
+    let staying = view.first_end().filter(stays);
+    let staying = staying.flat_map(|outcome| outcome.held_by.iter().map(|holder| (false, outcome.object, *holder)));
+    for (is_unasked, object, holder) in staying.chain(held) {
+        let Some(controller) = goes_with(view, object, holder) else { continue };
+        let told = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
+        let place = view.snapshot.object(object).namespace;
+        let (idle, objects) = by_controller.entry((is_unasked, told, place)).or_default();
+        *idle = controller.idle;
+        objects.push(object);
+    }
+    let mut said = Vec::new();
+    for ((is_unasked, controller, namespace), (idle, mut objects)) in by_controller {
+        if let Some(start) = idle.and_then(|workload| commands.scale_up(workload)) {
+            said.extend([Said::from(format!("start {controller} first:")), Said::command(start)]);
+        }
+        objects.dedup();
+        let words = objects.iter().take(MOST_TARGETS).map(|object| kubectl_name(view, *object));
+        let archive = objects.first().map(|first| archive_of(view, *first)).filter(|_| !is_unasked);
+        let verb = if is_unasked { "plan" } else { "delete" };
+        let command = words.collect::<Option<Vec<String>>>().and_then(|words| {
+            view.kubectl.plugin(verb).args(words).args(archive).in_namespace(view.snapshot.text(namespace))
+        });
+        let more = match objects.len().saturating_sub(MOST_TARGETS) {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        said.push(Said::from(match is_unasked {
+            true => {
+                let these = match objects.as_slice() {
+                    [one] => view.name(*one),
+                    all => count(all.len(), "object", "objects"),
+                };
+                format!("if {these} must go, too: delete first, while {controller} runs; see what that takes along:")
+            }
+            false => format!("delete first{more}, while {controller} runs to remove the finalizers:"),
+        }));
+        said.extend(command.as_ref().map(Said::command));
+        said.push(Said::from("then plan again"));
+    }
+    said
+}
+
+/// Whether nobody can read it, because a stored object can't be decoded.
+fn is_undecodable(gap: &Gap) -> bool {
+    gap.reason.kind() == GapKind::Undecodable
+}
+
+/// How to find out why nobody can read these.
+fn make_readable(view: &PlanView<'_>, what: &str) -> [Said; 2] {
+    let text = format!("see how the API server can read {what} again, mend that, then plan again:");
+    [Said::from(text), Said::command(view.kubectl.plugin("doctor"))]
+}
+
+/// What would resolve each cause of stuck objects: a finalizer's controller, or a force delete if the kubelet is gone.
+fn causes(view: &PlanView<'_>) -> Vec<Said> {
+    let again = if view.is_sweep() { "sweep" } else { "plan" };
+    let mut known: Vec<&str> = Vec::new();
+    let mut said: Vec<Said> = Vec::new();
+    let finished: BTreeSet<ObjectId> = view.stuck().flat_map(|outcome| view.finished_pods(outcome)).collect();
+    let finished: Vec<ObjectId> = finished.into_iter().collect();
+    if !finished.is_empty() {
+        let pods = if finished.len() == 1 { "the finished pod" } else { "the finished pods" };
+        let together = [view.plan.request.targets.as_slice(), &finished].concat();
+        match command_about(view, "plan", &together).filter(|_| !view.is_sweep()) {
+            Some(command) => said.extend([Said::from(format!("plan it with {pods}:")), Said::command(&command)]),
+            None => said.push(Said::from(format!("delete {pods}, too"))),
+        }
+    }
+    for outcome in view.stuck() {
+        for holder in &outcome.held_by {
+            let what = holder.name(view.snapshot);
+            if known.contains(&what) || matches!(what, "foregroundDeletion" | "orphan") {
+                continue;
+            }
+            known.push(what);
+            let object = view.name(outcome.object);
+            let mut say = |text: String| said.push(Said::from(text));
+            match holder {
+                BlockedBy::Finalizer(Symbol::DEFINITION) if outcome.waits_for.is_empty() => {
+                    let plural = view.snapshot.name(outcome.object);
+                    let mut gaps = view.snapshot.gaps.iter().filter(|gap| gap.resource == plural);
+                    let spoilt = gaps.any(is_undecodable);
+                    match converter(view.snapshot, outcome.object).filter(|_| !spoilt) {
+                        Some(webhook) => {
+                            say(format!("repair the conversion webhook of {object}, {webhook}, then plan again"));
+                        }
+                        None => said.extend(make_readable(view, &format!("the instances of {object}"))),
+                    }
+                }
+                BlockedBy::Finalizer(Symbol::DEFINITION) => {}
+                BlockedBy::Finalizer(_) => {
+                    let waits = !outcome.waits_for.is_empty() || outcome.held_by.contains(&BlockedBy::Kubelet);
+                    let controller = view.plan.controllers.get(outcome.object, *holder);
+                    said.extend(start_controller(view, outcome.object, *holder, controller, waits, again));
+                }
+                BlockedBy::Kubelet => said.push(no_kubelet(&object)),
+                BlockedBy::Unreadable(_) if what.contains('/') => {
+                    say(format!("repair the API {what}, or delete its APIService if the API is no longer needed"));
+                }
+                BlockedBy::Unreadable(gap) if view.snapshot.gaps.get(*gap).is_some_and(is_undecodable) => {
+                    said.extend(make_readable(view, what));
+                }
+                BlockedBy::Unreadable(_) => say(format!("repair the conversion webhook of {what}")),
+                BlockedBy::SpecFinalizers => {
+                    let others = foreign_spec_finalizers(view.snapshot, outcome.object);
+                    if !others.is_empty() {
+                        say(format!(
+                            "check that the controller that removes {} from spec.finalizers of {object} is running, \
+                             then {again} again",
+                            others.join(", ")
+                        ));
+                    }
+                }
+                // The obstacle's own remedy says more.
+                BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_) => {}
+                BlockedBy::Said => said.extend(explain_what_waits(view)),
+            }
+            if texts(&said) >= NAMED_CAUSES {
+                return said;
+            }
+        }
+    }
+    let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
+    for (object, holder) in later.flat_map(|it| it.blockers.iter().map(|holder| (it.object, *holder))) {
+        if holder == BlockedBy::Kubelet && !known.contains(&"kubelet") {
+            known.push("kubelet");
+            said.push(no_kubelet(&view.name(object)));
+        }
+        let new = holder.finalizer().is_some() && !known.contains(&holder.name(view.snapshot));
+        if new && texts(&said) < NAMED_CAUSES {
+            known.push(holder.name(view.snapshot));
+            let controller = view.plan.then.as_ref().and_then(|then| then.controllers.get(object, holder));
+            said.extend(start_controller(view, object, holder, controller, false, again));
+        }
+    }
+    said
+}
+
+/// How many things are said to do.
+fn texts(said: &[Said]) -> usize {
+    said.iter().filter(|said| matches!(said, Said::Text(_))).count()
+}
+
+/// What to do about a pod whose kubelet is silent.
+fn no_kubelet(pod: &str) -> Said {
+    Said::from(format!("if the node of {pod} will not come back, delete the pod with --force"))
+}
+
+/// How to have a finalizer removed by its controller; empty if that runs, goes in this delete, or `waits` for what else
+/// blocks the object.
+fn start_controller(
+    view: &PlanView<'_>,
+    object: ObjectId,
+    holder: BlockedBy,
+    controller: Option<&FinalizerController>,
+    waits: bool,
+    again: &str,
+) -> Vec<Said> {
+    let (what, named) = (holder.name(view.snapshot), view.name(object));
+    // `delete_first` has the order for those that go.
+    if controller.is_some_and(|controller| controller.goes || controller.runs()) {
+        return Vec::new();
+    }
+    let is_built_in = holder.controller(view.snapshot, object).is_some() && controller.is_none();
+    if is_built_in && waits {
+        return Vec::new();
+    }
+    let away = controller.filter(|controller| controller.is_away());
+    let told = away.and_then(|controller| controller.told(view.snapshot));
+    let commands = view.commands();
+    let scale = away.and_then(|controller| controller.idle).and_then(|workload| commands.scale_up(workload));
+    let perhaps = controller.filter(|controller| !controller.is_away()).and_then(|it| it.may_be.first().copied());
+    if let (Some(workload), None) = (perhaps, &told) {
+        let workload_name = view.name_below(workload, object);
+        let text = format!("see whether {workload_name} removes {what} from {named}, then {again} again:");
+        return [Said::from(text)].into_iter().chain(commands.logs(workload).as_ref().map(Said::command)).collect();
+    }
+    let text = match (told, &scale) {
+        (Some(told), Some(_)) => format!("start {told}, which removes {what} from {named}, then {again} again:"),
+        (Some(told), None) => {
+            format!("install or start {told} again, which removes {what} from {named}, then {again} again")
+        }
+        (None, _) => format!(
+            "check that the controller that removes {what} is running ({named} has this finalizer), then {again} again"
+        ),
+    };
+    [Said::from(text)].into_iter().chain(scale.as_ref().map(Said::command)).collect()
+}
+
+/// How to keep the data of volumes that go with their claims.
+fn keep_data(view: &PlanView<'_>) -> Vec<Said> {
+    let losses = view.plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
+    let commands = view.commands();
+    let holders = losses.flat_map(|effect| effect.related.iter().copied().chain([effect.object]));
+    let volumes: BTreeSet<ObjectId> = holders.filter(|id| commands.holds_data(*id)).collect();
+    let some: Vec<ObjectId> = volumes.iter().copied().take(MOST_TARGETS).collect();
+    let each = some.iter().filter_map(|volume| commands.retain(*volume));
+    let each: Vec<String> = each.map(|command| command.to_string()).collect();
+    if each.is_empty() {
+        return Vec::new();
+    }
+    let which = match volumes.len() {
+        1 => "its volume".to_owned(),
+        all if all > MOST_TARGETS => format!("each of {} volumes", thousands(all)),
+        _ => "the volumes".to_owned(),
+    };
+    let text = match volumes.iter().all(|id| commands.is_volume(*id)) {
+        true => format!("to keep the data, set the reclaim policy of {which} to Retain first:"),
+        false => "to keep the data, set the policy of what holds it to Retain first:".to_owned(),
+    };
+    let together = commands.retain_all(&some).filter(|_| each.len() > 1);
+    let retain = match together {
+        Some(command) => vec![Said::Together(each, command.to_string())],
+        None => each.into_iter().map(Said::Command).collect(),
+    };
+    [Said::Text(text)].into_iter().chain(retain).collect()
+}
+
+/// What the user wants to keep with a policy that keeps none of it.
+fn saved_in_vain(view: &PlanView<'_>) -> Option<&'static str> {
+    let note = view.plan.notes.iter().find(|note| note.kind.saves_nothing(view.plan.request.propagation))?;
+    Some(if note.kind == NoteKind::DefinitionIgnoresPolicy {
+        "the instances of a CRD"
+    } else {
+        "what is in a namespace"
+    })
+}
+
+/// Whether the API server ignores the policy for every target.
+fn is_policy_ignored(view: &PlanView<'_>) -> bool {
+    let is_ignored = |target: &ObjectId| {
+        let mut notes = view.plan.notes.iter().filter(|note| note.object == *target);
+        notes.any(|note| note.kind == NoteKind::DefinitionIgnoresPolicy)
+    };
+    view.plan.request.targets.iter().all(is_ignored)
+}
+
+/// The planned delete as a command, which writes an archive first where the plan says that something is lost; `None` if
+/// an object's name is one that no API server accepts.
+fn delete_command(view: &PlanView<'_>, propagation: Propagation) -> Option<Said> {
+    let targets = &view.plan.request.targets;
+    let grace = view.plan.request.grace.map(|grace| match grace {
+        0 => "--force".to_owned(),
+        seconds => format!("--grace-period={seconds}"),
+    });
+    let counts = view.verdict().counts;
+    let saves = saved_in_vain(view).is_some() || counts.data_lost + counts.external > 0;
+    let archive = targets.first().filter(|_| saves).map(|first| archive_of(view, *first));
+    let policy = format!("--propagation={}", propagation.name().to_lowercase());
+    let policy = (!is_policy_ignored(view)).then_some(policy);
+    let keep = view.kept.iter().flat_map(|kept| &kept.asked).map(|text| format!("--keep={text}"));
+    let flags: Vec<String> = policy.into_iter().chain(keep).chain(grace).chain(archive).collect();
+    Some(match command_about(view, "delete", targets) {
+        Some(command) => Said::command(command.args(flags)),
+        None if targets.iter().all(|target| kubectl_name(view, *target).is_some()) => {
+            let archive = if saves { ", with --archive=FILE" } else { "" };
+            Said::from(format!("to do it, write delete in place of plan{archive}"))
+        }
+        None => return None,
+    })
+}
+
+/// The flag that writes an archive, called after an object.
+fn archive_of(view: &PlanView<'_>, object: ObjectId) -> String {
+    format!("--archive={}.yaml", view.snapshot.name(object))
+}
+
+/// A command of this plugin about objects, if one namespace has them all, and there are not too many.
+fn command_about(view: &PlanView<'_>, verb: &'static str, objects: &[ObjectId]) -> Option<ShellCommand> {
+    let mut namespaces: Vec<&str> = objects.iter().map(|object| view.snapshot.namespace(*object)).collect();
+    namespaces.retain(|namespace| !namespace.is_empty());
+    namespaces.dedup();
+    if namespaces.len() > 1 || objects.len() > MOST_TARGETS {
+        return None;
+    }
+    let words: Option<Vec<String>> = objects.iter().map(|object| kubectl_name(view, *object)).collect();
+    view.kubectl.plugin(verb).args(words?).in_namespace(namespaces.first().unwrap_or(&""))
+}
+
+/// `deployments.apps/web`
+fn kubectl_name(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+    let resource = view.snapshot.resource(object);
+    object_word(&resource.plural, &resource.group, view.snapshot.name(object))
+}
