@@ -130,14 +130,7 @@ struct Target {
 
 impl Target {
     fn of(snapshot: &Snapshot, id: ObjectId) -> Self {
-        let identity = Identity::of(snapshot, id);
-        let object = RawObject {
-            namespace: identity.namespace.clone().into(),
-            name: identity.name.clone().into(),
-            uid: identity.uid.clone().into(),
-            ..RawObject::default()
-        };
-        Target { identity, gone: ObjectEvent { resource: snapshot.object(id).resource, object, gone: true } }
+        Target { identity: Identity::of(snapshot, id), gone: ObjectEvent::of_gone(snapshot, id) }
     }
 
     fn resource(&self) -> ResourceId {

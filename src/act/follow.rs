@@ -25,8 +25,7 @@ use crate::{
 
 use super::{
     delete::Sent,
-    look::{Poller, fetch},
-    polled::Polled,
+    look::{Polled, Poller, fetch},
 };
 
 /// The state is judged once nothing of the plan has moved for this long. Events of different resources overtake each

@@ -442,10 +442,7 @@ impl<'a> KeptObject<'a> {
     }
 
     fn path(&self, object: ObjectId) -> Result<ObjectPath, Failure> {
-        let found = self.snapshot.object(object);
-        let resource = self.snapshot.resources.get(found.resource);
-        let (namespace, name) = (self.snapshot.text(found.namespace), self.snapshot.text(found.name));
-        path::of_object(resource, namespace, name).ok_or(Failure::InvalidName)
+        path::of(self.snapshot, object).ok_or(Failure::InvalidName)
     }
 }
 

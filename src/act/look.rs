@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    mem,
     time::{Duration, Instant},
 };
 
@@ -9,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     cluster::{Connection, LostWatch},
-    model::{Coordinate, Identity, ObjectEvent, ObjectId, RawObject, RecheckResult, ResourceId, Snapshot},
+    model::{Coordinate, Identity, ObjectEvent, ObjectId, RecheckResult, ResourceId, Snapshot},
     simulate::Needs,
 };
 
@@ -152,24 +153,44 @@ fn find(snapshot: &Snapshot, uid: &str) -> Option<ObjectId> {
 
 /// The events by which a watch would have reported this result.
 fn sightings(snapshot: &Snapshot, id: ObjectId, again: RecheckResult) -> Vec<ObjectEvent> {
-    let object = snapshot.object(id);
-    let resource = object.resource;
-    let text = |symbol| snapshot.text(symbol).to_owned().into();
-    // It needs no resourceVersion: no later event can be about this uid.
-    let gone = || ObjectEvent {
-        resource,
-        object: RawObject {
-            namespace: text(object.namespace),
-            name: text(object.name),
-            uid: text(object.uid),
-            ..RawObject::default()
-        },
-        gone: true,
-    };
+    let resource = snapshot.object(id).resource;
+    let gone = || ObjectEvent::of_gone(snapshot, id);
     match again {
         RecheckResult::Changed(raw) => vec![ObjectEvent { resource, object: raw, gone: false }],
         RecheckResult::Gone => vec![gone()],
         RecheckResult::Replaced(raw) => vec![gone(), ObjectEvent { resource, object: raw, gone: false }],
         RecheckResult::Same | RecheckResult::Unanswered(_) => Vec::new(),
+    }
+}
+
+/// How long more are waited for.
+const TOGETHER: Duration = Duration::from_secs(1);
+
+/// Resources that are listed because their watches fail, and are still to be told, each with the reason: together,
+/// because what fails for one cause fails within a moment.
+#[derive(Debug, Default)]
+pub(super) struct Polled {
+    found: Vec<(String, String)>,
+    since: Option<Instant>,
+}
+
+impl Polled {
+    pub(super) fn add(&mut self, resource: String, reason: String) {
+        self.found.push((resource, reason));
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    /// When to tell; `None` if there is nothing.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.since.map(|since| since + TOGETHER)
+    }
+
+    /// What is to be told now; all of it if no more is waited for.
+    pub(super) fn take(&mut self, all: bool) -> Vec<(String, String)> {
+        if !all && self.due().is_some_and(|due| due > Instant::now()) {
+            return Vec::new();
+        }
+        self.since = None;
+        mem::take(&mut self.found)
     }
 }

@@ -18,14 +18,12 @@ mod look;
 mod owner_events;
 #[cfg(test)]
 mod owner_events_tests;
-mod polled;
 mod probe;
 #[cfg(test)]
 mod probe_tests;
 mod request;
 mod restore;
 mod sweep;
-mod unpatchable;
 mod update;
 
 pub use access::{Access, Denied, Verdicts, review, user_name};
@@ -36,10 +34,10 @@ pub(crate) use hold::{find_hold, list_holds, look};
 pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};
 pub(crate) use look::fetch;
 pub use owner_events::OwnerEventRecorder;
-pub use probe::{Probe, ProbeError, probe, probe_until};
+pub use probe::{Probe, ProbeError, probe};
 pub use restore::{Mode, restore};
 pub use sweep::{
     CompletedWrite, Coverage, Failed, QueueName, Settings, SweepEvent, SweepObserver, SweepStatus, Sweeper, SyncStatus,
     What, WriteFailure, keep_sweeping,
 };
-pub(crate) use unpatchable::unpatchable;
+pub(crate) use update::unpatchable;

@@ -2,13 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    future,
     hash::{BuildHasher as _, RandomState},
-    pin::pin,
     time::{Duration, Instant},
 };
 
-use futures::future::{Either, select};
 use http::{Method, StatusCode};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use serde_json::Value;
@@ -86,17 +83,6 @@ pub enum ProbeError {
          the foreground; check whether it runs with --enable-garbage-collector=false"
     )]
     NotHeld,
-    /// The user called the probe off.
-    #[error(
-        "the probe was interrupted before a collector reacted; its ConfigMap {name} was removed from namespace \
-         {namespace}"
-    )]
-    CalledOff {
-        /// The namespace.
-        namespace: String,
-        /// The object's name.
-        name: String,
-    },
     /// The object could not be removed again.
     #[error(
         "{found}; ConfigMap {name} in namespace {namespace} could not be removed: {reason}; remove it with: \
@@ -132,35 +118,14 @@ fn what_to_do(reason: &str) -> &'static str {
 /// collector finishes, R1.10), and waits up to `patience` until it is gone.
 ///
 /// Leaves nothing behind: if no collector finishes the object, the probe deletes it again in the background (R1.21).
-/// Only a future that is dropped half-way leaves it: use [`probe_until`] to be able to stop. Needs create, get and
-/// delete on ConfigMaps.
+/// Only a future that is dropped half-way leaves it. Needs create, get and delete on ConfigMaps.
 ///
 /// # Errors
 /// When the object can't be created, deleted, read, or removed again.
 pub async fn probe(connection: &Connection, namespace: &str, patience: Duration) -> Result<Probe, ProbeError> {
-    probe_until(connection, namespace, patience, future::pending()).await
-}
-
-/// Like [`probe`], but stops waiting as soon as `called_off` is done (e.g. by an interrupt), and removes its object
-/// first.
-///
-/// # Errors
-/// Those of [`probe`], and [`ProbeError::CalledOff`].
-pub async fn probe_until(
-    connection: &Connection,
-    namespace: &str,
-    patience: Duration,
-    called_off: impl Future<Output = ()>,
-) -> Result<Probe, ProbeError> {
     let thrown = Throwaway::create(connection, namespace).await?;
-    let found = {
-        // From here on, every way out removes the object.
-        let (watching, called_off) = (pin!(thrown.watch(patience)), pin!(called_off));
-        match select(watching, called_off).await {
-            Either::Left((found, _)) => found,
-            Either::Right(((), _)) => Found::CalledOff,
-        }
-    };
+    // From here on, every way out removes the object.
+    let found = thrown.watch(patience).await;
     thrown.conclude(found).await
 }
 
@@ -172,7 +137,6 @@ enum Found {
     Released(Duration),
     NotCollected(Duration),
     NotHeld,
-    CalledOff,
     Failed {
         doing: &'static str,
         failure: Failure,
@@ -325,9 +289,6 @@ impl<'c> Throwaway<'c> {
             Found::Released(after) => Ok(Probe::Collected { after }),
             Found::NotHeld => Err(ProbeError::NotHeld),
             Found::NotCollected(waited) => Ok(Probe::NotCollected { waited, name: self.name.clone() }),
-            Found::CalledOff => {
-                Err(ProbeError::CalledOff { namespace: self.namespace.to_owned(), name: self.name.clone() })
-            }
             Found::Failed { doing, failure } => Err(ProbeError::Failed {
                 namespace: self.namespace.to_owned(),
                 name: self.name.clone(),
@@ -348,7 +309,6 @@ impl<'c> Throwaway<'c> {
                     Err(ProbeError::Failed { doing, reason, .. }) => {
                         format!("{doing} the test object failed: {reason}")
                     }
-                    Err(ProbeError::CalledOff { .. }) => "the probe was interrupted".to_owned(),
                     Err(error) => error.to_string(),
                 };
                 Err(self.left(found, still))

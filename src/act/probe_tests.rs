@@ -7,11 +7,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::probe::*;
 use crate::cluster::{
     Connection,
     testing::{RecordedRequest, Say, absent, json as say, mix_ups, serve},
 };
+
+use super::probe::*;
 
 /// For events that never come.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -328,21 +329,6 @@ async fn what_a_webhook_holds_is_told() {
         command.to_string(),
         format!(r#"kubectl patch configmap/{name} -n shop --type=merge -p '{{"metadata":{{"finalizers":null}}}}'"#)
     );
-}
-
-#[tokio::test]
-async fn a_probe_that_is_called_off_cleans_up() {
-    let (connection, store) = server(Store::default(), |_, _| None).await;
-    let watched = store.clone();
-    let called_off = async move {
-        while !watched.lock().unwrap().log.iter().any(|done| done == "look") {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    let error = probe_until(&connection, "shop", LONG, called_off).await.unwrap_err();
-    assert!(matches!(error, ProbeError::CalledOff { .. }), "{error:?}");
-    let log = is_left_clean(&store);
-    assert_eq!([&log[..3], &log[log.len() - 1..]].concat(), ["create", "Foreground", "look", "Background"]);
 }
 
 /// The test object isn't collected because of an answer about another object.

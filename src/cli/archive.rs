@@ -1,14 +1,14 @@
 //! `kubectl gc archive`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{
-    command_line::Kubectl,
-    model::Mapping,
+    archive::{Header, header_of},
+    command_line::{Kubectl, ShellCommand, object_word},
+    model::{Mapping, ObjectId, Snapshot},
     operations::{
         Discovered, LiveSession, OperationError, ReadScope,
-        archive::{ArchiveConfig, Archived, archive},
-        archiving::{Archiving, of_content},
+        archive::{ArchiveConfig, Archived, Archiving, archive, of_content},
     },
     render::{escape::visible, words::plural},
     wording::{count, thousands},
@@ -16,6 +16,7 @@ use crate::{
 
 use super::{
     args::{ArchiveArgs, GlobalArgs, TargetArgs},
+    connection::ConnectionArgs,
     report::{Report, heading},
 };
 
@@ -88,4 +89,38 @@ fn describe(session: &LiveSession, archived: &Archived, archiving: &Archiving, k
         out.push(b'\n');
     }
     Report::of(out).with_gaps(&goes.hidden)
+}
+
+/// What is said of the archives among these files: where, when and for which delete each was written.
+pub(super) fn told(from: &[String]) -> Vec<String> {
+    from.iter().filter_map(|path| Some(one(path, &header_of(Path::new(path))?))).collect()
+}
+
+fn one(path: &str, header: &Header) -> String {
+    let place = [header.context.as_str(), header.server.as_str()].into_iter().find(|name| !name.is_empty());
+    let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
+    let delete = match header.targets.as_slice() {
+        [] => String::new(),
+        [first, rest @ ..] => {
+            let namespace = first.namespace.as_ref().map(|name| format!(" -n {name}")).unwrap_or_default();
+            let more = match rest.len() {
+                0 => String::new(),
+                more => format!(" and {}", count(more, "other target", "other targets")),
+            };
+            let policy = header.propagation.to_lowercase();
+            format!(", before a delete ({policy}) of {}/{}{namespace}{more}", first.kind, first.name)
+        }
+    };
+    format!("{path} is an archive: objects as they were{place} at {}{delete}. They may be gone by now.", header.time)
+}
+
+/// The command that brings an object back from the only file that was read, if that is an archive.
+pub(super) fn bring_back(from: &[String], snapshot: &Snapshot, id: ObjectId) -> Option<ShellCommand> {
+    let [path] = from else { return None };
+    let header = header_of(Path::new(path))?;
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    let word = object_word(&resource.plural, &resource.group, snapshot.text(object.name))?;
+    let kubectl = ConnectionArgs::default().kubectl_in(&header.context);
+    Some(kubectl.plugin("restore").file(path).args([word]))
 }

@@ -5,9 +5,8 @@ use crate::{
     model::Identity,
     operations::{
         ClusterConfig, OperationError,
-        cancel::{Cancel, CancelConfig},
-        hold::{HoldOutcome, HoldResult},
-        question::{Answer, Question, Terminal as _},
+        approve::{Answer, Question, Terminal as _},
+        hold::{Cancel, CancelConfig, HoldOutcome, HoldResult},
     },
     render::{header::header, hold::HoldView},
     wording::count,
@@ -16,8 +15,8 @@ use crate::{
 use super::{
     args::{CancelArgs, GlobalArgs},
     output::Printer,
-    prompt::StdTerminal,
     report::{Exit, Report, heading},
+    terminal::StdTerminal,
 };
 
 /// Finds the holds, asks, and takes them back.

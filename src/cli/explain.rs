@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    doctor::{Explanation, Limit},
+    doctor::{Explanation, Limit, Vanished, vanished},
     graph::OwnerGraph,
     model::Snapshot,
     operations::{
@@ -11,28 +11,25 @@ use crate::{
         clock::SystemClock,
         evidence::read_evidence,
         examine::{Examination, ExaminationScope, Named},
+        targets::{Missing, TargetError, Why},
         usage,
     },
-    render::{explain::ExplainView, output::Format},
+    render::{escape::visible, explain::ExplainView, output::Format},
 };
 
 use super::{
-    archived,
-    args::{ExplainArgs, GlobalArgs},
-    at_once::AtOnce,
-    doctor::again,
+    archive,
+    args::{ExplainArgs, GlobalArgs, SourceArgs, TargetArgs},
+    doctor::{again, found},
     output::Printer,
-    report::{Exit, Report, heading},
-    vanished,
-    watch::found,
+    report::{Exit, Report, describe_error, heading},
+    screen::AtOnce,
 };
 
 /// Explains each target. Tells what is known of one that doesn't exist.
 pub(super) fn run(global: &GlobalArgs, args: &ExplainArgs) -> Result<Report, OperationError> {
     match explain(global, args) {
-        Err(error) if args.output.unwrap_or_default().is_text() => {
-            vanished::tell(global, &args.source, &args.evidence, error)
-        }
+        Err(error) if args.output.unwrap_or_default().is_text() => tell(global, &args.source, &args.evidence, error),
         other => other,
     }
 }
@@ -98,7 +95,7 @@ fn report(
     let out = printer.print(&view, || heading(snapshot, namespace, &args.source.from, ""))?;
     let mut report = Report::of(out).with_gaps(&view.gaps());
     let there = named.iter().filter(|_| !session.is_live()).filter_map(|named| named.find(snapshot));
-    for command in there.filter_map(|id| archived::bring_back(&args.source.from, snapshot, id)) {
+    for command in there.filter_map(|id| archive::bring_back(&args.source.from, snapshot, id)) {
         report.notes.push(format!("note: this restores it from the archive: {command}"));
     }
     for gone in named.iter().filter(|named| named.find(snapshot).is_none()) {
@@ -107,5 +104,60 @@ fn report(
         report.notes.push(format!("error: {kind}/{name} was deleted while it was examined"));
         report.exit = Exit::Failed;
     }
+    Ok(report)
+}
+
+/// What is known of the targets that an error calls absent, as a text; the error itself if it says something else.
+pub(super) fn tell(
+    global: &GlobalArgs,
+    source: &SourceArgs,
+    evidence: &[String],
+    error: OperationError,
+) -> Result<Report, OperationError> {
+    let missing: Vec<Missing> = match &error {
+        OperationError::Target(target) => match &**target {
+            TargetError::Missing(missing) => vec![(**missing).clone()],
+            TargetError::AllMissing(missing) => missing.clone(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    let absent: Vec<&Missing> = missing.iter().filter(|missing| missing.why == Why::Absent).collect();
+    if absent.is_empty() {
+        return Err(error);
+    }
+    let evidence = read_evidence(evidence)?;
+    let everything = TargetArgs { all_namespaces: true, ..TargetArgs::default() };
+    let Ok(session) = global.open(source, &everything, ReadScope::Everything) else {
+        return Err(error);
+    };
+    let snapshot = &session.snapshot;
+    let graph = OwnerGraph::new(snapshot);
+    let mut text = heading(snapshot, None, &source.from, "");
+    let mut anything_known = false;
+    for missing in absent {
+        let (plural, group) = missing.resource.split_once('.').unwrap_or((&missing.resource, ""));
+        let Some(resource) = snapshot.resources.by_group_plural(group, plural) else { continue };
+        let namespace = missing.namespace.as_deref().unwrap_or_default();
+        let events = session.is_live().then(|| session.events_about(namespace, &missing.name).ok());
+        let what = Vanished { resource, namespace, name: &missing.name };
+        let place = if namespace.is_empty() { String::new() } else { format!(" -n {namespace}") };
+        let kind = &snapshot.resources.get(resource).kind;
+        text.extend(format!("{kind}/{}{place} does not exist.\n", missing.name).into_bytes());
+        let lines = vanished(snapshot, &graph, what, events.as_ref().map(Option::as_deref), &evidence, snapshot.time());
+        anything_known |= !lines.is_empty();
+        for line in lines {
+            text.extend(format!("  {}\n", visible(&line)).into_bytes());
+        }
+    }
+    if !anything_known {
+        return Err(error);
+    }
+    let mut report = Report::of(text).with_gaps(&snapshot.gaps);
+    report.notes.push(format!("error: {}", describe_error(&error)));
+    if session.is_live() {
+        report.notes.push("note: --from=FILE looks into an archive or a snapshot from before".to_owned());
+    }
+    report.exit = Exit::Failed;
     Ok(report)
 }

@@ -3,12 +3,9 @@
 mod account;
 mod apply;
 mod archive;
-mod archived;
 pub mod args;
 mod arguments;
-mod at_once;
 mod cancel;
-mod colour;
 pub mod commands;
 pub mod completion;
 mod config;
@@ -17,31 +14,26 @@ mod delete;
 mod doctor;
 pub mod examples;
 mod explain;
-mod flags;
 mod follow;
 mod formats;
 mod open;
 mod output;
 mod plan;
 mod progress;
-mod prompt;
 mod reclaim;
 mod report;
 mod resources;
 mod restore;
-mod role;
+pub mod role;
 mod screen;
 mod snapshot;
 pub mod sweep;
+mod terminal;
 mod tree;
 mod tui;
 mod values;
-mod vanished;
 mod verbosity;
 mod version;
-mod warnings;
-mod watch;
-mod work_line;
 
 use std::io::{self, Write};
 
@@ -96,7 +88,7 @@ fn dispatch(cli: &Cli) -> Result<Report, OperationError> {
     }
     // The screen shows what is being done itself.
     if !matches!(cli.command, Command::Tui(_)) {
-        work_line::show();
+        progress::show_work();
     }
     let mut report = match &cli.command {
         Command::Tree(args) => tree::run(&cli.global, args),

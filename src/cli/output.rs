@@ -16,8 +16,8 @@ use crate::{
 
 use super::{
     args::{GlobalArgs, PrintArgs},
-    colour,
     report::{terminal_height, terminal_width},
+    terminal,
 };
 
 /// Prints one command's output.
@@ -34,7 +34,7 @@ pub(super) struct Printer {
 impl Printer {
     /// For standard output, folded, without ages.
     pub(super) fn new(global: &GlobalArgs, format: Option<Format>) -> Self {
-        let style = Style::new(colour::wanted(global.color, &io::stdout()));
+        let style = Style::new(terminal::is_coloured(global.color, &io::stdout()));
         let templates = global.printing.templates();
         let commands = ObjectCommands::of_cluster(&global.connection.kubectl());
         Printer { format: format.unwrap_or_default(), fold: true, now: None, templates, style, commands }

@@ -24,8 +24,7 @@ use crate::{
 
 use super::{
     apply,
-    args::{GlobalArgs, PlanArgs},
-    flags::grace_period,
+    args::{GlobalArgs, PlanArgs, grace_period},
     output::Printer,
     report::{Exit, Report, heading, print_data},
     tui,

@@ -1,21 +1,26 @@
 //! Reports on standard error how reading a cluster proceeds: a bar on a terminal, the server's warnings, and with `-v`
-//! each request.
+//! each request. Long work has a line on a terminal once it has taken a second.
 
 use std::{
+    collections::HashSet,
     io::{self, IsTerminal, Write},
-    sync::{Arc, LazyLock, OnceLock},
-    time::Duration,
+    sync::{Arc, Condvar, LazyLock, Mutex, OnceLock, PoisonError},
+    thread,
+    time::{Duration, Instant},
 };
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use owo_colors::OwoColorize as _;
 
 use crate::{
     cluster::{Exchange, Progress},
     model::Resource,
+    progress::{self, Show, Work},
     render::escape::visible,
+    wording::thousands,
 };
 
-use super::{args::ColorArg, colour, verbosity, warnings::Warnings};
+use super::{args::ColorArg, terminal, verbosity};
 
 /// All bars of this process, so that none is drawn over another, or over a line of text.
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
@@ -52,7 +57,7 @@ impl ReadProgress {
     /// For this level of `-v`.
     pub(super) fn new(level: i32, colour: ColorArg, warnings: Arc<Warnings>) -> Self {
         let on_terminal = io::stderr().is_terminal();
-        let coloured = colour::wanted(colour, &io::stderr());
+        let coloured = terminal::is_coloured(colour, &io::stderr());
         ReadProgress { on_terminal, level, coloured, warnings, bar: OnceLock::new() }
     }
 
@@ -101,5 +106,177 @@ impl Progress for ReadProgress {
         if self.warnings.is_news(text) {
             self.tell(&[visible(text).into_owned()]);
         }
+    }
+}
+
+/// A command that runs for months remembers no more than this many.
+const MOST: usize = 10_000;
+
+/// The warnings so far: each is told once, as in kubectl (client-go's `rest/warnings.go`).
+#[derive(Debug, Default)]
+pub(super) struct Warnings {
+    /// By the server.
+    told: Mutex<HashSet<String>>,
+    /// By this program. These are no warnings of the server, which `--warnings-as-errors` is about.
+    own: Mutex<HashSet<String>>,
+}
+
+impl Warnings {
+    /// The line to print; `None` if it was printed before.
+    pub(super) fn line(&self, text: &str, coloured: bool) -> Option<String> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= MOST || !told.insert(text.to_owned()) {
+            return None;
+        }
+        let text = visible(text);
+        Some(if coloured { format!("{} {text}", "Warning:".yellow().bold()) } else { format!("Warning: {text}") })
+    }
+
+    /// Whether this program has not said this before.
+    pub(super) fn is_news(&self, text: &str) -> bool {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
+    }
+
+    /// The error of `--warnings-as-errors`; `None` without warnings.
+    pub(super) fn as_error(&self) -> Option<String> {
+        match self.told.lock().unwrap_or_else(PoisonError::into_inner).len() {
+            0 => None,
+            1 => Some("1 warning received".to_owned()),
+            count => Some(format!("{count} warnings received")),
+        }
+    }
+}
+
+/// How long work may take before it is told of.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a line stays as it is.
+const BETWEEN: Duration = Duration::from_millis(200);
+
+/// Shows from now on how far long work is, if standard error is a terminal.
+pub(super) fn show_work() {
+    if io::stderr().is_terminal() {
+        progress::show(Box::<WorkLine>::default());
+    }
+}
+
+#[derive(Default)]
+struct WorkLine(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// What is being done, and since when.
+    work: Option<(Work, Instant)>,
+    /// The last work, and how long it took. A simulation is repeated until nothing is missing.
+    before: Option<(Work, Duration)>,
+    bar: Option<ProgressBar>,
+    is_drawing: bool,
+}
+
+impl Show for WorkLine {
+    fn begins(&self, work: Work) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.work = Some((work, Instant::now()));
+        if !state.is_drawing {
+            state.is_drawing = true;
+            let shared = self.0.clone();
+            thread::spawn(move || shared.draw());
+        }
+        self.0.changed.notify_all();
+    }
+
+    fn ends(&self, work: Work) {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let took = state.work.take().map_or(Duration::ZERO, |(_, since)| since.elapsed());
+        state.before = Some((work, took + state.took_before(work)));
+        if let Some(bar) = state.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl State {
+    /// How long the same work took just before.
+    fn took_before(&self, work: Work) -> Duration {
+        self.before.filter(|(before, _)| *before == work).map_or(Duration::ZERO, |(_, took)| took)
+    }
+}
+
+impl Shared {
+    /// Draws for as long as the process runs. It draws while it holds the lock, so nothing is drawn after the end.
+    fn draw(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let Some((work, since)) = state.work else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            if since.elapsed() + state.took_before(work) >= PATIENCE {
+                let (done, of) = progress::so_far();
+                state.bar.get_or_insert_with(|| bar("{msg}", 0)).set_message(line(work, done, of));
+            }
+            state = self.changed.wait_timeout(state, BETWEEN).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// How far it is, in words; `of` is 0 if nobody knows.
+fn line(work: Work, done: u64, of: u64) -> String {
+    let many = |number: u64| thousands(usize::try_from(number).unwrap_or(usize::MAX));
+    let megabytes = |bytes: u64| many(bytes.div_ceil(1_000_000));
+    match (work, of) {
+        (Work::Reading, 0) => format!("Reading files: {} MB", megabytes(done)),
+        (Work::Reading, of) => format!("Reading files: {} of {} MB", megabytes(done), megabytes(of)),
+        (Work::Simulating, 0) => format!("Simulating events: {} steps", many(done)),
+        (Work::Simulating, of) => format!("Simulating orders of events: {} of at most {} steps", many(done), many(of)),
+        (Work::LookingAgain, _) => format!("Looking whether it lasts: {done} s"),
+        (Work::Archiving, 0) => format!("Archiving: {} objects", many(done)),
+        (Work::Restoring, of) => format!("Restoring: {} of {} objects", many(done), many(of)),
+        (Work::Archiving, of) => format!("Archiving: {} of {} objects", many(done), many(of)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_warning_is_told_once() {
+        let warnings = Warnings::default();
+        assert!(warnings.is_news("old") && !warnings.is_news("old"));
+        assert_eq!(warnings.as_error(), None);
+        assert_eq!(warnings.line("a\u{202e}b", false).unwrap(), "Warning: a\\u{202e}b");
+        assert_eq!(warnings.line("a\u{202e}b", false), None);
+        assert_eq!(warnings.as_error().unwrap(), "1 warning received");
+        assert!(warnings.line("c", true).unwrap().ends_with("m c"));
+        assert_eq!(warnings.as_error().unwrap(), "2 warnings received");
+    }
+
+    #[test]
+    fn a_line_says_how_far_work_is() {
+        assert_eq!(line(Work::Reading, 1_500_000, 604_000_000), "Reading files: 2 of 604 MB");
+        assert_eq!(line(Work::Reading, 1, 0), "Reading files: 1 MB");
+        assert_eq!(line(Work::Simulating, 1_024, 0), "Simulating events: 1,024 steps");
+        let orders = "Simulating orders of events: 1,024 of at most 5,000,000 steps";
+        assert_eq!(line(Work::Simulating, 1_024, 5_000_000), orders);
+        assert_eq!(line(Work::Archiving, 12, 1_200), "Archiving: 12 of 1,200 objects");
+    }
+
+    #[test]
+    fn work_that_is_repeated_is_one() {
+        let shown = WorkLine::default();
+        let took = |work| shown.0.state.lock().unwrap().took_before(work);
+        for _ in 0..2 {
+            shown.begins(Work::Simulating);
+            thread::sleep(Duration::from_millis(2));
+            shown.ends(Work::Simulating);
+        }
+        assert!(took(Work::Simulating) >= Duration::from_millis(4));
+        assert_eq!(took(Work::Reading), Duration::ZERO);
     }
 }

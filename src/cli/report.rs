@@ -14,7 +14,7 @@ use crate::{
     render::{escape::visible, gaps, header::header, words::wrapped},
 };
 
-use super::archived;
+use super::archive;
 
 /// Says something on standard error.
 pub(super) fn say(line: &str) {
@@ -113,7 +113,7 @@ pub(super) fn print_data(data: &[u8]) -> io::Result<()> {
 /// the first line.
 pub(super) fn heading(snapshot: &Snapshot, namespace: Option<&str>, from: &[String], more: &str) -> Vec<u8> {
     let first = format!("{}{more}", header(snapshot, namespace, from));
-    let archives = archived::told(from);
+    let archives = archive::told(from);
     let width = terminal_width().unwrap_or(usize::MAX);
     let lines = iter::once(first).chain(archives.iter().map(|archive| visible(archive).into_owned()));
     let lines: Vec<String> = lines.flat_map(|line| wrapped(line.split(' '), width)).collect();

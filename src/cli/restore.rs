@@ -14,10 +14,8 @@ use crate::{
     command_line::ShellCommand,
     operations::{
         OperationError,
-        approve::{Approval, OnMissed, Policy, Proposal as _, View, approve},
-        question::Question,
-        restore::{Restore, to_write},
-        restore_request::RestoreRequest,
+        approve::{Approval, OnMissed, Policy, Proposal as _, Question, View, approve},
+        restore::{Restore, RestoreRequest, to_write},
     },
     render::{escape::visible, restore::RestoreView, style::Style},
     restore::{Archived, Restored},
@@ -26,10 +24,9 @@ use crate::{
 
 use super::{
     args::{DryRunArg, GlobalArgs, RestoreArgs},
-    colour,
     output::Printer,
-    prompt::StdTerminal,
     report::{Exit, Report},
+    terminal::{self, StdTerminal},
 };
 
 /// Restores the objects of an archive.
@@ -106,7 +103,7 @@ impl View<Restore> for RestoreReport<'_> {
         if self.args.consent.yes || restore.is_settled(foreseen) {
             return Ok(());
         }
-        let style = Style::new(colour::wanted(self.global.color, &io::stderr()));
+        let style = Style::new(terminal::is_coloured(self.global.color, &io::stderr()));
         let printer = Printer::new(self.global, self.args.output).text_in(style);
         let text = self.print(restore, Mode::ClientDryRun, foreseen, &printer)?;
         io::stderr().write_all(&text).and_then(|()| io::stderr().write_all(b"\n")).map_err(OperationError::Print)

@@ -6,14 +6,14 @@ use crate::{
     dump,
     graph::{OwnerGraph, unconfirmed_owners},
     model::{Object, ObjectId, Snapshot, facts::has_facts},
-    operations::{Discovered, OperationError, ReadScope, TargetConfig, question::Terminal as _},
+    operations::{Discovered, OperationError, ReadScope, TargetConfig, approve::Terminal as _},
     simulate::Needs,
 };
 
 use super::{
     args::{GlobalArgs, SnapshotArgs},
-    prompt::{StdTerminal, confirm},
     report::Report,
+    terminal::{StdTerminal, confirm},
 };
 
 /// Writes the cluster's metadata into one file.

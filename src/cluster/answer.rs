@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::model::RawObject;
 
-use super::{failure::Failure, json, protobuf};
+use super::{error::Failure, json, protobuf};
 
 /// Bytes that can't be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

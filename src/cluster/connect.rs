@@ -1,18 +1,24 @@
-//! Opens a connection. Sends nothing to the server: discovery, the first request, shows whether it answers.
+//! Opens a connection. Sends nothing to the server: discovery, the first request, shows whether it answers;
+//! and, with `--match-server-version`, whether the server has the version of kubectl, which this program is a plugin of.
 
-use std::sync::{Arc, OnceLock, atomic::AtomicBool};
+use std::{
+    process::{Command, Stdio},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
+    time::Duration,
+};
+
+use serde::Deserialize;
 
 use crate::model::{Origin, Resources, ServerVersion, well_known};
 
 use super::{
     ConnectionOptions, Progress,
     credentials::Clients,
-    discovery_cache::{self, DiscoveryCache},
-    error::{ConnectError, Endpoint, who_asks},
-    failure::Failure,
+    early::{DiscoveryCache, cache_folder},
+    error::{ConnectError, Endpoint, Failure, who_asks},
     kubeconfig::{self, Chosen},
-    rate::Rate,
-    request::Limits,
+    request::{JSON, Limits},
+    retry::Rate,
 };
 
 /// An open connection to one API server; a clone is the same connection.
@@ -49,7 +55,7 @@ impl Connection {
         let request_timeout = options.request_timeout;
         let user_agent = options.user_agent.clone();
         let options = options.clone();
-        let cache_folder = discovery_cache::folder(options.cache_dir.as_deref(), &kubeconfig::Process);
+        let folder = cache_folder(options.cache_dir.as_deref(), &kubeconfig::Process);
         // This reads files.
         let (chosen, endpoint) = tokio::task::spawn_blocking(move || Self::prepare(&options))
             .await
@@ -57,7 +63,7 @@ impl Connection {
         let scheme = chosen.config.cluster_url.scheme_str().unwrap_or("https").to_owned();
         let default_namespace = chosen.config.default_namespace.clone();
         let server_url = format!("{scheme}://{}", endpoint.server);
-        let cache = cache_folder.map(|folder| {
+        let cache = folder.map(|folder| {
             let authority = chosen.config.root_cert.as_deref();
             DiscoveryCache::of(&folder, &server_url, authority, &endpoint.who)
         });
@@ -186,6 +192,78 @@ fn host_and_port(url: &http::Uri) -> String {
         _ => 443,
     });
     format!("{}:{port}{}", url.host().unwrap_or_default(), url.path().trim_end_matches('/'))
+}
+
+/// How long to wait for the version. Nothing depends on it but a warning and the rules that differ by version, so a
+/// gateway that never answers `/version` must not hold up a command.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// What kubectl compares (client-go's `discovery.MatchesServerVersion`).
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    git_version: String,
+    #[serde(default)]
+    git_commit: String,
+    #[serde(default)]
+    git_tree_state: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Printed {
+    client_version: Version,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    #[serde(default)]
+    git_version: String,
+    #[serde(default)]
+    major: String,
+    #[serde(default)]
+    minor: String,
+}
+
+impl Connection {
+    /// The version of the server, which is asked once; `None` if it doesn't say.
+    pub(super) async fn server_version(&self) -> Option<ServerVersion> {
+        if let Some(known) = self.server_version.get() {
+            return known.clone();
+        }
+        let answer = tokio::time::timeout(LONGEST_WAIT, self.get("/version", JSON)).await;
+        let told =
+            answer.ok().and_then(Result::ok).and_then(|answer| serde_json::from_slice::<Told>(&answer.body).ok());
+        let version = told.and_then(|told| ServerVersion::read(&told.git_version, &told.major, &told.minor));
+        self.server_version.get_or_init(|| version).clone()
+    }
+
+    /// # Errors
+    /// The server's version differs from kubectl's, or one of them is unknown.
+    pub(crate) async fn require_version_of_kubectl(&self) -> Result<(), String> {
+        let client = tokio::task::spawn_blocking(of_kubectl).await.map_err(|error| error.to_string())?;
+        let client = client.map_err(|why| format!("which version the client has is unknown: {why}"))?;
+        let unknown = |why: String| format!("which version the server has is unknown: {why}");
+        let answer = self.get("/version", JSON).await.map_err(|failure| unknown(failure.to_string()))?;
+        let server: Version = serde_json::from_slice(&answer.body).map_err(|error| unknown(error.to_string()))?;
+        if server == client {
+            return Ok(());
+        }
+        let build = |version: &Version| match server.git_version == client.git_version {
+            true => format!("{} ({} {})", version.git_version, version.git_commit, version.git_tree_state),
+            false => version.git_version.clone(),
+        };
+        Err(format!("server version {} differs from client version {}", build(&server), build(&client)))
+    }
+}
+
+fn of_kubectl() -> Result<Version, String> {
+    let mut kubectl = Command::new("kubectl");
+    let ran = kubectl.args(["version", "--client", "--output=json"]).stdin(Stdio::null()).output();
+    let ran = ran.map_err(|error| format!("cannot run kubectl: {error}"))?;
+    let printed: Printed = serde_json::from_slice(&ran.stdout).map_err(|error| error.to_string())?;
+    Ok(printed.client_version)
 }
 
 #[cfg(test)]

@@ -11,8 +11,7 @@ use crate::model::{Gap, Resource, Resources, ServerVersion};
 use super::{
     Connection,
     answer::{Answer, Malformed},
-    error::ConnectError,
-    failure::Failure,
+    error::{ConnectError, Failure},
     path,
 };
 

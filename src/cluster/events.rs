@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::model::{NamedEvent, OwnerEvent};
 
-use super::{Connection, answer::Answer, failure::Failure, json, path, request::JSON};
+use super::{Connection, answer::Answer, error::Failure, json, path, request::JSON};
 
 /// The list to read. Events of the core group are all events: those of `events.k8s.io` are the same objects.
 const PATH: &str = "/api/v1/events";

@@ -8,14 +8,15 @@ use http_body_util::BodyExt as _;
 use kube::{Client, Config, client::Body};
 use percent_encoding::percent_decode_str;
 
+use crate::url;
+
 use super::{
-    credentials::headers::{basic, program},
-    failure::Failure,
+    credentials::{basic, program},
+    error::Failure,
     proxy,
     request::{CONNECT_TIMEOUT, within},
     transport,
 };
-use crate::url;
 
 /// How often a URL is asked for at most, and the pause in between.
 const TRIES: u32 = 3;

@@ -13,16 +13,13 @@
 
 mod answer;
 mod connect;
-mod count;
 mod credentials;
 mod discovery;
-mod discovery_cache;
 mod early;
 mod error;
 mod events;
 mod facts;
 mod facts_protobuf;
-mod failure;
 mod fetch;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
@@ -30,27 +27,18 @@ mod get_object;
 mod json;
 mod kubeconfig;
 mod list;
-mod look_up;
 mod options;
 mod pages;
 pub(crate) mod path;
 mod protobuf;
 mod proxy;
-mod rate;
-mod recheck;
-mod reclaim;
-mod related_facts;
 mod request;
 pub(crate) mod retry;
-mod select;
-mod server_version;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
 mod transport;
-mod warnings;
 mod watch;
-mod whole;
 
 use std::{sync::Arc, time::Duration};
 
@@ -58,18 +46,18 @@ use crate::model::Resource;
 
 pub(crate) use answer::Answer;
 pub use connect::Connection;
-pub use credentials::headers::program;
+pub use credentials::program;
 pub use early::EarlyLists;
+pub(crate) use error::Failure;
 pub use error::{ConnectError, Endpoint};
-pub(crate) use failure::Failure;
 pub(crate) use fetch::fetch;
+pub use get_object::Whole;
 pub use list::Wanted;
 pub use options::ConnectionOptions;
 #[cfg(feature = "cli")]
 pub(crate) use options::path as path_or_nothing;
 pub(crate) use request::METADATA;
 pub use watch::{Discoveries, FollowChanges, LostWatch, MonitorId, Monitors, WatchEvent, WatchUpdates, Watches};
-pub use whole::Whole;
 
 /// Which resources to list.
 #[derive(Clone, Debug, PartialEq, Eq)]

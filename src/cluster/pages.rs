@@ -1,16 +1,20 @@
-//! Reading a list page by page.
+//! Reading a list page by page; what only the server selects of one; and how long one is.
 
 use http::StatusCode;
+use serde_json::Value;
 
-use crate::bounded;
+use crate::{
+    bounded,
+    model::{Resource, ResourceId, Resources},
+};
 
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
     early::{EarlyLists, Get},
-    failure::Failure,
+    error::{ConnectError, Failure},
     path,
-    request::LARGEST_LIST,
+    request::{LARGEST_LIST, METADATA_LIST},
 };
 
 /// The size of the first page, as in kubectl: most lists are shorter.
@@ -131,13 +135,76 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// The uids of one resource's objects that match the selectors, as the server evaluates them. Without a namespace
+    /// (or for a cluster-scoped resource), of all objects.
+    ///
+    /// # Errors
+    /// The list cannot be read; for an invalid selector, with the server's message.
+    pub async fn select(
+        &self,
+        resources: &Resources,
+        resource: ResourceId,
+        namespace: Option<&str>,
+        labels: Option<&str>,
+        fields: Option<&str>,
+    ) -> Result<Vec<String>, ConnectError> {
+        let resource = resources.get(resource);
+        let selectors = [("labelSelector", labels), ("fieldSelector", fields)];
+        let query: Vec<String> = selectors
+            .into_iter()
+            .filter_map(|(name, selector)| Some(format!("{name}={}", path::encoded(selector?))))
+            .collect();
+        let read = |answer: &Answer, uids: &mut Vec<String>| {
+            answer.read_list(|object| {
+                if !object.uid.is_empty() {
+                    uids.push(object.uid.clone().into_owned());
+                }
+            })
+        };
+        let url = path::of_resource(resource, namespace);
+        match self.get_pages(&url, &query.join("&"), METADATA_LIST, read).await {
+            Ok((uids, _)) => Ok(uids),
+            Err(failure) => Err(self.connect_error(&failure).unwrap_or_else(|| ConnectError::Refused {
+                resource: resource.full_name(),
+                reason: failure.in_full(),
+            })),
+        }
+    }
+}
+
+/// A list's metadata, in JSON: the list has only one item.
+const METADATA_OF_ONE: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+impl Connection {
+    /// Counts the objects of a resource in a namespace: reads one, and adds `remainingItemCount`. None if the server
+    /// doesn't say. That is no gap, because only a printed number depends on it.
+    pub async fn count(&self, resource: &Resource, namespace: &str) -> Option<u64> {
+        self.try_count(resource, namespace).await.ok().flatten()
+    }
+
+    async fn try_count(&self, resource: &Resource, namespace: &str) -> Result<Option<u64>, Failure> {
+        let url = format!("{}?limit=1", path::of_resource(resource, Some(namespace)));
+        let answer = self.get(&url, METADATA_OF_ONE).await?;
+        let list: Value = serde_json::from_slice(&answer.body).map_err(Malformed::from)?;
+        if !list["metadata"].is_object() {
+            return Ok(None);
+        }
+        let read = list["items"].as_array().map_or(0, Vec::len) as u64;
+        let is_all = list["metadata"]["continue"].as_str().is_none_or(str::is_empty);
+        let rest = list["metadata"]["remainingItemCount"].as_u64().or(is_all.then_some(0));
+        Ok(rest.map(|rest| rest + read))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::cluster::{
         request::JSON,
-        testing::{RecordedRequest, Say, json, serve},
+        testing::{RecordedRequest, Say, json, refuse, serve},
     };
+
+    use super::*;
 
     /// The size of a page, in bytes.
     const PAGE: usize = 1_000_000;
@@ -166,5 +233,43 @@ mod tests {
         assert_eq!(empty, "unreadable answer: the list has more than 8192 pages");
         let large = |_: &RecordedRequest| json(200, " ".repeat(65 << 20));
         assert_eq!(list(serve(large).await).await, "unreadable answer: it is larger than 64Mi");
+    }
+
+    fn events() -> Resource {
+        Resource {
+            version: "v1".to_owned(),
+            plural: "events".to_owned(),
+            kind: "Event".to_owned(),
+            namespaced: true,
+            ..Resource::default()
+        }
+    }
+
+    async fn count(body: &'static str) -> Option<u64> {
+        let connection = serve(move |asked| match asked.url.as_str() {
+            "/api/v1/namespaces/shop/events?limit=1" => json(200, body.to_owned()),
+            other => panic!("{other}"),
+        });
+        connection.await.count(&events(), "shop").await
+    }
+
+    #[tokio::test]
+    async fn one_is_read_and_the_rest_is_told() {
+        assert_eq!(
+            count(r#"{"metadata":{"continue":"t","remainingItemCount":41},"items":[{"metadata":{}}]}"#).await,
+            Some(42)
+        );
+        assert_eq!(count(r#"{"metadata":{},"items":[{"metadata":{}}]}"#).await, Some(1));
+        assert_eq!(count(r#"{"metadata":{}}"#).await, Some(0));
+    }
+
+    #[tokio::test]
+    async fn what_is_not_told_is_not_made_up() {
+        assert_eq!(count(r#"{"metadata":{"continue":"t"},"items":[{"metadata":{}}]}"#).await, None);
+        for no_list in ["garbage", "[]", r#"{"items":[{}]}"#] {
+            assert_eq!(count(no_list).await, None, "{no_list}");
+        }
+        let forbidden = serve(|_| refuse(403)).await;
+        assert_eq!(forbidden.count(&events(), "shop").await, None);
     }
 }

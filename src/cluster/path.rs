@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::model::{Resource, group_of};
+use crate::model::{ObjectId, Resource, Snapshot, group_of};
 
 use super::answer::Named;
 
@@ -48,6 +48,13 @@ pub(crate) fn of_object(resource: &Resource, namespace: &str, name: &str) -> Opt
     }
     let url = format!("{}/{}", of_resource(resource, Some(namespace)), encoded(name));
     Some(ObjectPath::at(url, &resource.api_version(), &resource.kind, namespace, name))
+}
+
+/// The path of an object of a snapshot.
+pub(crate) fn of(snapshot: &Snapshot, id: ObjectId) -> Option<ObjectPath> {
+    let object = snapshot.object(id);
+    let resource = snapshot.resources.get(object.resource);
+    of_object(resource, snapshot.text(object.namespace), snapshot.text(object.name))
 }
 
 impl ObjectPath {

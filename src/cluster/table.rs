@@ -14,10 +14,9 @@ use crate::{
 use super::{
     Connection,
     answer::{Answer, Malformed, Page},
-    failure::Failure,
+    error::Failure,
     get_object::ask_each,
     json::ListMeta,
-    pages::Pages,
     path,
 };
 
@@ -66,21 +65,14 @@ impl Connection {
         }
         let namespace = wanted.namespace.map(|namespace| snapshot.text(namespace));
         let url = path::of_resource(snapshot.resources.get(wanted.resource), namespace);
-        let mut pages = Pages::of(&url, WITH_METADATA, TABLE);
+        // Rows are kept if the list is restarted or fails.
         let mut rows = FxHashMap::default();
-        while !missing.is_empty() {
-            let page = match pages.get(self).await {
-                Ok(Some(answer)) => read_rows(&answer, &mut missing, &mut rows).map_err(Failure::from),
-                Ok(None) => continue,
-                Err(failure) => Err(failure),
-            };
-            match page.and_then(|page| pages.after(page)) {
-                Ok(None) => {}
-                Ok(Some(_)) => break,
-                Err(failure) => return (rows, Some(failure)),
-            }
-        }
-        (rows, None)
+        let read = |answer: &Answer, (): &mut ()| {
+            let page = read_rows(answer, &mut missing, &mut rows)?;
+            Ok(if missing.is_empty() { Page::default() } else { page })
+        };
+        let failure = self.get_pages(&url, WITH_METADATA, TABLE, read).await.err();
+        (rows, failure)
     }
 }
 

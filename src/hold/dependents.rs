@@ -4,19 +4,16 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::model::Identity;
+
 /// A dependent of a held object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldDependent {
     /// Its path in the API.
     pub path: String,
-    pub api_version: String,
-    pub kind: String,
-    /// Empty for cluster scope.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub namespace: String,
-    pub name: String,
-    pub uid: String,
+    #[serde(flatten)]
+    pub identity: Identity,
     /// Its reference to the held object.
     pub reference: Value,
     /// Whether the owner's controller claims it by its selector.
@@ -44,11 +41,6 @@ enum Hidden {
 }
 
 impl HeldDependent {
-    /// `Kind/name`
-    pub fn short_name(&self) -> String {
-        format!("{}/{}", self.kind, self.name)
-    }
-
     /// How its guard looks: whatever a controller has to find is visible to it.
     fn hidden(&self) -> Hidden {
         if self.reference["controller"] == true && !self.adopted { Hidden::FromAll } else { Hidden::FromNone }
@@ -58,11 +50,12 @@ impl HeldDependent {
     /// has removed it.
     pub fn guarded(&self, live: &[Value], owner: &str) -> Option<Vec<Value>> {
         if original(live, owner).is_none() {
-            return is_guarded(live, &self.uid).then(|| live.to_vec());
+            return is_guarded(live, &self.identity.uid).then(|| live.to_vec());
         }
-        let stays = |reference: &&Value| reference["uid"] != owner && reference["uid"] != *self.uid;
+        let stays = |reference: &&Value| reference["uid"] != owner && reference["uid"] != *self.identity.uid;
         let mut wanted: Vec<Value> = live.iter().filter(stays).cloned().collect();
-        let mut guard = json!({"apiVersion": self.api_version, "kind": self.kind, "name": self.name, "uid": self.uid});
+        let Identity { api_version, kind, name, uid, .. } = &self.identity;
+        let mut guard = json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": uid});
         let has_controller = wanted.iter().any(|reference| reference["controller"] == true);
         if self.hidden() == Hidden::FromAll && !has_controller {
             guard["controller"] = json!(true);
@@ -74,10 +67,10 @@ impl HeldDependent {
     /// The references with one to the new owner in the place of the guard. None if it has no guard: it is done, or
     /// another client has changed it.
     pub fn moved(&self, live: &[Value], old: &str, new: &str) -> Option<Vec<Value>> {
-        if !is_guarded(live, &self.uid) {
+        if !is_guarded(live, &self.identity.uid) {
             return None;
         }
-        let replaced = [old, new, self.uid.as_str()];
+        let replaced = [old, new, self.identity.uid.as_str()];
         let stays = |reference: &&Value| !replaced.iter().any(|uid| reference["uid"] == **uid);
         let mut wanted: Vec<Value> = live.iter().filter(stays).cloned().collect();
         let mut reference = self.reference.clone();
@@ -103,11 +96,13 @@ mod tests {
     fn dependent(controller: bool, adopted: bool) -> HeldDependent {
         HeldDependent {
             path: "/apis/apps/v1/namespaces/shop/replicasets/web-1".to_owned(),
-            api_version: "apps/v1".to_owned(),
-            kind: "ReplicaSet".to_owned(),
-            namespace: "shop".to_owned(),
-            name: "web-1".to_owned(),
-            uid: "rs".to_owned(),
+            identity: Identity {
+                api_version: "apps/v1".to_owned(),
+                kind: "ReplicaSet".to_owned(),
+                namespace: "shop".to_owned(),
+                name: "web-1".to_owned(),
+                uid: "rs".to_owned(),
+            },
             reference: reference("web", "old", controller),
             adopted,
         }

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::model::{Identity, group_of};
+
 use super::{LABEL, dependents::HeldDependent};
-use crate::model::group_of;
 
 /// The names of these Secrets begin so; the uid of the held object follows.
 pub const SECRET_PREFIX: &str = "kubectl-gc-hold-";
@@ -48,13 +49,8 @@ pub struct HoldRecord {
 pub struct About {
     /// The object's path in the API.
     pub path: String,
-    pub api_version: String,
-    pub kind: String,
-    /// Empty for cluster scope.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub namespace: String,
-    pub name: String,
-    pub uid: String,
+    #[serde(flatten)]
+    pub identity: Identity,
     /// Whether its status is a subresource.
     #[serde(default)]
     pub has_status: bool,
@@ -82,19 +78,13 @@ pub struct Malformed {
 impl HoldRecord {
     /// The group of the object's kind; empty for the core group.
     pub fn group(&self) -> &str {
-        group_of(&self.about.api_version)
-    }
-
-    /// `Kind/name -n NAMESPACE`
-    pub fn describe(&self) -> String {
-        let About { kind, name, namespace, .. } = &self.about;
-        if namespace.is_empty() { format!("{kind}/{name}") } else { format!("{kind}/{name} -n {namespace}") }
+        group_of(&self.about.identity.api_version)
     }
 
     /// Whether this is the object that was created in its place.
     pub fn is_again(&self, there: &Value) -> bool {
         let is_recorded = self.about.new_uid.as_deref().is_some_and(|uid| there["metadata"]["uid"] == uid);
-        is_recorded || there["metadata"]["labels"][LABEL] == *self.about.uid
+        is_recorded || there["metadata"]["labels"][LABEL] == *self.about.identity.uid
     }
 
     /// The path of the collection that it is created in.
@@ -120,9 +110,9 @@ impl HoldRecord {
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {
-                "name": secret_name(&self.about.uid),
+                "name": secret_name(&self.about.identity.uid),
                 "namespace": namespace,
-                "labels": {LABEL: self.about.uid, "app.kubernetes.io/managed-by": "kubectl-gc"},
+                "labels": {LABEL: self.about.identity.uid, "app.kubernetes.io/managed-by": "kubectl-gc"},
             },
             "type": SECRET_TYPE,
             "stringData": self.string_data(),
@@ -144,7 +134,8 @@ impl HoldRecord {
             serde_json::from_slice(&part(HOLD)?).map_err(|error| format!("{HOLD} can't be read: {error}"))?;
         let object: Value =
             serde_json::from_slice(&part(OBJECT)?).map_err(|error| format!("{OBJECT} can't be read: {error}"))?;
-        let is_it = object["metadata"]["uid"] == *about.uid && object["metadata"]["name"] == *about.name;
+        let is_it =
+            object["metadata"]["uid"] == *about.identity.uid && object["metadata"]["name"] == *about.identity.name;
         if !is_it {
             return Err(format!("{OBJECT} is another object than {HOLD} says"));
         }
@@ -159,11 +150,13 @@ mod tests {
     fn record() -> HoldRecord {
         let about = About {
             path: "/apis/apps/v1/namespaces/shop/deployments/web".to_owned(),
-            api_version: "apps/v1".to_owned(),
-            kind: "Deployment".to_owned(),
-            namespace: "shop".to_owned(),
-            name: "web".to_owned(),
-            uid: "u-1".to_owned(),
+            identity: Identity {
+                api_version: "apps/v1".to_owned(),
+                kind: "Deployment".to_owned(),
+                namespace: "shop".to_owned(),
+                name: "web".to_owned(),
+                uid: "u-1".to_owned(),
+            },
             has_status: true,
             until: "2026-01-02T03:04:05Z".to_owned(),
             stage: Stage::Held,
@@ -182,7 +175,7 @@ mod tests {
         assert_eq!(secret["metadata"]["labels"][LABEL], "u-1");
         let data = |name: &str| secret["stringData"][name].as_str().map(|text| text.as_bytes().to_vec());
         assert_eq!(HoldRecord::read(data).unwrap(), record);
-        assert_eq!(record.describe(), "Deployment/web -n shop");
+        assert_eq!(record.about.identity.placed(), "Deployment/web -n shop");
         assert_eq!((record.group(), record.collection()), ("apps", "/apis/apps/v1/namespaces/shop/deployments"));
     }
 

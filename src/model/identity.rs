@@ -1,18 +1,18 @@
 //! The identity of an object beyond one snapshot.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ObjectEvent, ObjectId, Resources, Snapshot};
 
 /// Identifies an object, also in documents. Ids are only valid in one state of a snapshot.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
     /// `group/version`, or `version` for the core group, in the version that the collector picks.
     pub api_version: String,
     pub kind: String,
     /// Empty for cluster scope.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     pub name: String,
     pub uid: String,

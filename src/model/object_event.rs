@@ -1,6 +1,6 @@
 //! An event of a watch.
 
-use super::{object::RawObject, resources::ResourceId};
+use super::{ObjectId, Snapshot, object::RawObject, resources::ResourceId};
 
 /// The current or last state of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,18 @@ pub struct ObjectEvent {
     pub object: RawObject<'static>,
     /// Whether it was deleted.
     pub gone: bool,
+}
+
+impl ObjectEvent {
+    /// The event that reports an object of a snapshot as gone. It needs no resourceVersion: no later event can be about
+    /// this uid.
+    pub fn of_gone(snapshot: &Snapshot, id: ObjectId) -> Self {
+        let object = snapshot.object(id);
+        let text = |symbol| snapshot.text(symbol).to_owned().into();
+        let (namespace, name, uid) = (text(object.namespace), text(object.name), text(object.uid));
+        let raw = RawObject { namespace, name, uid, ..RawObject::default() };
+        ObjectEvent { resource: object.resource, object: raw, gone: true }
+    }
 }
 
 /// Whether a resourceVersion is older than another of the same resource. They are decimal numbers; anything else can't

@@ -1,16 +1,22 @@
-//! The loop that plans, shows, asks and catches up, until the approved plan is what would happen now.
+//! The loop that plans, shows, asks and catches up, until the approved plan is what would happen now; what it asks; and
+//! by what it knows a plan again.
 
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, ops::ControlFlow};
-
-use crate::{cluster::LostWatch, model::ResourceId};
-
-use super::{
-    LiveSession, OperationError,
-    question::{Answer, Question, Terminal},
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::ControlFlow,
 };
+
+use crate::{
+    cluster::LostWatch,
+    model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
+    plan::{Consent, Outcome, OutcomeKind, Plan, Uncertainty},
+    simulate::State,
+};
+
+use super::{LiveSession, OperationError};
 
 /// How often a plan may change while the user looks at it.
 pub const ROUNDS: usize = 20;
@@ -273,4 +279,100 @@ impl World for LiveSession {
         let objects: Vec<_> = of_it.map(|(id, _)| id).collect();
         self.recheck(&objects)
     }
+}
+
+/// Outcomes and effects by uid, in any order, and what has to be typed to approve them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanFingerprint {
+    ends: BTreeMap<String, End>,
+    then: BTreeMap<String, End>,
+    effects: BTreeSet<(String, EffectKind)>,
+    cuts: BTreeSet<String>,
+    word: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct End {
+    kind: OutcomeKind,
+    state: Option<State>,
+    uncertain: Option<Uncertainty>,
+    otherwise: Vec<(OutcomeKind, Option<State>)>,
+}
+
+impl PlanFingerprint {
+    /// The fingerprint of a plan on this snapshot, with this consent; it doesn't depend on ids.
+    pub fn of(snapshot: &Snapshot, plan: &Plan, consent: Consent) -> Self {
+        let uid = |object: ObjectId| snapshot.text(snapshot.object(object).uid).to_owned();
+        let end = |outcome: &Outcome| {
+            let otherwise = outcome.alternatives.iter().map(|other| (other.kind, other.state)).collect();
+            (
+                uid(outcome.object),
+                End { kind: outcome.kind, state: outcome.state, uncertain: outcome.uncertain, otherwise },
+            )
+        };
+        PlanFingerprint {
+            ends: plan.outcomes.iter().map(end).collect(),
+            then: plan.then.iter().flat_map(|then| &then.outcomes).map(end).collect(),
+            effects: plan.all_effects().map(|effect| (uid(effect.object), effect.kind)).collect(),
+            cuts: plan.request.cuts.iter().map(|cut| uid(cut.object)).collect(),
+            word: match consent {
+                Consent::Yes => None,
+                Consent::Number(number) => Some(number.to_string()),
+                Consent::Name(object) => Some(uid(object)),
+            },
+        }
+    }
+}
+
+/// Where questions are asked.
+pub trait Terminal {
+    /// Whether a user can answer.
+    fn can_ask(&self) -> bool;
+
+    /// Asks, and returns the typed line; an empty one at the end of input.
+    fn ask(&mut self, preface: &str, prompt: &str) -> String;
+
+    /// Prints a line while a question is open.
+    fn say(&mut self, line: &str);
+
+    fn now(&self) -> jiff::Zoned;
+}
+
+/// What is asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Printed above the question; may be empty.
+    pub preface: String,
+    /// Printed before the answer.
+    pub prompt: String,
+    /// The word to type; `None`: yes.
+    pub word: Option<String>,
+    /// What to type to archive first; `None` if that isn't offered.
+    pub archive: Option<&'static str>,
+}
+
+/// What was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Yes,
+    No,
+    /// Archive first, and ask again.
+    Archive,
+}
+
+impl Question {
+    /// The meaning of a line: no, unless it is an expected answer.
+    pub fn judge(&self, line: &str) -> Answer {
+        let line = line.trim();
+        match &self.word {
+            Some(word) if line == word => Answer::Yes,
+            None if is_yes(line) => Answer::Yes,
+            _ if self.archive == Some(line) => Answer::Archive,
+            _ => Answer::No,
+        }
+    }
+}
+
+fn is_yes(line: &str) -> bool {
+    ["y", "yes"].contains(&line.to_lowercase().as_str())
 }

@@ -1,13 +1,21 @@
-//! What `delete --hold` and `cancel` have in common: records of objects in a snapshot, and their dependents.
+//! Deletes that wait: records of objects in a snapshot and their dependents, for `delete --hold` and `cancel`; and how
+//! they are taken back.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use crate::{
-    act::HoldFailure,
-    cluster::path,
+    act::{Access, Begun, HoldFailure, StoredHold, TakeBack, find_hold, list_holds},
+    cluster::{Scope, path},
     graph::OwnerGraph,
-    hold::{About, HeldDependent, HoldRecord, Stage, adopts},
-    model::{Identity, Mapping, ObjectId, Snapshot, group_of},
+    hold::{About, HeldDependent, HoldRecord, MOST, SECRET_PREFIX, Stage, adopts},
+    model::{Gap, Identity, Mapping, ObjectId, ResourceId, Resources, Snapshot, group_of},
+};
+
+use super::{
+    ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig, rights::Rights,
+    targets::type_and_names,
 };
 
 /// What went wrong with one of several objects.
@@ -64,17 +72,10 @@ pub struct HoldResult {
 
 /// The record of an object that was read whole. None if its name is no path in the API.
 pub(super) fn record(snapshot: &Snapshot, id: ObjectId, whole: Value, until: String) -> Option<HoldRecord> {
-    let object = snapshot.object(id);
-    let resource = snapshot.resources.get(object.resource);
-    let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
     let about = About {
-        path: path::of_object(resource, namespace, name)?.url().to_owned(),
-        api_version: resource.api_version(),
-        kind: resource.kind.clone(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        uid: snapshot.text(object.uid).to_owned(),
-        has_status: resource.has_status,
+        path: path::of(snapshot, id)?.url().to_owned(),
+        identity: Identity::of(snapshot, id),
+        has_status: snapshot.resources.get(snapshot.object(id).resource).has_status,
         until,
         stage: Stage::Held,
         new_uid: None,
@@ -94,23 +95,17 @@ pub(super) fn dependents(snapshot: &Snapshot, owner: &Identity) -> Vec<HeldDepen
 fn dependent(snapshot: &Snapshot, id: ObjectId, owner: &Identity) -> Option<HeldDependent> {
     let object = snapshot.object(id);
     let resource = snapshot.resources.get(object.resource);
-    let namespace = snapshot.text(object.namespace);
-    if !owner.namespace.is_empty() && namespace != owner.namespace {
+    if !owner.namespace.is_empty() && snapshot.text(object.namespace) != owner.namespace {
         return None;
     }
-    let name = snapshot.text(object.name);
     let written = object.owners.iter().find(|reference| snapshot.text(reference.uid) == owner.uid)?;
     let reference = serde_json::to_value(crate::document::ReferenceJson::of(snapshot, written)).ok()?;
     let owner_group = group_of(&owner.api_version);
     let adopted = written.is_controller()
         && adopts((owner_group, owner.kind.as_str()), (resource.group.as_str(), resource.kind.as_str()));
     Some(HeldDependent {
-        path: path::of_object(resource, namespace, name)?.url().to_owned(),
-        api_version: resource.api_version(),
-        kind: resource.kind.clone(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        uid: snapshot.text(object.uid).to_owned(),
+        path: path::of(snapshot, id)?.url().to_owned(),
+        identity: Identity::of(snapshot, id),
         reference,
         adopted,
     })
@@ -137,4 +132,298 @@ pub(super) fn lost_owners(snapshot: &Snapshot, whole: &Value) -> Vec<String> {
         !there && covered
     };
     references.filter(is_lost).map(|reference| text(reference, "uid")).collect()
+}
+
+/// How often dependents that come meanwhile get guards. Those that come later are freed by the collector.
+const ROUNDS: usize = 4;
+
+/// What to take back, and how.
+#[derive(Clone, Debug, Default)]
+pub struct CancelConfig {
+    /// `TYPE/NAME…` or `TYPE NAME…`
+    pub targets: Vec<String>,
+    /// `-n`
+    pub namespace: Option<String>,
+    /// Where the Secrets of cluster-scoped objects are; `None`: in any namespace.
+    pub hold_namespace: Option<String>,
+    /// Whether dependents may get another object of the name as their owner.
+    pub use_existing: bool,
+    /// Whether to go on although resources that could not be read may contain dependents.
+    pub allow_incomplete: bool,
+}
+
+/// Deletes that are to be taken back.
+pub struct Cancel {
+    pub session: LiveSession,
+    config: CancelConfig,
+    holds: Vec<StoredHold>,
+}
+
+impl Cancel {
+    /// Finds the holds, and reads what may be their dependents.
+    ///
+    /// # Errors
+    /// Objects of which no delete waits; why the cluster can't be read.
+    pub fn open(cluster: &ClusterConfig, config: CancelConfig) -> Result<Self, OperationError> {
+        let discovered = Discovered::connect(cluster)?;
+        let names = type_and_names(&config.targets)?;
+        let namespace = config.namespace.clone().unwrap_or_else(|| discovered.namespace());
+        let (mut holds, mut missing): (Vec<StoredHold>, Vec<String>) = Default::default();
+        for (of_type, name) in names {
+            let resource = discovered.resources.find_type(&of_type).map_err(super::targets::TargetError::from)?;
+            match find(&discovered, &config, resource, &namespace, &name)? {
+                Ok(found) => holds.extend(found),
+                Err(why) => missing.push(why),
+            }
+        }
+        if !missing.is_empty() {
+            return Err(OperationError::NoHold(missing));
+        }
+        // An object and its Secret may both be named.
+        holds.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        holds.dedup_by(|a, b| a.namespace == b.namespace && a.name == b.name);
+        let identities: Vec<Identity> = holds.iter().map(|hold| hold.record.about.identity.clone()).collect();
+        let mut namespaces: Vec<&str> = identities.iter().map(|object| object.namespace.as_str()).collect();
+        namespaces.dedup();
+        let only = Some(namespaces).filter(|all| all.len() == 1).and_then(|all| all.first().copied());
+        let targets = TargetConfig {
+            namespace: only.filter(|namespace| !namespace.is_empty()).map(str::to_owned),
+            ..TargetConfig::of_objects(&identities)
+        };
+        let mut session = discovered.read(&targets, ReadScope::Namespace)?;
+        session.watch();
+        Ok(Cancel { session, config, holds })
+    }
+
+    /// The objects that are held, as they were deleted.
+    pub fn objects(&self) -> Vec<Identity> {
+        self.holds.iter().map(|hold| hold.record.about.identity.clone()).collect()
+    }
+
+    /// Checks that all dependents are known, and that the user may do all of it. Returns notes.
+    ///
+    /// # Errors
+    /// Resources that could not be read, and missing rights.
+    pub fn check(&self) -> Result<Vec<String>, OperationError> {
+        let gaps = self.gaps();
+        if !gaps.is_empty() && !self.config.allow_incomplete {
+            let names: Vec<String> = gaps.iter().map(ToString::to_string).collect();
+            let why = "may contain dependents, which would be deleted: --allow-incomplete goes on nevertheless";
+            return Err(OperationError::NoHold(vec![format!(
+                "nothing was taken back: what could not be read ({}) {why}",
+                names.join(", ")
+            )]));
+        }
+        // Before anything is stopped: a hold that can't be recorded could then neither go on nor be taken back.
+        let too_big: Vec<String> = self.holds.iter().filter_map(|hold| self.too_big(hold)).collect();
+        if !too_big.is_empty() {
+            return Err(OperationError::NoHold(too_big));
+        }
+        Ok(self.session.require_allowed(&self.requests(), "taken back")?.into_iter().collect())
+    }
+
+    /// Why the dependents of a hold can't be recorded, if that is so.
+    fn too_big(&self, hold: &StoredHold) -> Option<String> {
+        let mut more = self.dependents(hold);
+        more.retain(|one| !hold.record.about.dependents.iter().any(|known| known.identity.uid == one.identity.uid));
+        let size = hold.record.size(&more);
+        (size > MOST).then(|| {
+            format!(
+                "nothing was taken back: {} and its {} dependents need {size} bytes of a Secret, which may have \
+                 {MOST}; delete or free some of them first",
+                hold.record.about.identity.placed(),
+                more.len()
+            )
+        })
+    }
+
+    /// What could not be read, and may contain dependents of what is still there.
+    pub fn gaps(&self) -> Vec<Gap> {
+        let snapshot = &self.session.snapshot;
+        let there: Vec<_> = self
+            .holds
+            .iter()
+            .filter_map(|hold| snapshot.by_uid(snapshot.strings.find(&hold.record.about.identity.uid)?))
+            .collect();
+        snapshot.may_hide(&there)
+    }
+
+    fn requests(&self) -> BTreeSet<Access> {
+        let resources = &self.session.snapshot.resources;
+        let mut wanted = BTreeSet::new();
+        let secrets = resources.by_group_kind("", "Secret");
+        for hold in &self.holds {
+            let Identity { api_version, kind, namespace, name, .. } = &hold.record.about.identity;
+            let mut want = |verbs: &[&'static str], resource: Option<ResourceId>, namespace: &str, name: &str| {
+                wanted.extend(resource.into_iter().flat_map(|id| Access::each(verbs, id, namespace, name)));
+            };
+            let resource = served(resources, api_version, kind);
+            want(&["create"], resource, namespace, "");
+            want(&["get", "patch", "delete"], resource, namespace, name);
+            want(&["get", "patch", "delete"], secrets, &hold.namespace, &hold.name);
+            for dependent in self.dependents(hold).iter().chain(&hold.record.about.dependents) {
+                let Identity { api_version, kind, namespace, name, .. } = &dependent.identity;
+                want(&["get", "patch"], served(resources, api_version, kind), namespace, name);
+            }
+        }
+        wanted
+    }
+
+    /// The least rights that this needs.
+    pub fn rights(&self) -> Rights {
+        let (resources, mut rights) = (&self.session.snapshot.resources, Rights::default());
+        let verbs = ["get", "list", "watch"];
+        for hold in &self.holds {
+            match hold.record.about.identity.namespace.as_str() {
+                "" => rights.read(resources, &Scope::Everything, &verbs),
+                namespace => rights.read_namespace(resources, namespace, &verbs),
+            }
+        }
+        rights.grant(resources, self.requests());
+        rights
+    }
+
+    fn dependents(&self, hold: &StoredHold) -> Vec<HeldDependent> {
+        dependents(&self.session.snapshot, &hold.record.about.identity)
+    }
+
+    /// How many dependents are kept.
+    pub fn kept(&self) -> usize {
+        let of_hold = |hold: &StoredHold| {
+            let uids = self.dependents(hold).into_iter().map(|one| one.identity.uid);
+            uids.chain(hold.record.about.dependents.iter().map(|one| one.identity.uid.clone()))
+                .collect::<BTreeSet<_>>()
+                .len()
+        };
+        self.holds.iter().map(of_hold).sum()
+    }
+
+    /// What would be done.
+    pub fn foresee(&self) -> Vec<HoldResult> {
+        let foresee = |hold: &StoredHold| HoldResult {
+            object: hold.record.about.identity.clone(),
+            outcome: HoldOutcome::WouldBeTakenBack,
+            secret: (hold.namespace.clone(), hold.name.clone()),
+            new_uid: None,
+            dependents: self.dependents(hold).len().max(hold.record.about.dependents.len()),
+            notes: Vec::new(),
+        };
+        self.holds.iter().map(foresee).collect()
+    }
+
+    /// Takes the deletes back, one after the other. What one needs doesn't depend on another.
+    pub fn carry_out(&mut self, mut step: impl FnMut(&HoldResult)) -> Vec<HoldResult> {
+        let mut all = Vec::new();
+        for hold in self.holds.clone() {
+            let done = self.take_back(hold);
+            step(&done);
+            all.push(done);
+        }
+        all
+    }
+
+    fn take_back(&mut self, hold: StoredHold) -> HoldResult {
+        let object = hold.record.about.identity.clone();
+        let connection = self.session.run(async |connection, _| connection.clone());
+        let secret = (hold.namespace.clone(), hold.name.clone());
+        let mut work = TakeBack::new(&connection, hold, self.config.use_existing);
+        let (outcome, dependents) = match self.steps(&mut work, &object) {
+            Ok(done) => done,
+            Err(why) => (HoldOutcome::Failed(why), work.stored.record.about.dependents.len()),
+        };
+        HoldResult { object, outcome, secret, new_uid: work.new_uid, dependents, notes: work.notes }
+    }
+
+    fn steps(&mut self, work: &mut TakeBack<'_>, object: &Identity) -> Result<(HoldOutcome, usize), HoldFailure> {
+        match self.session.run(async |_, _| work.begin().await)? {
+            Begun::NotDeleted => return Ok((HoldOutcome::NotDeleted, 0)),
+            Begun::GoneOn => return Ok((HoldOutcome::GoneOn, 0)),
+            Begun::DeletedAgain => return Ok((HoldOutcome::DeletedAgain, 0)),
+            Begun::Stopped => {
+                // From now on, nothing lets it go. What has become a dependent meanwhile gets a guard, too.
+                self.session.catch_up();
+                for _ in 0..ROUNDS {
+                    let found = dependents(&self.session.snapshot, object);
+                    self.session.run(async |_, _| work.guard(found).await)?;
+                    if !self.session.catch_up() || self.all_known(work, object) {
+                        break;
+                    }
+                }
+                self.session.run(async |_, _| work.let_go().await)?;
+            }
+            Begun::Guarded => {}
+        }
+        let lost = lost_owners(&self.session.snapshot, &work.stored.record.object);
+        self.session.run(async |_, _| work.create(&lost).await)?;
+        if !lost.is_empty() {
+            work.notes.push(format!(
+                "{} has lost {}, because they no longer exist.",
+                object.placed(),
+                crate::wording::count(lost.len(), "reference to an owner", "references to owners")
+            ));
+        }
+        let moved = self.session.run(async |_, _| work.move_references().await)?;
+        self.session.run(async |_, _| work.finish().await)?;
+        Ok((HoldOutcome::TakenBack, moved))
+    }
+
+    /// Whether every dependent that is known now has its guard.
+    fn all_known(&self, work: &TakeBack<'_>, object: &Identity) -> bool {
+        let guarded = &work.stored.record.about.dependents;
+        dependents(&self.session.snapshot, object)
+            .iter()
+            .all(|one| guarded.iter().any(|known| known.identity.uid == one.identity.uid))
+    }
+}
+
+fn served(resources: &Resources, api_version: &str, kind: &str) -> Option<ResourceId> {
+    match resources.map(api_version, kind) {
+        Mapping::Served(resource) => Some(resource),
+        _ => None,
+    }
+}
+
+/// The holds of one target, or why there is none.
+fn find(
+    discovered: &Discovered,
+    config: &CancelConfig,
+    resource: ResourceId,
+    namespace: &str,
+    name: &str,
+) -> Result<Result<Vec<StoredHold>, String>, OperationError> {
+    let of = discovered.resources.get(resource);
+    let (runtime, connection) = (&discovered.cluster.runtime, &discovered.cluster.connection);
+    let unreadable = |failure: crate::cluster::Failure| {
+        OperationError::NoHold(vec![format!(
+            "it is not known whether a delete of {}/{name} waits: Secrets can't be read: {}",
+            of.kind,
+            failure.in_full()
+        )])
+    };
+    if (of.group.as_str(), of.kind.as_str()) == ("", "Secret") && name.starts_with(SECRET_PREFIX) {
+        let found = runtime.block_on(find_hold(connection, namespace, name)).map_err(unreadable)?;
+        return Ok(match found {
+            Some(Ok(hold)) => Ok(vec![hold]),
+            Some(Err(malformed)) => Err(malformed.to_string()),
+            None => Err(format!("there is no Secret/{name} -n {namespace}")),
+        });
+    }
+    let (place, listed) = match (of.namespaced, &config.hold_namespace) {
+        (true, _) => (format!(" in namespace {namespace}"), Some(namespace)),
+        (false, Some(chosen)) => (format!(" with a Secret in namespace {chosen}"), Some(chosen.as_str())),
+        (false, None) => (String::new(), None),
+    };
+    let (all, malformed) = runtime.block_on(list_holds(connection, listed)).map_err(unreadable)?;
+    let is_it = |hold: &StoredHold| {
+        let about = &hold.record.about.identity;
+        let group = hold.record.group();
+        let in_place = if of.namespaced { about.namespace == namespace } else { about.namespace.is_empty() };
+        group == of.group && about.kind == of.kind && about.name == name && in_place
+    };
+    let found: Vec<StoredHold> = all.into_iter().filter(is_it).collect();
+    if found.is_empty() {
+        let spoiled: String = malformed.iter().map(|one| format!("\n{one}")).collect();
+        return Ok(Err(format!("no delete of {}/{name} waits{place}{spoiled}", of.kind)));
+    }
+    Ok(Ok(found))
 }

@@ -2,27 +2,21 @@
 //!
 //! They know no command-line parser and no terminal: questions, progress and time are inputs.
 
-mod access;
 pub mod account;
 pub mod apply;
 pub mod approve;
 pub mod archive;
-pub mod archiving;
-pub mod cancel;
 pub mod clock;
 pub mod complete;
 pub mod delete;
 mod error;
 pub mod evidence;
 pub mod examine;
-pub mod fingerprint;
 pub mod hold;
 pub mod live;
 pub mod open;
 pub mod predict;
-pub mod question;
 pub mod restore;
-pub mod restore_request;
 pub mod rights;
 pub mod session;
 pub mod sweep;

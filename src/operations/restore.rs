@@ -1,20 +1,25 @@
-//! A restore from an archive: planned, approved and carried out.
+//! A restore from an archive: what is asked for, in words and as positions in the archive; then planned, approved and
+//! carried out.
 
 use std::collections::BTreeSet;
 
 use crate::{
     act::{Access, Mode, restore},
-    model::{Gap, Mapping, Resources},
+    model::{Gap, Mapping, Resource, Resources},
     progress::{self, Work},
-    restore::{Archived, Item, Outcome, Owner, Place, RestorePlan, Restored, ToDo},
+    restore::{
+        Archived, Item, ItemId, NamespaceMap, Outcome, Owner, Place, RestoreOptions, RestorePlan, Restored, ToDo,
+        defined, selected_namespaces,
+    },
+    wording::named,
 };
 
 use super::{
     ClusterConfig, Discovered, OperationError,
     approve::{Proposal, World},
     live::Cluster,
-    restore_request::RestoreRequest,
     rights::Rights,
+    targets, usage,
 };
 
 /// A restore that is being approved.
@@ -150,9 +155,137 @@ fn wanted(plan: &RestorePlan, resources: &Resources, foreseen: &[Restored]) -> B
     wanted
 }
 
+/// What the user asks for.
+#[derive(Clone, Debug, Default)]
+pub struct RestoreRequest {
+    /// `--all`
+    pub all: bool,
+    /// TYPE/NAME, or TYPE NAME…
+    pub targets: Vec<String>,
+    /// `-n`
+    pub namespace: Option<String>,
+    /// `--namespace-map`
+    pub namespaces: NamespaceMap,
+    /// `--cluster-scoped`
+    pub cluster_scoped: bool,
+}
+
+impl RestoreRequest {
+    /// Finds the objects in the archive. `resources` are those that the server serves.
+    ///
+    /// # Errors
+    /// An object that the archive lacks or has in several namespaces, and namespaces that it lacks.
+    pub fn resolve(&self, archived: &[Archived], resources: &Resources) -> Result<RestoreOptions, OperationError> {
+        let named = match self.targets.is_empty() {
+            true => None,
+            false => Some(self.named(archived, resources)?),
+        };
+        let namespaces = selected_namespaces(archived, named.as_ref());
+        let namespaces = self.map(&namespaces)?;
+        Ok(RestoreOptions { all: self.all, named, namespaces, cluster_scoped: self.cluster_scoped })
+    }
+
+    fn named(&self, archived: &[Archived], resources: &Resources) -> Result<BTreeSet<ItemId>, OperationError> {
+        // Kinds that archived CRDs define may not be served any more.
+        let served = resources.iter().map(|(_, resource)| resource.clone());
+        let resources = Resources::new(
+            served.chain(archived.iter().flat_map(defined)).collect(),
+            resources.preferred_versions().to_vec(),
+        );
+        let mut found = BTreeSet::new();
+        for (type_name, name) in targets::type_and_names(&self.targets)? {
+            let is_kind: Box<dyn Fn(&Archived) -> bool> = match resources.find_type(&type_name) {
+                Ok(id) => {
+                    let Resource { group, kind, .. } = resources.get(id);
+                    Box::new(move |object| object.place.is(group, kind))
+                }
+                // A kind that is no longer served, by its name.
+                Err(_) if archived.iter().any(|object| object.place.kind.eq_ignore_ascii_case(&type_name)) => {
+                    Box::new(|object| object.place.kind.eq_ignore_ascii_case(&type_name))
+                }
+                Err(unknown) => return Err(targets::TargetError::from(unknown).into()),
+            };
+            let of_kind = || archived.iter().enumerate().filter(|(_, object)| is_kind(object));
+            let matching: Vec<(ItemId, &Archived)> =
+                of_kind().filter(|(_, object)| object.place.name == name).collect();
+            if matching.is_empty() {
+                let others: BTreeSet<String> = of_kind().map(|(_, object)| object.place.to_string()).collect();
+                let others: Vec<String> = others.into_iter().collect();
+                let has = if others.is_empty() { String::new() } else { format!("; it has {}", named(&others)) };
+                return usage(format!("the archive has no {type_name}/{name}{has}"));
+            }
+            found.extend(self.one_namespace(&format!("{type_name}/{name}"), &matching)?);
+        }
+        Ok(found)
+    }
+
+    /// The objects of one name, if they are in one namespace, or if it is clear in which.
+    fn one_namespace(&self, target: &str, matching: &[(ItemId, &Archived)]) -> Result<Vec<ItemId>, OperationError> {
+        let namespaces: BTreeSet<&str> = matching.iter().map(|(_, object)| object.place.namespace.as_str()).collect();
+        let wanted = |namespace: &&&str| {
+            self.namespace.as_deref() == Some(**namespace) || self.namespaces.contains_key(**namespace)
+        };
+        let mut clear = namespaces.iter().filter(wanted);
+        let chosen = match (namespaces.len(), clear.next(), clear.next()) {
+            (1, ..) => None,
+            (_, Some(one), None) => Some(*one),
+            _ => {
+                let all: Vec<String> = namespaces.iter().map(|namespace| (*namespace).to_owned()).collect();
+                return usage(format!(
+                    "the archive has {target} in the namespaces {}: say which with -n, or with --namespace-map=OLD=NEW",
+                    all.join(", ")
+                ));
+            }
+        };
+        let is_chosen = |object: &Archived| chosen.is_none_or(|chosen| object.place.namespace == chosen);
+        Ok(matching.iter().filter(|(_, object)| is_chosen(object)).map(|(item, _)| *item).collect())
+    }
+
+    /// The namespaces to restore into, for those that are restored.
+    fn map(&self, namespaces: &BTreeSet<&str>) -> Result<NamespaceMap, OperationError> {
+        let all: Vec<String> = namespaces.iter().map(|namespace| (*namespace).to_owned()).collect();
+        let has =
+            if all.is_empty() { "none in any namespace".to_owned() } else { format!("some in {}", all.join(", ")) };
+        if let Some(into) = &self.namespace {
+            if !self.namespaces.is_empty() {
+                return usage("-n and --namespace-map both say where to: use one of them");
+            }
+            return match all.as_slice() {
+                [] => Ok(NamespaceMap::new()),
+                [one] => Ok(NamespaceMap::from([(one.clone(), into.clone())])),
+                _ => usage(format!(
+                    "-n {into} does not say which namespace to restore there: the archive has objects of {}; use \
+                     --namespace-map=OLD={into}, or name what to restore (ns/OLD restores all that was in OLD)",
+                    all.join(", ")
+                )),
+            };
+        }
+        for (from, to) in &self.namespaces {
+            if !namespaces.contains(from.as_str()) {
+                return usage(format!(
+                    "--namespace-map={from}={to}: no object to be restored was in {from}; the archive has {has}"
+                ));
+            }
+            let other = |namespace: &&&str| {
+                let goes_to = self.namespaces.get(**namespace).map_or(**namespace, String::as_str);
+                **namespace != from && goes_to == to
+            };
+            if let Some(other) = namespaces.iter().find(other) {
+                return usage(format!(
+                    "--namespace-map={from}={to}: objects of {other} are restored into {to}, too; give each namespace \
+                     its own"
+                ));
+            }
+        }
+        Ok(self.namespaces.clone())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+
+    use crate::model::well_known;
 
     use super::*;
 
@@ -213,5 +346,97 @@ mod tests {
             patches(&[back(ToDo::default()), left]),
             ["patch rich.acme.io in namespace shop", "patch rich.acme.io/status in namespace shop"]
         );
+    }
+
+    fn archive(objects: &[(&str, &str, &str, &str)]) -> Vec<Archived> {
+        let object = |(number, (api_version, kind, namespace, name)): (usize, &(&str, &str, &str, &str))| {
+            let mut metadata = json!({"name": name, "uid": number.to_string()});
+            if !namespace.is_empty() {
+                metadata["namespace"] = Value::from(*namespace);
+            }
+            let whole = json!({"apiVersion": api_version, "kind": kind, "metadata": metadata});
+            Archived::new(number, whole).expect("a valid object")
+        };
+        objects.iter().enumerate().map(object).collect()
+    }
+
+    fn two_namespaces() -> Vec<Archived> {
+        archive(&[
+            ("v1", "Namespace", "", "shop"),
+            ("apps/v1", "Deployment", "shop", "web"),
+            ("apps/v1", "Deployment", "blog", "web"),
+            ("v1", "ConfigMap", "shop", "only"),
+            ("gone.io/v1", "Relic", "blog", "old"),
+        ])
+    }
+
+    fn resolve(targets: &[&str], namespace: Option<&str>, map: &[(&str, &str)]) -> Result<RestoreOptions, String> {
+        let request = RestoreRequest {
+            targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+            namespace: namespace.map(str::to_owned),
+            namespaces: map.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect(),
+            ..RestoreRequest::default()
+        };
+        let known = well_known::resources();
+        let resources = Resources::new(known.resources, known.preferred_versions);
+        request.resolve(&two_namespaces(), &resources).map_err(|error| error.to_string())
+    }
+
+    fn pairs(map: &NamespaceMap) -> Vec<String> {
+        map.iter().map(|(from, to)| format!("{from}={to}")).collect()
+    }
+
+    #[test]
+    fn without_words_all_is_restored_where_it_was() {
+        let options = resolve(&[], None, &[]).unwrap();
+        assert!(options.named.is_none() && options.namespaces.is_empty());
+    }
+
+    #[test]
+    fn an_object_is_found_by_the_names_of_its_type() {
+        for words in [&["cm/only"][..], &["configmaps", "only"], &["ConfigMap/only"]] {
+            assert_eq!(resolve(words, None, &[]).unwrap().named, Some(BTreeSet::from([3])), "{words:?}");
+        }
+        assert_eq!(resolve(&["relic/old"], None, &[]).unwrap().named, Some(BTreeSet::from([4])), "no longer served");
+        let missing = resolve(&["cm/none"], None, &[]).unwrap_err();
+        assert_eq!(missing, "the archive has no cm/none; it has ConfigMap/only -n shop");
+        assert!(resolve(&["cm"], None, &[]).is_err(), "a type alone names nothing");
+    }
+
+    #[test]
+    fn a_name_in_two_namespaces_needs_one() {
+        let unclear = resolve(&["deploy/web"], None, &[]).unwrap_err();
+        assert!(unclear.starts_with("the archive has deploy/web in the namespaces blog, shop: say which"), "{unclear}");
+        let here = resolve(&["deploy/web"], Some("blog"), &[]).unwrap();
+        assert_eq!((here.named, pairs(&here.namespaces)), (Some(BTreeSet::from([2])), vec!["blog=blog".to_owned()]));
+        let there = resolve(&["deploy/web"], None, &[("shop", "trial")]).unwrap();
+        assert_eq!((there.named, pairs(&there.namespaces)), (Some(BTreeSet::from([1])), vec!["shop=trial".to_owned()]));
+    }
+
+    #[test]
+    fn a_namespace_goes_into_one_other() {
+        let one = resolve(&["cm/only"], Some("trial"), &[]).unwrap();
+        assert_eq!(pairs(&one.namespaces), ["shop=trial"]);
+        let content = resolve(&["ns/shop"], Some("trial"), &[]).unwrap();
+        assert_eq!(pairs(&content.namespaces), ["shop=trial"]);
+        let unclear = resolve(&[], Some("trial"), &[]).unwrap_err();
+        assert!(unclear.contains("the archive has objects of blog, shop; use --namespace-map=OLD=trial"), "{unclear}");
+        let both = resolve(&[], None, &[("shop", "trial"), ("blog", "test")]).unwrap();
+        assert_eq!(pairs(&both.namespaces), ["blog=test", "shop=trial"]);
+    }
+
+    #[test]
+    fn objects_of_two_namespaces_never_meet() {
+        for map in [&[("shop", "trial"), ("blog", "trial")][..], &[("shop", "blog")]] {
+            let meets = resolve(&[], None, map).unwrap_err();
+            assert!(meets.contains("give each namespace its own"), "{meets}");
+        }
+        assert!(resolve(&[], None, &[("shop", "blog"), ("blog", "shop")]).is_ok(), "they change places");
+        let unknown = resolve(&[], None, &[("nowhere", "trial")]).unwrap_err();
+        assert!(
+            unknown.contains("no object to be restored was in nowhere; the archive has some in blog, shop"),
+            "{unknown}"
+        );
+        assert!(resolve(&[], Some("a"), &[("shop", "b")]).is_err());
     }
 }

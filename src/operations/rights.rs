@@ -1,4 +1,5 @@
-//! The least rights that a command needs, as RBAC rules: every resource is named, so that nothing else is granted.
+//! The least rights that a command needs, as RBAC rules: every resource is named, so that nothing else is granted;
+//! and whether the user has those of a write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +9,12 @@ use k8s_openapi::{
 };
 
 use crate::{
-    act::Access,
+    act::{Access, Verdicts, review},
     cluster::Scope,
     model::{Resource, Resources},
 };
+
+use super::{LiveSession, OperationError, live::Cluster};
 
 /// What a right is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,6 +149,41 @@ pub fn role(name: &str, namespace: &str, rules: Vec<PolicyRule>) -> String {
     };
     // Strings and lists of strings can't fail.
     yaml.unwrap_or_default()
+}
+
+impl Cluster {
+    /// Which of these requests the user may not make.
+    pub(super) fn review(&self, resources: &Resources, wanted: &BTreeSet<Access>) -> Verdicts {
+        self.runtime.block_on(review(&self.connection, resources, wanted))
+    }
+
+    /// Fails if the user lacks permissions; returns a note if that could not be checked.
+    ///
+    /// # Errors
+    /// All requests that the API server would forbid. `done` says what was not done because of that.
+    pub(super) fn require_allowed(
+        &self,
+        resources: &Resources,
+        wanted: &BTreeSet<Access>,
+        done: &'static str,
+    ) -> Result<Option<String>, OperationError> {
+        let verdicts = self.review(resources, wanted);
+        if let Some(what) = verdicts.forbidden(resources) {
+            return Err(OperationError::Forbidden { done, what });
+        }
+        Ok(verdicts.unknown.map(|why| format!("Your permissions could not be checked beforehand ({why}).")))
+    }
+}
+
+impl LiveSession {
+    /// See [`Cluster::require_allowed`].
+    pub(super) fn require_allowed(
+        &self,
+        wanted: &BTreeSet<Access>,
+        done: &'static str,
+    ) -> Result<Option<String>, OperationError> {
+        self.source.require_allowed(&self.snapshot.resources, wanted, done)
+    }
 }
 
 #[cfg(test)]

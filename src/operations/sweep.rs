@@ -12,9 +12,8 @@ use crate::{
 
 use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, Session, Source, TargetConfig,
-    approve::{Proposal, World},
+    approve::{PlanFingerprint, Proposal, World},
     complete::{ROUNDS, complete},
-    fingerprint::PlanFingerprint,
     live::{SweepLoad, SweepResult},
     unread::{AllowIncomplete, Unread},
 };

@@ -6,7 +6,7 @@ use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 use http::Method;
 use kubectl_gc::{
     act::{Access, OwnerEventRecorder, review},
-    cli::sweep::{Role, role},
+    cli::role::{Role, role},
     cluster::{Connection, ConnectionOptions, Scope},
     model::{Identity, Resources},
 };

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use kubectl_gc::cli::sweep::{Role, role};
+use kubectl_gc::cli::role::{Role, role};
 
 fn example() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/sweep-in-cluster.yaml")).unwrap()

@@ -76,7 +76,7 @@ impl StoredHold {
     ) -> Result<Self, HoldFailure> {
         fits(&record)?;
         let url = secrets(Some(namespace));
-        let doing = || format!("creating Secret/{} -n {namespace}", secret_name(&record.about.uid));
+        let doing = || format!("creating Secret/{} -n {namespace}", secret_name(&record.about.identity.uid));
         let failure = match once(connection, &Method::POST, url.as_str(), Some(&record.secret(namespace))).await {
             Ok(answer) => {
                 let secret = read(&answer).map_err(|failure| HoldFailure::failed(doing(), &failure))?;
@@ -85,7 +85,7 @@ impl StoredHold {
             Err(failure) => failure,
         };
         // An earlier run has stored it, or the answer of a try was lost.
-        let path = secret_path(namespace, &secret_name(&record.about.uid));
+        let path = secret_path(namespace, &secret_name(&record.about.identity.uid));
         let Ok(Some(there)) = get(connection, &path).await else { return Err(HoldFailure::failed(doing(), &failure)) };
         let mut stored = Self::of(&there).map_err(|malformed| invalid(doing(), &malformed))?;
         if stored.record.about.stage != Stage::Held {

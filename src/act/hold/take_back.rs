@@ -26,7 +26,7 @@ use crate::{
     server::Propagation,
 };
 
-use super::{HoldFailure, OURS, StoredHold, TRIES, finalizers, finalizers_without, held, path_of, path_of_dependent};
+use super::{HoldFailure, OURS, StoredHold, TRIES, finalizers, finalizers_without, held, path_of};
 
 /// How many dependents are written at once.
 const AT_ONCE: usize = 8;
@@ -75,11 +75,11 @@ impl<'c> TakeBack<'c> {
     }
 
     fn path(&self) -> ObjectPath {
-        path_of(&self.stored.record.about)
+        path_of(&self.stored.record.about.path, &self.stored.record.about.identity)
     }
 
     fn old_uid(&self) -> &str {
-        &self.stored.record.about.uid
+        &self.stored.record.about.identity.uid
     }
 
     fn updater<'a>(&'a self, path: ObjectPath, end: &'a str, uid: &'a str) -> Updater<'a> {
@@ -91,14 +91,18 @@ impl<'c> TakeBack<'c> {
         get(self.connection, &self.path()).await.map_err(|failure| HoldFailure::failed("reading it", &failure))
     }
 
+    /// The old object; none if it is gone.
+    async fn old(&self) -> Result<Option<Value>, HoldFailure> {
+        Ok(self.there().await?.filter(|there| uid(there) == self.old_uid()))
+    }
+
     /// Finds out how far the hold is, and stops it from going on.
     ///
     /// # Errors
     /// Why it can't be stopped; it may go on.
     pub async fn begin(&mut self) -> Result<Begun, HoldFailure> {
         loop {
-            let there = self.there().await?.filter(|there| uid(there) == self.old_uid());
-            let Some(there) = there else { return self.begin_without().await };
+            let Some(there) = self.old().await? else { return self.begin_without().await };
             let state = (is_terminating(&there), held(&there));
             let wanted = |dropped: &[&str]| finalizers_without(&there, dropped);
             match state {
@@ -148,9 +152,9 @@ impl<'c> TakeBack<'c> {
 
     async fn any_guarded(&self) -> Result<bool, HoldFailure> {
         for dependent in &self.stored.record.about.dependents {
-            let found = get(self.connection, &path_of_dependent(dependent)).await;
+            let found = get(self.connection, &path_of(&dependent.path, &dependent.identity)).await;
             let found = found.map_err(|failure| HoldFailure::failed(reading(dependent), &failure))?;
-            if found.is_some_and(|found| is_guarded(references(&found), &dependent.uid)) {
+            if found.is_some_and(|found| is_guarded(references(&found), &dependent.identity.uid)) {
                 return Ok(true);
             }
         }
@@ -170,7 +174,7 @@ impl<'c> TakeBack<'c> {
     pub async fn guard(&mut self, dependents: Vec<HeldDependent>) -> Result<(), HoldFailure> {
         let known = &mut self.stored.record.about.dependents;
         for dependent in dependents {
-            if !known.iter().any(|one| one.uid == dependent.uid) {
+            if !known.iter().any(|one| one.identity.uid == dependent.identity.uid) {
                 known.push(dependent);
             }
         }
@@ -185,17 +189,18 @@ impl<'c> TakeBack<'c> {
                     _ => Step::Done(()),
                 })
             };
-            match self.updater(path_of_dependent(dependent), "", &dependent.uid).update(None, step).await {
+            match self
+                .updater(path_of(&dependent.path, &dependent.identity), "", &dependent.identity.uid)
+                .update(None, step)
+                .await
+            {
                 Ok(()) | Err(UpdateError::Gone) => Ok(()),
-                Err(error) => Err(HoldFailure::of(&dependent.short_name(), error)),
+                Err(error) => Err(HoldFailure::of(&dependent.identity.short_name(), error)),
             }
         });
-        let mut guards = futures::stream::iter(guards).buffer_unordered(AT_ONCE);
-        let mut failed = None;
-        while let Some(guarded) = guards.next().await {
-            failed = failed.or(guarded.err());
-        }
-        failed.map_or(Ok(()), Err)
+        let guarded: Vec<Result<(), HoldFailure>> =
+            futures::stream::iter(guards).buffer_unordered(AT_ONCE).collect().await;
+        guarded.into_iter().collect()
     }
 
     /// Waits until its controller sees that it has no dependents, lets the collector free what else has become one, and
@@ -212,8 +217,7 @@ impl<'c> TakeBack<'c> {
         }
         let until = Instant::now() + PATIENCE;
         loop {
-            let there = self.there().await?.filter(|there| uid(there) == self.old_uid());
-            let Some(there) = there else { return Ok(()) };
+            let Some(there) = self.old().await? else { return Ok(()) };
             if counts_none(&group, &there) {
                 break;
             }
@@ -248,8 +252,7 @@ impl<'c> TakeBack<'c> {
     async fn await_end(&self) -> Result<(), HoldFailure> {
         let until = Instant::now() + PATIENCE;
         loop {
-            let there = self.there().await?.filter(|there| uid(there) == self.old_uid());
-            let Some(there) = there else { return Ok(()) };
+            let Some(there) = self.old().await? else { return Ok(()) };
             if Instant::now() > until {
                 let left: Vec<String> =
                     finalizers(&there).iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -340,14 +343,14 @@ impl<'c> TakeBack<'c> {
         let Some(new) = self.new_uid.clone() else { return Err(HoldFailure::Gone) };
         let until = Instant::now() + PATIENCE;
         let moves = self.stored.record.about.dependents.iter().map(async |dependent| {
-            let updater = self.updater(path_of_dependent(dependent), "", &dependent.uid);
+            let updater = self.updater(path_of(&dependent.path, &dependent.identity), "", &dependent.identity.uid);
             loop {
                 let step = |object: &Value| {
                     let live = references(object);
                     match dependent.moved(live, self.old_uid(), &new) {
                         None => Ok(Step::Done(())),
                         Some(_) if dependent.adopted && original(live, &new).is_none() && Instant::now() < until => {
-                            Err(())
+                            Err(HoldFailure::Waited("its controller has not claimed it"))
                         }
                         Some(wanted) => Ok(Step::Write(Change::References(wanted), ())),
                     }
@@ -355,26 +358,14 @@ impl<'c> TakeBack<'c> {
                 match updater.update(None, step).await {
                     Ok(()) => return Ok(true),
                     Err(UpdateError::Gone) => return Ok(false),
-                    Err(UpdateError::Stopped(())) => sleep(PAUSE).await,
-                    Err(UpdateError::Unstable(_)) => return Err(HoldFailure::Unstable),
-                    Err(UpdateError::Reading(failure)) => {
-                        return Err(HoldFailure::failed(reading(dependent), &failure));
-                    }
-                    Err(UpdateError::Writing(failure)) => {
-                        return Err(HoldFailure::failed(format!("changing {}", dependent.short_name()), &failure));
-                    }
+                    Err(UpdateError::Stopped(HoldFailure::Waited(_))) => sleep(PAUSE).await,
+                    Err(error) => return Err(HoldFailure::of(&dependent.identity.short_name(), error)),
                 }
             }
         });
-        let mut moves = futures::stream::iter(moves).buffer_unordered(AT_ONCE);
-        let (mut there, mut failed) = (0, None);
-        while let Some(moved) = moves.next().await {
-            match moved {
-                Ok(lives) => there += usize::from(lives),
-                Err(why) => failed = failed.or(Some(why)),
-            }
-        }
-        failed.map_or(Ok(there), Err)
+        let moved: Vec<Result<bool, HoldFailure>> =
+            futures::stream::iter(moves).buffer_unordered(AT_ONCE).collect().await;
+        moved.into_iter().try_fold(0, |there, lives| Ok(there + usize::from(lives?)))
     }
 
     /// Makes the object what it was, and removes the Secret.
@@ -395,7 +386,7 @@ impl<'c> TakeBack<'c> {
                 self.notes.push(format!(
                     "{} had finished, and does not finish again with the Pods that are there: its parallelism stays 0, \
                      so that it does not run again.",
-                    self.stored.record.describe()
+                    self.stored.record.about.identity.placed()
                 ));
             }
         }
@@ -406,16 +397,16 @@ impl<'c> TakeBack<'c> {
     /// finish again.
     async fn may_be_as_it_was(&self) -> Result<bool, HoldFailure> {
         let record = &self.stored.record;
-        if record.group() != "batch" || record.about.kind != "Job" {
+        if record.group() != "batch" || record.about.identity.kind != "Job" {
             return Ok(true);
         }
         let had_finished = has_finished(&record.object);
         let begun = Instant::now();
         let mut pods = 0;
         for dependent in record.about.dependents.iter().filter(|dependent| dependent.adopted) {
-            let found = get(self.connection, &path_of_dependent(dependent)).await;
+            let found = get(self.connection, &path_of(&dependent.path, &dependent.identity)).await;
             let found = found.map_err(|failure| HoldFailure::failed(reading(dependent), &failure))?;
-            pods += i64::from(found.is_some_and(|found| uid(&found) == dependent.uid));
+            pods += i64::from(found.is_some_and(|found| uid(&found) == dependent.identity.uid));
         }
         loop {
             let there = self.there().await?.ok_or(HoldFailure::Gone)?;
@@ -452,5 +443,5 @@ impl<'c> TakeBack<'c> {
 }
 
 fn reading(dependent: &HeldDependent) -> String {
-    format!("reading {}", dependent.short_name())
+    format!("reading {}", dependent.identity.short_name())
 }

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::*;
 use crate::{
     cluster::testing::{RecordedRequest, Say, json as say, mix_ups, refuse, serve},
     hold::{About, HOLD, HeldDependent, HoldRecord, Stage, UNCANCELLED},
 };
+
+use super::*;
 
 const PATH: &str = "/apis/apps/v1/namespaces/shop/deployments/web";
 const SECRETS: &str = "/api/v1/namespaces/shop/secrets";
@@ -26,11 +27,13 @@ fn object(finalizers: &[&str], terminating: bool) -> Value {
 fn record(stage: Stage) -> HoldRecord {
     let about = About {
         path: PATH.to_owned(),
-        api_version: "apps/v1".to_owned(),
-        kind: "Deployment".to_owned(),
-        namespace: "shop".to_owned(),
-        name: "web".to_owned(),
-        uid: "u-1".to_owned(),
+        identity: Identity {
+            api_version: "apps/v1".to_owned(),
+            kind: "Deployment".to_owned(),
+            namespace: "shop".to_owned(),
+            name: "web".to_owned(),
+            uid: "u-1".to_owned(),
+        },
         has_status: true,
         until: "2026-01-02T03:14:05Z".to_owned(),
         stage,
@@ -201,11 +204,13 @@ async fn what_is_guarded_is_recorded_first() {
     let leaf = "/apis/apps/v1/namespaces/shop/replicasets/web-1";
     let dependent = HeldDependent {
         path: leaf.to_owned(),
-        api_version: "apps/v1".to_owned(),
-        kind: "ReplicaSet".to_owned(),
-        namespace: "shop".to_owned(),
-        name: "web-1".to_owned(),
-        uid: "rs".to_owned(),
+        identity: Identity {
+            api_version: "apps/v1".to_owned(),
+            kind: "ReplicaSet".to_owned(),
+            namespace: "shop".to_owned(),
+            name: "web-1".to_owned(),
+            uid: "rs".to_owned(),
+        },
         reference: reference.clone(),
         adopted: true,
     };

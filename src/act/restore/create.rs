@@ -20,8 +20,7 @@ use crate::{
 };
 
 use super::{
-    Mode, Run,
-    managed_fields::{has_written_status, is_copy_of, manager},
+    Mode, Run, has_written_status, is_copy_of, manager,
     owners::{References, Stop},
 };
 

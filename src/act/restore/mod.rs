@@ -3,29 +3,26 @@
 //! A restore may be repeated: it recognizes objects that an earlier run created by their field manager, which contains
 //! the archived object's uid, and completes what that run left undone. It changes no other existing object.
 
-mod closing;
 mod create;
-mod definitions;
-mod managed_fields;
-mod namespaces;
 mod owners;
 mod settle;
 #[cfg(test)]
 mod tests;
 
-use std::sync::OnceLock;
+use std::{collections::BTreeSet, sync::OnceLock};
 
 use futures::StreamExt as _;
 use rustc_hash::FxHashSet;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::{
-    cluster::Connection,
+    act::update,
+    cluster::{Connection, path},
     model::{Mapping, Resource, Resources},
-    restore::{Item, ItemId, Outcome, Place, RestorePlan, Restored},
+    restore::{Item, ItemId, MANAGER, Outcome, Place, RestorePlan, Restored},
 };
 
-pub(super) use self::managed_fields::{has_written_status, is_copy_of, manager};
 use self::owners::Stop;
 
 /// How many objects of one step are restored at once.
@@ -145,5 +142,55 @@ impl Run<'_> {
                 Stop::Blocked(by) => Outcome::Blocked(by),
             })
         })
+    }
+}
+
+/// The field manager of a restore. It contains the archived object's uid, so that a restored object is recognized as
+/// the copy of that object and no other.
+pub(in crate::act) fn manager(archived_uid: &str) -> String {
+    format!("{MANAGER}{archived_uid}")
+}
+
+/// Whether a restore created this object from the archived object with this uid.
+pub(in crate::act) fn is_copy_of(object: &Value, archived_uid: &str) -> bool {
+    let manager = manager(archived_uid);
+    fields(object).any(|entry| entry["manager"] == *manager && subresource(entry).is_empty())
+}
+
+/// Whether a client has written the object's status since its creation.
+pub(in crate::act) fn has_written_status(object: &Value) -> bool {
+    fields(object).any(|entry| subresource(entry) == "status")
+}
+
+fn fields(object: &Value) -> impl Iterator<Item = &Value> {
+    object["metadata"]["managedFields"].as_array().into_iter().flatten()
+}
+
+fn subresource(entry: &Value) -> &str {
+    entry["subresource"].as_str().unwrap_or_default()
+}
+
+impl Run<'_> {
+    /// Finds the namespaces that don't exist: nothing can be created in them. If a namespace can't be read, creating
+    /// its objects shows whether it exists.
+    pub(super) async fn look_for_namespaces(&mut self) {
+        let Some(resource) = self.resource("v1", "Namespace") else { return };
+        let is_namespace = |item: &&Item| item.archived.place.is("", "Namespace") && item.left_out.is_none();
+        let archived: BTreeSet<&str> =
+            self.plan.items.iter().filter(is_namespace).map(|item| item.archived.place.name.as_str()).collect();
+        let wanted = self
+            .plan
+            .items
+            .iter()
+            .filter(|item| item.left_out.is_none())
+            .map(|item| item.archived.place.namespace.as_str());
+        let wanted: BTreeSet<&str> =
+            wanted.filter(|namespace| !namespace.is_empty() && !archived.contains(namespace)).collect();
+        let paths = wanted.into_iter().filter_map(|name| Some((name, path::of_object(resource, "", name)?)));
+        let looks =
+            futures::stream::iter(paths).map(async |(name, path)| (name, update::get(self.connection, &path).await));
+        let found: Vec<_> = looks.buffer_unordered(AT_ONCE).collect().await;
+        let missing = found.into_iter().filter(|(_, there)| matches!(there, Ok(None)));
+        self.missing_namespaces = missing.map(|(name, _)| name.to_owned()).collect();
     }
 }

@@ -13,8 +13,8 @@ use crate::{
 };
 
 use super::{
+    QueueName, SweepEvent,
     asking::WorkItem,
-    observer::{QueueName, SweepEvent},
     state::{Shared, State},
 };
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
-    operations::question::Question,
+    operations::approve::Question,
     plan::{ConfirmationReason, Consent, Plan, severe_objects},
     render::{header::header, words::plural},
     wording::{count, thousands},

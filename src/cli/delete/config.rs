@@ -18,10 +18,9 @@ use crate::{
 use super::super::{
     args::{
         AssumeArgs, ConsentArgs, DryRunArg, GateArgs, GlobalArgs, GraceArgs, KeepArgs, PrintArgs, PropagationArgs,
-        RoleArgs, TargetArgs,
+        RoleArgs, TargetArgs, grace_period,
     },
     connection::time_of,
-    flags::grace_period,
     formats::{self, formats},
     open::OpenArgs,
     values::allow_incomplete,

@@ -10,11 +10,9 @@ use crate::{
     hold::meanwhile,
     operations::{
         OperationError, TargetConfig,
-        approve::Proposal as _,
+        approve::{PlanFingerprint, Proposal as _, Terminal as _},
         delete::{Archived, Delete, HeldTarget},
-        fingerprint::PlanFingerprint,
         hold::{HoldOutcome, HoldResult},
-        question::Terminal as _,
     },
     plan::Plan,
     render::{
@@ -31,8 +29,8 @@ use super::{
         follow::FollowReporter,
         output::Printer,
         progress::{TICK, spinner},
-        prompt::StdTerminal,
         report::{Exit, Report, describe_error, say},
+        terminal::StdTerminal,
     },
     Approved, DeleteArgs, DeleteReport,
 };

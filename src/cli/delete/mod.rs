@@ -15,11 +15,10 @@ use crate::{
     graph::OwnerGraph,
     operations::{
         OperationError,
-        approve::{Approval, OnMissed, Policy, Proposal as _, View, approve},
+        approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
         clock::SystemClock,
         delete::{Archived, CarryOut, Delete, DeleteConfig, DeletePlan, DependentsTried, HeldTarget},
         predict::PlanResult,
-        question::{Question, Terminal as _},
         unread::AllowIncomplete,
     },
     plan::Incomplete,
@@ -31,17 +30,16 @@ use crate::{
 };
 
 use self::{ask::question, config::Checked};
-
-pub(super) use self::config::{DeleteArgs, delete_config};
-
 use super::{
     args::{DryRunArg, GlobalArgs},
     follow::FollowReporter,
     output::Printer,
     plan::{printer, show_before, view_of},
-    prompt::StdTerminal,
     report::{Exit, Report, describe_error, heading},
+    terminal::StdTerminal,
 };
+
+pub(super) use self::config::{DeleteArgs, delete_config};
 
 /// Shows the plan, asks, deletes, and follows the cascade.
 pub(super) fn run(global: &GlobalArgs, args: &DeleteArgs) -> Result<Report, OperationError> {

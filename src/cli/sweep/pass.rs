@@ -9,9 +9,8 @@ use crate::{
     model::Identity,
     operations::{
         OperationError,
-        approve::{Approval, OnMissed, Policy, View, approve},
+        approve::{Approval, OnMissed, Policy, Question, View, approve},
         live::SweepResult,
-        question::Question,
         sweep::{SweepPass, SweepPlan, SweepRules},
     },
     plan::Plan,
@@ -32,12 +31,10 @@ use super::{
         follow::FollowReporter,
         output::Printer,
         plan::{printer, show_before},
-        prompt::StdTerminal,
         report::{Exit, Report, heading},
+        terminal::StdTerminal,
     },
-    SweepArgs, SweepConfig,
-    dry_run::{limited, namespace},
-    scope,
+    SweepArgs, SweepConfig, limited, namespace, scope,
 };
 
 /// Runs one pass.

@@ -1,6 +1,5 @@
 //! `kubectl gc tui`, and `-i` of tree, plan and doctor: keys and news in, effects out. [`crate::tui`] decides.
 
-mod clipboard;
 mod deleting;
 mod progress;
 mod screen;
@@ -23,11 +22,10 @@ use crate::{
 };
 
 use self::{deleting::Deleting, progress::OffScreen, screen::Screen, worker::Worker};
-
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs, TuiArgs},
-    colour,
     report::Report,
+    terminal,
 };
 
 /// How long to wait for a key before looking for news.
@@ -78,7 +76,7 @@ pub(super) fn open(
         from: source.clone(),
         source: source_config,
         wanted: target_config,
-        colours: colour::wanted(global.color, &stdout()),
+        colours: terminal::is_coloured(global.color, &stdout()),
         news: news.clone(),
     };
     worker.start(effects);
@@ -93,7 +91,7 @@ pub(super) fn open(
     };
     let screen = Screen::enter().map_err(OperationError::Print)?;
     let size = screen.size().map_err(OperationError::Print)?;
-    let state = State::new(scene, policy, size, now(), colour::wanted(global.color, &stdout()));
+    let state = State::new(scene, policy, size, now(), terminal::is_coloured(global.color, &stdout()));
     let mut session = Running { global, screen, state, requests, news, messages, ended: Report::of(Vec::new()) };
     let effects = session.state.start(start, &named);
     session.run(effects)
@@ -176,7 +174,7 @@ impl Running<'_> {
         for effect in effects {
             match effect {
                 Effect::Leave => return Ok(true),
-                Effect::Copy(text) => clipboard::copy(&text).map_err(OperationError::Print)?,
+                Effect::Copy(text) => screen::copy(&text).map_err(OperationError::Print)?,
                 Effect::Delete { targets, propagation } => self.delete(&targets, propagation)?,
                 // If the worker has ended, its message comes next.
                 other => drop(self.requests.send(other)),

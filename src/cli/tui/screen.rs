@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use ratatui::{
     Terminal,
     backend::CrosstermBackend,
@@ -209,4 +210,25 @@ async fn ended(listens: mpsc::Sender<()>) -> Option<i32> {
 async fn ended(listens: mpsc::Sender<()>) -> Option<i32> {
     drop(listens);
     tokio::signal::ctrl_c().await.ok().map(|()| 2)
+}
+
+pub(super) fn copy(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(sequence(text).as_bytes())?;
+    out.flush()
+}
+
+/// Base64 keeps whatever the text contains from ending the sequence.
+fn sequence(text: &str) -> String {
+    format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_the_text_reaches_the_terminal_as_it_is() {
+        assert_eq!(sequence("kubectl\u{7}\u{1b}"), "\u{1b}]52;c;a3ViZWN0bAcb\u{7}");
+    }
 }

@@ -29,7 +29,7 @@ use percent_encoding::percent_decode_str;
 use tokio::net::TcpStream;
 use tower::{Service, ServiceExt as _, util::BoxCloneSyncService};
 
-use crate::cluster::credentials::headers::basic;
+use crate::cluster::credentials::basic;
 
 use super::BoxError;
 

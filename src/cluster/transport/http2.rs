@@ -13,7 +13,7 @@ use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use kube::client::Body;
 
-use super::{Answer, Io, lock, settings::Settings};
+use super::{Answer, Io, Settings, lock};
 
 /// How much of one answer, and of all answers together, the server may send before it is read: as in Go. A small
 /// window would let a watch that is read slowly hold up all others.

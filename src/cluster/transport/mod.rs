@@ -3,7 +3,6 @@
 
 mod connector;
 mod http2;
-mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +33,6 @@ use tower_http::decompression::DecompressionLayer;
 use self::{
     connector::{Connector, Io},
     http2::{Connections, Failed, Open, Place},
-    settings::Settings,
 };
 
 /// How often a request is sent that the server doesn't process, about as often as Go's `http2.Transport` sends it.
@@ -201,4 +199,37 @@ impl Http2 {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const READ_IDLE: u64 = 30;
+const PING: u64 = 15;
+/// A day.
+const LONGEST: u64 = 24 * 60 * 60;
+
+/// Whether HTTP/2 is used, and how it is noticed that a connection is dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub http2: bool,
+    /// After how much silence the server is pinged; `None`: never.
+    pub read_idle: Option<Duration>,
+    /// How long its answer may take.
+    pub ping: Duration,
+}
+
+impl Settings {
+    pub(super) fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+        // As in client-go: what is no number means the default.
+        let seconds = |name: &str, usual: u64| {
+            let set = variable(name).and_then(|text| text.parse::<i64>().ok());
+            // Longer makes no difference, and much longer is no time any more.
+            set.map_or(usual, |seconds| u64::try_from(seconds).unwrap_or(0).min(LONGEST))
+        };
+        let some = |seconds: u64| Some(Duration::from_secs(seconds)).filter(|time| !time.is_zero());
+        Settings {
+            http2: variable("DISABLE_HTTP2").is_none_or(|value| value.is_empty()),
+            read_idle: some(seconds("HTTP2_READ_IDLE_TIMEOUT_SECONDS", READ_IDLE)),
+            // Zero means the default of Go's package http2.
+            ping: some(seconds("HTTP2_PING_TIMEOUT_SECONDS", PING)).unwrap_or(Duration::from_secs(PING)),
+        }
+    }
 }

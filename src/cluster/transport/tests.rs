@@ -16,8 +16,9 @@ use tokio_rustls::{
     server::TlsStream,
 };
 
+use crate::cluster::error::Failure;
+
 use super::*;
-use crate::cluster::failure::Failure;
 
 type Server = h2::server::Connection<TlsStream<TcpStream>, Bytes>;
 type Reply = h2::server::SendResponse<Bytes>;
@@ -63,7 +64,7 @@ fn request(method: &str) -> Request<Body> {
 async fn status(client: &Client, method: &str) -> Result<StatusCode, String> {
     let sent = client.send(request(method)).await;
     sent.map(|response| response.status())
-        .map_err(|error| crate::cluster::failure::Failure::of_transport(&error).to_string())
+        .map_err(|error| crate::cluster::error::Failure::of_transport(&error).to_string())
 }
 
 async fn handshake(stream: TlsStream<TcpStream>) -> Server {
@@ -380,5 +381,30 @@ async fn no_request_waits_on_a_connection_that_has_ended() {
         }));
         let answered = tokio::time::timeout(Duration::from_secs(60), requests).await;
         assert!(answered.is_ok(), "round {round}: a request waits");
+    }
+}
+
+mod settings {
+    use super::super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Settings {
+        Settings::of(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_environment_is_read_as_client_go_reads_it() {
+        let seconds = Duration::from_secs;
+        let usual = Settings { http2: true, read_idle: Some(seconds(30)), ping: seconds(15) };
+        assert_eq!(of(&[]), usual);
+        assert_eq!(of(&[("DISABLE_HTTP2", "")]), usual);
+        // Any value: client-go looks only at its length.
+        for value in ["1", "true", "false", "0"] {
+            assert_eq!(of(&[("DISABLE_HTTP2", value)]), Settings { http2: false, ..usual });
+        }
+        let (read_idle, ping) = ("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "HTTP2_PING_TIMEOUT_SECONDS");
+        let given = Settings { read_idle: Some(seconds(5)), ping: seconds(2), ..usual };
+        assert_eq!(of(&[(read_idle, "5"), (ping, "2")]), given);
+        assert_eq!(of(&[(read_idle, "soon"), (ping, "1.5")]), usual);
+        assert_eq!(of(&[(read_idle, "0"), (ping, "0")]), Settings { read_idle: None, ..usual });
     }
 }

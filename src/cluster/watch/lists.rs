@@ -7,16 +7,15 @@ use rustc_hash::FxHashMap;
 use tokio::{sync::watch::Receiver, time::sleep};
 
 use crate::{
-    cluster::{failure::Failure, pages::Pages, request::METADATA_LIST, retry},
+    cluster::{error::Failure, pages::Pages, request::METADATA_LIST, retry},
     model::{ListRecord, RawObject, ResourceId, Snapshot, is_older},
 };
 
 use super::{
     WatchEvent,
-    places::Place,
     position::{ENDS_AT_ONCE, End, Why, is_final},
     task::WatchTask,
-    watches::Doubts,
+    watches::{Doubts, Place},
 };
 
 /// After this many useless streams in a row, lists tell what the watch doesn't. A single failure is soon over, and a

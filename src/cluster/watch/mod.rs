@@ -10,14 +10,12 @@
 //! and the resourceVersion of one resource says nothing about another's stream. Usually the delay is milliseconds. To
 //! be sure of an object's current state, request it ([`Connection::recheck`](super::Connection::recheck)).
 
-mod anew;
 mod frames;
 mod inbox;
 mod lists;
 mod monitors;
 #[cfg(test)]
 mod monitors_tests;
-mod places;
 mod position;
 mod task;
 #[cfg(test)]

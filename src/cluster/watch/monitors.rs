@@ -23,8 +23,8 @@ use crate::{
 
 use super::{
     WatchEvent,
-    places::{Places, places},
     task::{Sink, WatchTask},
+    watches::{Places, places},
 };
 
 /// The largest number of waiting events.

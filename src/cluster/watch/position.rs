@@ -9,7 +9,7 @@ use crate::{
     cluster::{
         Connection,
         answer::Refusal,
-        failure::Failure,
+        error::Failure,
         request::{JSON, METADATA, Stream},
     },
     model::RawObject,

@@ -2,8 +2,9 @@
 
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
-use super::*;
 use crate::model::well_known;
+
+use super::*;
 
 type Log = Rc<RefCell<Vec<String>>>;
 
@@ -313,4 +314,36 @@ fn nothing_is_looked_at_where_carrying_it_out_reads_everything_again() {
     let mut restore = trial(&["A"]).answers(&["y"]);
     restore.fake.world = None;
     assert_eq!(restore.run(), happened("show A, ask A", Approval::Approved("A")));
+}
+
+mod questions {
+    use super::super::*;
+
+    fn question(word: Option<&str>, archive: Option<&'static str>) -> Question {
+        Question { word: word.map(str::to_owned), archive, ..Question::default() }
+    }
+
+    #[test]
+    fn only_what_was_asked_for_is_a_yes() {
+        let plain = question(None, Some("a"));
+        for yes in ["y", "Y", "yes", " YES "] {
+            assert_eq!(plain.judge(yes), Answer::Yes, "{yes:?}");
+        }
+        for no in ["", "n", "no", "yy", "j", "A", "yes please"] {
+            assert_eq!(plain.judge(no), Answer::No, "{no:?}");
+        }
+        assert_eq!(plain.judge("a"), Answer::Archive);
+        assert_eq!(question(None, None).judge("a"), Answer::No, "it was archived already");
+    }
+
+    #[test]
+    fn a_name_has_to_be_typed_as_it_is() {
+        let named = question(Some("shop"), Some("a"));
+        assert_eq!(named.judge("shop"), Answer::Yes);
+        for no in ["", "y", "yes", "Shop", "sho", "shop shop"] {
+            assert_eq!(named.judge(no), Answer::No, "{no:?}");
+        }
+        let awkward = question(Some("a"), Some("A"));
+        assert_eq!((awkward.judge("a"), awkward.judge("A")), (Answer::Yes, Answer::Archive));
+    }
 }

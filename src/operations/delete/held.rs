@@ -5,10 +5,10 @@ use std::{collections::BTreeSet, time::Duration};
 use serde_json::Value;
 
 use crate::{
-    act::{Access, Answered, HoldFailure, Holding, LetGo, Seen, Sent, go_on, hold as hold_object, list_holds, look},
+    act::{Access, Answered, Holding, LetGo, Seen, Sent, go_on, hold as hold_object, list_holds, look},
     cluster::Whole,
     hold::{HOLD, Held, HoldRecord, MOST, NotHeld, UNCANCELLED, counted_pods, meanwhile, why_not},
-    model::{Identity, ObjectEvent, ObjectId, RawObject, ResourceId, Resources, Snapshot},
+    model::{Identity, ObjectEvent, ObjectId, ResourceId, Resources, Snapshot},
     plan::Plan,
 };
 
@@ -86,7 +86,7 @@ impl Delete {
             let identity = Identity::of(snapshot, *id);
             let below = dependents(snapshot, &identity);
             for dependent in &below {
-                patched.extend(snapshot.strings.find(&dependent.uid).and_then(|uid| snapshot.by_uid(uid)));
+                patched.extend(snapshot.strings.find(&dependent.identity.uid).and_then(|uid| snapshot.by_uid(uid)));
             }
             let why = self.why_not_held(plan, *id, &record.object, below.len());
             let why = why.map(|why| format!("{} can't be held: {why}", identity.placed()));
@@ -137,8 +137,8 @@ impl Delete {
 
     /// The namespace of the Secret of an object.
     fn secret_namespace(&self, record: &HoldRecord) -> String {
-        if !record.about.namespace.is_empty() {
-            return record.about.namespace.clone();
+        if !record.about.identity.namespace.is_empty() {
+            return record.about.identity.namespace.clone();
         }
         let chosen = self.config.hold.as_ref().and_then(|hold| hold.namespace.clone());
         // One that is held has its Secret already.
@@ -146,7 +146,9 @@ impl Delete {
             let finalizers = record.object["metadata"]["finalizers"].as_array().into_iter().flatten();
             Held::of(finalizers.filter_map(Value::as_str))?;
             let (all, _) = self.session.run(async |connection, _| list_holds(connection, None).await).ok()?;
-            all.into_iter().find(|hold| hold.record.about.uid == record.about.uid).map(|hold| hold.namespace)
+            all.into_iter()
+                .find(|hold| hold.record.about.identity.uid == record.about.identity.uid)
+                .map(|hold| hold.namespace)
         };
         let default = || self.session.run(async |connection, _| connection.default_namespace().to_owned());
         chosen.or_else(known).unwrap_or_else(default)
@@ -262,31 +264,16 @@ impl Delete {
                 Ok(LetGo::Before) => Answered::GoneBefore,
                 Err(why) => {
                     stopped = true;
-                    answer(&why)
+                    Answered::Failed { reason: why.to_string() }
                 }
             };
-            let seen = (!answered.failed()).then(|| self.gone(&target)).flatten();
+            let snapshot = &self.session.snapshot;
+            let id = snapshot.strings.find(&target.uid).and_then(|uid| snapshot.by_uid(uid));
+            let seen = id.filter(|_| !answered.failed()).map(|id| ObjectEvent::of_gone(snapshot, id));
             sent.push(Sent { target, answered, seen });
         }
         sent
     }
-
-    /// The event that reports an object as gone.
-    fn gone(&self, target: &Identity) -> Option<ObjectEvent> {
-        let snapshot = &self.session.snapshot;
-        let id = snapshot.strings.find(&target.uid).and_then(|uid| snapshot.by_uid(uid))?;
-        let object = RawObject {
-            namespace: target.namespace.clone().into(),
-            name: target.name.clone().into(),
-            uid: target.uid.clone().into(),
-            ..RawObject::default()
-        };
-        Some(ObjectEvent { resource: snapshot.object(id).resource, object, gone: true })
-    }
-}
-
-fn answer(why: &HoldFailure) -> Answered {
-    Answered::Failed { reason: why.to_string() }
 }
 
 /// The event that sets a held object back to what it was; none if it isn't held, or is being taken back.

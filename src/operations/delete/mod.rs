@@ -1,34 +1,38 @@
 //! A delete: planned, approved, carried out and followed.
 
-mod archived;
-mod carry_out;
-mod dry_run;
 mod held;
 
-use std::{collections::BTreeSet, path::PathBuf};
-
-use crate::{
-    act::{Access, Deletion},
-    model::{Coordinate, ObjectId, Presence, ResourceId, Snapshot, Symbol},
-    plan::{Consent, Plan},
-    server::Propagation,
-    simulate::{Assume, Request},
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    time::Duration,
 };
 
-pub use self::{
-    archived::Archived,
-    carry_out::{CarryOut, Done},
-    dry_run::DependentsTried,
-    held::{HeldTarget, HoldConfig},
+use crate::{
+    act::{
+        Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, KeepError, Released, Sent, cut, put_back,
+        release as release_guards,
+    },
+    archive::{Header, Saved},
+    command_line::Kubectl,
+    model::{Coordinate, Identity, ObjectId, Presence, ResourceId, Snapshot, Symbol},
+    plan::{Consent, Plan, PlanTracker},
+    server::Propagation,
+    simulate::{Assume, Request},
+    wording::count,
 };
 
 use super::{
     ClusterConfig, Discovered, LiveSession, OperationError, ReadScope, TargetConfig,
-    approve::{Proposal, World},
-    fingerprint::PlanFingerprint,
+    approve::{PlanFingerprint, Proposal, World},
+    archive::{Archiving, goes, of_content},
+    clock::Clock,
+    live::interrupted,
     predict::{NamedGates, PlanOptions, PlanResult, predict, refuse_orphaning_in_vain},
     unread::{AllowIncomplete, Unread},
 };
+
+pub use self::held::{HeldTarget, HoldConfig};
 
 /// How to delete.
 #[derive(Clone, Debug)]
@@ -198,7 +202,7 @@ impl Proposal for Delete {
     }
 
     fn begin_archive(&mut self, plan: &DeletePlan, now: &jiff::Zoned) -> Result<Vec<String>, OperationError> {
-        let path = archived::default_path(&self.session.snapshot, &plan.result.plan, now);
+        let path = default_path(&self.session.snapshot, &plan.result.plan, now);
         self.archived = Some(Archived::begin(&path)?);
         self.complete_archive(plan)?;
         Ok(self.archived.as_ref().map(Archived::describe).unwrap_or_default())
@@ -226,4 +230,282 @@ impl Proposal for Delete {
     fn concerns(&self, resource: ResourceId) -> bool {
         self.session.snapshot.resources.not_watched(resource).is_none()
     }
+}
+
+/// An archive of all objects that will be deleted.
+pub struct Archived {
+    path: PathBuf,
+    archiving: Archiving,
+    /// The header of the archive that existed before, if any.
+    resumed: Option<Header>,
+    /// What is on disk; `None` if something that was taken is not.
+    saved: Option<Saved>,
+}
+
+impl Archived {
+    /// Checks whether an archive can be written there, or continued.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn begin(path: &Path) -> Result<Self, OperationError> {
+        let (archiving, resumed) = Archiving::begin_or_resume(path)?;
+        Ok(Archived { path: path.to_owned(), archiving, resumed, saved: None })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether this continues an existing archive.
+    pub fn resumed(&self) -> bool {
+        self.resumed.is_some()
+    }
+
+    /// # Errors
+    /// If the existing archive was written for the delete of other objects: nothing is added to it.
+    pub fn check(&self, snapshot: &Snapshot, targets: &[ObjectId]) -> Result<(), OperationError> {
+        let Some(resumed) = &self.resumed else { return Ok(()) };
+        let here = Header::new(snapshot, String::new());
+        // The same name is not enough: adding another object of that name would replace the archived one.
+        let named = |target: &ObjectId| {
+            let uid = snapshot.text(snapshot.object(*target).uid);
+            resumed.targets.iter().any(|known| known.uid == uid)
+        };
+        if here.server == resumed.server && targets.iter().all(named) {
+            return Ok(());
+        }
+        Err(OperationError::OtherArchive(self.path.clone()))
+    }
+
+    /// Archives objects that will be deleted and are not in it yet, and saves. Returns whether there were any.
+    ///
+    /// # Errors
+    /// Objects that can't be archived or written: nothing may be deleted then.
+    pub fn complete(
+        &mut self,
+        session: &LiveSession,
+        plan: &Plan,
+        assume: Assume,
+        allow_incomplete: &AllowIncomplete,
+    ) -> Result<bool, OperationError> {
+        let goes = goes(&session.snapshot, plan, assume);
+        goes.require_complete(session, plan, self.archiving.path(), allow_incomplete)?;
+        if self.saved.is_some() && self.archiving.has(&session.snapshot, &goes.objects) {
+            return Ok(false);
+        }
+        self.archiving.take(session, &goes)?;
+        self.saved = Some(self.archiving.save(&session.snapshot, plan)?);
+        Ok(true)
+    }
+
+    /// Time has passed: objects must be read again.
+    pub fn grow_stale(&mut self) {
+        self.archiving.grow_stale();
+    }
+
+    /// Lines about what it contains, and what not.
+    pub fn describe(&self) -> Vec<String> {
+        let mut describe =
+            vec![format!("Archived {} in {}.", count(self.archiving.size(), "object", "objects"), self.path.display())];
+        describe.extend(self.archiving.notes());
+        let content = self.saved.as_ref().map(|saved| of_content(&saved.kinds)).unwrap_or_default();
+        describe.extend(content.into_iter().map(str::to_owned));
+        describe
+    }
+}
+
+/// A new file in the current folder, named after the first target and the time.
+pub(super) fn default_path(snapshot: &Snapshot, plan: &Plan, now: &jiff::Zoned) -> PathBuf {
+    let now = now.strftime("%Y%m%d-%H%M%S%.3f").to_string();
+    let safe = |text: &str| {
+        text.chars().map(|c| if c.is_ascii_alphanumeric() || "-.".contains(c) { c } else { '_' }).collect::<String>()
+    };
+    let first = plan.request.targets.first().map_or_else(String::new, |target| {
+        let object = snapshot.object(*target);
+        let kind = snapshot.resources.get(object.resource).kind.to_lowercase();
+        let namespace =
+            if object.namespace.is_empty() { String::new() } else { format!("{}-", snapshot.text(object.namespace)) };
+        format!("{namespace}{kind}-{}-", safe(snapshot.text(object.name)))
+    });
+    PathBuf::from(format!("{first}{now}.yaml"))
+}
+
+/// At most this many dependents are tried: each is a request.
+const MOST: usize = 200;
+
+/// What the API server says about the DELETEs that follow from a delete, if the user sent them. It may say something
+/// else to the collector and the namespace controller: webhooks and policies see who asks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DependentsTried {
+    /// How many it would delete.
+    pub accepted: usize,
+    /// Its objections, in sentences.
+    pub refusals: Vec<String>,
+    /// How many the user may not delete, so that nothing is known about them.
+    pub forbidden: usize,
+    /// How many were not tried.
+    pub untried: usize,
+}
+
+impl Delete {
+    /// The API server's objections to the DELETE of each target.
+    pub fn server_refusals(&mut self, targets: &[ObjectId]) -> Vec<String> {
+        let deletion = self.deletion(true);
+        let sent: Vec<Sent> = self.try_out(targets, &deletion);
+        sent.iter().filter_map(objection).collect()
+    }
+
+    /// Sends a dry run for each other object that the plan deletes, or would delete without an obstacle.
+    pub fn try_dependents(&mut self, plan: &Plan) -> DependentsTried {
+        let removed = plan.outcomes.iter().filter(|outcome| outcome.kind.removes()).map(|outcome| outcome.object);
+        let prevented = plan.obstacles.iter().flat_map(|obstacle| obstacle.prevents.iter().copied());
+        let mut objects: Vec<ObjectId> = removed.chain(prevented).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects.retain(|id| !plan.request.targets.contains(id) && !self.session.snapshot.object(*id).terminating());
+        let mut tried = DependentsTried { untried: objects.len().saturating_sub(MOST), ..DependentsTried::default() };
+        objects.truncate(MOST);
+        let deletion = Deletion { propagation: Propagation::Background, grace: None, dry_run: true };
+        for sent in self.try_out(&objects, &deletion) {
+            match objection(&sent) {
+                None => tried.accepted += 1,
+                // The authorizer's words: the user's rights say nothing about the collector's.
+                Some(words) if words.contains("is forbidden: User ") => tried.forbidden += 1,
+                Some(words) => tried.refusals.push(words),
+            }
+        }
+        tried
+    }
+
+    fn try_out(&self, objects: &[ObjectId], deletion: &Deletion) -> Vec<Sent> {
+        objects.iter().flat_map(|object| self.session.delete(&[*object], deletion, &mut |_| ())).collect()
+    }
+}
+
+/// Why the API server would not delete an object; `None` if it would.
+fn objection(sent: &Sent) -> Option<String> {
+    let name = sent.target.short_name();
+    match &sent.answered {
+        Answered::Removed | Answered::Accepted | Answered::GoneBefore | Answered::Replaced | Answered::NotSent => None,
+        Answered::Refused { reason } => Some(format!("the API server refuses to delete {name}: {reason}")),
+        Answered::Unsure { reason } | Answered::Failed { reason } => {
+            Some(format!("whether the API server would delete {name} is not known: {reason}"))
+        }
+    }
+}
+
+/// How long to wait for the former owners of kept objects.
+const UNTIL_RELEASED: Duration = Duration::from_secs(60);
+
+/// The result of a delete.
+pub struct Done {
+    pub sent: Vec<Sent>,
+    pub followed: Option<Followed>,
+    pub took: Duration,
+    /// Objects that were kept, and need nothing more.
+    pub kept: Vec<Identity>,
+    /// Messages about kept objects that need more work.
+    pub unfinished: Vec<String>,
+}
+
+/// How to carry out a delete.
+pub struct CarryOut<'a> {
+    /// Whether to follow the cascade.
+    pub wait: bool,
+    /// How long to follow; `None`: no limit.
+    pub timeout: Option<Duration>,
+    /// How to call kubectl for this cluster.
+    pub kubectl: &'a Kubectl,
+    pub clock: &'a dyn Clock,
+    /// The targets that are held: they are let go instead of deleted.
+    pub held: Option<&'a [HeldTarget]>,
+}
+
+impl Delete {
+    /// Removes references from kept objects, sends the DELETEs, and follows the cascade.
+    ///
+    /// # Errors
+    /// Objects that can't be kept; nothing was deleted then.
+    pub fn carry_out(
+        &mut self,
+        plan: &Plan,
+        how: &CarryOut<'_>,
+        observer: &mut dyn FnMut(FollowEvent),
+    ) -> Result<Done, KeepError> {
+        let (deletion, assume) = (self.deletion(false), self.config.assume);
+        let session = &mut self.session;
+        let begun = how.clock.elapsed();
+        let took = || how.clock.elapsed().saturating_sub(begun);
+        let course = PlanTracker::new(&session.snapshot, plan);
+        session.hear_interrupts();
+        let detached = session.run(async |connection, snapshot| cut(connection, snapshot, &plan.request.cuts).await)?;
+        let sent = match how.held {
+            Some(held) => self.let_go(held),
+            None => session.delete(&plan.request.targets, &deletion, &mut |_| ()),
+        };
+        let session = &mut self.session;
+        // If an answer was lost, the delete may have been done: kept objects stay detached then.
+        if !sent.iter().any(|sent| sent.answered.may_be_done()) {
+            let left = session.run(async |connection, snapshot| put_back(connection, snapshot, &detached).await);
+            let unfinished = left.into_iter().map(|(object, why)| format!("{object} {why}")).collect();
+            return Ok(Done { sent, followed: None, took: took(), kept: Vec::new(), unfinished });
+        }
+        let (kept, unfinished) = release(session, plan, how, &detached);
+        let followed = how.wait.then(|| session.follow(course, &sent, assume, how.timeout, observer));
+        Ok(Done { sent, followed, took: took(), kept, unfinished })
+    }
+}
+
+/// Removes the guards from kept objects. Returns the objects that are done, and messages about the others.
+fn release(
+    session: &LiveSession,
+    plan: &Plan,
+    how: &CarryOut<'_>,
+    detached: &[DetachedObject],
+) -> (Vec<Identity>, Vec<String>) {
+    let snapshot = &session.snapshot;
+    let guarded = |one: &DetachedObject, why: &str| {
+        let name = snapshot.short_name(one.object);
+        let command = one.release_command(snapshot, how.kubectl)?;
+        Some(format!(
+            "{name} is kept; it still has itself as its controller, because {why}. Remove that later with: \
+             {command}"
+        ))
+    };
+    if detached.is_empty() {
+        return Default::default();
+    }
+    let patience = how.timeout.unwrap_or(UNTIL_RELEASED).min(UNTIL_RELEASED);
+    let released = session.run(async |connection, snapshot| {
+        tokio::select! {
+            released = release_guards(connection, snapshot, plan, detached, patience) => released.map(Some),
+            () = interrupted() => Ok(None),
+        }
+    });
+    let released = match released {
+        Ok(Some(released)) => released,
+        Ok(None) => {
+            return (Vec::new(), detached.iter().filter_map(|one| guarded(one, "the wait was interrupted")).collect());
+        }
+        Err(KeepError { object, place, why, .. }) => {
+            let mut unfinished = vec![format!(
+                "{object}{place} is kept, but its temporary controller reference could not be removed: {why}"
+            )];
+            unfinished.extend(detached.iter().filter_map(|one| guarded(one, "removing these references was given up")));
+            return (Vec::new(), unfinished);
+        }
+    };
+    let (mut kept, mut unfinished) = (Vec::new(), Vec::new());
+    for ((object, released), one) in released.into_iter().zip(detached) {
+        match released {
+            Released::Free => kept.push(Identity::of(snapshot, object)),
+            Released::Guarded(owner) => {
+                let why = format!("{} still exists and would adopt it again", snapshot.short_name(owner));
+                unfinished.extend(guarded(one, &why));
+            }
+            Released::Lost => unfinished
+                .push(format!("{} was to be kept, but another client has deleted it.", snapshot.short_name(object))),
+        }
+    }
+    (kept, unfinished)
 }

@@ -12,10 +12,8 @@ use rustc_hash::FxHashSet;
 use crate::model::{Coordinate, ObjectId, ResourceId, Resources, Snapshot};
 
 use super::{
-    LabelSelector, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery,
-    parse::{names, type_and_name, types},
-    resolve::Search,
-    selected_types,
+    LabelSelector, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery, names, resolve::Search,
+    selected_types, type_and_name, types,
 };
 
 /// One `--keep`, with its types resolved.
