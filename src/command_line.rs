@@ -6,6 +6,8 @@ use std::{
     fmt::{self, Write as _},
 };
 
+use serde::{Serialize, Serializer};
+
 use crate::escape::visible;
 
 #[cfg(test)]
@@ -147,6 +149,12 @@ impl ShellCommand {
         self.parts.iter().all(|part| {
             matches!(part, Part::Word(word) if word.len() <= LONGEST_WORD) || matches!(part, Part::Syntax(_))
         })
+    }
+}
+
+impl Serialize for ShellCommand {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -1,8 +1,12 @@
 //! The common parts of all JSON documents: the head, and references to objects.
 
-use serde::Serialize;
+mod named;
 
-use crate::model::{Gap, Identity, ObjectId, Origin, Reference, ServerVersion, Snapshot, gaps::each_once};
+use serde::{Serialize, Serializer};
+
+use crate::model::{Gap, Identity, ObjectId, Origin, ServerVersion, Snapshot, gaps::each_once};
+
+pub use named::Named;
 
 /// The `apiVersion` of every document.
 pub const API_VERSION: &str = "kubectl-gc/v1";
@@ -66,6 +70,11 @@ pub fn rfc3339(seconds: i64) -> String {
     jiff::Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |time| time.to_string())
 }
 
+/// Writes a time as [`rfc3339`] does.
+pub(crate) fn as_rfc3339<S: Serializer>(seconds: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&rfc3339(*seconds))
+}
+
 /// The version of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -126,33 +135,5 @@ impl<'a> ObjectJson<'a> {
         let Identity { api_version, kind, namespace, name, uid } = identity;
         let namespace = Some(namespace.as_str()).filter(|namespace| !namespace.is_empty());
         ObjectJson { api_version: api_version.clone(), kind, namespace, name, uid }
-    }
-}
-
-/// An entry of `metadata.ownerReferences` as stored: unset fields stay absent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ReferenceJson<'a> {
-    pub api_version: &'a str,
-    pub kind: &'a str,
-    pub name: &'a str,
-    pub uid: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub controller: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub block_owner_deletion: Option<bool>,
-}
-
-impl<'a> ReferenceJson<'a> {
-    /// An owner reference of an object in the snapshot.
-    pub fn of(snapshot: &'a Snapshot, reference: &Reference) -> Self {
-        ReferenceJson {
-            api_version: snapshot.text(reference.api_version),
-            kind: snapshot.text(reference.kind),
-            name: snapshot.text(reference.name),
-            uid: snapshot.text(reference.uid),
-            controller: reference.controller,
-            block_owner_deletion: reference.block_owner_deletion,
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! The codes of findings. A code never changes its meaning; `docs/findings.md` has a section for each.
 
+use serde::{Serialize, Serializer};
+
 use crate::model::effects::Severity;
 
 /// Declares the codes: name, highest severity, and a short title.
@@ -122,6 +124,12 @@ impl Code {
                 | Code::StuckFinalizer
                 | Code::PodWithoutKubelet
         )
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 

@@ -5,6 +5,8 @@ use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
 };
 
+use serde::{Serialize, Serializer};
+
 use crate::{
     command_line::ShellCommand,
     model::{ObjectId, Reference, effects::Severity},
@@ -41,6 +43,47 @@ impl Finding {
     }
 }
 
+/// A finding in a document, which repeats the first of what there may be several of.
+#[derive(Serialize)]
+struct FindingJson<'a> {
+    code: Code,
+    severity: Severity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'a ObjectId>,
+    objects: &'a [ObjectId],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reference: Option<&'a Reference>,
+    #[serde(skip_serializing_if = "<[Reference]>::is_empty")]
+    references: &'a [Reference],
+    related: &'a [ObjectId],
+    message: &'a str,
+    consequence: &'a str,
+    /// The commands of the first remedy, one per line.
+    remedy: String,
+    remedies: &'a [Remedy],
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Finding { code, severity, cause: _, objects, references, related, message, consequence, remedies } = self;
+        let commands = remedies.iter().take(1).flat_map(|first| &first.commands).map(ToString::to_string);
+        FindingJson {
+            code: *code,
+            severity: *severity,
+            object: objects.first(),
+            objects,
+            reference: references.first(),
+            references,
+            related,
+            message,
+            consequence,
+            remedy: commands.collect::<Vec<_>>().join("\n"),
+            remedies,
+        }
+        .serialize(serializer)
+    }
+}
+
 /// Combines several causes into a short text that distinguishes them from others and is the same in every look.
 pub(super) fn one_cause(causes: &BTreeSet<String>) -> String {
     let first = causes.first().map_or("", String::as_str);
@@ -54,7 +97,8 @@ pub(super) fn one_cause(causes: &BTreeSet<String>) -> String {
 }
 
 /// A way to resolve a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Remedy {
     /// What it does, and which harm, in a few words: "let it go, as the collector would". What joins it to the remedy
     /// before ("then", "or"), and the punctuation, are not part of it.
@@ -63,10 +107,13 @@ pub struct Remedy {
     /// command that must run only after another succeeded is joined to it with `&&`.
     pub commands: Vec<ShellCommand>,
     /// Whether it decides between keeping and losing something: a person has to choose it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub decides: bool,
     /// Whether it mends nothing by itself: without it, those that follow are refused, or in vain.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub comes_first: bool,
     /// Whether it comes first because it keeps data that the others lose: beside what else comes first.
+    #[serde(skip)]
     pub keeps: bool,
 }
 

@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use serde::Serialize;
+
 use super::{
     compact::{MaybeSeconds, ResourceVersion},
     effects::Spared,
@@ -11,7 +13,7 @@ use super::{
 };
 
 /// The index of an object in its snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct ObjectId(pub u32);
 
 impl ObjectId {

@@ -6,11 +6,13 @@ use std::{
 };
 
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 
 use super::strings::Symbol;
 
 /// One entry of `metadata.ownerReferences`. The API server validates none of it (R1.31).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Reference {
     /// `group/version`, or `version` for the core group.
     pub api_version: Symbol,
@@ -21,8 +23,10 @@ pub struct Reference {
     /// The owner's uid: the collector's graph uses nothing else (§0).
     pub uid: Symbol,
     /// `controller`; patches distinguish unset from `false` (R4.9).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
     /// `blockOwnerDeletion`; unset means `false` (R5.2).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub block_owner_deletion: Option<bool>,
 }
 

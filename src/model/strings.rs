@@ -39,7 +39,7 @@ impl Symbol {
     }
 
     /// The symbol with this index.
-    pub(super) fn of_index(index: usize) -> Symbol {
+    pub(crate) fn of_index(index: usize) -> Symbol {
         Symbol(index as u32)
     }
 

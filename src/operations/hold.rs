@@ -99,7 +99,7 @@ fn dependent(snapshot: &Snapshot, id: ObjectId, owner: &Identity) -> Option<Held
         return None;
     }
     let written = object.owners.iter().find(|reference| snapshot.text(reference.uid) == owner.uid)?;
-    let reference = serde_json::to_value(crate::document::ReferenceJson::of(snapshot, written)).ok()?;
+    let reference = serde_json::to_value(crate::document::Named(snapshot, written)).ok()?;
     let owner_group = group_of(&owner.api_version);
     let adopted = written.is_controller()
         && adopts((owner_group, owner.kind.as_str()), (resource.group.as_str(), resource.kind.as_str()));

@@ -1,6 +1,7 @@
 //! Plans: what a delete would do to every object, how certain that is, and what happens outside the graph.
 
 mod alternatives;
+pub mod because;
 mod build;
 mod consent;
 mod explore;
@@ -20,6 +21,8 @@ pub mod tracker;
 mod unlisted_contents;
 mod verdict;
 
+pub use because::Because;
+pub use because::because;
 pub use build::plan;
 pub use consent::{ConfirmationReason, Consent, severe_objects};
 pub use explore::explore;

@@ -14,7 +14,7 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
         match (job.seconds_after_finished, end.at) {
             (Some(seconds), Some(at)) => {
                 let why = format!("{how}, with ttlSecondsAfterFinished: {seconds}");
-                let when = When::At(at.saturating_add(seconds));
+                let when = When::At { time: at.saturating_add(seconds) };
                 found.goes(*id, Reason::new(Rule::R12_1, "ttl-after-finished-controller", when, why).in_foreground());
             }
             (Some(_), None) => {

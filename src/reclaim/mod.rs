@@ -30,7 +30,7 @@ use crate::{
     model::{Coordinate, Gap, ObjectId, Presence, Reference, Rule, Snapshot},
 };
 
-pub use removal::{End, Held, Reason, Removal, Stays, When};
+pub use removal::{End, Freed, Held, Reason, Removal, Stays, When};
 pub use settings::{Assumption, Settings};
 
 use scene::Scene;

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
+use serde::{Serialize, Serializer};
 
 use crate::{
+    document::as_rfc3339,
     graph::OwnerGraph,
     model::{
         ObjectId, Rule, Symbol,
@@ -17,14 +19,25 @@ use crate::{
 use super::{scene::Scene, takes};
 
 /// When an object goes. All times are in Unix seconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind")]
 pub enum When {
     /// As soon as its controller looks at it, which an event makes it do.
     Now,
     /// At this time, for which its controller has set a timer; at once if it has passed.
-    At(i64),
+    At {
+        #[serde(serialize_with = "as_rfc3339")]
+        time: i64,
+    },
     /// At the first look of its controller from then on. It looks once in so many seconds.
-    Pass { from: i64, until: i64, every: i64 },
+    Pass {
+        #[serde(serialize_with = "as_rfc3339")]
+        from: i64,
+        #[serde(serialize_with = "as_rfc3339")]
+        until: i64,
+        #[serde(rename = "everySeconds")]
+        every: i64,
+    },
     /// Once this has happened, which has no time: the end of these objects, or something else.
     Once { event: String, gone: Vec<ObjectId> },
 }
@@ -48,7 +61,7 @@ impl When {
     pub fn earliest(&self, now: i64) -> Option<i64> {
         match self {
             When::Now => Some(now),
-            When::At(time) => Some((*time).max(now)),
+            When::At { time } => Some((*time).max(now)),
             When::Pass { from, .. } => Some((*from).max(now)),
             When::Once { .. } => None,
         }
@@ -64,16 +77,17 @@ impl When {
 }
 
 /// One reason for which an object goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
     pub rule: Rule,
-    pub when: When,
     /// As in the flag `--controllers` of kube-controller-manager, or another program.
     pub controller: Cow<'static, str>,
+    pub propagation: Propagation,
+    pub when: When,
     pub why: String,
     /// Why it may stay after all; `None` if it is certain.
+    #[serde(skip)]
     pub doubt: Option<String>,
-    pub propagation: Propagation,
 }
 
 impl Reason {
@@ -100,34 +114,25 @@ impl Reason {
 }
 
 /// A finalizer that holds an object that is deleted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Held {
     pub finalizer: String,
     /// Who removes it; `None` if that is unknown.
+    #[serde(rename = "controller", skip_serializing_if = "Option::is_none")]
     pub by: Option<&'static str>,
     /// The objects for which it stays.
+    #[serde(rename = "usedBy")]
     pub for_objects: Vec<ObjectId>,
 }
 
 /// What becomes of an object that is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum End {
     Gone,
     /// Something holds it.
     Terminating,
     /// Gone or Terminating, by the order of events.
     Either,
-}
-
-impl End {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            End::Gone => "Gone",
-            End::Terminating => "Terminating",
-            End::Either => "Either",
-        }
-    }
 }
 
 /// An object that the cluster removes by itself.
@@ -165,10 +170,49 @@ impl Removal {
         let doubts: Option<Vec<&str>> = self.reasons.iter().map(|reason| reason.doubt.as_deref()).collect();
         doubts.and_then(|doubts| doubts.first().copied())
     }
+
+    /// What its end frees.
+    pub fn frees(&self) -> Freed {
+        Freed { objects: self.freed(), bytes: self.bytes }
+    }
+}
+
+/// How many objects go, and the storage of their volumes, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Freed {
+    pub objects: usize,
+    pub bytes: u64,
+}
+
+/// A removal in a document, which also has what follows from its other fields.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RemovalJson<'a> {
+    object: ObjectId,
+    certain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncertain_because: Option<&'a str>,
+    reasons: &'a [Reason],
+    held: &'a [Held],
+    takes: &'a [ObjectId],
+    may_take: &'a [ObjectId],
+    held_dependents: &'a [ObjectId],
+    end: End,
+    frees: Freed,
+}
+
+impl Serialize for Removal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Removal { object, reasons, held, takes, may_take, held_dependents, end, bytes: _ } = self;
+        let (object, end, frees, uncertain_because) = (*object, *end, self.frees(), self.doubt());
+        let certain = uncertain_because.is_none();
+        RemovalJson { object, certain, uncertain_because, reasons, held, takes, may_take, held_dependents, end, frees }
+            .serialize(serializer)
+    }
 }
 
 /// An object that stays, though one might expect it to go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stays {
     pub object: ObjectId,
     pub rule: Rule,

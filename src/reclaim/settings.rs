@@ -1,5 +1,7 @@
 //! What nobody can read of the controllers: their flags, and whether they run. A flag of the command says it.
 
+use serde::Serialize;
+
 use super::Removal;
 use crate::model::Rule;
 
@@ -48,9 +50,11 @@ impl Settings {
 }
 
 /// What was assumed, because it can't be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Assumption {
+    #[serde(rename = "assumption")]
     pub text: String,
     /// The flag of the command that says otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub flag: Option<&'static str>,
 }

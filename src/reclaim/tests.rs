@@ -50,7 +50,7 @@ fn going(objects: &[Value], settings: &Settings) -> Vec<String> {
     let told = forecast.removals.iter().map(|removal| {
         let when = match &removal.reason().when {
             When::Now => "now".to_owned(),
-            When::At(time) => format!("at {:+}", time - NOW),
+            When::At { time } => format!("at {:+}", time - NOW),
             When::Pass { from, until, .. } => format!("{:+} to {:+}", from - NOW, until - NOW),
             When::Once { event, .. } => format!("once {event}"),
         };

@@ -23,7 +23,7 @@ pub(super) fn find(scene: &Scene<'_>, found: &mut Found) {
                 found.stays(*id, Rule::R12_14, "a bootstrap token without an expiration");
                 continue;
             }
-            Expiration::At(time) => (When::At(*time), "it expires"),
+            Expiration::At(time) => (When::At { time: *time }, "it expires"),
             Expiration::Unreadable => (When::Now, "its expiration is no time, which counts as expired"),
         };
         found.goes(*id, Reason::new(Rule::R12_14, "token-cleaner-controller", when, why));

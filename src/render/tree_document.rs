@@ -47,16 +47,16 @@ pub struct Node<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<&'a str>,
     /// READY and STATUS could not be read.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub status_unread: bool,
     pub terminating: bool,
     pub finalizers: Vec<&'a str>,
     pub marks: Vec<&'static str>,
     /// No object that was read has this uid; the other fields are from the first reference to it.
-    #[serde(rename = "virtual", skip_serializing_if = "is_false")]
+    #[serde(rename = "virtual", skip_serializing_if = "std::ops::Not::not")]
     pub is_virtual: bool,
     /// An owner of a node, but not part of the tree.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outside: bool,
     /// How many dependents (in a tree of owners: owners) the requested depth omits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,12 +82,8 @@ pub struct Edge<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<&'a str>,
     /// The edge closes a cycle.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closes_cycle: bool,
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 impl<'a> Document<'a> {

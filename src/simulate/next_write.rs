@@ -49,6 +49,22 @@ pub enum NoAction {
     Unread(Option<usize>),
 }
 
+impl NoAction {
+    /// The name in JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            NoAction::NoOwners => "NoOwners",
+            NoAction::OwnersSolid => "OwnersSolid",
+            NoAction::OnItsWayOut => "AlreadyTerminating",
+            NoAction::NotWatched => "NotWatched",
+            NoAction::SharedUid(_) => "SharedUid",
+            NoAction::Unmappable(_) => "NotServed",
+            NoAction::InvalidScope(_) => "InvalidScope",
+            NoAction::Unread(_) => "Unread",
+        }
+    }
+}
+
 impl Next {
     /// The collector's next write to an object, and what should be read to be certain.
     pub fn of(context: &SimContext<'_>, object: ObjectId) -> (Next, Needs) {

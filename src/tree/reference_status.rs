@@ -1,12 +1,14 @@
 //! The status of an owner reference: the verdict of a look-up (§3.4), and what is wrong with it.
 
+use serde::Serialize;
+
 use crate::{
     graph::{Dangling, OwnerGraph, Verdict},
     model::{Mapping, Object, ObjectId, Reference, Snapshot},
 };
 
 /// The status of an owner reference. All but the first two get a mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum ReferenceStatus {
     /// The owner exists.
     Solid,

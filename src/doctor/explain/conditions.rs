@@ -1,6 +1,7 @@
 //! What would change an object's outcome: each "if" is simulated to its end.
 
 use rustc_hash::FxHashSet;
+use serde::{Serialize, Serializer};
 
 use crate::{
     model::{ObjectId, Symbol},
@@ -22,25 +23,62 @@ use crate::{
 const TRIED: usize = 8;
 
 /// An event, and the outcome of the object after it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Condition {
+    #[serde(rename = "if")]
     pub what: Trigger,
     pub then: ConditionOutcome,
+    /// Of one that stays Terminating.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<State>,
     /// The clause after "if".
     pub message: String,
 }
 
 /// An event.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
 pub enum Trigger {
     /// These objects are deleted.
-    Deleted(Vec<ObjectId>, Propagation),
+    Deleted { deleted: Vec<ObjectId>, propagation: Propagation },
     /// This pod is deleted without a grace period.
-    Forced(ObjectId),
+    Forced { deleted: [ObjectId; 1], grace_period_seconds: u32 },
     /// These finalizers are removed.
-    Released(Vec<(ObjectId, Symbol)>),
-    /// The references with these uids are removed from these objects.
-    Dropped(Vec<(ObjectId, Vec<Symbol>)>),
+    Released { released: Vec<Released> },
+    /// The references with these uids are removed from an object.
+    Dropped { dropped: [Dropped; 1] },
+}
+
+/// A finalizer that is removed from an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Released {
+    pub object: ObjectId,
+    pub finalizer: Symbol,
+}
+
+/// The owner references with these uids, which are removed from an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Dropped {
+    pub object: ObjectId,
+    pub uids: Vec<Symbol>,
+}
+
+impl Trigger {
+    fn deleted(objects: &[ObjectId], propagation: Propagation) -> Self {
+        Trigger::Deleted { deleted: objects.to_vec(), propagation }
+    }
+
+    fn released(held: &[(ObjectId, Symbol)]) -> Self {
+        let released = held.iter().map(|(object, finalizer)| Released { object: *object, finalizer: *finalizer });
+        Trigger::Released { released: released.collect() }
+    }
+}
+
+impl Condition {
+    fn new(what: Trigger, then: ConditionOutcome, message: String) -> Self {
+        let state = if let ConditionOutcome::Terminating(state) = then { Some(state) } else { None };
+        Condition { what, then, state, message }
+    }
 }
 
 /// The outcome of the explained object.
@@ -59,19 +97,20 @@ pub enum ConditionOutcome {
     Unknown,
 }
 
-impl ConditionOutcome {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
+impl Serialize for ConditionOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
             ConditionOutcome::Goes => "Deleted",
             ConditionOutcome::Stays => "Kept",
             ConditionOutcome::Refused => "Refused",
             ConditionOutcome::Loses(_) => "LosesReferences",
             ConditionOutcome::Terminating(_) => "Terminating",
             ConditionOutcome::Unknown => "Unknown",
-        }
+        })
     }
+}
 
+impl ConditionOutcome {
     fn words(self) -> &'static str {
         match self {
             ConditionOutcome::Goes => "this object is deleted",
@@ -128,7 +167,7 @@ impl Explainer<'_, '_> {
 
     /// The owners that keep an object and that aren't being deleted anyway.
     fn solid_owners(&self, object: ObjectId, references: &[ReferenceStory]) -> Vec<ObjectId> {
-        let solid = references.iter().filter(|reference| reference.link.standing == ReferenceStatus::Solid);
+        let solid = references.iter().filter(|reference| reference.standing == ReferenceStatus::Solid);
         let mut owners: Vec<ObjectId> = solid.filter_map(ReferenceStory::leads_to).collect();
         owners.retain(|owner| *owner != object && !self.case.projection.goes(*owner));
         owners.sort_unstable();
@@ -156,7 +195,7 @@ impl Explainer<'_, '_> {
         let (then, _) = self.then_after(object, &Request::delete(vec![*owner], Propagation::Orphan))?;
         let message =
             format!("{} is deleted with --cascade=orphan, {}", self.case.name(*owner, Some(object)), then.words());
-        Some(Condition { what: Trigger::Deleted(vec![*owner], Propagation::Orphan), then, message })
+        Some(Condition::new(Trigger::deleted(&[*owner], Propagation::Orphan), then, message))
     }
 
     /// The outcome of an object once these owners are gone.
@@ -173,7 +212,7 @@ impl Explainer<'_, '_> {
             return None;
         }
         let then = then_of_plan(&describe, object);
-        let what = Trigger::Deleted(gone.to_vec(), Propagation::Background);
+        let what = Trigger::deleted(gone, Propagation::Background);
         let deleted = describe.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
         let deleted: FxHashSet<ObjectId> = deleted.map(|outcome| outcome.object).collect();
         let staying: Vec<ObjectId> = gone.iter().copied().filter(|id| !deleted.contains(id)).collect();
@@ -188,7 +227,7 @@ impl Explainer<'_, '_> {
                 case.names(&staying, Some(object))
             )
         };
-        Some(Condition { what, then, message })
+        Some(Condition::new(what, then, message))
     }
 
     /// Like [`Self::if_gone`], for owners of which some are terminating: their finalizers are removed.
@@ -201,21 +240,19 @@ impl Explainer<'_, '_> {
         let then = self.then_in(object, &projection);
         let (names, are) = (self.case.names(gone, Some(object)), is_or_are(gone));
         let message = format!("{names} {are} finally deleted, {}", too(self.case, object, then, gone, owners));
-        Some(Condition { what: Trigger::Released(held), then, message })
+        Some(Condition::new(Trigger::released(&held), then, message))
     }
 
     /// The outcome without the invalid references, of an object that the collector would delete, change or never
     /// examine.
     fn if_dropped(&mut self, object: ObjectId, references: &[ReferenceStory], end: &FinalState) -> Option<Condition> {
-        let faults: Vec<&ReferenceStory> =
-            references.iter().filter(|reference| !reference.link.standing.valid()).collect();
+        let faults: Vec<&ReferenceStory> = references.iter().filter(|reference| !reference.standing.valid()).collect();
         let mut uids: Vec<Symbol> = faults.iter().map(|reference| reference.reference.uid).collect();
         uids.dedup();
         if uids.is_empty() {
             return None;
         }
-        let dropped = vec![(object, uids)];
-        let projection = Projection::without_references(self.case.stage, &dropped);
+        let projection = Projection::without_references(self.case.stage, &[(object, uids.clone())]);
         let then = self.then_in(object, &projection);
         let before = then_of(self.case, object, &end.outcome, end.state);
         // Losing only these references is no other outcome.
@@ -234,7 +271,7 @@ impl Explainer<'_, '_> {
             if names.len() == 1 { "is" } else { "are" },
             then.words()
         );
-        Some(Condition { what: Trigger::Dropped(dropped), then, message })
+        Some(Condition::new(Trigger::Dropped { dropped: [Dropped { object, uids }] }, then, message))
     }
 
     /// Owners that would get stuck waiting for this object if they were deleted in the foreground.
@@ -261,7 +298,7 @@ impl Explainer<'_, '_> {
                 "{} is deleted in the foreground, it waits for this object forever",
                 self.case.name(owner, Some(object))
             );
-            conditions.push(Condition { what: Trigger::Deleted(vec![owner], Propagation::Foreground), then, message });
+            conditions.push(Condition::new(Trigger::deleted(&[owner], Propagation::Foreground), then, message));
         }
         conditions
     }
@@ -285,11 +322,10 @@ impl Explainer<'_, '_> {
             if !held.is_empty() {
                 let then = self.then_in(object, &Projection::released(self.case.stage, &held));
                 let message = format!("all these finalizers are removed, {}", then.words());
-                conditions.push(Condition { what: Trigger::Released(held), then, message });
+                conditions.push(Condition::new(Trigger::released(&held), then, message));
             }
         }
-        if conditions.iter().all(|condition| condition.what != Trigger::Deleted(vec![object], Propagation::Background))
-        {
+        if conditions.iter().all(|condition| condition.what != Trigger::deleted(&[object], Propagation::Background)) {
             conditions.extend(self.if_deleted_again(object, object));
         }
         conditions.extend(self.if_orphaned_again(object));
@@ -322,17 +358,14 @@ impl Explainer<'_, '_> {
                     then.words()
                 ),
             };
-            return Some(Condition { what: Trigger::Released(held), then, message });
+            return Some(Condition::new(Trigger::released(&held), then, message));
         }
         if case.stage.rules(first).graceful && case.snapshot().object(first).terminating() {
             let request = Request { grace: Some(0), ..Request::delete(vec![first], Propagation::Background) };
             let (then, _) = self.then_after(object, &request)?;
             let it = if first == object { "it".to_owned() } else { case.name(first, Some(object)) };
-            return Some(Condition {
-                what: Trigger::Forced(first),
-                then,
-                message: format!("{it} is deleted with --force, {}", then.words()),
-            });
+            let what = Trigger::Forced { deleted: [first], grace_period_seconds: 0 };
+            return Some(Condition::new(what, then, format!("{it} is deleted with --force, {}", then.words())));
         }
         if !case.snapshot().object(first).terminating() {
             return self.if_cured(object, first);
@@ -345,19 +378,18 @@ impl Explainer<'_, '_> {
         let case = self.case;
         let stories = super::references::of(case, holder);
         let at_fault = |story: &&ReferenceStory| {
-            matches!(story.link.standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope)
+            matches!(story.standing, ReferenceStatus::NotServed | ReferenceStatus::InvalidScope)
         };
         let faults: Vec<&ReferenceStory> = stories.iter().filter(at_fault).collect();
         let uids: Vec<Symbol> = faults.iter().map(|story| story.reference.uid).collect();
         if uids.is_empty() {
             return None;
         }
-        let dropped = vec![(holder, uids)];
-        let then = self.then_in(object, &Projection::without_references(case.stage, &dropped));
+        let then = self.then_in(object, &Projection::without_references(case.stage, &[(holder, uids.clone())]));
         let names: Vec<String> = faults.iter().map(|story| case.reference(&story.reference)).collect();
         let message =
             format!("{} loses its reference to {}, {}", case.name(holder, Some(object)), some_of(&names), then.words());
-        Some(Condition { what: Trigger::Dropped(dropped), then, message })
+        Some(Condition::new(Trigger::Dropped { dropped: [Dropped { object: holder, uids }] }, then, message))
     }
 
     /// R1.21: a second DELETE, in the background, removes the foreground finalizer, and the owner stops waiting.
@@ -373,7 +405,7 @@ impl Explainer<'_, '_> {
         let it = if again == object { "it".to_owned() } else { case.name(again, Some(object)) };
         let then_it = if again == object { "it goes" } else { then.words() };
         let message = format!("{it} is deleted again with --cascade=background, {then_it}");
-        Some(Condition { what: Trigger::Deleted(vec![again], Propagation::Background), then, message })
+        Some(Condition::new(Trigger::deleted(&[again], Propagation::Background), then, message))
     }
 
     /// R1.21: a second DELETE that orphans saves the dependents of an owner that waits for them.
@@ -396,8 +428,8 @@ impl Explainer<'_, '_> {
         let message = format!(
             "it is deleted again with --cascade=orphan, {goes}dependents that are not Terminating yet are kept"
         );
-        let what = Trigger::Deleted(vec![object], Propagation::Orphan);
-        Some(Condition { what, then, message })
+        let what = Trigger::deleted(&[object], Propagation::Orphan);
+        Some(Condition::new(what, then, message))
     }
 
     /// The outcome of an object after a delete, and whether that changes it; `None` if the API server refuses that.

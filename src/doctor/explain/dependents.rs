@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::{
     collector::Collector,
     graph::NodeId,
@@ -12,16 +14,25 @@ use crate::{
 use super::Case;
 
 /// The dependents of an object.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dependents {
-    /// The number of dependents of each kind, and how many of those block it.
-    pub kinds: BTreeMap<ResourceId, (usize, usize)>,
+    /// How many the collector sees.
+    pub count: usize,
+    pub kinds: Vec<DependentKind>,
     /// The blocking dependents: a foreground delete waits for them.
     pub blocking: Vec<ObjectId>,
     /// Whether it waits for them now.
     pub waits: bool,
     /// Dependents that the collector doesn't see, because their kind isn't watched (R2.7).
     pub unseen: Vec<ObjectId>,
+}
+
+/// The number of dependents of a kind, and how many of those block it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DependentKind {
+    pub resource: ResourceId,
+    pub count: usize,
+    pub blocking: usize,
 }
 
 impl Dependents {
@@ -37,11 +48,9 @@ impl Dependents {
             kinds.entry(snapshot.object(*id).resource).or_default().1 += 1;
         }
         let unseen = case.graph().unwatched_dependents(node).to_vec();
-        Dependents { kinds, blocking, waits: Stored::of(snapshot.object(object)).waiting(), unseen }
-    }
-
-    /// The number of dependents that the collector sees.
-    pub fn count(&self) -> usize {
-        self.kinds.values().map(|(count, _)| count).sum()
+        let kind = |(resource, (count, blocking))| DependentKind { resource, count, blocking };
+        let kinds: Vec<DependentKind> = kinds.into_iter().map(kind).collect();
+        let count = kinds.iter().map(|kind| kind.count).sum();
+        Dependents { count, kinds, blocking, waits: Stored::of(snapshot.object(object)).waiting(), unseen }
     }
 }

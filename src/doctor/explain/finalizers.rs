@@ -1,5 +1,7 @@
 //! Who removes a finalizer, and when.
 
+use serde::{Serialize, Serializer};
+
 use crate::{
     model::{
         ObjectId, Symbol,
@@ -14,9 +16,10 @@ use crate::{
 use super::{Case, Explainer};
 
 /// A finalizer of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FinalizerStory {
     pub finalizer: Symbol,
+    #[serde(rename = "removedBy")]
     pub by: Remover,
     /// Who removes it and when, in a few words.
     pub message: String,
@@ -37,16 +40,15 @@ pub enum Remover {
     Unknown,
 }
 
-impl Remover {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
+impl Serialize for Remover {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
             Remover::Collector => "collector",
             Remover::CleanUp => "clean-up",
             Remover::Known(_) => "known",
             Remover::AddOn(_) => "add-on",
             Remover::Unknown => "unknown",
-        }
+        })
     }
 }
 

@@ -11,50 +11,64 @@ mod waits;
 use std::{cell::OnceCell, collections::BTreeMap};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Serialize, Serializer};
 
 use crate::{
     model::{ObjectId, ResourceId, Snapshot},
-    plan::Uncertainty,
+    plan::{Because, OutcomeKind, Uncertainty, because},
     reclaim::{self, Removal},
-    server::kinds::protected,
+    server::{Propagation, kinds::protected},
     simulate::{
-        BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome, Projection,
-        State,
+        Act, BlockedBy, Blockers, Cause, Change, Controllers, Effect, Finished, Needs, Next, ProjectedOutcome,
+        Projection, State,
     },
 };
 
 use super::{case::Case, finding::Finding, limit::Limit, losses::Losses, needed};
 
-pub use conditions::{Condition, ConditionOutcome, Trigger};
-pub use dependents::Dependents;
+pub use conditions::{Condition, ConditionOutcome, Dropped, Released, Trigger};
+pub use dependents::{DependentKind, Dependents};
 pub use finalizers::{FinalizerStory, Remover};
 pub use next::{Attention, Follows, NextStory};
 pub use references::{Blocks, OwnerState, ReferenceStory};
 pub use waits::{RootCause, Waiting};
 
-/// The explanation of one object.
-#[derive(Clone, Debug)]
+/// The explanation of one object: all that texts, pictures and documents say of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Explanation {
     pub object: ObjectId,
+    /// Why the collector doesn't watch its kind; `None` if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_watched: Option<String>,
+    pub terminating: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_timestamp: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_grace_period_seconds: Option<i64>,
     /// Its finalizers, in order, and who removes each.
     pub finalizers: Vec<FinalizerStory>,
     /// Its owner references, in order.
     pub references: Vec<ReferenceStory>,
     pub dependents: Dependents,
     /// What is in it, by kind, if it is a Namespace.
-    pub content: BTreeMap<ResourceId, usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<KindCount>,
     /// What the collector does next with it.
     pub next: NextStory,
     /// Its outcome if nothing else is deleted.
     pub end: FinalState,
     /// What follows for one that stays for now; `None` if nothing does.
+    #[serde(rename = "then", skip_serializing_if = "Option::is_none")]
     pub later: Option<Later>,
     /// How another of Kubernetes' controllers than the collector removes it ([`foresee`]); `None` if none is known to,
     /// and for one that is Terminating: of that, the rest tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub removal: Option<Removal>,
     /// What would change the outcome.
     pub conditions: Vec<Condition>,
     /// What an object waits for if it is or remains terminating: a tree in depth-first order with the object as root.
+    #[serde(serialize_with = "each_once")]
     pub waits: Vec<Waiting>,
     /// The root causes, if it isn't deleted in the end.
     pub causes: Vec<RootCause>,
@@ -64,48 +78,102 @@ pub struct Explanation {
     pub findings: Vec<Finding>,
 }
 
+/// How many objects of a kind are in a Namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct KindCount {
+    pub resource: ResourceId,
+    pub count: usize,
+}
+
 /// The outcome of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FinalState {
+    #[serde(serialize_with = "name_of_outcome")]
     pub outcome: ProjectedOutcome,
-    /// Why the outcome is uncertain; `None` if it is certain.
+    pub certain: bool,
+    /// Why it isn't; what could not be read may have to be freed first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uncertain_because: Option<Uncertainty>,
+    /// Why the outcome is uncertain, whatever has to be freed first; `None` if it is certain.
+    #[serde(skip)]
     pub uncertain: Option<Uncertainty>,
-    /// What triggers it; `None` if nothing happens.
-    pub because: Option<Cause>,
     /// If it remains terminating: whether anyone will finish that.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
+    /// How many owner references remain, if anything changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub references: Option<usize>,
+    /// What triggers it; `None` if nothing happens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<Because>,
+    /// The cause of that.
+    #[serde(skip)]
+    pub cause: Option<Cause>,
     /// Why it isn't deleted or changed, if the API server refuses that: a clause.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// Whether that keeps something from deleting it, which tries again and again.
+    #[serde(skip)]
     pub undeleted: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub data_lost: bool,
     /// Which data is lost with it: a sentence, with a space before it; empty if none is known to be.
+    #[serde(skip)]
     pub lost: String,
 }
 
 /// What follows for an object that is deleted once others have done their part (R9.37).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Later {
-    /// Whether something that could not be read decides it.
-    pub uncertain: bool,
-    /// What they have to do first, in this order. It is not empty.
+    /// Terminating, if something keeps it then; else it is gone.
+    pub outcome: OutcomeKind,
+    /// Whether nothing that could not be read decides it.
+    pub certain: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub data_lost: bool,
+    /// What each of the others has to do first.
+    #[serde(rename = "once")]
+    pub acts: Vec<Act>,
+    /// The same by object, in this order. It is not empty.
+    #[serde(skip)]
     pub once: Vec<Finished>,
     /// Who they are.
+    #[serde(skip)]
     pub controllers: Controllers,
     /// Whether they are known to do it: of all, the worst.
+    #[serde(skip)]
     pub state: State,
     /// What keeps it Terminating then.
+    #[serde(skip)]
     pub held_by: Vec<BlockedBy>,
     /// Which objects keep it Terminating then.
+    #[serde(skip)]
     pub waits_for: Vec<ObjectId>,
     /// Its data that is lost then: a sentence; empty if none is.
+    #[serde(skip)]
     pub lost: String,
 }
 
 impl Later {
     /// Whether something keeps the object Terminating then.
     pub fn stays(&self) -> bool {
-        !self.held_by.is_empty() || !self.waits_for.is_empty()
+        self.outcome == OutcomeKind::Terminating
     }
+}
+
+/// Writes each object that another waits for once: a tree may show it again.
+fn each_once<S: Serializer>(waits: &[Waiting], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(waits.iter().filter(|line| !line.above))
+}
+
+fn name_of_outcome<S: Serializer>(outcome: &ProjectedOutcome, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match outcome {
+        ProjectedOutcome::Goes => "Deleted",
+        ProjectedOutcome::Stays => "Kept",
+        ProjectedOutcome::Changes { .. } => "Changes",
+    })
 }
 
 /// The explanations of some objects, and what must be read to be sure of them.
@@ -118,7 +186,7 @@ pub struct Explained {
 impl Explanation {
     /// All objects that the explanations mention: their state may have changed since they were read.
     pub fn spoken_of(&self) -> impl Iterator<Item = ObjectId> + '_ {
-        let owners = self.references.iter().filter_map(|story| story.link.found);
+        let owners = self.references.iter().filter_map(|story| story.found);
         let waits = self.waits.iter().map(|line| line.object);
         let holding = self.dependents.blocking.iter().filter(|_| self.dependents.waits).copied();
         let first = self.later.iter().flat_map(|later| &later.once).map(|finished| finished.object);
@@ -184,7 +252,7 @@ impl Explainer<'_, '_> {
     fn tell(&mut self, object: ObjectId, findings: &[Finding]) -> Explanation {
         let references = references::of(self.case, object);
         let next = self.next(object);
-        let end = self.end(object, &next.next);
+        let end = self.end(object, &next);
         let (waits, causes) = self.waits(object, &end);
         let conditions = self.conditions(object, &references, &next, &end, &causes);
         let snapshot = self.case.snapshot();
@@ -198,11 +266,17 @@ impl Explainer<'_, '_> {
                 *content.entry(snapshot.object(*id).resource).or_default() += 1;
             }
         }
+        let found = snapshot.object(object);
+        let deleted = found.deleted.get().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
         Explanation {
             object,
+            not_watched: snapshot.resources.not_watched(found.resource).map(ToString::to_string),
+            terminating: found.terminating(),
+            deletion_timestamp: deleted.map(|time| time.to_string()),
+            deletion_grace_period_seconds: found.grace.get().filter(|_| found.terminating()),
             finalizers: self.finalizers(object),
             dependents: Dependents::of(self.case, object),
-            content,
+            content: content.into_iter().map(|(resource, count)| KindCount { resource, count }).collect(),
             waited_for_by: self.waited_for_by(object),
             findings: findings.iter().filter(names).cloned().collect(),
             later: self.later(object, &end),
@@ -216,7 +290,7 @@ impl Explainer<'_, '_> {
         }
     }
 
-    fn end(&mut self, object: ObjectId, next: &Next) -> FinalState {
+    fn end(&mut self, object: ObjectId, next: &NextStory) -> FinalState {
         let projection = self.case.projection;
         let outcome = projection.outcome_of(object).clone();
         let terminating = match outcome {
@@ -226,18 +300,29 @@ impl Explainer<'_, '_> {
         };
         // The cause of a deletion says more than what ends it.
         let changes = || projection.log.iter().filter(|change| change.object == object);
-        let because = changes().find(|change| deletes(change)).or(changes().next_back());
-        let because = because.map(|change| change.cause.clone()).filter(|_| outcome != ProjectedOutcome::Stays);
-        let uncertain = self.uncertainty(object, next, &outcome);
+        let change = changes().find(|change| deletes(change)).or(changes().next_back());
+        let cause = change.map(|change| change.cause.clone()).filter(|_| outcome != ProjectedOutcome::Stays);
+        let why = |cause| because(self.case.snapshot(), object, cause, Propagation::Background);
+        let because = cause.as_ref().map(why);
+        let uncertain = self.uncertainty(object, &next.next, &outcome);
+        let unread = (outcome == ProjectedOutcome::Goes && next.may_wait).then_some(Uncertainty::Gap);
+        let uncertain_because = uncertain.or(unread);
+        let references =
+            if let ProjectedOutcome::Changes { references, .. } = outcome { Some(references) } else { None };
         let leaves = outcome.leaves() || self.case.snapshot().object(object).terminating();
         let lost = if leaves { self.lost(object, uncertain.is_none()) } else { String::new() };
         FinalState {
+            certain: uncertain_because.is_none(),
+            uncertain_because,
             uncertain,
+            references,
             because,
+            cause,
             state: terminating.then(|| projection.state(object)),
             refused: projection.why_refused(self.case.snapshot(), object),
             undeleted: projection.refuses_delete(object),
             outcome,
+            data_lost: !lost.is_empty(),
             lost,
         }
     }
@@ -259,7 +344,7 @@ impl Explainer<'_, '_> {
         if !stays || !later.outcome_of(object).leaves() {
             return None;
         }
-        let uncertain = later.uncertain(object);
+        let certain = !later.uncertain(object);
         let finished = &later.others.finished;
         let own = finished.iter().find(|finished| finished.object == object);
         let behind = self.behind(object);
@@ -275,9 +360,12 @@ impl Explainer<'_, '_> {
         let waits_for = later.waits_for(object).to_vec();
         let holders = if waits_for.is_empty() { later.holders(object) } else { &[] };
         let held_by = own.map_or(holders, |own| &own.blockers).to_vec();
-        let is_certain = !uncertain && held_by.is_empty() && waits_for.is_empty();
-        let lost = Losses::of(self.case, &mut self.wanted, [object]).told(self.case, is_certain);
-        Some(Later { uncertain, once, controllers, state, held_by, waits_for, lost })
+        let stays = !held_by.is_empty() || !waits_for.is_empty();
+        let lost = Losses::of(self.case, &mut self.wanted, [object]).told(self.case, certain && !stays);
+        let acts = once.iter().flat_map(|finished| finished.acts(self.case.snapshot(), &controllers)).collect();
+        let (outcome, data_lost) =
+            (if stays { OutcomeKind::Terminating } else { OutcomeKind::Deleted }, !lost.is_empty());
+        Some(Later { outcome, certain, data_lost, acts, once, controllers, state, held_by, waits_for, lost })
     }
 
     /// What is in the way of an object's deletion, as something that others have to mend.

@@ -1,6 +1,7 @@
 //! What the collector does next with an object, in words, and whether it examines the object at all.
 
 use rustc_hash::FxHashSet;
+use serde::{Serialize, Serializer};
 
 use crate::{
     collector::{Collector, Reason},
@@ -37,6 +38,59 @@ pub struct Follows {
     pub keep: Option<(String, ShellCommand)>,
 }
 
+/// A next step in a document.
+#[derive(Serialize)]
+struct NextJson<'a> {
+    action: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    rule: Rule,
+    message: &'a str,
+    attention: Attention,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    propagation: Option<Propagation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finalizer: Option<Symbol>,
+    /// The uids of the owner references that the collector removes.
+    #[serde(skip_serializing_if = "<[Symbol]>::is_empty")]
+    drops: &'a [Symbol],
+    /// The dependents that are orphaned or waited for.
+    #[serde(skip_serializing_if = "<[ObjectId]>::is_empty")]
+    dependents: &'a [ObjectId],
+}
+
+impl Serialize for NextStory {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut next = NextJson {
+            action: "Nothing",
+            reason: None,
+            rule: self.rule,
+            message: &self.message,
+            attention: self.attention,
+            propagation: None,
+            finalizer: None,
+            drops: &[],
+            dependents: &[],
+        };
+        match &self.next {
+            // A dependent that could not be read may have to go, or to be freed, first.
+            _ if self.may_wait => {
+                (next.reason, next.rule) = (Some(NoAction::Unread(None).name()), Rule::R10_2);
+                next.message = "Not known: what could not be read may depend on it.";
+                next.attention = Attention::Unknown;
+            }
+            Next::Delete(policy, _) => (next.action, next.propagation) = ("Delete", Some(*policy)),
+            Next::Unblock => (next.action, next.propagation) = ("Unblock", Some(Propagation::Foreground)),
+            Next::DropReferences(uids) => (next.action, next.drops) = ("RemoveReferences", uids),
+            Next::FreeDependents(freed) => (next.action, next.dependents) = ("OrphanDependents", freed),
+            Next::TakeFinalizer(finalizer) => (next.action, next.finalizer) = ("RemoveFinalizer", Some(*finalizer)),
+            Next::WaitForDependents(blocking) => (next.action, next.dependents) = ("Wait", blocking),
+            Next::Nothing(idle) => next.reason = Some(idle.name()),
+        }
+        next.serialize(serializer)
+    }
+}
+
 impl NextStory {
     /// Whether the collector deletes the object.
     pub fn deletes(&self) -> bool {
@@ -45,7 +99,7 @@ impl NextStory {
 }
 
 /// Whether the collector examines an object without a further event: there is no periodic sweep (R8.8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Attention {
     /// An earlier event has queued it: a working collector processes it at once.
     Queued,
@@ -62,18 +116,6 @@ pub enum Attention {
 }
 
 impl Attention {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Attention::Queued => "Queued",
-            Attention::QueuedUnlessRestarted => "QueuedUnlessRestarted",
-            Attention::Retried => "Retried",
-            Attention::OnChange => "OnChange",
-            Attention::Never => "Never",
-            Attention::Unknown => "Unknown",
-        }
-    }
-
     /// The attention in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {

@@ -1,5 +1,7 @@
 //! The status of each owner reference of an object, the rule behind it, and what it means.
 
+use serde::Serialize;
+
 use crate::{
     model::{ObjectId, Reference, Rule, Symbol},
     tree::{ReferenceStatus, ResolvedReference},
@@ -9,19 +11,27 @@ use super::Case;
 use crate::doctor::references::served_under;
 
 /// One owner reference of an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ReferenceStory {
     pub reference: Reference,
-    pub link: ResolvedReference,
-    /// The state of the owner that it refers to.
-    pub owner: Option<OwnerState>,
-    pub blocks: Blocks,
+    #[serde(rename = "verdict")]
+    pub standing: ReferenceStatus,
+    /// The rule behind the status.
+    pub rule: Rule,
     /// The status in words, said of the reference.
     pub message: String,
+    /// The object with the uid; for `OtherUid`, the object that has the name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<ObjectId>,
+    /// The state of the owner that it refers to.
+    #[serde(rename = "ownerState", skip_serializing_if = "Option::is_none")]
+    pub owner: Option<OwnerState>,
+    pub blocks: Blocks,
 }
 
 /// The state of an owner, as far as it matters to dependents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum OwnerState {
     Live,
     /// Terminating, and waiting for its dependents to be deleted.
@@ -33,11 +43,12 @@ pub enum OwnerState {
 }
 
 /// Whether an owner waits for the dependent that has the reference (F3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Blocks {
     /// The reference doesn't block (R5.2).
     No,
     /// No object that was read has the uid.
+    #[serde(rename = "NoObject")]
     Nobody,
     /// The collector doesn't see the dependent (R2.7).
     Unseen,
@@ -48,16 +59,6 @@ pub enum Blocks {
 }
 
 impl OwnerState {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            OwnerState::Live => "Live",
-            OwnerState::Waiting => "Waiting",
-            OwnerState::Orphaning => "Orphaning",
-            OwnerState::Terminating => "Terminating",
-        }
-    }
-
     fn of(case: &Case<'_>, owner: ObjectId) -> Self {
         let owner = case.snapshot().object(owner);
         match owner.terminating() {
@@ -69,40 +70,27 @@ impl OwnerState {
     }
 }
 
-impl Blocks {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Blocks::No => "No",
-            Blocks::Nobody => "NoObject",
-            Blocks::Unseen => "Unseen",
-            Blocks::Would => "Would",
-            Blocks::Now => "Now",
-        }
+/// The rule behind the status of a reference.
+fn rule(standing: ReferenceStatus, owner: Option<OwnerState>) -> Rule {
+    match (standing, owner) {
+        (ReferenceStatus::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => Rule::R4_6,
+        (ReferenceStatus::Solid, _) => Rule::L8,
+        (ReferenceStatus::Waiting, _) => Rule::L7,
+        (ReferenceStatus::Absent, _) => Rule::L4,
+        (ReferenceStatus::OtherUid, _) => Rule::L6,
+        (ReferenceStatus::OtherNamespace, _) => Rule::R3_7,
+        (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, _) => Rule::R3_8,
+        (ReferenceStatus::ListKind, _) => Rule::R3_15,
+        (ReferenceStatus::NotServed, _) => Rule::R3_13,
+        (ReferenceStatus::InvalidScope, _) => Rule::L3,
+        (ReferenceStatus::Unread, _) => Rule::R10_2,
     }
 }
 
 impl ReferenceStory {
-    /// The rule behind the status.
-    pub fn rule(&self) -> Rule {
-        match (self.link.standing, self.owner) {
-            (ReferenceStatus::Solid, Some(OwnerState::Terminating | OwnerState::Orphaning)) => Rule::R4_6,
-            (ReferenceStatus::Solid, _) => Rule::L8,
-            (ReferenceStatus::Waiting, _) => Rule::L7,
-            (ReferenceStatus::Absent, _) => Rule::L4,
-            (ReferenceStatus::OtherUid, _) => Rule::L6,
-            (ReferenceStatus::OtherNamespace, _) => Rule::R3_7,
-            (ReferenceStatus::OtherName | ReferenceStatus::OtherKind, _) => Rule::R3_8,
-            (ReferenceStatus::ListKind, _) => Rule::R3_15,
-            (ReferenceStatus::NotServed, _) => Rule::R3_13,
-            (ReferenceStatus::InvalidScope, _) => Rule::L3,
-            (ReferenceStatus::Unread, _) => Rule::R10_2,
-        }
-    }
-
     /// The owner that it refers to, if that exists.
     pub fn leads_to(&self) -> Option<ObjectId> {
-        self.link.found.filter(|_| self.link.standing.valid())
+        self.found.filter(|_| self.standing.valid())
     }
 }
 
@@ -116,8 +104,10 @@ pub(super) fn of(case: &Case<'_>, holder: ObjectId) -> Vec<ReferenceStory> {
         let blocks = blocks(case, holder, reference);
         ReferenceStory {
             reference: *reference,
+            standing: link.standing,
+            rule: rule(link.standing, owner),
             message: message(case, holder, reference, link, owner),
-            link,
+            found: link.found,
             owner,
             blocks,
         }

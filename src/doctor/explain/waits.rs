@@ -1,6 +1,7 @@
 //! What a terminating object waits for, down to the root causes, and what waits for it.
 
 use rustc_hash::FxHashSet;
+use serde::Serialize;
 
 use crate::{
     model::{ObjectId, Symbol},
@@ -15,32 +16,45 @@ use crate::{doctor::cycles, wording::thousands};
 const NAMED: usize = 8;
 
 /// One object in the tree of what an object waits for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Waiting {
     pub object: ObjectId,
     /// The depth below the explained object.
+    #[serde(skip)]
     pub depth: u32,
     /// It is deleted in the end: what it waits for only takes time.
+    #[serde(rename = "deleted")]
     pub goes: bool,
     /// It survives, but loses the reference that makes its owner wait for it: another owner keeps it.
+    #[serde(rename = "stopsBlocking")]
     pub lets_go: bool,
     /// Whether anyone will finish it, if it isn't deleted by itself.
     pub state: State,
     /// What blocks the object itself, in addition to what it waits for.
+    #[serde(skip)]
     pub held_by: Vec<BlockedBy>,
+    /// The names of these.
+    #[serde(rename = "heldBy")]
+    pub holders: Vec<String>,
     /// What it waits for: the lines below it, unless they were shown above.
     pub waits_for: Vec<ObjectId>,
     /// It was shown above.
+    #[serde(skip)]
     pub above: bool,
 }
 
 /// A root cause of an object that isn't deleted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RootCause {
     /// The objects at fault; several if they wait for each other.
     pub objects: Vec<ObjectId>,
     pub state: State,
+    #[serde(skip)]
     pub held_by: Vec<BlockedBy>,
+    /// The names of these.
+    #[serde(rename = "heldBy")]
+    pub holders: Vec<String>,
     /// The problem, said of the first of the objects.
     pub message: String,
 }
@@ -72,13 +86,15 @@ impl Explainer<'_, '_> {
 
     fn line(&self, object: ObjectId, depth: u32, waits_for: Vec<ObjectId>, above: bool) -> Waiting {
         let projection = self.case.projection;
+        let held_by = self.holders(object);
         Waiting {
             object,
             depth,
             goes: projection.goes(object),
             lets_go: self.lets_go(object),
             state: self.state(object),
-            held_by: self.holders(object),
+            holders: self.names_of(&held_by),
+            held_by,
             waits_for,
             above,
         }
@@ -116,6 +132,10 @@ impl Explainer<'_, '_> {
         held.chain(refused).collect()
     }
 
+    fn names_of(&self, holders: &[BlockedBy]) -> Vec<String> {
+        holders.iter().map(|holder| holder.name(self.case.snapshot()).to_owned()).collect()
+    }
+
     /// The root causes among objects that aren't deleted, each with the reason.
     fn causes(&mut self, objects: Vec<ObjectId>) -> Vec<RootCause> {
         let projection = self.case.projection;
@@ -124,12 +144,10 @@ impl Explainer<'_, '_> {
         for object in objects {
             match projection.own_state(object) {
                 Some(State::Waiting) => {}
-                Some(state) => causes.push(RootCause {
-                    objects: vec![object],
-                    state,
-                    held_by: self.holders(object),
-                    message: self.why(object),
-                }),
+                Some(state) => {
+                    let (objects, held_by, message) = (vec![object], self.holders(object), self.why(object));
+                    causes.push(RootCause { objects, state, holders: self.names_of(&held_by), held_by, message });
+                }
                 None if projection.waits_in_cycle(object) => circle.push(object),
                 None => {}
             }
@@ -142,7 +160,8 @@ impl Explainer<'_, '_> {
                 1 => "it waits for itself".to_owned(),
                 _ => format!("they wait for each other: {}", self.case.names(&members, members.first().copied())),
             };
-            causes.push(RootCause { objects: members, state: State::Stuck, held_by: Vec::new(), message });
+            let (held_by, holders) = Default::default();
+            causes.push(RootCause { objects: members, state: State::Stuck, held_by, holders, message });
         }
         causes
     }

@@ -15,9 +15,9 @@ use super::{
     format::{List, LookedUp, Origin, Pairs, Time},
 };
 use crate::{
-    document::ReferenceJson,
+    document::Named,
     dump::DumpError,
-    model::{Coordinate, Fact, Mapping, Object, ObjectId, Snapshot, facts::Setter},
+    model::{Coordinate, Fact, Mapping, Object, ObjectId, Reference, Snapshot, facts::Setter},
 };
 
 /// Writes a snapshot in the format of [`read`](crate::dump::read). Equal snapshots give equal bytes.
@@ -117,7 +117,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     finalizers: Vec<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    owner_references: Vec<ReferenceJson<'a>>,
+    owner_references: Vec<Named<'a, &'a Reference>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     facts: Option<&'a Fact>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,7 +141,7 @@ impl<'a> Line<'a> {
         let mut labels: Vec<(&str, &str)> =
             object.labels.iter().map(|(key, value)| (text(*key), text(*value))).collect();
         labels.sort_unstable();
-        let owners = object.owners.iter().map(|owner| ReferenceJson::of(snapshot, owner));
+        let owners = object.owners.iter().map(|owner| Named(snapshot, owner));
         Line {
             resource: (!named).then(|| resource.full_name()),
             api_version,

@@ -17,8 +17,10 @@ pub(crate) use add_ons::{AddOn, add_on};
 pub(crate) use finalizers::known_finalizer;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 
+use serde::Serialize;
+
 /// The severity of an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Severity {
     /// Something is lost that no controller restores.
     Error,

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::{
     apply::{ApplyCounts, Fate, FileReference, Mend},
-    document::{Head, ObjectJson, ReferenceJson},
-    model::Rule,
+    document::{Head, Named, ObjectJson},
+    model::{Reference, Rule},
     plan::Outcome,
     render::plan::{PlanView, because, kept_outside, lost},
     server::Propagation,
@@ -92,7 +92,7 @@ struct BecauseJson {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AfterJson<'a> {
-    owner_references: Vec<ReferenceJson<'a>>,
+    owner_references: Named<'a, &'a [Reference]>,
 }
 
 /// A reference of the file, where it leads, and what mends it.
@@ -204,13 +204,13 @@ impl<'a> FileObjectJson<'a> {
 }
 
 /// The references of an object that stays, once the collector has removed some.
-fn after<'a>(view: &ApplyView<'a>, index: usize, outcome: Option<&Outcome>) -> Option<AfterJson<'a>> {
+fn after<'a>(view: &ApplyView<'a>, index: usize, outcome: Option<&'a Outcome>) -> Option<AfterJson<'a>> {
     let object = &view.apply.objects[index];
     let snapshot = &view.apply.scene.snapshot;
     let stays = matches!(object.fate, Fate::Kept | Fate::Stripped | Fate::GoesLater);
     let stored = object.placed.object.filter(|_| stays).map(|object| snapshot.object(object))?;
     let owners = outcome.and_then(|outcome| outcome.after.as_ref()).map_or(&*stored.owners, |after| &after.owners);
-    Some(AfterJson { owner_references: owners.iter().map(|owner| ReferenceJson::of(snapshot, owner)).collect() })
+    Some(AfterJson { owner_references: Named(snapshot, owners) })
 }
 
 impl<'a> FileReferenceJson<'a> {

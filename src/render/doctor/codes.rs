@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::{
     doctor::Code,
     document::API_VERSION,
+    model::effects::Severity,
     render::{
         output::{Format, Output, TextOptions},
         style::{Style, Tone},
@@ -15,7 +16,7 @@ use crate::{
 };
 
 /// `kind: Codes`, described in `docs/schema/codes.json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CodesDocument {
     api_version: &'static str,
@@ -23,19 +24,11 @@ struct CodesDocument {
     codes: Vec<CodeJson>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 struct CodeJson {
-    code: &'static str,
-    severity: &'static str,
+    code: Code,
+    severity: Severity,
     title: &'static str,
-}
-
-impl CodesDocument {
-    /// All codes, in the order in which they are listed.
-    fn new() -> Self {
-        let row = |code: Code| CodeJson { code: code.name(), severity: code.severity().name(), title: code.title() };
-        CodesDocument { api_version: API_VERSION, kind: "Codes", codes: Code::ALL.into_iter().map(row).collect() }
-    }
 }
 
 /// The list of all codes.
@@ -44,7 +37,8 @@ pub struct CodesView;
 
 impl Output for CodesView {
     fn document(&self) -> impl Serialize {
-        CodesDocument::new()
+        let row = |code: Code| CodeJson { code, severity: code.severity(), title: code.title() };
+        CodesDocument { api_version: API_VERSION, kind: "Codes", codes: Code::ALL.map(row).into() }
     }
 
     /// A table. A title that is too long for the width wraps; wide output doesn't wrap.

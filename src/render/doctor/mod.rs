@@ -1,7 +1,6 @@
 //! Findings as text, as a document and as a script of remedies; and the list of codes.
 
 mod codes;
-mod document;
 mod picture;
 mod remedies;
 mod subjects;
@@ -17,6 +16,7 @@ use serde::Serialize;
 use crate::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Finding, Limit, Probed},
+    document::{Head, Named},
     model::{ObjectId, ResourceId, Snapshot, effects::Severity},
     render::{
         escape::visible,
@@ -29,10 +29,32 @@ use crate::{
 };
 
 pub use codes::CodesView;
-pub use document::{DiagnosisDocument, FindingJson};
 
 pub(super) use picture::commands;
 pub(super) use text::{Told, cures};
+
+/// `kind: Diagnosis`
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DiagnosisDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    /// Absent without `--probe`: only a probe object shows whether the collector runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collector_runs: Option<bool>,
+    findings: Named<'a, &'a [Finding]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    if_deleted: Option<&'a VerdictJson>,
+    summary: SummaryJson,
+}
+
+/// The number of findings of each severity.
+#[derive(Debug, Serialize)]
+struct SummaryJson {
+    error: usize,
+    warning: usize,
+    note: usize,
+}
 
 /// A diagnosis with what is needed to print it.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +89,18 @@ pub struct IfDeleted {
 
 impl Output for DoctorView<'_> {
     fn document(&self) -> impl Serialize {
-        DiagnosisDocument::of(self)
+        let count = |severity| self.diagnosis.count(severity);
+        DiagnosisDocument {
+            head: Head::of("Diagnosis", &self.snapshot.gaps, self.snapshot),
+            collector_runs: self.probed.map(|probed| probed == Probed::Works),
+            findings: Named(self.snapshot, &self.diagnosis.findings),
+            if_deleted: self.if_deleted.map(|if_deleted| &if_deleted.verdict),
+            summary: SummaryJson {
+                error: count(Severity::Error),
+                warning: count(Severity::Warning),
+                note: count(Severity::Note),
+            },
+        }
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {

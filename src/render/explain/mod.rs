@@ -1,6 +1,5 @@
 //! Explanations of objects, as text and as a document.
 
-mod document;
 mod picture;
 mod sections;
 mod text;
@@ -13,6 +12,7 @@ use serde::Serialize;
 use crate::{
     command_line::ShellCommand,
     doctor::Explanation,
+    document::{Head, Named},
     graph::OwnerGraph,
     model::{Gap, ObjectId, Reference, Snapshot},
     render::{
@@ -24,7 +24,13 @@ use crate::{
     wording::some_of,
 };
 
-use document::ExplanationDocument;
+/// Explanations as JSON or YAML (see `docs/schema`).
+#[derive(Debug, Serialize)]
+struct ExplanationDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    explanations: Named<'a, &'a [Explanation]>,
+}
 
 /// Explanations with what is needed to print them.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +47,8 @@ pub struct ExplainView<'a> {
 impl Output for ExplainView<'_> {
     /// One document with a list of explanations, one for each target.
     fn document(&self) -> impl Serialize {
-        ExplanationDocument::of(self)
+        let head = Head::of("Explanation", &self.gaps(), self.snapshot);
+        ExplanationDocument { head, explanations: Named(self.snapshot, self.explanations) }
     }
 
     fn picture(&self, options: &PictureOptions<'_>) -> Option<Picture> {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     doctor::{
         Explanation, Finding,
-        explain::{Attention, FinalizerStory, Follows, ReferenceStory, RootCause},
+        explain::{Attention, FinalizerStory, Follows, RootCause},
     },
     model::{ObjectId, Rule, Symbol, facts::Condition},
     plan::Uncertainty,
@@ -96,8 +96,8 @@ fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     if !view.snapshot.is_namespace(explanation.object) {
         return Vec::new();
     }
-    let kinds = kinds_of(view.snapshot, explanation.content.iter().map(|(kind, number)| (*kind, *number)), usize::MAX);
-    let all = explanation.content.values().sum();
+    let kinds = kinds_of(view.snapshot, explanation.content.iter().map(|kind| (kind.resource, kind.count)), usize::MAX);
+    let all = explanation.content.iter().map(|kind| kind.count).sum();
     vec![match all {
         0 => "it contains nothing that was read".to_owned().into(),
         all => format!("it contains {}: {kinds}", count(all, "object", "objects")).into(),
@@ -107,7 +107,7 @@ fn content(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
 fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     let dependents = &explanation.dependents;
     let mut said: Vec<Said> = Vec::new();
-    let kinds = kinds_of(view.snapshot, dependents.kinds.iter().map(|(kind, (all, _))| (*kind, *all)), usize::MAX);
+    let kinds = kinds_of(view.snapshot, dependents.kinds.iter().map(|kind| (kind.resource, kind.count)), usize::MAX);
     // Of the dependents that are waited for, those that are never deleted come first.
     let blocking = match &explanation.next.next {
         Next::WaitForDependents(blocking) => view.names(blocking, NAMED),
@@ -117,11 +117,11 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
     match dependents.blocking.len() {
         _ if kinds.is_empty() => {}
         // It is not deleted in the foreground, and goes without them.
-        _ if view.snapshot.object(explanation.object).terminating() && !dependents.waits => {
+        _ if explanation.terminating && !dependents.waits => {
             said.push(format!("dependents: {kinds}; none blocks it: it is not deleted in the foreground").into());
         }
         0 => said.push(format!("dependents: {kinds}; none blocks it").into()),
-        1 if dependents.count() == 1 => {
+        1 if dependents.count == 1 => {
             let now = if dependents.waits { " now" } else { "" };
             said.push(format!("dependent: {blocking}, which {block} it{now}").into())
         }
@@ -141,7 +141,7 @@ fn dependents(view: &ExplainView<'_>, explanation: &Explanation) -> Vec<Said> {
 
 /// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, and the first line doesn't say.
 fn conditions(view: &ExplainView<'_>, explanation: &Explanation, sentence: &str) -> Vec<Said> {
-    if !view.snapshot.object(explanation.object).terminating() {
+    if !explanation.terminating {
         return Vec::new();
     }
     let said = view.snapshot.facts.said_to_keep(explanation.object).into_iter().map(Condition::in_words);
@@ -222,7 +222,7 @@ fn next(explanation: &Explanation, wide: bool) -> Vec<Said> {
 /// The rules behind the reference statuses and the next step, each once: title and where to read it.
 fn rules(explanation: &Explanation) -> Vec<Said> {
     let mut rules: Vec<Rule> = Vec::new();
-    for rule in explanation.references.iter().map(ReferenceStory::rule).chain([explanation.next.rule]) {
+    for rule in explanation.references.iter().map(|story| story.rule).chain([explanation.next.rule]) {
         if !rules.contains(&rule) {
             rules.push(rule);
         }

@@ -7,20 +7,18 @@ use crate::{
     collector::Reason,
     doctor::{
         Code, Explanation, Finding,
-        explain::{Later, Waiting},
+        explain::{Later, ReferenceStory, Waiting},
     },
     model::{ObjectId, Rule, Snapshot, effects::Severity, facts::Condition},
     plan::Uncertainty,
     reclaim::{End, Removal, When},
     render::{
         headline::{Headline, LONGEST},
-        plan::because,
         reclaim::{when, why},
         sections::Heading,
         states::Fate,
         style::Tone,
     },
-    server::Propagation,
     simulate::{BlockedBy, Cause, Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
@@ -66,9 +64,8 @@ impl Verdict {
 
 /// What will happen to an object, in a line.
 pub(super) fn verdict(view: &ExplainView<'_>, explanation: &Explanation, now: Option<i64>) -> Verdict {
-    let object = view.snapshot.object(explanation.object);
     let name = view.name(explanation.object);
-    if object.terminating() {
+    if explanation.terminating {
         return terminating(view, explanation, &name, now);
     }
     let why = because_of(view, explanation);
@@ -171,14 +168,14 @@ pub(super) fn in_the_end(view: &ExplainView<'_>, object: ObjectId, later: &Later
     let blocked = later.once.iter().map(|finished| (finished.object, finished.blockers.as_slice()));
     let until = until_who_is_done(view.snapshot, &later.controllers, blocked);
     let once = until.unwrap_or_else(|| "that is gone".to_owned());
-    let (goes, then) = match (later.stays(), later.uncertain) {
-        (false, false) => ("goes", String::new()),
-        (false, true) => ("may go", String::new()),
-        (true, uncertain) => {
+    let (goes, then) = match (later.stays(), later.certain) {
+        (false, true) => ("goes", String::new()),
+        (false, false) => ("may go", String::new()),
+        (true, certain) => {
             let held_by = std::iter::once((object, later.held_by.as_slice()));
             let until = until_who_is_done(view.snapshot, &later.controllers, held_by);
             let until = until.unwrap_or_else(|| deleted(view, &later.waits_for));
-            let goes = if uncertain { "may be deleted" } else { "will be deleted" };
+            let goes = if certain { "will be deleted" } else { "may be deleted" };
             (goes, format!("Then it stays Terminating until {until}."))
         }
     };
@@ -367,20 +364,15 @@ fn in_trouble(explanation: &Explanation) -> bool {
 
 /// What triggers the projected outcome; empty if nothing does.
 pub(super) fn because_of(view: &ExplainView<'_>, explanation: &Explanation) -> String {
-    let cause = explanation.end.because.as_ref();
-    if let Some(Cause::Collector(Reason::NoOwnerLeft)) = cause {
+    if let Some(Cause::Collector(Reason::NoOwnerLeft)) = explanation.end.cause {
         // Those that exist are deleted before.
-        let links = explanation.references.iter().map(|story| &story.link);
-        let links = links.filter(|link| matches!(link.standing, ReferenceStatus::Solid | ReferenceStatus::Waiting));
-        let owners: Vec<ObjectId> = links.filter_map(|link| link.found).collect();
+        let owners: Vec<ObjectId> = explanation.references.iter().filter_map(ReferenceStory::leads_to).collect();
         if !owners.is_empty() {
             let owner = if owners.len() == 1 { "owner" } else { "owners" };
             return format!("its {owner} {} will be deleted", view.names(&owners, NAMED));
         }
     }
-    cause
-        .map(|cause| because(view.snapshot, explanation.object, cause, Propagation::Background).message)
-        .unwrap_or_default()
+    explanation.end.because.as_ref().map(|because| because.message.clone()).unwrap_or_default()
 }
 
 /// The status of a reference, in a word, and the state of its owner.

@@ -69,12 +69,12 @@ pub struct Object {
     /// `metadata.creationTimestamp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub terminating: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<String>,
     /// No object with this uid was read.
-    #[serde(rename = "virtual", skip_serializing_if = "is_false")]
+    #[serde(rename = "virtual", skip_serializing_if = "std::ops::Not::not")]
     pub is_virtual: bool,
     /// Commands that show it, whatever becomes of it: those of all its rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -88,16 +88,16 @@ pub struct Link {
     /// The object that holds the reference.
     pub dependent: usize,
     pub owner: usize,
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub controller: bool,
     /// `blockOwnerDeletion`.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocks: bool,
     /// Why the collector doesn't follow it, in a few words; empty if it does.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub invalid: String,
     /// It closes a cycle of owners.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closes_cycle: bool,
 }
 
@@ -147,10 +147,10 @@ pub struct Row {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// It only says where the row of its object is: `see above`.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub points: bool,
     /// Its stored data is lost.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loses: bool,
     /// How many objects the row stands for; 0 if it shows one.
     #[serde(skip_serializing_if = "is_zero")]
@@ -276,10 +276,6 @@ pub(in crate::render) fn remarks_of(remarks: &[(Tone, String)]) -> String {
 /// A section, if it has lines.
 pub(in crate::render) fn section(heading: Heading, lines: Vec<String>) -> Option<Section> {
     (!lines.is_empty()).then(|| Section { label: heading.word().to_owned(), lines, commands: Vec::new() })
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 fn is_zero(value: &usize) -> bool {

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use crate::{
-    document::{Head, ObjectJson, ReferenceJson},
-    model::{ObjectId, Snapshot},
+    document::{Head, Named, ObjectJson},
+    model::{ObjectId, Reference, Snapshot},
     plan::{After, Alternative, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then, Uncertainty},
     server::Propagation,
-    simulate::{BlockedBy, Controllers, FinalizerController, Finished, State, foreign_spec_finalizers},
+    simulate::{Act, BlockedBy, State},
 };
 
 use super::{
@@ -68,19 +68,9 @@ pub(super) struct PlanDocument<'a> {
 /// What follows once all others have done their part.
 #[derive(Debug, Serialize)]
 struct ThenJson<'a> {
-    once: Vec<OnceJson<'a>>,
+    once: Named<'a, Vec<Act>>,
     outcomes: Vec<OutcomeJson<'a>>,
     effects: Vec<EffectJson<'a>>,
-}
-
-/// What somebody has to do for an object.
-#[derive(Debug, Serialize)]
-pub(in crate::render) struct OnceJson<'a> {
-    object: ObjectJson<'a>,
-    finalizers: Vec<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
-    seen: &'static str,
 }
 
 /// An object that a sweep begins to handle and cannot finish.
@@ -142,7 +132,7 @@ struct AfterJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     finalizers: Option<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    owner_references: Option<Vec<ReferenceJson<'a>>>,
+    owner_references: Option<Named<'a, &'a [Reference]>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -242,45 +232,12 @@ impl<'a> OutcomeJson<'a> {
 
 impl<'a> ThenJson<'a> {
     fn of(view: &PlanView<'a>, then: &'a Then) -> Self {
+        let acts = then.once.iter().flat_map(|finished| finished.acts(view.snapshot, &then.controllers));
         ThenJson {
-            once: OnceJson::of_all(view.snapshot, &then.controllers, &then.once),
+            once: Named(view.snapshot, acts.collect()),
             outcomes: then.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
             effects: then.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
         }
-    }
-}
-
-impl<'a> OnceJson<'a> {
-    /// What all of them have to do.
-    pub(in crate::render) fn of_all(
-        snapshot: &'a Snapshot,
-        controllers: &'a Controllers,
-        once: &'a [Finished],
-    ) -> Vec<Self> {
-        once.iter().flat_map(|finished| OnceJson::of(snapshot, controllers, finished)).collect()
-    }
-
-    /// One for each of those who have to act.
-    fn of(snapshot: &'a Snapshot, controllers: &'a Controllers, finished: &'a Finished) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
-        for blocker in &finished.blockers {
-            let finalizers = match blocker {
-                BlockedBy::SpecFinalizers => foreign_spec_finalizers(snapshot, finished.object),
-                BlockedBy::Finalizer(_) => vec![blocker.name(snapshot)],
-                _ => Vec::new(),
-            };
-            let controller = controllers.get(finished.object, *blocker);
-            let by = match (blocker, controller) {
-                (BlockedBy::Kubelet, _) => Some("kubelet".to_owned()),
-                (_, controller) => controller.and_then(|controller| controller.told(snapshot)),
-            };
-            let seen = controller.map_or("unknown", FinalizerController::seen);
-            match all.iter_mut().find(|known| known.by == by && known.seen == seen) {
-                Some(known) => known.finalizers.extend(finalizers),
-                None => all.push(OnceJson { object: ObjectJson::of(snapshot, finished.object), finalizers, by, seen }),
-            }
-        }
-        all
     }
 }
 
@@ -300,8 +257,7 @@ impl<'a> AfterJson<'a> {
             deleted: after.is_none(),
             terminating: after.map(|after| after.terminating),
             finalizers: after.map(|after| after.finalizers.iter().map(|it| snapshot.text(*it)).collect()),
-            owner_references: after
-                .map(|after| after.owners.iter().map(|it| ReferenceJson::of(snapshot, it)).collect()),
+            owner_references: after.map(|after| Named(snapshot, after.owners.as_slice())),
         }
     }
 }

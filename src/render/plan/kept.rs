@@ -4,8 +4,8 @@
 use serde::Serialize;
 
 use crate::{
-    document::{ObjectJson, ReferenceJson},
-    model::{ObjectId, Snapshot},
+    document::{Named, ObjectJson},
+    model::{ObjectId, Reference, Snapshot},
     plan::{Afterwards, ClaimsOfSet, Kept, Unkeepable},
     server::Propagation,
     simulate::Cause,
@@ -24,7 +24,7 @@ use super::{
 #[serde(rename_all = "camelCase")]
 pub(super) struct KeptJson<'a> {
     object: ObjectJson<'a>,
-    removed_references: Vec<ReferenceJson<'a>>,
+    removed_references: Named<'a, Vec<&'a Reference>>,
 }
 
 /// The kept objects, for JSON; `None` without `--keep`.
@@ -33,7 +33,7 @@ pub(super) fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
         let loses = view.cuts.get(object).into_iter().flat_map(|cut| &cut.loses);
         KeptJson {
             object: ObjectJson::of(view.snapshot, *object),
-            removed_references: loses.map(|reference| ReferenceJson::of(view.snapshot, reference)).collect(),
+            removed_references: Named(view.snapshot, loses.collect()),
         }
     };
     Some(view.kept?.kept.iter().map(of).collect())

@@ -1,6 +1,5 @@
 //! Plans and sweeps, as text, as documents and as pictures.
 
-mod because;
 mod document;
 mod effects;
 mod forbidden;
@@ -19,8 +18,7 @@ pub use kept::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use verdict::VerdictJson;
 
-pub(super) use because::{Because, because};
-pub(super) use document::OnceJson;
+pub(super) use crate::plan::because;
 pub(super) use effects::{kept_outside, lost};
 
 use std::io::{self, Write};
@@ -33,7 +31,7 @@ use crate::{
     doctor::commands::Commands,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot, effects::EffectKind},
-    plan::{GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
+    plan::{Because, GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
     render::{
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},

@@ -3,7 +3,6 @@
 mod document;
 mod text;
 
-pub(super) use document::RemovalJson;
 pub(super) use text::{when, why};
 
 use std::io::{self, Write};

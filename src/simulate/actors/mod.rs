@@ -22,8 +22,8 @@ use super::{cause::Cause, world::World};
 pub(crate) use adoption::{Adopter, AdopterIndex, Adoptions};
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
-pub use others::Finished;
 pub(crate) use others::Others;
+pub use others::{Act, Finished};
 pub(crate) use pod_gc::PodsOfNode;
 
 /// Something that a plan assumes other actors do.

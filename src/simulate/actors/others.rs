@@ -2,17 +2,18 @@
 //! report. A plan's second end lets all of them do their part (R9.37).
 
 use rustc_hash::FxHashSet;
+use serde::Serialize;
 
 use crate::{
     model::{
-        Gap, ObjectId, Symbol,
+        Gap, ObjectId, Snapshot, Symbol,
         effects::{KnownFinalizer, When},
     },
     server::{DeleteOptions, OwnDelete},
     simulate::{
         blockers::{BlockedBy, Blockers, State, unfinished_by_sweep},
         cause::Cause,
-        controllers::Controllers,
+        controllers::{Controllers, FinalizerController},
         foreign_spec_finalizers,
         world::{Assume, World},
     },
@@ -45,6 +46,44 @@ pub struct Finished {
     pub state: State,
     /// What could not be read of the objects that its controller deletes with it (R9.38).
     pub unread: Vec<Gap>,
+}
+
+/// What somebody has to do for an object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Act {
+    pub object: ObjectId,
+    pub finalizers: Vec<String>,
+    /// Who, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// What was seen of them.
+    pub seen: &'static str,
+}
+
+impl Finished {
+    /// One act for each of those who have to act.
+    pub fn acts(&self, snapshot: &Snapshot, controllers: &Controllers) -> Vec<Act> {
+        let mut all: Vec<Act> = Vec::new();
+        for blocker in &self.blockers {
+            let finalizers = match blocker {
+                BlockedBy::SpecFinalizers => foreign_spec_finalizers(snapshot, self.object),
+                BlockedBy::Finalizer(_) => vec![blocker.name(snapshot)],
+                _ => Vec::new(),
+            };
+            let finalizers = finalizers.into_iter().map(str::to_owned);
+            let controller = controllers.get(self.object, *blocker);
+            let by = match (blocker, controller) {
+                (BlockedBy::Kubelet, _) => Some("kubelet".to_owned()),
+                (_, controller) => controller.and_then(|controller| controller.told(snapshot)),
+            };
+            let seen = controller.map_or("unknown", FinalizerController::seen);
+            match all.iter_mut().find(|known| known.by == by && known.seen == seen) {
+                Some(known) => known.finalizers.extend(finalizers),
+                None => all.push(Act { object: self.object, finalizers: finalizers.collect(), by, seen }),
+            }
+        }
+        all
+    }
 }
 
 impl Others {

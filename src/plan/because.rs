@@ -12,7 +12,7 @@ use crate::{
 
 /// The reason for what happens to an object, as text and documents show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(in crate::render) struct Because {
+pub struct Because {
     /// The reason in one word; its meaning never changes.
     pub reason: &'static str,
     /// A sentence about this object, without a full stop.
@@ -20,12 +20,7 @@ pub(in crate::render) struct Because {
 }
 
 /// The reason for what happens to this object.
-pub(in crate::render) fn because(
-    snapshot: &Snapshot,
-    object: ObjectId,
-    cause: &Cause,
-    propagation: Propagation,
-) -> Because {
+pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation: Propagation) -> Because {
     let references = &snapshot.object(object).owners;
     let (reason, message) = match cause {
         Cause::Requested => ("target", format!("it is a target of this delete ({})", propagation.name())),
@@ -144,7 +139,7 @@ fn named(snapshot: &Snapshot, references: &[Reference], wanted: impl Fn(&Referen
 }
 
 /// The owners as their references name them, without duplicates.
-pub(super) fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> String {
+pub(crate) fn owners_named(snapshot: &Snapshot, references: &[Reference]) -> String {
     named(snapshot, references, |_| true)
 }
 
