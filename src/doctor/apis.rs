@@ -90,18 +90,15 @@ fn services(case: &Case<'_>, findings: &mut FindingsBuilder, explained: &mut BTr
         );
         let remedies = in_order(lacks_service(case, findings, facts.service.as_ref()), look, unregister);
         findings.findings.push(Finding {
-            code: Code::ApiUnavailable,
-            severity: Code::ApiUnavailable.severity(),
-            cause: group_version.clone(),
             message: format!("{group_version} is served by {backend}, which does not answer: {why}."),
             consequence: format!(
                 "{hang}. The collector does not see objects of this API: they block no owner, and none is \
                  collected; once the API answers again, objects whose owners are gone by then are deleted."
             ),
             objects: vec![id],
-            references: Vec::new(),
             related: namespaces,
             remedies,
+            ..Finding::of(Code::ApiUnavailable, &group_version)
         });
         explained.insert(group_version);
     }
@@ -259,18 +256,15 @@ fn unconverted(
     let lack = lack(case, findings, Some(backend))?.describe(Some(backend));
     let full = case.snapshot().resources.get(resource).full_name();
     Some(Finding {
-        code: Code::ConversionBroken,
         severity: Severity::Warning,
-        cause: full.clone(),
         message: format!("{full} cannot be converted (by {}): {lack}.", named(backend)),
         consequence: "Objects that are stored in another version than a client asks for can't be read, changed or \
                       deleted: the list fails then, and namespaces that contain one stay Terminating."
             .to_owned(),
         objects: vec![id],
-        references: Vec::new(),
-        related: Vec::new(),
         // It harms objects that can be read now.
         remedies: convert_again(case, Some(id), Some(backend)).into(),
+        ..Finding::of(Code::ConversionBroken, &full)
     })
 }
 
@@ -283,15 +277,11 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
     let name = Some(snapshot.text(snapshot.object(id).name)).filter(|name| name.split('.').all(is_label));
     let look = name.map(|name| case.kubectl.verb("get").args([name, "--all-namespaces"]));
     Finding {
-        code: Code::DefinitionStuck,
-        severity: Code::DefinitionStuck.severity(),
-        cause: snapshot.text(snapshot.object(id).uid).to_owned(),
         message: format!("Terminating{}. {said}.", since(case, &[id])),
         consequence: "The CRD and its instances stay until what the API server says is mended. Then all of them are \
                       deleted, because the CRD is being deleted."
             .to_owned(),
         objects: vec![id],
-        references: Vec::new(),
         remedies: vec![
             Remedy::new("see which instances are left", look),
             Remedy::new(
@@ -300,6 +290,7 @@ fn stuck(case: &Case<'_>, id: ObjectId, said: &str) -> Finding {
             ),
         ],
         related: left,
+        ..Finding::of(Code::DefinitionStuck, snapshot.text(snapshot.object(id).uid))
     }
 }
 
@@ -321,9 +312,6 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let remedies = in_order(lacks_service(case, findings, backend.as_ref()), look, without);
     let by = backend.as_ref().map(|backend| format!(" (by {})", named(backend))).unwrap_or_default();
     Finding {
-        code: Code::ConversionBroken,
-        severity: Code::ConversionBroken.severity(),
-        cause: full.clone(),
         message: format!("{full} cannot be converted{by}: {failure}."),
         consequence: format!(
             "No client can read them, including the collector: none is collected, and none blocks its owner. \
@@ -332,9 +320,9 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
             if terminating.is_empty() { "" } else { ", and so is every instance, because the CRD is being deleted" }
         ),
         objects: definition.into_iter().collect(),
-        references: Vec::new(),
         related,
         remedies,
+        ..Finding::of(Code::ConversionBroken, &full)
     }
 }
 
@@ -444,9 +432,6 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
         )),
     }
     Finding {
-        code: Code::UndecodableObject,
-        severity: Code::UndecodableObject.severity(),
-        cause: full,
         message,
         consequence: format!(
             "{}. No client can list or watch objects of this kind, including the collector: it sees no changes, \
@@ -454,9 +439,9 @@ fn spoiled(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resource,
             hang(case, &hanging)
         ),
         objects: definition.into_iter().collect(),
-        references: Vec::new(),
         related,
         remedies,
+        ..Finding::of(Code::UndecodableObject, full)
     }
 }
 
@@ -477,16 +462,11 @@ fn unreadable(case: &Case<'_>, resource: &Resource, list: &ListRecord, failure: 
     let full = resource.full_name();
     let place = list.namespace.as_ref().map(|namespace| format!(" in namespace {namespace}")).unwrap_or_default();
     Finding {
-        code: Code::ListUnreadable,
-        severity: Code::ListUnreadable.severity(),
-        cause: full.clone(),
         message: format!("The list of {full}{place} fails: {failure}."),
         consequence: "Not verified: anything that depends on objects of this kind. If the collector cannot list \
             them either, it neither collects them nor waits for them."
             .to_owned(),
-        objects: Vec::new(),
-        references: Vec::new(),
-        related: Vec::new(),
         remedies: vec![Remedy::new("check whether it also fails for you", list_all(case, resource))],
+        ..Finding::of(Code::ListUnreadable, &full)
     }
 }

@@ -1,5 +1,7 @@
 //! The input of a diagnosis, and how sentences name objects.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -11,7 +13,7 @@ use crate::{
 
 use crate::wording::thousands;
 
-use super::{commands::Commands, evidence::Evidence, limit::Limit};
+use super::{commands::Commands, evidence::Evidence, finding::Finding, limit::Limit};
 
 /// Controllers may work on a delete for this many seconds before they are reported.
 pub(super) const AT_WORK: i64 = 60;
@@ -144,12 +146,7 @@ impl<'a> Case<'a> {
     /// `Kind/name`, and its namespace if that differs from the namespace of `beside`.
     pub(super) fn name(&self, id: ObjectId, beside: Option<ObjectId>) -> String {
         let snapshot = self.snapshot();
-        let namespace = snapshot.object(id).namespace;
-        if namespace.is_empty() || beside.is_some_and(|beside| snapshot.object(beside).namespace == namespace) {
-            snapshot.short_name(id)
-        } else {
-            format!("{} -n {}", snapshot.short_name(id), snapshot.text(namespace))
-        }
+        snapshot.located(id, beside.map(|beside| snapshot.text(snapshot.object(beside).namespace)))
     }
 
     /// The names of the first few objects. A namespace that all are in stands at the end, once.
@@ -264,7 +261,7 @@ pub(super) fn some_of<T: AsRef<str>>(all: &[T]) -> String {
 /// Collects findings.
 #[derive(Debug, Default)]
 pub(super) struct FindingsBuilder {
-    pub findings: Vec<super::finding::Finding>,
+    pub findings: Vec<Finding>,
     pub wanted: Needs,
     /// Recreated dependents to remember for the next look.
     pub made: Vec<RecreatedDependent>,
@@ -272,4 +269,17 @@ pub(super) struct FindingsBuilder {
     pub refused: FxHashSet<ObjectId>,
     /// Objects that a finding already describes, so that no other finding repeats it.
     pub explained: FxHashSet<ObjectId>,
+}
+
+impl FindingsBuilder {
+    /// Adds a finding that describes all that it names.
+    pub(super) fn explain(&mut self, finding: Finding) {
+        self.explained.extend(finding.named());
+        self.findings.push(finding);
+    }
+}
+
+/// Sorted, each once.
+pub(super) fn sorted<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    BTreeSet::from_iter(items).into_iter().collect()
 }

@@ -4,12 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     model::ObjectId,
-    simulate::obstacles::{Called, WebhookCall},
+    simulate::obstacles::{Called, Operation, WebhookCall},
 };
 
 use super::{
-    case::{Case, some_of},
-    code::Code,
+    case::{Case, some_of, sorted},
+    code::{Code, Trait},
     finding::{Finding, Remedy},
     webhooks::asked,
 };
@@ -25,7 +25,7 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
     let mut all: Vec<(usize, Vec<usize>)> = Vec::new();
     for place in 0..findings.len() {
         let causes = match findings[place].code {
-            code if is_cause(code) => continue,
+            code if code.has(Trait::Causes) => continue,
             Code::NamespaceStuck => [
                 of_namespace(findings, place),
                 refusing(case, calls, findings, place, &findings[place].remedies, &webhooks),
@@ -53,21 +53,9 @@ pub(super) fn connect(case: &Case<'_>, calls: &[WebhookCall<'_>], findings: &mut
     }
 }
 
-/// Whether findings with this code prevent writes or reads, and so cause others.
-pub(super) fn is_cause(code: Code) -> bool {
-    matches!(
-        code,
-        Code::WebhookUnreachable
-            | Code::PolicyRefuses
-            | Code::ApiUnavailable
-            | Code::ConversionBroken
-            | Code::UndecodableObject
-    )
-}
-
 /// A remedy that lets the collector write again decides about existing objects that it then deletes.
 fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
-    if !is_cause(finding.code) && !matches!(finding.code, Code::CollectorRefused | Code::NamespaceMissing) {
+    if !finding.code.has(Trait::Causes) && !matches!(finding.code, Code::CollectorRefused | Code::NamespaceMissing) {
         return;
     }
     let goes = |id: &ObjectId| !case.snapshot().object(*id).terminating() && case.projection.goes(*id);
@@ -82,7 +70,7 @@ fn mark_decisions(case: &Case<'_>, finding: &mut Finding) {
 fn of_namespace(findings: &[Finding], place: usize) -> Vec<usize> {
     let namespace = findings[place].objects.first();
     let is_cause = |finding: &Finding| {
-        is_cause(finding.code)
+        finding.code.has(Trait::Causes)
             && finding.code != Code::WebhookUnreachable
             && namespace.is_some_and(|namespace| finding.related.contains(namespace))
     };
@@ -126,14 +114,12 @@ fn refusing(
         return Vec::new();
     }
     let (snapshot, finding) = (case.snapshot(), &findings[place]);
-    let mut operations: Vec<&str> = remedies.iter().filter_map(operation).collect();
-    operations.sort_unstable();
-    operations.dedup();
+    let operations = sorted(remedies.iter().filter_map(operation));
     let mut causes: Vec<usize> = Vec::new();
     for id in finding.objects.iter().chain(&finding.related) {
         let resource = snapshot.resources.get(snapshot.object(*id).resource);
         for operation in &operations {
-            let calls = asked(calls, resource, operation).filter(|call| match call.called_for(case.stage, *id) {
+            let calls = asked(calls, resource, *operation).filter(|call| match call.called_for(case.stage, *id) {
                 Called::Yes => true,
                 Called::No => false,
                 // What nothing else explains is worth the doubt.
@@ -145,19 +131,16 @@ fn refusing(
             }));
         }
     }
-    causes.sort_unstable();
-    causes.dedup();
-    causes
+    sorted(causes)
 }
 
 /// What the API server asks webhooks about when a remedy's first command runs; `None` if it writes no object.
-pub(super) fn operation(remedy: &Remedy) -> Option<&'static str> {
-    let command = remedy.commands.first()?.to_string();
-    let mut words = command.split_whitespace();
-    if words.any(|word| word == "delete") {
-        return Some("DELETE");
+pub(super) fn operation(remedy: &Remedy) -> Option<Operation> {
+    let command = remedy.commands.first()?;
+    match command.has_word("delete") {
+        true => Some(Operation::Delete),
+        false => command.has_word("patch").then_some(Operation::Update),
     }
-    command.split_whitespace().any(|word| word == "patch").then_some("UPDATE")
 }
 
 /// Names the causes in a finding, and puts their remedies first.

@@ -4,9 +4,22 @@ use serde::{Serialize, Serializer};
 
 use crate::model::effects::Severity;
 
-/// Declares the codes: name, highest severity, and a short title.
+/// What findings of a code have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trait {
+    /// A working collector or controller would resolve them without help.
+    Passes,
+    /// They are about the whole cluster.
+    OfCluster,
+    /// They prevent writes or reads, and so cause others.
+    Causes,
+    /// Their remedies let Terminating objects go.
+    Releases,
+}
+
+/// Declares the codes: name, highest severity, a short title, and traits.
 macro_rules! codes {
-    ($($code:ident, $name:literal, $severity:ident, $title:literal;)*) => {
+    ($($code:ident, $name:literal, $severity:ident, $title:literal, [$($trait:ident),*];)*) => {
         /// The kind of a finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
@@ -17,9 +30,9 @@ macro_rules! codes {
             /// All codes, in the order in which they are listed.
             pub const ALL: [Code; [$(Code::$code),*].len()] = [$(Code::$code),*];
 
-            fn row(self) -> (&'static str, Severity, &'static str) {
+            fn row(self) -> (&'static str, Severity, &'static str, &'static [Trait]) {
                 match self {
-                    $(Code::$code => ($name, Severity::$severity, $title),)*
+                    $(Code::$code => ($name, Severity::$severity, $title, &[$(Trait::$trait),*]),)*
                 }
             }
         }
@@ -28,61 +41,67 @@ macro_rules! codes {
 
 codes! {
     // References (§3.6).
-    OwnerAbsent, "owner-absent", Warning, "an owner no longer exists";
-    OwnerOtherUid, "owner-other-uid", Error, "an owner no longer exists, and another object has its name";
-    OwnerOtherName, "owner-other-name", Error, "a reference has the wrong name for its owner";
-    OwnerOtherKind, "owner-other-kind", Error, "a reference has the wrong kind for its owner";
-    OwnerOtherNamespace, "owner-other-namespace", Error, "an owner is in another namespace, so it does not count";
-    OwnerListKind, "owner-list-kind", Error, "a reference names a list kind, which is never found";
+    OwnerAbsent, "owner-absent", Warning, "an owner no longer exists", [Passes];
+    OwnerOtherUid, "owner-other-uid", Error, "an owner no longer exists, and another object has its name", [Passes];
+    OwnerOtherName, "owner-other-name", Error, "a reference has the wrong name for its owner", [Passes];
+    OwnerOtherKind, "owner-other-kind", Error, "a reference has the wrong kind for its owner", [Passes];
+    OwnerOtherNamespace, "owner-other-namespace", Error,
+        "an owner is in another namespace, so it does not count", [Passes];
+    OwnerListKind, "owner-list-kind", Error, "a reference names a list kind, which is never found", [Passes];
     OwnerInvalidScope, "namespaced-owner-of-cluster-scoped", Warning,
-        "a cluster-scoped object names a namespaced owner";
-    OwnerNotServed, "owner-not-served", Warning, "a reference's kind is not served in this version";
-    OwnerMalformed, "owner-malformed", Warning, "a reference is incomplete or cannot be parsed";
-    OwnerDuplicated, "owner-duplicated", Warning, "several references have the same uid";
-    OwnerUnread, "owner-unread", Note, "an owner could not be read: not verified";
-    SharedUid, "shared-uid", Warning, "several objects have the same uid";
+        "a cluster-scoped object names a namespaced owner", [];
+    OwnerNotServed, "owner-not-served", Warning, "a reference's kind is not served in this version", [];
+    OwnerMalformed, "owner-malformed", Warning, "a reference is incomplete or cannot be parsed", [];
+    OwnerDuplicated, "owner-duplicated", Warning, "several references have the same uid", [];
+    OwnerUnread, "owner-unread", Note, "an owner could not be read: not verified", [];
+    SharedUid, "shared-uid", Warning, "several objects have the same uid", [];
     // Cycles (§5.2, §5.3).
-    OwnershipCycle, "ownership-cycle", Warning, "objects own each other in a cycle";
-    SelfOwned, "self-owned", Warning, "an object owns itself";
-    BlockingCycle, "blocking-cycle", Warning, "a foreground delete would wait for itself forever";
-    ForegroundDeadlock, "foreground-deadlock", Error, "foreground deletes wait for each other forever";
+    OwnershipCycle, "ownership-cycle", Warning, "objects own each other in a cycle", [];
+    SelfOwned, "self-owned", Warning, "an object owns itself", [];
+    BlockingCycle, "blocking-cycle", Warning, "a foreground delete would wait for itself forever", [];
+    ForegroundDeadlock, "foreground-deadlock", Error, "foreground deletes wait for each other forever", [Releases];
     // Stuck deletions (§5.4).
-    StuckFinalizer, "stuck-finalizer", Error, "a finalizer blocks a deletion, and no controller is known to remove it";
-    SlowFinalizer, "slow-finalizer", Note, "a finalizer blocks a deletion, and its controller seems to be running";
-    DeletionInProgress, "deletion-in-progress", Note, "a deletion is not done yet";
+    StuckFinalizer, "stuck-finalizer", Error,
+        "a finalizer blocks a deletion, and no controller is known to remove it", [Passes, Releases];
+    SlowFinalizer, "slow-finalizer", Note,
+        "a finalizer blocks a deletion, and its controller seems to be running", [Releases];
+    DeletionInProgress, "deletion-in-progress", Note, "a deletion is not done yet", [];
     StuckOnNotServed, "stuck-on-not-served", Error,
-        "a foreground delete waits for a dependent with a reference that cannot be looked up";
+        "a foreground delete waits for a dependent with a reference that cannot be looked up", [Releases];
     StuckOnInvalidScope, "stuck-on-invalid-scope", Error,
-        "a foreground delete waits for a cluster-scoped dependent with a namespaced owner";
+        "a foreground delete waits for a cluster-scoped dependent with a namespaced owner", [Releases];
     StuckOnProtected, "stuck-on-protected", Error, "a foreground delete waits for a dependent that the API server \
-        refuses to delete";
-    StuckUnwatched, "stuck-unwatched", Error, "a delete waits for the collector, which does not watch this kind";
-    StuckOnSchema, "stuck-on-schema", Error, "a delete waits for a change that an object's CRD no longer allows";
-    NamespaceMissing, "namespace-missing", Error, "objects are in a namespace that does not exist";
+        refuses to delete", [Releases];
+    StuckUnwatched, "stuck-unwatched", Error,
+        "a delete waits for the collector, which does not watch this kind", [Releases];
+    StuckOnSchema, "stuck-on-schema", Error,
+        "a delete waits for a change that an object's CRD no longer allows", [Releases];
+    NamespaceMissing, "namespace-missing", Error, "objects are in a namespace that does not exist", [Passes];
     DependentsRecreated, "dependents-recreated", Warning,
-        "a client keeps creating dependents that a foreground delete waits for";
-    PodWithoutKubelet, "pod-without-kubelet", Error, "a pod is Terminating, and no kubelet ends it";
-    PodClaimDeadlock, "pod-claim-deadlock", Error, "a pod and a claim wait for each other";
-    ClaimInUse, "claim-in-use", Warning, "a claim is Terminating, and its data goes when a pod that uses it ends";
+        "a client keeps creating dependents that a foreground delete waits for", [Releases];
+    PodWithoutKubelet, "pod-without-kubelet", Error, "a pod is Terminating, and no kubelet ends it", [Passes, Releases];
+    PodClaimDeadlock, "pod-claim-deadlock", Error, "a pod and a claim wait for each other", [];
+    ClaimInUse, "claim-in-use", Warning, "a claim is Terminating, and its data goes when a pod that uses it ends", [];
     NamespaceSpecFinalizer, "namespace-spec-finalizer", Error,
-        "a finalizer in a namespace's spec blocks its deletion, and no controller is known to remove it";
-    NamespaceStuck, "namespace-stuck", Error, "a namespace is Terminating and makes no progress";
-    DefinitionStuck, "definition-stuck", Error, "a CRD is Terminating, and its instances cannot be deleted";
-    HeldDeletion, "held-deletion", Warning, "a delete waits until somebody lets it go or takes it back";
-    ArmedDeletion, "armed-deletion", Error, "deletions will start when a controller or API comes back";
+        "a finalizer in a namespace's spec blocks its deletion, and no controller is known to remove it", [Releases];
+    NamespaceStuck, "namespace-stuck", Error, "a namespace is Terminating and makes no progress", [Passes, Releases];
+    DefinitionStuck, "definition-stuck", Error, "a CRD is Terminating, and its instances cannot be deleted", [Releases];
+    HeldDeletion, "held-deletion", Warning, "a delete waits until somebody lets it go or takes it back", [];
+    ArmedDeletion, "armed-deletion", Error, "deletions will start when a controller or API comes back", [];
     // The collector, and what keeps it from reading or writing.
-    CollectorIdle, "collector-idle", Error, "the collector has not done its work on these objects";
+    CollectorIdle, "collector-idle", Error, "the collector has not done its work on these objects", [Passes];
     CollectorRefused, "collector-refused", Error, "the collector is running, but its writes to these objects are \
-        rejected";
-    CollectorStopped, "collector-stopped", Error, "no collector is running";
-    ApiUnavailable, "api-unavailable", Error, "an aggregated API does not answer";
-    ConversionBroken, "conversion-broken", Error, "a CRD's conversion webhook fails";
-    WebhookUnreachable, "webhook-unreachable", Error, "a required admission webhook is unreachable";
+        rejected", [Passes];
+    CollectorStopped, "collector-stopped", Error, "no collector is running", [OfCluster];
+    ApiUnavailable, "api-unavailable", Error, "an aggregated API does not answer", [OfCluster, Causes, Releases];
+    ConversionBroken, "conversion-broken", Error, "a CRD's conversion webhook fails", [OfCluster, Causes, Releases];
+    WebhookUnreachable, "webhook-unreachable", Error,
+        "a required admission webhook is unreachable", [OfCluster, Causes, Releases];
     PolicyRefuses, "policy-refuses", Error, "an admission policy refuses what the collector or the namespace \
-        controller must do";
-    UndecodableObject, "undecodable-object", Error, "a stored object cannot be decoded";
-    ListUnreadable, "list-unreadable", Warning, "a list fails";
-    OwnerNamespaceEvent, "owner-namespace-event", Note, "the collector reported an owner in another namespace";
+        controller must do", [Causes, Releases];
+    UndecodableObject, "undecodable-object", Error, "a stored object cannot be decoded", [OfCluster, Causes];
+    ListUnreadable, "list-unreadable", Warning, "a list fails", [OfCluster];
+    OwnerNamespaceEvent, "owner-namespace-event", Note, "the collector reported an owner in another namespace", [];
 }
 
 impl Code {
@@ -109,21 +128,11 @@ impl Code {
     /// Whether a working collector or controller would resolve it without help. If the affected objects decrease
     /// between looks, it is not reported, because someone is working on it.
     pub fn passes(self) -> bool {
-        matches!(
-            self,
-            Code::OwnerAbsent
-                | Code::OwnerOtherUid
-                | Code::OwnerOtherName
-                | Code::OwnerOtherKind
-                | Code::OwnerOtherNamespace
-                | Code::OwnerListKind
-                | Code::CollectorIdle
-                | Code::CollectorRefused
-                | Code::NamespaceMissing
-                | Code::NamespaceStuck
-                | Code::StuckFinalizer
-                | Code::PodWithoutKubelet
-        )
+        self.has(Trait::Passes)
+    }
+
+    pub(super) fn has(self, wanted: Trait) -> bool {
+        self.row().3.contains(&wanted)
     }
 }
 

@@ -8,14 +8,16 @@ use crate::{
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
-        Needs, ProjectedOutcome, Projection, SimContext, liveness::of_controller_manager, obstacles::WebhookCall,
+        Needs, ProjectedOutcome, Projection, SimContext,
+        liveness::of_controller_manager,
+        obstacles::{Operation, WebhookCall},
     },
     tree::ResolvedReference,
     wording::age,
 };
 
 use super::{
-    case::{Case, FindingsBuilder, Probed},
+    case::{Case, FindingsBuilder, Probed, sorted},
     code::Code,
     commands::one_after_another,
     finding::{Finding, Remedy},
@@ -57,11 +59,11 @@ pub(super) enum Write {
 }
 
 impl Write {
-    /// The operation in admission reviews.
-    pub(super) fn operation(self) -> &'static str {
+    /// What admission is asked about.
+    pub(super) fn operation(self) -> Operation {
         match self {
-            Write::Delete => "DELETE",
-            Write::References | Write::Free | Write::Finalizer => "UPDATE",
+            Write::Delete => Operation::Delete,
+            Write::References | Write::Free | Write::Finalizer => Operation::Update,
         }
     }
 }
@@ -212,31 +214,22 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     };
     let stuck = left.iter().any(|turn| turn.waiting.is_some() || turn.write == Write::Finalizer);
     findings.findings.push(Finding {
-        code,
         severity: if stuck { Severity::Error } else { Severity::Warning },
-        cause: String::new(),
         message,
         consequence: consequence(case, &mut findings.wanted, works, some_refused) + &hidden,
-        references: Vec::new(),
         remedies: remedies(case, &mut findings.wanted, works, &left),
         related,
         objects,
+        ..Finding::of(code, "")
     });
 }
 
 fn suffering(turns: &[Turn]) -> Vec<ObjectId> {
-    let mut objects: Vec<ObjectId> = turns.iter().map(|turn| turn.waiting.unwrap_or(turn.object)).collect();
-    objects.sort_unstable();
-    objects.dedup();
-    objects
+    sorted(turns.iter().map(|turn| turn.waiting.unwrap_or(turn.object)))
 }
 
 fn waiting(turns: &[Turn], objects: &[ObjectId]) -> Vec<ObjectId> {
-    let mut others: Vec<ObjectId> =
-        turns.iter().map(|turn| turn.object).filter(|id| objects.binary_search(id).is_err()).collect();
-    others.sort_unstable();
-    others.dedup();
-    others
+    sorted(turns.iter().map(|turn| turn.object).filter(|id| objects.binary_search(id).is_err()))
 }
 
 /// The overdue writes, counted.
@@ -294,13 +287,8 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, works: bool, some_refused: b
 
 fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn]) -> Vec<Remedy> {
     let commands = case.commands();
-    let mut waiting: Vec<ObjectId> = turns
-        .iter()
-        .filter(|turn| turn.write == Write::Finalizer || turn.waiting.is_some())
-        .map(|turn| turn.waiting.unwrap_or(turn.object))
-        .collect();
-    waiting.sort_unstable();
-    waiting.dedup();
+    let waits = |turn: &&Turn| turn.write == Write::Finalizer || turn.waiting.is_some();
+    let waiting = sorted(turns.iter().filter(waits).map(|turn| turn.waiting.unwrap_or(turn.object)));
     let foreground: Vec<ObjectId> = waiting
         .iter()
         .copied()
@@ -430,15 +418,13 @@ fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, 
     let mut remedies = sweep::remedies(case, wanted, turns);
     remedies.push(remedy);
     Finding {
-        code: Code::CollectorStopped,
         severity: Severity::Error,
-        cause: String::new(),
         message,
         consequence: format!("{nothing}{}", fires(case, wanted, some_refused)),
-        references: Vec::new(),
         related: waiting(turns, &objects),
         objects,
         remedies,
+        ..Finding::of(Code::CollectorStopped, "")
     }
 }
 

@@ -11,6 +11,8 @@ use crate::{
     model::{Mapping, ObjectId, Reference, ResourceId, Snapshot, Symbol},
 };
 
+use super::case::sorted;
+
 /// A longer patch or list of names, in bytes, is split into several commands: Linux refuses an argument of more than
 /// 128 KiB.
 const LONGEST: usize = 80_000;
@@ -215,12 +217,9 @@ impl Commands<'_> {
         test: &dyn Fn(usize) -> Value,
         path: &dyn Fn(usize) -> String,
     ) -> Vec<ShellCommand> {
-        let mut places = places.to_vec();
-        places.sort_unstable();
-        places.dedup();
         // Start with the last, so that the other indexes remain right.
-        places.reverse();
-        let steps = places.into_iter().map(|place| (test(place), json!({"op": "remove", "path": path(place)})));
+        let places = sorted(places.iter().copied()).into_iter().rev();
+        let steps = places.map(|place| (test(place), json!({"op": "remove", "path": path(place)})));
         let batches = in_batches(steps, |(test, remove)| size_of(test) + size_of(remove));
         let command = |steps: Vec<(Value, Value)>| {
             let (mut tests, removes): (Vec<Value>, Vec<Value>) = steps.into_iter().unzip();

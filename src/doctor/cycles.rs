@@ -19,7 +19,7 @@ use crate::{
 };
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{Case, FindingsBuilder, sorted},
     code::Code,
     finding::{Finding, Remedy},
 };
@@ -67,10 +67,7 @@ fn owners_outside(case: &Case<'_>, members: &[ObjectId]) -> Vec<ObjectId> {
     let owners = members.iter().flat_map(|id| case.snapshot().object(*id).owners.iter());
     let owners =
         owners.filter_map(|reference| case.graph().by_uid(reference.uid).and_then(|node| case.graph().object(node)));
-    let mut owners: Vec<ObjectId> = owners.filter(|owner| members.binary_search(owner).is_err()).collect();
-    owners.sort_unstable();
-    owners.dedup();
-    owners
+    sorted(owners.filter(|owner| members.binary_search(owner).is_err()))
 }
 
 /// Whether a reference within a cycle blocks its owner: otherwise no foreground delete waits for the cycle.
@@ -211,9 +208,6 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
         format!(", not even when {} is deleted", case.names(&outer, members.first().copied()))
     };
     Finding {
-        code,
-        severity: code.severity(),
-        cause: cause(case, members),
         objects: members.to_vec(),
         references: first_cut(case, &cut),
         message: match members.len() {
@@ -229,26 +223,30 @@ fn living_on(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Fin
         },
         related: outer,
         remedies: vec![Remedy::new(what, drop_all(case, &cut))],
+        ..Finding::of(code, cause(case, members))
     }
 }
 
 /// The path around a cycle, from dependent to owner.
 fn path(case: &Case<'_>, members: &[ObjectId]) -> String {
     let snapshot = case.snapshot();
-    let owner_in = |id: ObjectId, seen: &[ObjectId]| {
-        let owners = snapshot.object(id).owners.iter().filter_map(|reference| snapshot.by_uid(reference.uid));
-        let mut owners: Vec<ObjectId> = owners.filter(|owner| members.binary_search(owner).is_ok()).collect();
-        owners.sort_by_key(|owner| seen.contains(owner));
-        owners.first().copied()
-    };
+    path_along(case, members, |id| {
+        snapshot.object(id).owners.iter().filter_map(|reference| snapshot.by_uid(reference.uid)).collect()
+    })
+}
+
+/// The path around a cycle, from each member to one of those that it leads to.
+fn path_along(case: &Case<'_>, members: &[ObjectId], leads_to: impl Fn(ObjectId) -> Vec<ObjectId>) -> String {
     let mut way = vec![members[0]];
-    while let Some(next) = owner_in(way[way.len() - 1], &way[1..]) {
+    loop {
+        let next = leads_to(way[way.len() - 1]).into_iter().filter(|other| members.binary_search(other).is_ok());
+        let Some(next) = next.min_by_key(|other| way[1..].contains(other)) else { break };
         way.push(next);
         if next == way[0] || way.len() > members.len().min(4) {
             break;
         }
     }
-    let names: Vec<String> = way.iter().map(|id| snapshot.short_name(*id)).collect();
+    let names: Vec<String> = way.iter().map(|id| case.snapshot().short_name(*id)).collect();
     format!("{}{}", names.join(" → "), if way.last() == way.first() { "" } else { " → …" })
 }
 
@@ -273,9 +271,6 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
         )
     };
     Finding {
-        code: Code::BlockingCycle,
-        severity: Code::BlockingCycle.severity(),
-        cause: cause(case, members),
         objects: members.to_vec(),
         references: first_cut(case, &cut),
         related: outer,
@@ -292,6 +287,7 @@ fn blocking(case: &Case<'_>, members: &[ObjectId], outer: Vec<ObjectId>) -> Find
             Remedy::new("remove the reference that closes the cycle", drop_all(case, &to_cut(case, members, false))),
             unblock,
         ],
+        ..Finding::of(Code::BlockingCycle, cause(case, members))
     }
 }
 
@@ -352,10 +348,8 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
     circle.sort_unstable();
     let beyond_one = beyond_one(case, &circle);
     let related = case.projection.chain_above_all(&circle);
+    let cause = cause(case, &circle);
     Finding {
-        code: Code::ForegroundDeadlock,
-        severity: Code::ForegroundDeadlock.severity(),
-        cause: cause(case, &circle),
         references: first_cut(case, &beyond_one),
         message: format!(
             "{} is being deleted in the foreground and waits for {}, which has several references with one uid: \
@@ -373,6 +367,7 @@ fn refused(case: &Case<'_>, id: ObjectId, waiting: &[ObjectId]) -> Finding {
         ],
         objects: circle,
         related,
+        ..Finding::of(Code::ForegroundDeadlock, cause)
     }
 }
 
@@ -391,15 +386,11 @@ fn never(circle: &[ObjectId], related: &[ObjectId]) -> String {
 /// Reports one finding for each cycle of waiting.
 pub(super) fn gather_deadlocks(case: &Case<'_>, findings: &mut FindingsBuilder) {
     for (id, waiting) in not_unblocked(case) {
-        let finding = refused(case, id, &waiting);
-        findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-        findings.findings.push(finding);
+        findings.explain(refused(case, id, &waiting));
     }
     for circle in deadlocks(case.snapshot(), case.projection) {
         let above = case.projection.chain_above_all(&circle);
-        findings.explained.extend(circle.iter().chain(&above).copied());
-        let finding = deadlock(case, &circle, above);
-        findings.findings.push(finding);
+        findings.explain(deadlock(case, &circle, above));
     }
 }
 
@@ -421,7 +412,8 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
             "It is being deleted in the foreground, owns itself, and waits for itself.".to_owned()
         }
         _ => {
-            format!("They are being deleted in the foreground and wait for each other: {}.", waiting_path(case, circle))
+            let path = path_along(case, circle, |id| case.projection.waits_for(id).to_vec());
+            format!("They are being deleted in the foreground and wait for each other: {path}.")
         }
     };
     let mut remedies = vec![again(case, &to_delete)];
@@ -432,37 +424,12 @@ fn deadlock(case: &Case<'_>, circle: &[ObjectId], related: Vec<ObjectId>) -> Fin
         ));
     }
     Finding {
-        code,
-        severity: code.severity(),
-        cause: cause(case, circle),
         objects: circle.to_vec(),
         references: first_cut(case, &cut),
         message,
         consequence: never(circle, &related),
         related,
         remedies,
+        ..Finding::of(code, cause(case, circle))
     }
-}
-
-/// The path around a cycle of waiting.
-fn waiting_path(case: &Case<'_>, circle: &[ObjectId]) -> String {
-    let mut way = vec![circle[0]];
-    loop {
-        let here = way[way.len() - 1];
-        let mut next: Vec<ObjectId> = case
-            .projection
-            .waits_for(here)
-            .iter()
-            .copied()
-            .filter(|other| circle.binary_search(other).is_ok())
-            .collect();
-        next.sort_by_key(|other| way[1..].contains(other));
-        let Some(next) = next.first().copied() else { break };
-        way.push(next);
-        if next == way[0] || way.len() > circle.len().min(4) {
-            break;
-        }
-    }
-    let names: Vec<String> = way.iter().map(|id| case.snapshot().short_name(*id)).collect();
-    format!("{}{}", names.join(" → "), if way.last() == way.first() { "" } else { " → …" })
 }

@@ -79,15 +79,12 @@ fn finding(case: &Case<'_>, complaints: Complaints<'_>) -> Finding {
         "It still exists, but the reference does not: another client has fixed it, or the collector has removed \
          it."
     };
+    let cause = format!("{} {}", latest.message, objects.is_empty());
     Finding {
-        code: Code::OwnerNamespaceEvent,
-        severity: Code::OwnerNamespaceEvent.severity(),
-        cause: format!("{} {}", latest.message, objects.is_empty()),
         message: format!("{}/{}{more}{place}: the collector said{when}: {}", latest.kind, latest.name, latest.message),
         consequence: consequence.to_owned(),
         objects,
-        references: Vec::new(),
-        related: Vec::new(),
         remedies: vec![Remedy::new("find out which client writes such references: its name is in managedFields", look)],
+        ..Finding::of(Code::OwnerNamespaceEvent, cause)
     }
 }

@@ -37,6 +37,21 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The beginning of a finding of this code with this cause, as severe as can be, about nothing yet.
+    pub(super) fn of(code: Code, cause: impl Into<String>) -> Self {
+        Finding {
+            code,
+            severity: code.severity(),
+            cause: cause.into(),
+            objects: Vec::new(),
+            references: Vec::new(),
+            related: Vec::new(),
+            message: String::new(),
+            consequence: String::new(),
+            remedies: Vec::new(),
+        }
+    }
+
     /// The affected objects, and the others involved.
     pub fn named(&self) -> impl Iterator<Item = ObjectId> + '_ {
         self.objects.iter().chain(&self.related).copied()

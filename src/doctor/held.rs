@@ -119,15 +119,12 @@ fn about(
 ) -> Finding {
     let snapshot = case.snapshot();
     Finding {
-        code: Code::HeldDeletion,
-        severity: Code::HeldDeletion.severity(),
-        cause: snapshot.text(snapshot.object(id).uid).to_owned(),
         objects: vec![id],
-        references: Vec::new(),
         related,
         message,
         consequence,
         remedies,
+        ..Finding::of(Code::HeldDeletion, snapshot.text(snapshot.object(id).uid))
     }
 }
 

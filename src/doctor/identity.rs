@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{Case, FindingsBuilder, sorted},
     code::Code,
     collector::Turn,
     finding::{Finding, Remedy},
@@ -38,18 +38,10 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
     }
     for (namespace, objects) in by_namespace {
         let name = snapshot.text(namespace);
-        let mut related: Vec<ObjectId> = turns
-            .iter()
-            .filter(|turn| objects.binary_search(&turn.object).is_ok())
-            .filter_map(|turn| turn.waiting)
-            .collect();
-        related.sort_unstable();
-        related.dedup();
+        let here = turns.iter().filter(|turn| objects.binary_search(&turn.object).is_ok());
+        let related = sorted(here.filter_map(|turn| turn.waiting));
         findings.refused.extend(objects.iter().copied());
         findings.findings.push(Finding {
-            code: Code::NamespaceMissing,
-            severity: Code::NamespaceMissing.severity(),
-            cause: name.to_owned(),
             message: format!("The namespace {name} does not exist."),
             consequence: match objects.len() {
                 1 => {
@@ -62,13 +54,13 @@ pub(super) fn namespaces(case: &Case<'_>, turns: &[Turn], findings: &mut Finding
                 }
             }
             .to_owned(),
-            references: Vec::new(),
             related,
             remedies: vec![Remedy::new(
                 "create the namespace again: the collector can then do its work in it",
                 create_namespace(case, name),
             )],
             objects,
+            ..Finding::of(Code::NamespaceMissing, name)
         });
     }
 }
@@ -91,9 +83,6 @@ pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
     for (known, objects) in by_uid {
         let uid = snapshot.text(snapshot.object(known).uid);
         findings.findings.push(Finding {
-            code: Code::SharedUid,
-            severity: Code::SharedUid.severity(),
-            cause: uid.to_owned(),
             message: format!(
                 "{} the same uid as {}: {uid}.",
                 if objects.len() == 1 { "It has" } else { "They have" },
@@ -102,10 +91,10 @@ pub(super) fn uids(case: &Case<'_>, findings: &mut FindingsBuilder) {
             consequence: "The collector knows only one object per uid, and it is random which of them. It may \
                 wait for the wrong one, orphan dependents of the wrong one, or never finish a delete."
                 .to_owned(),
-            references: Vec::new(),
             related: vec![known],
             remedies: vec![make_again(case, &objects)],
             objects,
+            ..Finding::of(Code::SharedUid, uid)
         });
     }
 }

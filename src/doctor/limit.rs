@@ -4,7 +4,10 @@ use rustc_hash::FxHashSet;
 
 use crate::model::{ObjectId, Snapshot, Symbol};
 
-use super::{code::Code, finding::Finding};
+use super::{
+    code::{Code, Trait},
+    finding::Finding,
+};
 
 /// The scope.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,14 +75,5 @@ impl Limit {
 fn ails_all(finding: &Finding) -> bool {
     // Events about other namespaces were filtered when they were gathered.
     let of_what_is_gone = finding.code == Code::OwnerNamespaceEvent && finding.objects.is_empty();
-    let of_all = matches!(
-        finding.code,
-        Code::CollectorStopped
-            | Code::ApiUnavailable
-            | Code::ConversionBroken
-            | Code::WebhookUnreachable
-            | Code::UndecodableObject
-            | Code::ListUnreadable
-    );
-    of_all || of_what_is_gone
+    finding.code.has(Trait::OfCluster) || of_what_is_gone
 }

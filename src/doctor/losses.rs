@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     case::Case,
-    code::Code,
+    code::{Code, Trait},
     finding::{Finding, Remedy},
 };
 
@@ -53,29 +53,7 @@ fn held_back(case: &Case<'_>, finding: &Finding) -> Vec<ObjectId> {
 
 /// Whether the remedies of a finding let Terminating objects go, or these go by themselves.
 fn releases(finding: &Finding) -> bool {
-    let code = finding.code;
-    code == Code::DeletionInProgress
-        || !finding.remedies.is_empty()
-            && matches!(
-                code,
-                Code::StuckFinalizer
-                    | Code::StuckOnNotServed
-                    | Code::StuckOnInvalidScope
-                    | Code::StuckOnProtected
-                    | Code::StuckUnwatched
-                    | Code::DependentsRecreated
-                    | Code::NamespaceSpecFinalizer
-                    | Code::DefinitionStuck
-                    | Code::ConversionBroken
-                    | Code::ApiUnavailable
-                    | Code::SlowFinalizer
-                    | Code::NamespaceStuck
-                    | Code::PodWithoutKubelet
-                    | Code::ForegroundDeadlock
-                    | Code::WebhookUnreachable
-                    | Code::PolicyRefuses
-                    | Code::StuckOnSchema
-            )
+    finding.code == Code::DeletionInProgress || !finding.remedies.is_empty() && finding.code.has(Trait::Releases)
 }
 
 /// The data that goes with some objects.

@@ -15,7 +15,6 @@ pub mod finding;
 mod held;
 mod identity;
 mod limit;
-mod liveness;
 mod losses;
 mod needed;
 pub(crate) mod policies;

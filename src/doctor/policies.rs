@@ -12,9 +12,10 @@ use crate::{
 };
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{Case, FindingsBuilder, sorted},
+    causes::operation,
     code::Code,
-    collector::{Turn, Write},
+    collector::Turn,
     finding::{Finding, Remedy},
 };
 
@@ -29,8 +30,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
         let refuses = |object: ObjectId, operation: Operation| {
             policy.refuses(case.stage, object) && policy.judges(case.stage, object, operation) == Called::Yes
         };
-        let operation = |turn: &Turn| if turn.write == Write::Delete { Operation::Delete } else { Operation::Update };
-        let held: Vec<&Turn> = turns.iter().filter(|turn| refuses(turn.object, operation(turn))).collect();
+        let held: Vec<&Turn> = turns.iter().filter(|turn| refuses(turn.object, turn.write.operation())).collect();
         findings.refused.extend(held.iter().map(|turn| turn.object));
         let mut refused: Vec<ObjectId> = held.iter().map(|turn| turn.object).collect();
         let mut waiting: Vec<ObjectId> = held.iter().filter_map(|turn| turn.waiting).collect();
@@ -43,8 +43,7 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
             }
         }
         let is_kept = |object: &ObjectId| refuses(*object, Operation::Update);
-        refused.sort_unstable();
-        refused.dedup();
+        let refused = sorted(refused);
         let releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
         if !refused.is_empty() || !releases.is_empty() {
             findings.findings.push(finding(case, policy, [&refused, &releases, &waiting]));
@@ -83,24 +82,19 @@ fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waitin
     }
     then.push("Somebody may have protected these on purpose.".to_owned());
     let first = *refused.iter().chain(releases).next().unwrap_or(&policy.policy);
-    let mut related = [refused, releases, waiting, &[policy.binding]].concat();
-    related.sort_unstable();
-    related.dedup();
+    let related = sorted([refused, releases, waiting, &[policy.binding]].concat());
     let uid = |id: ObjectId| snapshot.text(snapshot.object(id).uid);
     let [name, binding] = [policy.policy, policy.binding].map(|id| snapshot.short_name(id));
     Finding {
-        code: Code::PolicyRefuses,
-        severity: Code::PolicyRefuses.severity(),
-        cause: format!("{} {}", uid(policy.policy), uid(policy.binding)),
         message: format!("{name} refuses all that it matches ({}); {binding} binds it.", policy.why(case.stage, first)),
         consequence: then.join(" "),
         objects: vec![policy.policy],
-        references: Vec::new(),
         related,
         remedies: vec![
             let_pass(case, policy, first),
             Remedy::new("see what it protects, and why", case.commands().get(policy.policy)),
         ],
+        ..Finding::of(Code::PolicyRefuses, format!("{} {}", uid(policy.policy), uid(policy.binding)))
     }
 }
 
@@ -131,9 +125,7 @@ pub(crate) fn way_past(lacks_parameters: bool) -> (&'static str, Value) {
 pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &mut Needs) {
     let policies = bound_policies(case.stage, needs);
     for finding in findings.iter_mut().filter(|finding| !policies.is_empty() && finding.code != Code::PolicyRefuses) {
-        let mut operations: Vec<Operation> = finding.remedies.iter().filter_map(operation).collect();
-        operations.sort_unstable();
-        operations.dedup();
+        let operations = sorted(finding.remedies.iter().filter_map(operation));
         let commands = finding.remedies.iter().filter(|remedy| operation(remedy).is_some()).flat_map(|it| &it.commands);
         let commands: Vec<_> = commands.collect();
         let is_written = |id: &ObjectId| commands.iter().any(|command| case.commands().names(command, *id));
@@ -165,8 +157,7 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
             }
         }
         // A policy may be bound more than once.
-        asked.sort_unstable();
-        asked.dedup();
+        let asked = sorted(asked);
         if !asked.is_empty() {
             let (names, verb) = (case.names(&asked, None), if asked.len() == 1 { "is" } else { "are" });
             let says = match asked.as_slice() {
@@ -182,9 +173,4 @@ pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &
             finding.remedies.insert(place, remedy);
         }
     }
-}
-
-/// What a remedy's first command asks of the API server; `None` if it writes no object.
-fn operation(remedy: &Remedy) -> Option<Operation> {
-    Some(if super::causes::operation(remedy)? == "DELETE" { Operation::Delete } else { Operation::Update })
 }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 use super::{
-    case::{Case, FindingsBuilder, some_of},
+    case::{Case, FindingsBuilder, some_of, sorted},
     code::Code,
     evidence::{RecordedDelete, RecordedName},
     finding::{Finding, Remedy, one_cause},
@@ -171,18 +171,7 @@ fn code_of(
     if !fails && doubled.contains(&reference.uid) {
         return Some(Code::OwnerDuplicated);
     }
-    Some(match standing {
-        ReferenceStatus::Solid | ReferenceStatus::Waiting => return None,
-        ReferenceStatus::Absent => Code::OwnerAbsent,
-        ReferenceStatus::OtherUid => Code::OwnerOtherUid,
-        ReferenceStatus::OtherNamespace => Code::OwnerOtherNamespace,
-        ReferenceStatus::OtherName => Code::OwnerOtherName,
-        ReferenceStatus::OtherKind => Code::OwnerOtherKind,
-        ReferenceStatus::ListKind => Code::OwnerListKind,
-        ReferenceStatus::NotServed => Code::OwnerNotServed,
-        ReferenceStatus::InvalidScope => Code::OwnerInvalidScope,
-        ReferenceStatus::Unread => Code::OwnerUnread,
-    })
+    standing.code().and_then(Code::named)
 }
 
 /// What a reference lacks, or what is invalid in it (R1.31, R1.33).
@@ -254,14 +243,10 @@ fn finding(
 ) -> Finding {
     let objects: Vec<ObjectId> = faults.iter().map(|fault| fault.holder).collect();
     let first = &faults[0];
-    let mut related: Vec<ObjectId> = first.references(case).filter_map(|(_, _, link)| link.found).collect();
-    related.sort_unstable();
-    related.dedup();
+    let mut related = sorted(first.references(case).filter_map(|(_, _, link)| link.found));
     related.retain(|found| objects.binary_search(found).is_err());
     Finding {
-        code,
         severity: severity(code, becomes),
-        cause: format!("{} {becomes:?}", one_cause(causes)),
         related,
         references: first.references(case).map(|(_, reference, _)| reference).collect(),
         message: match code {
@@ -273,6 +258,7 @@ fn finding(
         consequence: consequence(case, wanted, code, becomes, faults),
         remedies: remedies(case, code, becomes, faults),
         objects,
+        ..Finding::of(code, format!("{} {becomes:?}", one_cause(causes)))
     }
 }
 

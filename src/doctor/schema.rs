@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::model::{ObjectId, ResourceId, Symbol};
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{Case, FindingsBuilder, sorted},
     code::Code,
     collector::{Turn, Write},
     finding::{Finding, Remedy},
@@ -46,20 +46,14 @@ pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBui
 
 fn finding(case: &Case<'_>, resource: ResourceId, why: &str, turns: &[Turn]) -> Finding {
     let snapshot = case.snapshot();
-    let sorted = |objects: &mut dyn Iterator<Item = ObjectId>| {
-        let mut objects: Vec<ObjectId> = objects.collect();
-        objects.sort_unstable();
-        objects.dedup();
-        objects
-    };
-    let invalid = sorted(&mut turns.iter().map(|turn| turn.object));
-    let objects = sorted(&mut turns.iter().map(|turn| turn.waiting.unwrap_or(turn.object)));
+    let invalid = sorted(turns.iter().map(|turn| turn.object));
+    let objects = sorted(turns.iter().map(|turn| turn.waiting.unwrap_or(turn.object)));
     let definition = case.stage.definition_of(resource);
     let mut related: Vec<ObjectId> = invalid.iter().copied().filter(|id| objects.binary_search(id).is_err()).collect();
     related.extend(definition);
     let is_own = |turn: &&Turn| turn.write == Write::Finalizer;
-    let own = sorted(&mut turns.iter().filter(is_own).map(|turn| turn.object));
-    let others = sorted(&mut turns.iter().filter(|turn| !is_own(turn)).map(|turn| turn.object));
+    let own = sorted(turns.iter().filter(is_own).map(|turn| turn.object));
+    let others = sorted(turns.iter().filter(|turn| !is_own(turn)).map(|turn| turn.object));
     let commands = case.commands();
     let orphans = own.iter().any(|id| snapshot.object(*id).finalizers.contains(&Symbol::ORPHAN));
     let last = if orphans {
@@ -83,17 +77,14 @@ fn finding(case: &Case<'_>, resource: ResourceId, why: &str, turns: &[Turn]) -> 
     let definition = definition.map_or_else(|| "its CRD".to_owned(), |id| case.name(id, None));
     let (verb, they) = if invalid.len() == 1 { ("no longer satisfies", "it") } else { ("no longer satisfy", "them") };
     Finding {
-        code: Code::StuckOnSchema,
-        severity: Code::StuckOnSchema.severity(),
-        cause: format!("{}: {why}", snapshot.resources.get(resource).full_name()),
         message: format!(
             "{} {verb} the schema in {definition}, so the API server refuses every change of {they}: {why}.",
             case.names(&invalid, None)
         ),
         consequence: "The collector's changes fail, and it retries forever: the delete never ends.".to_owned(),
-        references: Vec::new(),
         related,
         objects,
         remedies,
+        ..Finding::of(Code::StuckOnSchema, format!("{}: {why}", snapshot.resources.get(resource).full_name()))
     }
 }

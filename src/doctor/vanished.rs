@@ -6,7 +6,7 @@ use super::evidence::{Evidence, RecordedName};
 use crate::{
     graph::OwnerGraph,
     model::{NamedEvent, ObjectId, Presence, ResourceId, Snapshot},
-    wording::{age, and_more, count},
+    wording::{age, and_more, count, some_of},
 };
 
 /// At most this many objects or events are named.
@@ -240,10 +240,6 @@ impl Teller<'_> {
 
     /// The first few of these objects.
     fn names(&self, ids: &[ObjectId]) -> String {
-        let names: Vec<String> = ids.iter().take(NAMED).map(|id| self.snapshot.short_name(*id)).collect();
-        match ids.len() - names.len() {
-            0 => names.join(", "),
-            more => format!("{} and {more} more", names.join(", ")),
-        }
+        some_of(ids.iter().map(|id| self.snapshot.short_name(*id)), NAMED)
     }
 }

@@ -6,13 +6,13 @@ use crate::{
     model::{ObjectId, Resource, effects::Severity},
     simulate::{
         BlockedBy,
-        obstacles::{Called, Reach, WebhookCall, reach, selects_namespace},
+        obstacles::{Called, Operation, Reach, WebhookCall, reach, selects_namespace},
     },
     wording::count,
 };
 
 use super::{
-    case::{Case, FindingsBuilder},
+    case::{Case, FindingsBuilder, sorted},
     code::Code,
     collector::{Turn, Write},
     finding::{Finding, Remedy},
@@ -23,9 +23,9 @@ use super::{
 pub(super) fn asked<'c, 'a>(
     calls: &'c [WebhookCall<'a>],
     resource: &Resource,
-    operation: &str,
+    operation: Operation,
 ) -> impl Iterator<Item = &'c WebhookCall<'a>> {
-    calls.iter().filter(move |asked| asked.webhook.matches(resource, operation))
+    calls.iter().filter(move |asked| asked.webhook.matches(resource, operation.name()))
 }
 
 /// Whether a webhook can be called for anything in scope: its selector may name other namespaces only.
@@ -41,7 +41,7 @@ fn concerns(case: &Case<'_>, asked: &WebhookCall<'_>, concerned: &[&Resource]) -
 pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn], findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     for asked in calls.iter().filter(|asked| asked.webhook.required) {
-        let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation());
+        let matches = |resource: &Resource, write: Write| asked.webhook.matches(resource, write.operation().name());
         let concerned: Vec<&Resource> = snapshot
             .resources
             .deletable()
@@ -111,9 +111,7 @@ fn finding(
     };
     // Nothing here evaluates matchConditions: they may exempt the controllers.
     let are = if asked.webhook.conditional { "may be" } else { "are" };
-    let mut related: Vec<ObjectId> = held.iter().flat_map(|turn| [Some(turn.object), turn.waiting]).flatten().collect();
-    related.sort_unstable();
-    related.dedup();
+    let mut related = sorted(held.iter().flat_map(|turn| [Some(turn.object), turn.waiting]).flatten());
     let live = |id: &&ObjectId| !snapshot.object(**id).terminating() && case.projection.goes(**id);
     let deleted: Vec<ObjectId> = related.iter().filter(live).copied().collect();
     let fires = deleted.len() + case.goes_below(&deleted).len();
@@ -170,8 +168,7 @@ fn finding(
         );
     }
     related.extend(&releases);
-    related.sort_unstable();
-    related.dedup();
+    let related = sorted(related);
     let populated = concerned.iter().any(|resource| {
         let id = snapshot.resources.by_group_plural(&resource.group, &resource.plural);
         id.is_some_and(|id| !case.stage.of_resource(id).is_empty())
@@ -182,11 +179,8 @@ fn finding(
         json!({"op": "replace", "path": format!("/webhooks/{}/failurePolicy", asked.place), "value": "Ignore"}),
     ];
     Finding {
-        code: Code::WebhookUnreachable,
         severity: if severe { Severity::Error } else { Severity::Warning },
-        cause: format!("{} {}", snapshot.text(object.uid), asked.webhook.name),
         objects: vec![asked.configuration],
-        references: Vec::new(),
         related,
         message: format!(
             "The API server must call the webhook {} before it {asked_before} {of}{selective}; {why}.",
@@ -203,5 +197,6 @@ fn finding(
                 case.commands().delete(&[asked.configuration], "background", &[]),
             ),
         ],
+        ..Finding::of(Code::WebhookUnreachable, format!("{} {}", snapshot.text(object.uid), asked.webhook.name))
     }
 }

@@ -375,6 +375,13 @@ impl Snapshot {
         self.resources.get(self.object(id).resource)
     }
 
+    /// The same, with its namespace unless that is the expected one: `Kind/name -n NAMESPACE`.
+    pub fn located(&self, id: ObjectId, expected: Option<&str>) -> String {
+        let namespace = self.text(self.object(id).namespace);
+        let short = self.short_name(id);
+        if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
+    }
+
     /// An object's metadata with texts instead of symbols.
     pub fn raw(&self, id: ObjectId) -> RawObject<'_> {
         let object = self.object(id);

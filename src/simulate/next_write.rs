@@ -1,5 +1,7 @@
 //! What the collector would write first, if it examined one object in its current state.
 
+use serde::Serialize;
+
 use crate::{
     collector::{Answer, Ask, Collector, Examination, Failure, Known, Progress, Reason},
     graph::{NodeId, Verdict},
@@ -29,40 +31,26 @@ pub enum Next {
 }
 
 /// Why the collector doesn't write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum NoAction {
     /// The object has no owners (G4).
     NoOwners,
     /// All owners exist, and none waits for its dependents (§4.2, first row).
     OwnersSolid,
     /// The object is terminating; the collector handles its removal (G1, R8.3).
+    #[serde(rename = "AlreadyTerminating")]
     OnItsWayOut,
     /// Its kind isn't watched, and no watched object names it as an owner (R2.7).
     NotWatched,
     /// This other object has the same uid, and the collector knows that one (R3.5).
-    SharedUid(ObjectId),
+    SharedUid(#[serde(skip)] ObjectId),
     /// The reference at this index can't be resolved; the collector retries forever (R3.13).
-    Unmappable(usize),
+    #[serde(rename = "NotServed")]
+    Unmappable(#[serde(skip)] usize),
     /// The reference at this index is invalid; the collector gives up (L3).
-    InvalidScope(usize),
+    InvalidScope(#[serde(skip)] usize),
     /// Not read: the reference at this index, or the object itself (R10.2).
-    Unread(Option<usize>),
-}
-
-impl NoAction {
-    /// The name in JSON.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            NoAction::NoOwners => "NoOwners",
-            NoAction::OwnersSolid => "OwnersSolid",
-            NoAction::OnItsWayOut => "AlreadyTerminating",
-            NoAction::NotWatched => "NotWatched",
-            NoAction::SharedUid(_) => "SharedUid",
-            NoAction::Unmappable(_) => "NotServed",
-            NoAction::InvalidScope(_) => "InvalidScope",
-            NoAction::Unread(_) => "Unread",
-        }
-    }
+    Unread(#[serde(skip)] Option<usize>),
 }
 
 impl Next {

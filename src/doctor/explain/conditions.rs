@@ -1,11 +1,11 @@
 //! What would change an object's outcome: each "if" is simulated to its end.
 
 use rustc_hash::FxHashSet;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     model::{ObjectId, Symbol},
-    plan::{OutcomeKind, Plan, plan},
+    plan::{Outcome, OutcomeKind, Plan, plan},
     server::Propagation,
     simulate::{ProjectedOutcome, Projection, Request, State},
     tree::ReferenceStatus,
@@ -15,7 +15,7 @@ use super::{
     Blocks, Case, Explainer, FinalState, NextStory, OwnerState, ReferenceStory, Remover, RootCause, finalizers,
 };
 use crate::{
-    doctor::case::some_of,
+    doctor::case::{some_of, sorted},
     simulate::{Next, NoAction},
 };
 
@@ -82,32 +82,22 @@ impl Condition {
 }
 
 /// The outcome of the explained object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum ConditionOutcome {
+    #[serde(rename = "Deleted")]
     Goes,
     /// It survives with all its references.
+    #[serde(rename = "Kept")]
     Stays,
     /// It survives as long as the API server refuses to delete it.
     Refused,
     /// It survives with this many of its references.
-    Loses(usize),
+    #[serde(rename = "LosesReferences")]
+    Loses(#[serde(skip)] usize),
     /// It stays terminating.
-    Terminating(State),
+    Terminating(#[serde(skip)] State),
     /// It can't be predicted, because something could not be read.
     Unknown,
-}
-
-impl Serialize for ConditionOutcome {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            ConditionOutcome::Goes => "Deleted",
-            ConditionOutcome::Stays => "Kept",
-            ConditionOutcome::Refused => "Refused",
-            ConditionOutcome::Loses(_) => "LosesReferences",
-            ConditionOutcome::Terminating(_) => "Terminating",
-            ConditionOutcome::Unknown => "Unknown",
-        })
-    }
 }
 
 impl ConditionOutcome {
@@ -168,11 +158,8 @@ impl Explainer<'_, '_> {
     /// The owners that keep an object and that aren't being deleted anyway.
     fn solid_owners(&self, object: ObjectId, references: &[ReferenceStory]) -> Vec<ObjectId> {
         let solid = references.iter().filter(|reference| reference.standing == ReferenceStatus::Solid);
-        let mut owners: Vec<ObjectId> = solid.filter_map(ReferenceStory::leads_to).collect();
-        owners.retain(|owner| *owner != object && !self.case.projection.goes(*owner));
-        owners.sort_unstable();
-        owners.dedup();
-        owners
+        let owners = solid.filter_map(ReferenceStory::leads_to);
+        sorted(owners.filter(|owner| *owner != object && !self.case.projection.goes(*owner)))
     }
 
     /// The outcomes of an object if its owners are deleted: one by one and, if no single deletion deletes it, all
@@ -205,15 +192,10 @@ impl Explainer<'_, '_> {
         if gone.iter().any(|id| case.snapshot().object(*id).terminating()) {
             return self.if_let_go(object, gone, owners);
         }
-        let request = Request::delete(gone.to_vec(), Propagation::Background);
-        let describe = plan(case.stage, &request);
-        self.wanted.add(&describe.needs);
-        if !describe.refused.is_empty() {
-            return None;
-        }
-        let then = then_of_plan(&describe, object);
+        let plan = self.planned(&Request::delete(gone.to_vec(), Propagation::Background))?;
+        let then = then_of_plan(&plan, object);
         let what = Trigger::deleted(gone, Propagation::Background);
-        let deleted = describe.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
+        let deleted = plan.outcomes.iter().filter(|outcome| outcome.kind == OutcomeKind::Deleted);
         let deleted: FxHashSet<ObjectId> = deleted.map(|outcome| outcome.object).collect();
         let staying: Vec<ObjectId> = gone.iter().copied().filter(|id| !deleted.contains(id)).collect();
         let names = case.names(gone, Some(object));
@@ -279,21 +261,16 @@ impl Explainer<'_, '_> {
         let would_wait = references
             .iter()
             .filter(|reference| reference.blocks == Blocks::Would && reference.owner == Some(OwnerState::Live));
-        let mut owners: Vec<ObjectId> =
-            would_wait.filter_map(|reference| self.case.snapshot().by_uid(reference.reference.uid)).collect();
-        owners.sort_unstable();
-        owners.dedup();
+        let owners = sorted(would_wait.filter_map(|reference| self.case.snapshot().by_uid(reference.reference.uid)));
         let mut conditions = Vec::new();
         for owner in owners.into_iter().take(TRIED) {
-            let describe = plan(self.case.stage, &Request::delete(vec![owner], Propagation::Foreground));
-            self.wanted.add(&describe.needs);
-            let stuck = describe
-                .outcome(owner)
-                .filter(|outcome| outcome.state == Some(State::Stuck) && outcome.waits_for.contains(&object));
-            if stuck.is_none() {
+            let request = Request::delete(vec![owner], Propagation::Foreground);
+            let Some(plan) = self.planned(&request) else { continue };
+            let waits = |outcome: &Outcome| outcome.state == Some(State::Stuck) && outcome.waits_for.contains(&object);
+            if !plan.outcome(owner).is_some_and(waits) {
                 continue;
             }
-            let then = then_of_plan(&describe, object);
+            let then = then_of_plan(&plan, object);
             let message = format!(
                 "{} is deleted in the foreground, it waits for this object forever",
                 self.case.name(owner, Some(object))
@@ -434,16 +411,19 @@ impl Explainer<'_, '_> {
 
     /// The outcome of an object after a delete, and whether that changes it; `None` if the API server refuses that.
     fn then_after(&mut self, object: ObjectId, request: &Request) -> Option<(ConditionOutcome, bool)> {
-        let describe = plan(self.case.stage, request);
-        self.wanted.add(&describe.needs);
-        if !describe.refused.is_empty() {
-            return None;
-        }
+        let plan = self.planned(request)?;
         let before = self.case.snapshot().object(object).terminating();
-        Some(match describe.outcome(object) {
+        Some(match plan.outcome(object) {
             None if before => (ConditionOutcome::Terminating(self.case.projection.state(object)), false),
-            changed => (then_of_plan(&describe, object), changed.is_some()),
+            changed => (then_of_plan(&plan, object), changed.is_some()),
         })
+    }
+
+    /// What a delete would do; `None` if the API server refuses it.
+    fn planned(&mut self, request: &Request) -> Option<Plan> {
+        let plan = plan(self.case.stage, request);
+        self.wanted.add(&plan.needs);
+        plan.refused.is_empty().then_some(plan)
     }
 
     /// The outcome of an object in another projection.
@@ -459,10 +439,10 @@ impl Explainer<'_, '_> {
     }
 }
 
-fn then_of_plan(describe: &Plan, object: ObjectId) -> ConditionOutcome {
-    let is_prevented = || describe.obstacles.iter().any(|obstacle| obstacle.prevents.contains(&object));
-    let Some(outcome) = describe.outcome(object) else {
-        let goes_later = is_prevented() && describe.later().any(|outcome| outcome.object == object);
+fn then_of_plan(plan: &Plan, object: ObjectId) -> ConditionOutcome {
+    let is_prevented = || plan.obstacles.iter().any(|obstacle| obstacle.prevents.contains(&object));
+    let Some(outcome) = plan.outcome(object) else {
+        let goes_later = is_prevented() && plan.later().any(|outcome| outcome.object == object);
         return if goes_later { ConditionOutcome::Refused } else { ConditionOutcome::Stays };
     };
     match outcome.kind {

@@ -1,6 +1,6 @@
 //! Who removes a finalizer, and when.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     model::{
@@ -26,30 +26,19 @@ pub struct FinalizerStory {
 }
 
 /// Who removes a finalizer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Remover {
     /// The collector, which has two finalizers.
     Collector,
     /// The API server's clean-up of CRDs (R1.26).
     CleanUp,
     /// A known controller that is assumed to run (§9.5).
-    Known(&'static str),
+    Known(#[serde(skip)] &'static str),
     /// The controller of an add-on, which runs if the add-on is installed.
-    AddOn(&'static str),
+    AddOn(#[serde(skip)] &'static str),
     /// Unknown.
     Unknown,
-}
-
-impl Serialize for Remover {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Remover::Collector => "collector",
-            Remover::CleanUp => "clean-up",
-            Remover::Known(_) => "known",
-            Remover::AddOn(_) => "add-on",
-            Remover::Unknown => "unknown",
-        })
-    }
 }
 
 impl Explainer<'_, '_> {

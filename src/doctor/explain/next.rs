@@ -43,7 +43,7 @@ pub struct Follows {
 struct NextJson<'a> {
     action: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'static str>,
+    reason: Option<NoAction>,
     rule: Rule,
     message: &'a str,
     attention: Attention,
@@ -75,7 +75,7 @@ impl Serialize for NextStory {
         match &self.next {
             // A dependent that could not be read may have to go, or to be freed, first.
             _ if self.may_wait => {
-                (next.reason, next.rule) = (Some(NoAction::Unread(None).name()), Rule::R10_2);
+                (next.reason, next.rule) = (Some(NoAction::Unread(None)), Rule::R10_2);
                 next.message = "Not known: what could not be read may depend on it.";
                 next.attention = Attention::Unknown;
             }
@@ -85,7 +85,7 @@ impl Serialize for NextStory {
             Next::FreeDependents(freed) => (next.action, next.dependents) = ("OrphanDependents", freed),
             Next::TakeFinalizer(finalizer) => (next.action, next.finalizer) = ("RemoveFinalizer", Some(*finalizer)),
             Next::WaitForDependents(blocking) => (next.action, next.dependents) = ("Wait", blocking),
-            Next::Nothing(idle) => next.reason = Some(idle.name()),
+            Next::Nothing(idle) => next.reason = Some(*idle),
         }
         next.serialize(serializer)
     }

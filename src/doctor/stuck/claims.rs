@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, FindingsBuilder},
+        case::{Case, FindingsBuilder, sorted},
     },
     model::{ObjectId, effects::EffectKind},
     plan::effects_of,
@@ -25,12 +25,8 @@ struct Group {
 }
 
 impl Group {
-    fn sorted(mut self) -> Self {
-        for objects in [&mut self.pods, &mut self.volumes] {
-            objects.sort_unstable();
-            objects.dedup();
-        }
-        self
+    fn sorted(self) -> Self {
+        Group { claims: self.claims, pods: sorted(self.pods), volumes: sorted(self.volumes) }
     }
 }
 
@@ -106,12 +102,8 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
     let first = if lost { "copy what you need of the data first; " } else { "" };
     let delete = if pods.len() == 1 { "delete the finished pod" } else { "delete the finished pods" };
     Finding {
-        code: Code::ClaimInUse,
-        severity: Code::ClaimInUse.severity(),
-        cause: format!("finished {end}"),
         message: format!("Terminating{}. {names} {pods_have} {it} until {they_are} deleted.", since(case, &claims)),
         consequence: format!("Nobody is known to delete {those}. {then}."),
-        references: Vec::new(),
         remedies: vec![
             Remedy::new(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),
             Remedy::new(
@@ -121,6 +113,7 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
         ],
         related: [pods, volumes].concat(),
         objects: claims,
+        ..Finding::of(Code::ClaimInUse, format!("finished {end}"))
     }
 }
 
@@ -153,15 +146,11 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
     let (volume, still) =
         if volumes.len() == 1 { ("the volume: set its", "it") } else { ("the volumes: set their", "they") };
     Finding {
-        code: Code::ClaimInUse,
-        severity: Code::ClaimInUse.severity(),
-        cause: end.to_owned(),
         message: format!("Terminating{}. Only {names}, {uses}.", since(case, &claims)),
         consequence: format!(
             "As soon as {that}, even if a controller only replaces it, {claim_goes}: {each}{end}. No new pod starts \
              with {it}."
         ),
-        references: Vec::new(),
         remedies: vec![
             Remedy::new(
                 format!(
@@ -179,5 +168,6 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
         ],
         related: [pods, volumes].concat(),
         objects: claims,
+        ..Finding::of(Code::ClaimInUse, end)
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     command_line::ShellCommand,
     doctor::{
         Code, Finding, Remedy,
-        case::{Case, FindingsBuilder},
+        case::{Case, FindingsBuilder, sorted},
         finding::one_cause,
         losses::Losses,
     },
@@ -58,8 +58,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, causes: &[(ObjectId, St
     }
     for (group, objects) in groups {
         if let Some(finding) = finding(case, findings, group, objects) {
-            findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-            findings.findings.push(finding);
+            findings.explain(finding);
         }
     }
 }
@@ -176,13 +175,11 @@ fn finding(
         })
         .collect();
     Some(Finding {
-        code,
         severity: if unverified && can_be_seen || young {
             code.severity().max(Severity::Warning)
         } else {
             code.severity()
         },
-        cause: format!("{} {}", kind.full_name(), one_cause(&controllers)),
         message: message(case, &holds, &objects)
             + match holds.len() {
                 _ if !young => "",
@@ -190,10 +187,10 @@ fn finding(
                 _ => " The controllers that remove them may still be working.",
             },
         consequence,
-        references: Vec::new(),
         remedies: remedies(case, code, &holds, &fires, &objects, &related),
         related,
         objects,
+        ..Finding::of(code, format!("{} {}", kind.full_name(), one_cause(&controllers)))
     })
 }
 
@@ -411,9 +408,7 @@ fn controllers_say(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
         [] => controller.may_be.clone(),
         running => running.to_vec(),
     };
-    let mut asked: Vec<ObjectId> = holds.iter().flat_map(|(_, controller)| workloads(controller)).collect();
-    asked.sort_unstable();
-    asked.dedup();
+    let mut asked = sorted(holds.iter().flat_map(|(_, controller)| workloads(controller)));
     asked.truncate(NAMED);
     let logs = asked.iter().filter_map(|id| case.commands().logs(*id));
     let says = if asked.len() == 1 { "says" } else { "say" };
@@ -422,9 +417,7 @@ fn controllers_say(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
 
 /// Shows why workloads of controllers have no ready pod.
 fn why_not_ready(case: &Case<'_>, holds: &[Hold]) -> Option<Remedy> {
-    let mut failing: Vec<ObjectId> = holds.iter().flat_map(|(_, controller)| controller.failing.clone()).collect();
-    failing.sort_unstable();
-    failing.dedup();
+    let mut failing = sorted(holds.iter().flat_map(|(_, controller)| controller.failing.iter().copied()));
     failing.truncate(NAMED);
     let have = if failing.len() == 1 { "has" } else { "have" };
     let look = failing.iter().filter_map(|id| case.commands().about("describe", *id));

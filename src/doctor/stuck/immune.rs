@@ -30,9 +30,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
         }
     }
     for ((code, cause), objects) in groups {
-        let finding = finding(case, code, cause, objects);
-        findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-        findings.findings.push(finding);
+        findings.explain(finding(case, code, cause, objects));
     }
 }
 
@@ -146,14 +144,12 @@ fn finding(case: &Case<'_>, code: Code, cause: String, objects: Vec<ObjectId>) -
         ).deciding(true));
     }
     Finding {
-        code,
-        severity: code.severity(),
-        cause,
         message,
         consequence: format!("{consequence}{}", waits(case, &related, &objects)),
         references: fault.map(|place| object.owners[place]).into_iter().collect(),
         related,
         remedies,
         objects,
+        ..Finding::of(code, cause)
     }
 }

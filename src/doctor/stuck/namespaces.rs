@@ -8,7 +8,7 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
-        causes::is_cause,
+        code::Trait,
     },
     model::{ObjectId, effects::Severity, facts::Condition},
     server::OwnDelete,
@@ -53,7 +53,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
 /// Whether the findings so far say what the API server says of a namespace. A finalizer in it is no reason why it can't
 /// be emptied.
 fn explains(case: &Case<'_>, findings: &FindingsBuilder, id: ObjectId) -> bool {
-    let is_told = |finding: &Finding| is_cause(finding.code) && finding.related.contains(&id);
+    let is_told = |finding: &Finding| finding.code.has(Trait::Causes) && finding.related.contains(&id);
     !case.stage.said_to_fail(id) || findings.findings.iter().any(is_told)
 }
 
@@ -117,12 +117,8 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
         .filter(|finalizer| !foreign.contains(finalizer))
         .collect();
     Finding {
-        code: Code::NamespaceSpecFinalizer,
         severity: if may_be_at_work(case, id) { Severity::Warning } else { Code::NamespaceSpecFinalizer.severity() },
-        cause: case.snapshot().text(case.snapshot().object(id).uid).to_owned(),
         objects: vec![id],
-        references: Vec::new(),
-        related: Vec::new(),
         message: format!(
             "Terminating{}; its spec.finalizers contain {}, which no controller is known to remove.",
             since(case, &[id]),
@@ -140,6 +136,7 @@ fn spec_finalizers(case: &Case<'_>, id: ObjectId, foreign: &[&str]) -> Finding {
             )
             .deciding(true),
         ],
+        ..Finding::of(Code::NamespaceSpecFinalizer, case.snapshot().text(case.snapshot().object(id).uid))
     }
 }
 
@@ -237,14 +234,12 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
         );
     }
     Finding {
-        code: Code::NamespaceStuck,
         severity: if is_older { Severity::Warning } else { Code::NamespaceStuck.severity() },
-        cause: snapshot.text(snapshot.object(id).uid).to_owned(),
         objects: vec![id],
-        references: Vec::new(),
         related: content,
         message,
         consequence,
         remedies,
+        ..Finding::of(Code::NamespaceStuck, snapshot.text(snapshot.object(id).uid))
     }
 }

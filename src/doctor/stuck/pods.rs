@@ -6,10 +6,12 @@ use crate::{
     doctor::{
         Code, Finding, Remedy,
         case::{Case, FindingsBuilder},
-        liveness::of_kubelet,
     },
-    model::{ObjectId, Presence, effects::Severity},
-    simulate::{Liveness, SLOWEST_CONTROLLER},
+    model::{ObjectId, Presence, effects::Severity, facts::KubeletReport},
+    simulate::{
+        Liveness, Needs, SLOWEST_CONTROLLER,
+        liveness::{lease_named, of_lease},
+    },
     wording::age,
 };
 
@@ -56,9 +58,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
         groups.entry((node, why)).or_default().push(id);
     }
     for ((node, message), objects) in groups {
-        let finding = finding(case, &node, message, objects);
-        findings.explained.extend(finding.objects.iter().chain(&finding.related).copied());
-        findings.findings.push(finding);
+        findings.explain(finding(case, &node, message, objects));
     }
 }
 
@@ -73,6 +73,26 @@ fn node_exists(case: &Case<'_>, findings: &mut FindingsBuilder, node: &str) -> P
         findings.wanted.absences.insert(coordinate);
     }
     snapshot.look_up(coordinate)
+}
+
+/// The kubelet of a node, by the Node's condition, and by the Lease that the kubelet keeps renewing (kube-node-lease).
+fn of_kubelet(case: &Case<'_>, wanted: &mut Needs, node: &str) -> Liveness {
+    let snapshot = case.snapshot();
+    let found = case.stage.built_in.nodes.and_then(|nodes| snapshot.look_up_named(nodes, "", node).object());
+    let report = found.and_then(|node| snapshot.facts.node(node)?.kubelet);
+    if let (Some(node), None) = (found, report) {
+        wanted.kubelets.insert(node);
+    }
+    if report == Some(KubeletReport::Silent) {
+        return Liveness::Away("its Node is no longer Ready: the condition is Unknown".to_owned());
+    }
+    match lease_named(case.stage, "kube-node-lease", node, wanted) {
+        Presence::Present(id) => of_lease(case.stage, wanted, id, case.now, "the lease of its kubelet"),
+        // A controller that gets no sign of life makes the condition Unknown.
+        Presence::Absent if report == Some(KubeletReport::Ready) => Liveness::Alive("its Node is Ready".to_owned()),
+        Presence::Absent => Liveness::Away("it has no Lease, so it has never reported".to_owned()),
+        Presence::Unknown => Liveness::Unread("the lease of its kubelet could not be read".to_owned()),
+    }
 }
 
 fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>) -> Finding {
@@ -90,15 +110,12 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
         _ => "Their containers may still be running there",
     };
     Finding {
-        code: Code::PodWithoutKubelet,
         severity: if lasts || !gone { Severity::Error } else { Severity::Warning },
-        cause: node.to_owned(),
         consequence: format!(
             "{they} still Terminating {after} the end of the grace period. {until}.{}",
             waits(case, &related, &objects)
         ),
         message,
-        references: Vec::new(),
         related,
         remedies: vec![
             Remedy::new(
@@ -112,5 +129,6 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
             .deciding(true),
         ],
         objects,
+        ..Finding::of(Code::PodWithoutKubelet, node)
     }
 }

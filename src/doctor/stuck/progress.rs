@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     doctor::{
         Code, Finding,
-        case::{Case, FindingsBuilder},
+        case::{Case, FindingsBuilder, sorted},
     },
     model::{ObjectId, ResourceId, Symbol},
     simulate::{BlockedBy, Blockers, Controllers, Needs, Projection, SimContext, State},
@@ -108,9 +108,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             _ => holder.describe(snapshot, first, progress.state, progress.controllers),
         })
         .collect();
-    let mut related: Vec<ObjectId> = objects.iter().flat_map(|id| course.of(*id).waits_for.iter().copied()).collect();
-    related.sort_unstable();
-    related.dedup();
+    let mut related = sorted(objects.iter().flat_map(|id| course.of(*id).waits_for.iter().copied()));
     related.retain(|id| objects.binary_search(id).is_err());
     if !progress.waits_for.is_empty() {
         reasons.push(format!("it waits for {}", case.names(progress.waits_for, Some(first))));
@@ -124,9 +122,6 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };
     let waits_for_hidden = !snapshot.may_hide_blockers(&objects).is_empty();
     Finding {
-        code: Code::DeletionInProgress,
-        severity: Code::DeletionInProgress.severity(),
-        cause,
         message: format!(
             "Terminating{}.{whose} {}.",
             since(case, &objects),
@@ -146,9 +141,8 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
             }
         },
         objects,
-        references: Vec::new(),
         related,
-        remedies: Vec::new(),
+        ..Finding::of(Code::DeletionInProgress, cause)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
         case::{Case, FindingsBuilder},
     },
     model::ObjectId,
-    wording::age,
+    wording::{age, some_of},
 };
 
 use super::{since, waiting_in_the_foreground};
@@ -51,11 +51,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
         let Some(newest) = newest.filter(|newest| case.now.is_none_or(|now| now - newest <= LATELY)) else { continue };
         let last = case.now.map(|now| format!(", the last {} ago", age(now - newest))).unwrap_or_default();
         findings.findings.push(Finding {
-            code: Code::DependentsRecreated,
-            severity: Code::DependentsRecreated.severity(),
-            cause: snapshot.text(object.uid).to_owned(),
             objects: vec![owner],
-            references: Vec::new(),
             message: format!(
                 "It has been waiting{} for its dependents to be deleted, but new ones were created{last}: {}.",
                 since(case, &[owner]),
@@ -68,6 +64,7 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
                  at once, and its dependents after it",
                 case.commands().delete(&[owner], "background", &[]),
             )],
+            ..Finding::of(Code::DependentsRecreated, snapshot.text(object.uid))
         });
     }
 }
@@ -75,9 +72,5 @@ pub(super) fn gather(case: &Case<'_>, findings: &mut FindingsBuilder) {
 /// The first few names of the created dependents, without duplicates.
 fn named(made: &[RecreatedDependent]) -> String {
     let names: BTreeSet<&str> = made.iter().map(|made| made.name.as_str()).collect();
-    let first: Vec<&str> = names.iter().copied().take(NAMED).collect();
-    match names.len() - first.len() {
-        0 => first.join(", "),
-        more => format!("{} and {more} more", first.join(", ")),
-    }
+    some_of(names, NAMED)
 }

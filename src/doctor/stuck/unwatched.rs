@@ -30,15 +30,11 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
         let related = waiting_for(case, &objects);
         findings.explained.extend(objects.iter().chain(&related).copied());
         findings.findings.push(Finding {
-            code: Code::StuckUnwatched,
-            severity: Code::StuckUnwatched.severity(),
-            cause: kind.full_name(),
             message: format!(
                 "The collector does not watch {} ({why}), so it never sees this delete.",
                 kind.full_name()
             ),
             consequence: format!("The collector's finalizer is never removed.{}", waits(case, &related, &objects)),
-            references: Vec::new(),
             remedies: vec![Remedy::new(
                 "delete it again with --cascade=background, which removes the collector's finalizers; the \
                  collector deletes the dependents",
@@ -46,6 +42,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
             )],
             related,
             objects,
+            ..Finding::of(Code::StuckUnwatched, kind.full_name())
         });
     }
 }
