@@ -1,6 +1,11 @@
 //! What an account tells: one value for each line.
 
+use serde::{Serialize, Serializer};
+
 use crate::model::Identity;
+
+/// The propagation policy of a deletion, as far as finalizers tell.
+pub use crate::server::Propagation as Policy;
 
 /// Milliseconds since 1970.
 pub type Millis = i64;
@@ -14,30 +19,31 @@ pub struct Happening {
 }
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum What {
     /// The account begins: these many resources are watched, and these are not.
     Watching {
+        #[serde(rename = "watchedResources")]
         resources: usize,
+        #[serde(rename = "notWatched")]
         missing: Vec<Missing>,
     },
     /// A resource is not watched for now, for this reason: what happens to its objects is unknown.
     WatchFailing {
         resource: String,
+        #[serde(skip)]
         why: String,
     },
     /// A failing watch goes on from where it was: nothing is missed, only late.
-    WatchRecovered {
-        resource: String,
-    },
+    WatchRecovered { resource: String },
     /// A watch can't go on from where it was: its objects are listed again.
-    WatchLost {
-        resource: String,
-    },
+    WatchLost { resource: String },
     /// The list after a lost watch, or the first list of a resource that could not be read before.
     Listed {
         resource: String,
         /// Whether it was ever listed before.
+        #[serde(skip)]
         again: bool,
         /// Objects that are gone since, and new ones; only those that the account is about.
         gone: usize,
@@ -47,89 +53,161 @@ pub enum What {
     NotServed {
         resource: String,
         /// How many of its objects were known.
+        #[serde(rename = "gone")]
         objects: usize,
     },
     Object {
+        #[serde(skip)]
         object: Identity,
+        #[serde(flatten)]
         change: Change,
     },
     /// Objects are made again and again with an owner that does not exist.
     Loop(Loop),
 }
 
+impl What {
+    /// The type in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            What::Watching { .. } => "Watching",
+            What::WatchFailing { .. } => "WatchFailing",
+            What::WatchRecovered { .. } => "WatchRecovered",
+            What::WatchLost { .. } => "WatchLost",
+            What::Listed { .. } => "Listed",
+            What::NotServed { .. } => "NotServed",
+            What::Object { change, .. } => change.name(),
+            What::Loop(_) => "Loop",
+        }
+    }
+
+    /// The object that it is about.
+    pub fn object(&self) -> Option<&Identity> {
+        match self {
+            What::Object { object, .. } | What::Loop(Loop { object, .. }) => Some(object),
+            _ => None,
+        }
+    }
+}
+
 /// A resource that is not watched, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
     pub resource: String,
+    #[serde(rename = "reason")]
     pub why: String,
 }
 
 /// What happened to one object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
 pub enum Change {
     /// `deletionTimestamp` appeared: it stays Terminating until nothing holds it.
-    DeletionRequested { policy: Policy, why: Reason, holds: Holds },
+    DeletionRequested {
+        #[serde(rename = "because")]
+        why: Reason,
+        policy: Policy,
+        #[serde(rename = "waitsFor")]
+        holds: Holds,
+    },
     /// It was deleted again while Terminating, with this policy.
     PolicyChanged { policy: Policy },
     /// It is gone.
     Gone {
         /// Why; none if that was told when its deletion was requested.
+        #[serde(rename = "because", skip_serializing_if = "Option::is_none")]
         why: Option<Reason>,
         /// How long it was Terminating, in milliseconds.
+        #[serde(rename = "seconds", serialize_with = "as_seconds", skip_serializing_if = "Option::is_none")]
         after: Option<Millis>,
         /// The finalizers that it had to the end.
+        #[serde(rename = "removedFinalizers", skip_serializing_if = "Vec::is_empty")]
         removed: Vec<String>,
     },
     /// Finalizers of a Terminating object were removed.
-    FinalizersRemoved { removed: Vec<String>, left: Vec<String> },
+    FinalizersRemoved {
+        #[serde(rename = "removedFinalizers")]
+        removed: Vec<String>,
+        #[serde(skip)]
+        left: Vec<String>,
+    },
     /// It has been Terminating for so long, and still is.
-    StillTerminating { since: Millis, holds: Holds },
+    StillTerminating {
+        #[serde(rename = "waitsFor")]
+        holds: Holds,
+        #[serde(serialize_with = "as_time")]
+        since: Millis,
+    },
     /// Owner references were removed.
-    OwnersRemoved { owners: Vec<Owner>, left: usize },
+    OwnersRemoved {
+        owners: Vec<Owner>,
+        #[serde(rename = "ownersLeft")]
+        left: usize,
+    },
     /// Owner references were added.
     OwnersAdded { owners: Vec<Owner> },
     /// It was created, and none of its owners exists.
-    CreatedDangling { manager: Option<String>, owners: Vec<Owner> },
+    CreatedDangling {
+        owners: Vec<Owner>,
+        #[serde(rename = "managers", serialize_with = "as_list", skip_serializing_if = "Option::is_none")]
+        manager: Option<String>,
+    },
     /// An object with a name that was gone before was created.
     Recreated {
+        /// Its owners if none of them exists; else empty.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        owners: Vec<Owner>,
+        #[serde(rename = "managers", serialize_with = "as_list", skip_serializing_if = "Option::is_none")]
+        manager: Option<String>,
         /// How often since the account began.
         times: u32,
-        manager: Option<String>,
         former_uid: String,
-        /// Its owners if none of them exists; else empty.
-        owners: Vec<Owner>,
     },
 }
 
-/// The propagation policy of a deletion, as far as finalizers tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    Background,
-    Foreground,
-    Orphan,
+impl Change {
+    fn name(&self) -> &'static str {
+        match self {
+            Change::DeletionRequested { .. } => "DeletionRequested",
+            Change::PolicyChanged { .. } => "PolicyChanged",
+            Change::Gone { .. } => "Gone",
+            Change::FinalizersRemoved { .. } => "FinalizersRemoved",
+            Change::StillTerminating { .. } => "StillTerminating",
+            Change::OwnersRemoved { .. } => "OwnersRemoved",
+            Change::OwnersAdded { .. } => "OwnersAdded",
+            Change::CreatedDangling { .. } => "CreatedDangling",
+            Change::Recreated { .. } => "Recreated",
+        }
+    }
 }
 
 /// What keeps a Terminating object.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Holds {
     /// Without those of the collector.
     pub finalizers: Vec<String>,
     /// The grace period of a pod, in seconds.
+    #[serde(rename = "gracePeriodSeconds", skip_serializing_if = "Option::is_none")]
     pub grace: Option<i64>,
     /// The first blocking dependents of a foreground deletion, and how many there are.
+    #[serde(rename = "blockingDependents")]
     pub blocking: Vec<Identity>,
+    #[serde(rename = "blockingDependentsCount")]
     pub blocking_count: usize,
     /// Whether the collector still has to free the dependents.
     pub orphaning: bool,
     /// The known content of a namespace, or the known instances of a CRD.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
 }
 
 /// The known objects in a namespace, or of a CRD.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Content {
     pub objects: usize,
     /// The first ones that have finalizers.
+    #[serde(rename = "withFinalizers")]
     pub held: Vec<Identity>,
 }
 
@@ -154,13 +232,60 @@ pub enum Reason {
     WhileLost,
 }
 
+impl Reason {
+    /// Whether it is more than probable.
+    pub fn is_certain(&self) -> bool {
+        let known = |owner: &Owner| !matches!(owner.state, OwnerState::Unknown(_));
+        match self {
+            Reason::OwnersGone { owners } | Reason::OwnerWaits { owners } => owners.iter().all(known),
+            // One that exists is enough.
+            Reason::OwnerExists { owners } => {
+                owners.iter().any(|owner| matches!(owner.state, OwnerState::Exists { .. }))
+            }
+            Reason::Namespace { .. } | Reason::Definition { .. } | Reason::NoOwner => true,
+            Reason::Unknown { .. } | Reason::WhileLost => false,
+        }
+    }
+}
+
+/// A reason in a document.
+#[derive(Serialize)]
+struct ReasonJson<'a> {
+    reason: &'static str,
+    /// Whether the collector deletes it; none if that is unknown.
+    collected: Option<bool>,
+    certain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[Owner]>::is_empty")]
+    owners: &'a [Owner],
+}
+
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (reason, collected, name, owners): (_, _, Option<&str>, &[Owner]) = match self {
+            Reason::OwnersGone { owners } => ("OwnersGone", Some(true), None, owners),
+            Reason::OwnerWaits { owners } => ("OwnerWaits", Some(true), None, owners),
+            Reason::Namespace { name } => ("Namespace", None, Some(name), &[]),
+            Reason::Definition { name } => ("Definition", None, Some(name), &[]),
+            Reason::NoOwner => ("NoOwner", Some(false), None, &[]),
+            Reason::OwnerExists { owners } => ("OwnerExists", Some(false), None, owners),
+            Reason::Unknown { owners } => ("Unknown", None, None, owners),
+            Reason::WhileLost => ("WatchLost", None, None, &[]),
+        };
+        ReasonJson { reason, collected, certain: self.is_certain(), name, owners }.serialize(serializer)
+    }
+}
+
 /// An entry of `metadata.ownerReferences`, and what is known of the owner.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Owner {
     pub api_version: String,
     pub kind: String,
     pub name: String,
     pub uid: String,
+    #[serde(flatten)]
     pub state: OwnerState,
 }
 
@@ -181,16 +306,70 @@ pub enum OwnerState {
     Unknown(String),
 }
 
+/// The state of an owner in a document.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StateJson<'a> {
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<Policy>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_uid: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown_because: Option<&'a str>,
+}
+
+impl Serialize for OwnerState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let of = |state| StateJson { state, ..StateJson::default() };
+        match self {
+            OwnerState::SeenGoing { at, policy } => {
+                StateJson { deleted_at: Some(time(*at)), policy: *policy, ..of("Deleted") }
+            }
+            OwnerState::Absent { current_uid } => StateJson { current_uid: current_uid.as_deref(), ..of("Absent") },
+            OwnerState::Waiting => of("Waiting"),
+            OwnerState::Exists { terminating: true, .. } => of("Terminating"),
+            OwnerState::Exists { .. } => of("Exists"),
+            OwnerState::Watched => of("Watched"),
+            OwnerState::Unknown(why) => StateJson { unknown_because: Some(why), ..of("Unknown") },
+        }
+        .serialize(serializer)
+    }
+}
+
 /// Objects that are made again and again with an owner that does not exist.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loop {
     /// The object that was made last.
+    #[serde(skip)]
     pub object: Identity,
+    /// Since when, in milliseconds since 1970.
+    #[serde(serialize_with = "as_time")]
+    pub since: Millis,
+    #[serde(rename = "owners", serialize_with = "as_list")]
     pub owner: Owner,
-    /// How often one was made since the account began.
-    pub times: u32,
     /// The field managers that made them.
     pub managers: Vec<String>,
-    /// Since when, in milliseconds since 1970.
-    pub since: Millis,
+    /// How often one was made since the account began.
+    pub times: u32,
+}
+
+/// RFC 3339.
+pub fn time(at: Millis) -> String {
+    jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_string()
+}
+
+fn as_time<S: Serializer>(at: &Millis, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&time(*at))
+}
+
+fn as_seconds<S: Serializer>(time: &Option<Millis>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| time as f64 / 1000.0).serialize(serializer)
+}
+
+/// For what documents have a list of.
+fn as_list<T: Serialize, S: Serializer>(one: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    [one].serialize(serializer)
 }

@@ -39,7 +39,8 @@ use self::{
 
 pub use asked::{Answer, LookUp};
 pub use happening::{
-    Change, Content, Happening, Holds, Loop, Millis, Missing, Owner, OwnerState, Policy as DeletionPolicy, Reason, What,
+    Change, Content, Happening, Holds, Loop, Millis, Missing, Owner, OwnerState, Policy as DeletionPolicy, Reason,
+    What, time,
 };
 pub use scope::Scope;
 

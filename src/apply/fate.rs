@@ -1,6 +1,7 @@
 //! The fate of each object of a file, and what it comes to.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::{
     graph::OwnerGraph,
@@ -16,7 +17,7 @@ use super::{
 };
 
 /// What becomes of an object of the file right after the apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Fate {
     /// The collector deletes it, and it is gone.
     Collected,
@@ -39,19 +40,6 @@ impl Fate {
     pub const ALL: [Fate; 7] =
         [Fate::Collected, Fate::Terminating, Fate::GoesLater, Fate::Refused, Fate::Unknown, Fate::Stripped, Fate::Kept];
 
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fate::Collected => "Collected",
-            Fate::Terminating => "Terminating",
-            Fate::GoesLater => "GoesLater",
-            Fate::Refused => "Refused",
-            Fate::Unknown => "Unknown",
-            Fate::Stripped => "Stripped",
-            Fate::Kept => "Kept",
-        }
-    }
-
     /// Whether the object is gone, or will be.
     pub fn is_loss(self) -> bool {
         matches!(self, Fate::Collected | Fate::Terminating | Fate::GoesLater)
@@ -70,7 +58,8 @@ pub struct FileObject {
 }
 
 /// The worst that happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ApplyResult {
     /// Objects are collected.
     Collects,
@@ -84,21 +73,9 @@ pub enum ApplyResult {
     Keeps,
 }
 
-impl ApplyResult {
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ApplyResult::Collects => "collects",
-            ApplyResult::Refused => "refused",
-            ApplyResult::Unsure => "unsure",
-            ApplyResult::Strips => "strips",
-            ApplyResult::Keeps => "keeps",
-        }
-    }
-}
-
 /// How many objects of the file have which fate, and how many others go with them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ApplyCounts {
     pub objects: usize,
     pub collected: usize,

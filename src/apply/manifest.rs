@@ -4,16 +4,19 @@ use std::fmt;
 
 use serde_json::Value;
 
+use serde::Serialize;
+
 use crate::model::group_of;
 
 /// The position of an object in a manifest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file; `-` for standard input.
     pub file: String,
     /// The number of the document, from 1.
     pub document: usize,
     /// The number of the list item, from 1; `None` outside lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<usize>,
 }
 
@@ -36,13 +39,16 @@ pub(crate) fn name_of(file: &str) -> &str {
 }
 
 /// An entry of `metadata.ownerReferences` in a file. What is missing is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FileReference {
     pub api_version: String,
     pub kind: String,
     pub name: String,
     pub uid: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub block_owner_deletion: Option<bool>,
 }
 

@@ -1,5 +1,7 @@
 //! How to change the owner references of a file so that the collector deletes nothing once it is applied.
 
+use serde::Serialize;
+
 use super::{
     fate::{ApplyPlan, FileObject},
     manifest::ManifestObject,
@@ -7,27 +9,15 @@ use super::{
 };
 
 /// What to do with one reference.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Mend {
     Keep,
     /// Its owner exists: write this uid.
-    SetUid(String),
+    SetUid(#[serde(skip)] String),
     /// Remove it: it leads nowhere.
     Remove,
     /// Remove it: its owner is in the file, and nobody knows its uid before it is created.
     RemoveForNow,
-}
-
-impl Mend {
-    /// The name in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Mend::Keep => "Keep",
-            Mend::SetUid(_) => "SetUid",
-            Mend::Remove => "Remove",
-            Mend::RemoveForNow => "RemoveForNow",
-        }
-    }
 }
 
 /// What to change in one object.

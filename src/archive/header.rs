@@ -2,10 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    document::ObjectJson,
-    model::{Gap, Origin, Snapshot},
-};
+use crate::model::{Gap, Identity, Origin, Snapshot};
 
 use super::FORMAT;
 
@@ -24,7 +21,7 @@ pub struct Header {
     /// `host:port` of the API server.
     pub server: String,
     /// The targets of the delete that it was written for.
-    pub targets: Vec<ObjectName>,
+    pub targets: Vec<Identity>,
     /// The delete's propagation policy: `Background`, `Foreground` or `Orphan`.
     pub propagation: String,
     /// The number of objects; counted when the archive is saved.
@@ -34,7 +31,7 @@ pub struct Header {
     pub gaps: Vec<Gap>,
     /// Objects in the prediction that were already gone when they were to be archived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub gone: Vec<ObjectName>,
+    pub gone: Vec<Identity>,
     /// Objects that will be deleted and are not archived.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
@@ -49,31 +46,6 @@ impl Header {
         };
         let kubectl_gc = env!("CARGO_PKG_VERSION").to_owned();
         Header { format: FORMAT, kubectl_gc, time, context, server, ..Header::default() }
-    }
-}
-
-/// An object's full identity.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ObjectName {
-    pub api_version: String,
-    pub kind: String,
-    /// None for cluster scope.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub namespace: Option<String>,
-    pub name: String,
-    pub uid: String,
-}
-
-impl From<ObjectJson<'_>> for ObjectName {
-    fn from(object: ObjectJson<'_>) -> Self {
-        ObjectName {
-            api_version: object.api_version,
-            kind: object.kind.to_owned(),
-            namespace: object.namespace.map(str::to_owned),
-            name: object.name.to_owned(),
-            uid: object.uid.to_owned(),
-        }
     }
 }
 

@@ -20,7 +20,7 @@ mod write;
 mod yaml;
 
 pub use error::ArchiveError;
-pub use header::{Header, LeftOut, ObjectName};
+pub use header::{Header, LeftOut};
 pub use read::{Archive, Objects, header_of};
 pub use write::{ArchiveWriter, Saved};
 pub(crate) use yaml::yaml_of;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::model::Identity;
 
 /// Texts that some YAML parser reads as something else, or not at all.
 const TEXTS: [&str; 58] = [
@@ -99,10 +100,10 @@ fn header() -> Header {
         context: "prod\u{2028}eu".to_owned(),
         server: "api.prod:6443".to_owned(),
         propagation: "Background".to_owned(),
-        targets: vec![ObjectName {
+        targets: vec![Identity {
             api_version: "v1".to_owned(),
             kind: "ConfigMap".to_owned(),
-            namespace: Some("shop".to_owned()),
+            namespace: "shop".to_owned(),
             name: "a".to_owned(),
             uid: "u-a".to_owned(),
         }],

@@ -102,13 +102,12 @@ fn one(path: &str, header: &Header) -> String {
     let delete = match header.targets.as_slice() {
         [] => String::new(),
         [first, rest @ ..] => {
-            let namespace = first.namespace.as_ref().map(|name| format!(" -n {name}")).unwrap_or_default();
             let more = match rest.len() {
                 0 => String::new(),
                 more => format!(" and {}", count(more, "other target", "other targets")),
             };
             let policy = header.propagation.to_lowercase();
-            format!(", before a delete ({policy}) of {}/{}{namespace}{more}", first.kind, first.name)
+            format!(", before a delete ({policy}) of {}{more}", first.placed())
         }
     };
     format!("{path} is an archive: objects as they were{place} at {}{delete}. They may be gone by now.", header.time)

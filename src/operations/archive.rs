@@ -9,9 +9,8 @@ use std::{collections::BTreeMap, path::Path};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    archive::{ArchiveError, ArchiveWriter, Header, LeftOut, ObjectName, Saved},
+    archive::{ArchiveError, ArchiveWriter, Header, LeftOut, Saved},
     cluster::Whole,
-    document::ObjectJson,
     graph::OwnerGraph,
     model::{Gap, Identity, ObjectId, ResourceId, Snapshot, Symbol},
     plan::{Plan, removed, unlisted},
@@ -137,7 +136,7 @@ pub struct Archiving {
     writer: ArchiveWriter,
     time: String,
     /// By uid: objects that were gone before they could be read.
-    gone: BTreeMap<String, ObjectName>,
+    gone: BTreeMap<String, Identity>,
     left_out: Vec<LeftOut>,
     hidden: Vec<Gap>,
     /// The uids of objects read since [`grow_stale`](Self::grow_stale).
@@ -245,7 +244,7 @@ impl Archiving {
             return Err(OperationError::NotArchived { path: self.path.clone(), failures });
         }
         for id in &gone {
-            let name = ObjectName::from(ObjectJson::of(snapshot, *id));
+            let name = Identity::of(snapshot, *id);
             self.gone.insert(name.uid.clone(), name);
         }
         let news: Vec<Gap> = goes.hidden.iter().filter(|gap| !self.hidden.contains(gap)).cloned().collect();
@@ -291,7 +290,7 @@ impl Archiving {
     /// # Errors
     /// See [`ArchiveWriter::save`].
     pub fn save(&mut self, snapshot: &Snapshot, plan: &Plan) -> Result<Saved, OperationError> {
-        let targets = plan.request.targets.iter().map(|id| ObjectJson::of(snapshot, *id).into()).collect();
+        let targets = plan.request.targets.iter().map(|id| Identity::of(snapshot, *id)).collect();
         let header = Header {
             targets,
             propagation: plan.request.propagation.name().to_owned(),
@@ -307,8 +306,7 @@ impl Archiving {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.gone.is_empty() {
-            let name = |object: &ObjectName| format!("{}/{}", object.kind, object.name);
-            let names: Vec<String> = self.gone.values().map(name).collect();
+            let names: Vec<String> = self.gone.values().map(Identity::short_name).collect();
             notes.push(format!("Deleted before they could be archived: {}.", names.join(", ")));
         }
         let mut seen = FxHashSet::default();

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -36,7 +37,8 @@ fn rest(others: &[String]) -> String {
 }
 
 /// What came of one hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "outcome")]
 pub enum HoldOutcome {
     /// It waits, at least until this time, and until somebody lets it go.
     Held { until: String },
@@ -53,7 +55,7 @@ pub enum HoldOutcome {
     /// Another client takes it back, or has.
     ByOthers,
     /// Why it isn't taken back yet.
-    Failed(HoldFailure),
+    Failed(#[serde(skip)] HoldFailure),
 }
 
 /// One hold, and what came of it.

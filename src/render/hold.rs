@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     command_line::{Kubectl, ShellCommand},
-    document::{Head, ObjectJson},
+    document::Head,
     model::{Gap, Identity, ServerVersion, group_of},
     operations::hold::{HoldOutcome, HoldResult},
     wording::count,
@@ -38,10 +38,9 @@ struct HoldDocument<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct HoldJson<'a> {
-    object: ObjectJson<'a>,
-    outcome: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    until: Option<&'a str>,
+    object: &'a Identity,
+    #[serde(flatten)]
+    outcome: &'a HoldOutcome,
     secret: SecretJson<'a>,
     dependents: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,24 +120,10 @@ fn word(object: &Identity) -> Option<String> {
 
 impl<'a> HoldJson<'a> {
     fn of(result: &'a HoldResult) -> Self {
-        let (until, because) = match &result.outcome {
-            HoldOutcome::Held { until } => (Some(until.as_str()), None),
-            HoldOutcome::Failed(why) => (None, Some(why.to_string())),
-            _ => (None, None),
-        };
+        let because = if let HoldOutcome::Failed(why) = &result.outcome { Some(why.to_string()) } else { None };
         HoldJson {
-            object: ObjectJson::named(&result.object),
-            outcome: match result.outcome {
-                HoldOutcome::Held { .. } => "Held",
-                HoldOutcome::TakenBack => "TakenBack",
-                HoldOutcome::WouldBeTakenBack => "WouldBeTakenBack",
-                HoldOutcome::NotDeleted => "NotDeleted",
-                HoldOutcome::GoneOn => "GoneOn",
-                HoldOutcome::DeletedAgain => "DeletedAgain",
-                HoldOutcome::ByOthers => "ByOthers",
-                HoldOutcome::Failed(_) => "Failed",
-            },
-            until,
+            object: &result.object,
+            outcome: &result.outcome,
             secret: SecretJson { namespace: &result.secret.0, name: &result.secret.1 },
             dependents: result.dependents,
             current_uid: result.new_uid.as_deref(),

@@ -18,7 +18,7 @@ use super::{
     escape::visible,
     output::{Format, Output, TextOptions},
     style::{Style, Tone},
-    table::{Column, lines, natural_width},
+    table::{Column, Table},
 };
 
 /// Everything that `kubectl gc resources` shows.
@@ -91,12 +91,11 @@ impl Output for ResourcesView<'_> {
         if rows.is_empty() {
             return writeln!(out, "No resources.");
         }
-        let (columns, cells) = self.table(&rows, wide, false);
-        match width.filter(|width| !wide && natural_width(&columns, &cells) > *width) {
+        let table = self.table(wide);
+        match width.filter(|width| !wide && table.natural_width(&rows) > *width) {
             Some(width) => self.write_grouped(&rows, width, style, out),
             None => {
-                let lines = lines(&columns, cells, None);
-                for (index, line) in lines.iter().enumerate() {
+                for (index, line) in table.lines(&rows, None).iter().enumerate() {
                     let quiet = index > 0 && rows.get(index - 1).is_some_and(|row| row.not_watched.is_some());
                     writeln!(out, "{}", style.paint(if quiet { Tone::Quiet } else { Tone::Plain }, line))?;
                 }
@@ -135,25 +134,20 @@ impl<'a> ResourcesView<'a> {
         picked
     }
 
-    /// The columns and the cells. Below headings, those that the headings say are left out.
-    fn table(&self, rows: &[Row<'_>], wide: bool, has_headings: bool) -> (Vec<Column>, Vec<Vec<String>>) {
-        type Cell = fn(&ResourcesView<'_>, &Row<'_>) -> String;
-        let columns: [(bool, Column, Cell); 9] = [
-            (true, Column::name("NAME"), |_, row| row.resource.plural.clone()),
-            (wide, Column::text("SHORTNAMES"), |_, row| listed(&row.resource.short_names)),
-            (!has_headings, Column::text("APIVERSION"), |_, row| row.resource.api_version()),
-            (true, Column::text("NAMESPACED"), |_, row| row.resource.namespaced.to_string()),
-            (true, Column::name("KIND"), |_, row| row.resource.kind.clone()),
-            (wide, Column::text("VERBS"), |_, row| listed(&row.resource.verbs)),
-            (wide, Column::text("CATEGORIES"), |_, row| listed(&row.resource.categories)),
-            (self.counts.is_some(), Column::number("OBJECTS"), |view, row| view.objects(row)),
-            (!has_headings, Column::text("COLLECTOR"), |_, row| row.collector()),
-        ];
-        let shown: Vec<_> = columns.into_iter().filter(|(is_shown, ..)| *is_shown).collect();
-        let cells = rows.iter().map(|row| shown.iter().map(|(_, _, cell)| cell(self, row)).collect());
-        (shown.iter().map(|(_, column, _)| *column).collect(), cells.collect())
+    fn table(&self, wide: bool) -> Table<'_, Row<'a>> {
+        Table::default()
+            .with(Column::text("NAME"), |row: &Row<'_>| row.resource.plural.clone())
+            .with_if(wide, Column::text("SHORTNAMES"), |row| listed(&row.resource.short_names))
+            .with(Column::text("APIVERSION"), |row| row.resource.api_version())
+            .with(Column::text("NAMESPACED"), |row| row.resource.namespaced.to_string())
+            .with(Column::text("KIND"), |row| row.resource.kind.clone())
+            .with_if(wide, Column::text("VERBS"), |row| listed(&row.resource.verbs))
+            .with_if(wide, Column::text("CATEGORIES"), |row| listed(&row.resource.categories))
+            .with_if(self.counts.is_some(), Column::number("OBJECTS"), |row| self.objects(row))
+            .with(Column::text("COLLECTOR"), Row::collector)
     }
 
+    /// The cell of the count.
     fn objects(&self, row: &Row<'_>) -> String {
         let name = row.resource.full_name();
         let partial = self.gaps.iter().any(|gap| gap.resource == name);
@@ -170,8 +164,12 @@ impl<'a> ResourcesView<'a> {
 
     /// Repeated columns become headings, so that nearly all rows fit a terminal of 80 columns.
     fn write_grouped(&self, rows: &[Row<'_>], width: usize, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        let (columns, cells) = self.table(rows, false, true);
-        let lines = lines(&columns, cells, Some(width.saturating_sub(2)));
+        let table = Table::default()
+            .with(Column::name("NAME"), |row: &Row<'_>| row.resource.plural.clone())
+            .with(Column::text("NAMESPACED"), |row| row.resource.namespaced.to_string())
+            .with(Column::name("KIND"), |row| row.resource.kind.clone())
+            .with_if(self.counts.is_some(), Column::number("OBJECTS"), |row| self.objects(row));
+        let lines = table.lines(rows, Some(width.saturating_sub(2)));
         let Some((header, lines)) = lines.split_first() else { return Ok(()) };
         let rows: Vec<(&Row<'_>, &String)> = rows.iter().zip(lines).collect();
         let (watched, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(row, _)| row.not_watched.is_none());

@@ -1,7 +1,7 @@
 //! Tables as kubectl prints them: columns without borders. comfy-table lays them out. Sentences wrap inside their
 //! column. Names are never shortened: one that has no room has a line of its own.
 
-use comfy_table::{CellAlignment, ColumnConstraint, Table, Width, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, Width, presets};
 use unicode_width::UnicodeWidthStr;
 
 use super::{escape::visible, words::broken};
@@ -65,6 +65,50 @@ impl Column {
     }
 }
 
+/// Columns, each with what its cells say of one item.
+pub struct Table<'t, T>(Vec<(Column, Box<dyn Fn(&T) -> String + 't>)>);
+
+impl<T> Default for Table<'_, T> {
+    fn default() -> Self {
+        Table(Vec::new())
+    }
+}
+
+impl<'t, T> Table<'t, T> {
+    /// With one more column.
+    #[must_use]
+    pub fn with(mut self, column: Column, cell: impl Fn(&T) -> String + 't) -> Self {
+        self.0.push((column, Box::new(cell)));
+        self
+    }
+
+    /// The same, if the column is shown.
+    #[must_use]
+    pub fn with_if(self, is_shown: bool, column: Column, cell: impl Fn(&T) -> String + 't) -> Self {
+        if is_shown { self.with(column, cell) } else { self }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        self.0.iter().map(|(column, _)| *column).collect()
+    }
+
+    fn rows(&self, items: &[T]) -> Vec<Vec<String>> {
+        items.iter().map(|item| self.0.iter().map(|(_, cell)| cell(item)).collect()).collect()
+    }
+
+    /// The [`lines`] of these items.
+    pub fn lines(&self, items: &[T], width: Option<usize>) -> Vec<String> {
+        lines(&self.columns(), self.rows(items), width)
+    }
+
+    /// The width of the table if every row has one line.
+    pub fn natural_width(&self, items: &[T]) -> usize {
+        let shown = |cell: String| visible(&cell).into_owned();
+        let rows = self.rows(items).into_iter().map(|row| row.into_iter().map(shown).collect());
+        total(&widths(&self.columns(), &rows.collect::<Vec<_>>()))
+    }
+}
+
 /// The rows of a table: the heading, then the others. If a width is given, rows with names that have no room are broken
 /// into several lines. Control characters are escaped.
 pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize>) -> Vec<String> {
@@ -75,7 +119,7 @@ pub fn lines(columns: &[Column], mut rows: Vec<Vec<String>>, width: Option<usize
     let over = width.map_or(0, |width| total(&natural).saturating_sub(width));
     let widths = narrowed(columns, &natural, over);
     let heights: Vec<usize> = rows.iter_mut().map(|row| wrap(columns, row, &widths)).collect();
-    let mut table = Table::new();
+    let mut table = comfy_table::Table::new();
     table.load_style(presets::NOTHING).set_header(columns.iter().map(|column| column.heading));
     for row in &rows {
         table.add_row(
@@ -118,7 +162,7 @@ fn wrap(columns: &[Column], row: &mut [String], widths: &[usize]) -> usize {
 /// A column of texts: each as wide as the widest, but for those that have no end.
 pub fn column<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Vec<String> {
     let width = texts.clone().map(|text| text.width()).filter(|width| *width <= MOST).max().unwrap_or(0);
-    let mut table = Table::new();
+    let mut table = comfy_table::Table::new();
     table.load_style(presets::NOTHING);
     table.add_rows(texts.clone().map(|text| [if has_room(text, width) { text } else { "" }]));
     if let Some(column) = table.column_mut(0) {
@@ -169,13 +213,6 @@ fn split_at_column(line: &str, column: usize) -> (&str, &str) {
     line.split_at(end.unwrap_or(line.len()))
 }
 
-/// The width of the table if every row has one line.
-pub fn natural_width(columns: &[Column], rows: &[Vec<String>]) -> usize {
-    let rows: Vec<Vec<String>> =
-        rows.iter().map(|row| row.iter().map(|cell| visible(cell).into_owned()).collect()).collect();
-    total(&widths(columns, &rows))
-}
-
 fn widths(columns: &[Column], rows: &[Vec<String>]) -> Vec<usize> {
     let cells = |index: usize| rows.iter().filter_map(move |row| row.get(index)).map(|cell| cell.width());
     columns
@@ -223,7 +260,10 @@ mod tests {
     #[test]
     fn names_without_room_have_lines_of_their_own() {
         let long = [["a-name-that-does-not-fit", "1", "this stays as it is"], ["short", "20", ""]];
-        assert_eq!(natural_width(&COLUMNS, &rows(&long)), 54);
+        let cell = |at: usize| move |row: &[&str; 3]| row[at].to_owned();
+        let table = (0..3).fold(Table::default(), |table, at| table.with(COLUMNS[at], cell(at)));
+        assert_eq!(table.natural_width(&long), 54);
+        assert_eq!(table.lines(&long, Some(54)), lines(&COLUMNS, rows(&long), Some(54)));
         assert_eq!(lines(&COLUMNS, rows(&long), Some(54))[1], "a-name-that-does-not-fit        1  this stays as it is");
         let columns = [Column::text("WHEN"), Column::name("NAME"), Column::text("WHY")];
         let late = lines(&columns, rows(&[["later", "a-name-that-does-not-fit", "this is why"]]), Some(30));

@@ -19,7 +19,7 @@ pub struct Document<'a> {
     #[serde(flatten)]
     pub head: Head,
     /// `Dependents` or `Owners`.
-    pub direction: &'static str,
+    pub direction: Direction,
     /// The uids of the roots, in tree order.
     pub roots: Vec<&'a str>,
     /// The nodes of the tree, in order; then owners outside the tree.
@@ -77,7 +77,7 @@ pub struct Edge<'a> {
     pub controller: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_owner_deletion: Option<bool>,
-    pub verdict: &'static str,
+    pub verdict: ReferenceStatus,
     /// For `OtherUid`: the uid of the object at the coordinates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<&'a str>,
@@ -92,10 +92,7 @@ impl<'a> Document<'a> {
         let TreeView { snapshot, graph, tree, statuses, .. } = *view;
         let mut document = Document {
             head: Head::of("Tree", &snapshot.gaps, snapshot),
-            direction: match tree.direction {
-                Direction::Dependents => "Dependents",
-                Direction::Owners => "Owners",
-            },
+            direction: tree.direction,
             roots: Vec::new(),
             nodes: Vec::new(),
             edges: Vec::new(),
@@ -185,6 +182,26 @@ fn codes(marks: Vec<Mark>) -> Vec<&'static str> {
     codes
 }
 
+impl<'a> Node<'a> {
+    /// With nothing but its name.
+    fn named(object: ObjectJson<'a>) -> Self {
+        Node {
+            object,
+            created: None,
+            ready: None,
+            status: None,
+            restarts: None,
+            status_unread: false,
+            terminating: false,
+            finalizers: Vec::new(),
+            marks: Vec::new(),
+            is_virtual: false,
+            outside: false,
+            more: None,
+        }
+    }
+}
+
 fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
     let object = snapshot.object(id);
     let mut marks = Vec::new();
@@ -193,42 +210,23 @@ fn object_node(snapshot: &Snapshot, id: ObjectId) -> Node<'_> {
         marks.extend(state.orphaning.then_some("orphaning"));
     }
     Node {
-        object: ObjectJson::of(snapshot, id),
         created: object.created.get().and_then(|created| Some(jiff::Timestamp::from_second(created).ok()?.to_string())),
-        ready: None,
-        status: None,
-        restarts: None,
-        status_unread: false,
         terminating: object.terminating(),
         finalizers: object.finalizers.iter().map(|finalizer| snapshot.text(*finalizer)).collect(),
         marks,
-        is_virtual: false,
-        outside: false,
-        more: None,
+        ..Node::named(ObjectJson::of(snapshot, id))
     }
 }
 
 fn virtual_node<'a>(snapshot: &'a Snapshot, reference: &'a Reference, outside: bool) -> Node<'a> {
-    Node {
-        object: ObjectJson {
-            api_version: snapshot.text(reference.api_version).to_owned(),
-            kind: snapshot.text(reference.kind),
-            namespace: None,
-            name: snapshot.text(reference.name),
-            uid: snapshot.text(reference.uid),
-        },
-        created: None,
-        ready: None,
-        status: None,
-        restarts: None,
-        status_unread: false,
-        terminating: false,
-        finalizers: Vec::new(),
-        marks: Vec::new(),
-        is_virtual: true,
-        outside,
-        more: None,
-    }
+    let object = ObjectJson {
+        api_version: snapshot.text(reference.api_version).to_owned(),
+        kind: snapshot.text(reference.kind),
+        namespace: None,
+        name: snapshot.text(reference.name),
+        uid: snapshot.text(reference.uid),
+    };
+    Node { is_virtual: true, outside, ..Node::named(object) }
 }
 
 fn edge<'a>(
@@ -246,7 +244,7 @@ fn edge<'a>(
         name: snapshot.text(reference.name),
         controller: reference.controller,
         block_owner_deletion: reference.block_owner_deletion,
-        verdict: link.standing.name(),
+        verdict: link.standing,
         found: match (link.standing, link.found) {
             (ReferenceStatus::OtherUid, Some(found)) => Some(snapshot.text(snapshot.object(found).uid)),
             _ => None,

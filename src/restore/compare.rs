@@ -2,18 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{archived::Place, fields::as_created};
 
 /// A field in which an existing object differs from the archived one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// As in JSONPath: `spec.containers[0].image`.
     pub path: String,
     /// The archived value in JSON; `None` if it is unset or a secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<String>,
     /// The existing value in JSON; `None` if it is unset or a secret.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub live: Option<String>,
 }
 

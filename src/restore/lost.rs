@@ -1,15 +1,17 @@
 //! What a restore can't bring back, and what replaces it.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::archived::{Archived, Place};
 
 /// A kind of loss.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lost {
     /// What is lost.
     pub what: &'static str,
     /// What replaces it.
+    #[serde(rename = "replacement")]
     pub instead: &'static str,
     /// The number of objects that have lost it.
     pub objects: usize,

@@ -1,26 +1,29 @@
 //! The result of a restore for each object of an archive.
 
+use serde::Serialize;
+
 use super::{compare::Difference, left_out::LeftOut, plan::ItemId};
 
 /// The result for one object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Outcome {
     /// It would be created: this is a dry run.
     WouldBeCreated,
     /// It was created.
     Created,
     /// An earlier run of the same restore created it, and may have been interrupted; this run completes it.
+    #[serde(rename = "AlreadyRestored")]
     AlreadyBack,
     /// It exists, as archived.
     Same,
     /// It exists, and differs from the archive. It was not changed.
-    Different(Vec<Difference>),
+    Different(#[serde(skip)] Vec<Difference>),
     /// It was not restored, and needn't be.
-    LeftOut(LeftOut),
+    LeftOut(#[serde(skip)] LeftOut),
     /// It could not be restored, for this reason.
-    Failed(String),
+    Failed(#[serde(skip)] String),
     /// It was not tried, because this object, which it needs, could not be restored.
-    Blocked(ItemId),
+    Blocked(#[serde(skip)] ItemId),
 }
 
 /// An owner reference that was not restored, because its owner doesn't exist: the collector would delete the object at

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::archived::Archived;
@@ -11,7 +12,7 @@ use super::archived::Archived;
 pub type NamespaceMap = BTreeMap<String, String>;
 
 /// A field that still names a namespace whose objects were moved.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct StillNamed {
     /// As in JSONPath: `spec.containers[0].env[2].value`.
     pub path: String,

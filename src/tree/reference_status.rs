@@ -91,23 +91,6 @@ impl ReferenceStatus {
         matches!(self, ReferenceStatus::Solid | ReferenceStatus::Waiting)
     }
 
-    /// The name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReferenceStatus::Solid => "Solid",
-            ReferenceStatus::Waiting => "Waiting",
-            ReferenceStatus::Absent => "Absent",
-            ReferenceStatus::OtherUid => "OtherUid",
-            ReferenceStatus::OtherNamespace => "OtherNamespace",
-            ReferenceStatus::OtherName => "OtherName",
-            ReferenceStatus::OtherKind => "OtherKind",
-            ReferenceStatus::ListKind => "ListKind",
-            ReferenceStatus::NotServed => "NotServed",
-            ReferenceStatus::InvalidScope => "InvalidScope",
-            ReferenceStatus::Unread => "Unread",
-        }
-    }
-
     /// The code of the mark for such a reference; `None` for valid ones.
     pub fn code(self) -> Option<&'static str> {
         Some(match self {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 
 use crate::{
     graph::{NodeId, OwnerGraph},
@@ -17,7 +18,7 @@ use super::{
 };
 
 /// The direction of a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Direction {
     /// From owners down to their dependents.
     Dependents,

@@ -125,7 +125,7 @@ impl Words<'_> {
                 format!("is now owned by {}", owners.iter().map(named).collect::<Vec<_>>().join(", "))
             }
             Change::CreatedDangling { manager, owners } => {
-                format!("created{}: {}; the collector deletes it", by(manager.as_deref()), self.owners(owners))
+                format!("created{}: {}; the collector deletes it", by(manager.as_ref(), ""), self.owners(owners))
             }
             Change::Recreated { times, manager, owners, .. } => {
                 let times = if *times > 1 { format!(", {}", ordinal(*times)) } else { String::new() };
@@ -134,7 +134,7 @@ impl Words<'_> {
                     true => String::new(),
                     false => format!(": {}; the collector deletes it", self.owners(owners)),
                 };
-                format!("recreated (uid {uid}{}){times}{dangling}", by_manager(manager.as_deref()))
+                format!("recreated (uid {uid}{}){times}{dangling}", by(manager.as_ref(), ","))
             }
         }
     }
@@ -189,12 +189,8 @@ fn finalizers(names: &[String]) -> String {
     format!("{word} {}", names.join(", "))
 }
 
-fn by(manager: Option<&str>) -> String {
-    manager.map(|manager| format!(" by {}", maker(manager))).unwrap_or_default()
-}
-
-fn by_manager(manager: Option<&str>) -> String {
-    manager.map(|manager| format!(", by {}", maker(manager))).unwrap_or_default()
+fn by(manager: Option<&String>, joint: &str) -> String {
+    manager.map(|manager| format!("{joint} by {}", maker(manager))).unwrap_or_default()
 }
 
 /// Who writes under the name of a field manager.
@@ -262,11 +258,10 @@ pub fn summary(summary: &Summary, took: Duration) -> Vec<String> {
 
 fn looped(found: &Loop) -> String {
     let Loop { object, owner, times, managers, .. } = found;
-    let place = if object.namespace.is_empty() { String::new() } else { format!(" -n {}", object.namespace) };
     let by = if managers.is_empty() { String::new() } else { format!(" by {}", makers_of(managers)) };
     format!(
-        "LOOP: {}{place} was made {times} times{by} with an owner that does not exist: {}.",
-        object.short_name(),
+        "LOOP: {} was made {times} times{by} with an owner that does not exist: {}.",
+        object.placed(),
         with_uid(owner)
     )
 }

@@ -20,11 +20,7 @@ pub(super) struct Words<'a> {
 impl Words<'_> {
     /// `Kind/name`, with its namespace if that isn't clear.
     pub(super) fn object(&self, object: &Identity) -> String {
-        let name = object.short_name();
-        match self.namespaces && !object.namespace.is_empty() {
-            true => format!("{name} -n {}", object.namespace),
-            false => name,
-        }
+        if self.namespaces { object.placed() } else { object.short_name() }
     }
 
     /// The time of day.
@@ -74,7 +70,7 @@ impl Words<'_> {
     /// Why an object goes; `going` is the verb if the collector does it, `deleted` otherwise.
     pub(super) fn reason(&self, why: &Reason, going: &str, deleted: &str) -> String {
         match why {
-            Reason::OwnersGone { owners } if is_certain(why) => format!("{going}: {}", self.owners(owners)),
+            Reason::OwnersGone { owners } if why.is_certain() => format!("{going}: {}", self.owners(owners)),
             Reason::OwnersGone { owners } => format!("probably {going}: {}", self.owners(owners)),
             Reason::OwnerWaits { owners } => format!("{going}: {}", self.owners(owners)),
             Reason::Namespace { name } => format!("{deleted} with Namespace/{name}, which is being deleted"),
@@ -142,16 +138,4 @@ pub(super) fn named(owner: &Owner) -> String {
 /// `Kind/name (uid …)` of an owner.
 pub(super) fn with_uid(owner: &Owner) -> String {
     format!("{} (uid {})", named(owner), owner.uid)
-}
-
-/// Whether a reason is more than probable.
-pub(super) fn is_certain(why: &Reason) -> bool {
-    let known = |owner: &Owner| !matches!(owner.state, OwnerState::Unknown(_));
-    match why {
-        Reason::OwnersGone { owners } | Reason::OwnerWaits { owners } => owners.iter().all(known),
-        // One that exists is enough.
-        Reason::OwnerExists { owners } => owners.iter().any(|owner| matches!(owner.state, OwnerState::Exists { .. })),
-        Reason::Namespace { .. } | Reason::Definition { .. } | Reason::NoOwner => true,
-        Reason::Unknown { .. } | Reason::WhileLost => false,
-    }
 }

@@ -3,17 +3,17 @@
 use serde::Serialize;
 
 use crate::{
-    apply::{ApplyCounts, Fate, FileReference, Mend},
+    apply::{ApplyCounts, ApplyResult, Fate, FileReference, Mend, Place},
     document::{Head, Named, ObjectJson},
     model::{Reference, Rule},
-    plan::Outcome,
-    render::plan::{PlanView, because, kept_outside, lost},
+    plan::{Because, Outcome, OutcomeKind, Uncertainty, because},
+    render::plan::{PlanView, kept_outside, lost},
     server::Propagation,
 };
 
 use super::{
     ApplyView,
-    words::{describe, why},
+    words::{Why, describe, why},
 };
 
 /// A prediction as JSON or YAML.
@@ -26,13 +26,13 @@ pub(super) struct ApplyDocument<'a> {
     objects: Vec<FileObjectJson<'a>>,
     others: Vec<OtherJson<'a>>,
     outside: Vec<String>,
-    summary: SummaryJson,
+    summary: ApplyCounts,
     assumes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
 struct VerdictJson {
-    result: &'static str,
+    result: ApplyResult,
     sentence: String,
     certain: bool,
 }
@@ -41,27 +41,19 @@ struct VerdictJson {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FileObjectJson<'a> {
-    place: PlaceJson<'a>,
+    place: &'a Place,
     object: NamedJson<'a>,
     arrival: &'static str,
-    fate: &'static str,
+    fate: Fate,
     certain: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    uncertain_because: Option<&'static str>,
-    because: BecauseJson,
+    uncertain_because: Option<Uncertainty>,
+    because: Why,
     references: Vec<FileReferenceJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<AfterJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     held_by: Vec<&'a str>,
-}
-
-#[derive(Debug, Serialize)]
-struct PlaceJson<'a> {
-    file: &'a str,
-    document: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    item: Option<usize>,
 }
 
 /// An object of the file; only one that exists has a uid.
@@ -80,14 +72,6 @@ struct NamedJson<'a> {
     uid: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
-struct BecauseJson {
-    reason: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<Rule>,
-}
-
 /// An object that stays.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -99,18 +83,12 @@ struct AfterJson<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FileReferenceJson<'a> {
-    api_version: &'a str,
-    kind: &'a str,
-    name: &'a str,
-    uid: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    controller: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    block_owner_deletion: Option<bool>,
+    #[serde(flatten)]
+    written: &'a FileReference,
     standing: &'static str,
     message: String,
     rule: Rule,
-    mend: &'static str,
+    mend: &'a Mend,
     #[serde(skip_serializing_if = "Option::is_none")]
     new_uid: Option<&'a str>,
 }
@@ -120,26 +98,12 @@ struct FileReferenceJson<'a> {
 #[serde(rename_all = "camelCase")]
 struct OtherJson<'a> {
     object: ObjectJson<'a>,
-    outcome: &'static str,
+    outcome: OutcomeKind,
     certain: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    uncertain_because: Option<&'static str>,
+    uncertain_because: Option<Uncertainty>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    because: Option<BecauseJson>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct SummaryJson {
-    objects: usize,
-    collected: usize,
-    terminating: usize,
-    goes_later: usize,
-    refused: usize,
-    unknown: usize,
-    stripped: usize,
-    kept: usize,
-    others: usize,
+    because: Option<Because>,
 }
 
 impl<'a> ApplyDocument<'a> {
@@ -147,25 +111,13 @@ impl<'a> ApplyDocument<'a> {
         let apply = view.apply;
         let snapshot = &apply.scene.snapshot;
         let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
-        let ApplyCounts { objects, collected, terminating, goes_later, refused, unknown, stripped, kept, others } =
-            apply.counts();
         ApplyDocument {
             head: Head::of("ApplyPlan", &snapshot.gaps, snapshot),
-            verdict: VerdictJson { result: apply.result().name(), sentence: view.verdict(), certain: apply.certain() },
+            verdict: VerdictJson { result: apply.result(), sentence: view.verdict(), certain: apply.certain() },
             objects: (0..view.objects.len()).map(|index| FileObjectJson::of(view, index)).collect(),
             others: apply.others().map(|outcome| OtherJson::of(view, outcome)).collect(),
             outside: [lost(&plan, false), kept_outside(&plan, false)].concat(),
-            summary: SummaryJson {
-                objects,
-                collected,
-                terminating,
-                goes_later,
-                refused,
-                unknown,
-                stripped,
-                kept,
-                others,
-            },
+            summary: apply.counts(),
             assumes: apply.plan.assumptions.iter().map(ToString::to_string).collect(),
         }
     }
@@ -177,11 +129,10 @@ impl<'a> FileObjectJson<'a> {
         let object = &view.apply.objects[index];
         let snapshot = &view.apply.scene.snapshot;
         let existing = object.placed.object.filter(|object| !view.apply.scene.is_new(*object));
-        let why = why(view, index);
         let outcome = object.placed.object.and_then(|object| view.apply.outcome(object));
         let references = found.written().iter().enumerate();
         FileObjectJson {
-            place: PlaceJson { file: &found.place.file, document: found.place.document, item: found.place.item },
+            place: &found.place,
             object: NamedJson {
                 api_version: &found.api_version,
                 kind: &found.kind,
@@ -191,10 +142,10 @@ impl<'a> FileObjectJson<'a> {
                 uid: existing.map(|existing| snapshot.text(snapshot.object(existing).uid)),
             },
             arrival: object.placed.arrival.name(),
-            fate: object.fate.name(),
+            fate: object.fate,
             certain: object.uncertain.is_none(),
-            uncertain_because: object.uncertain.map(|uncertain| uncertain.name()),
-            because: BecauseJson { reason: why.reason, message: why.message, rule: why.rule },
+            uncertain_because: object.uncertain,
+            because: why(view, index),
             references: references.map(|(place, written)| FileReferenceJson::of(view, index, place, written)).collect(),
             after: after(view, index, outcome),
             held_by: outcome
@@ -217,18 +168,12 @@ impl<'a> FileReferenceJson<'a> {
     fn of(view: &ApplyView<'a>, index: usize, place: usize, written: &'a FileReference) -> Self {
         let standing = &view.apply.objects[index].standings[place];
         let mend = &view.mendings[index].references[place];
-        let FileReference { api_version, kind, name, uid, controller, block_owner_deletion } = written;
         FileReferenceJson {
-            api_version,
-            kind,
-            name,
-            uid,
-            controller: *controller,
-            block_owner_deletion: *block_owner_deletion,
+            written,
             standing: standing.name(),
             message: describe(written, standing),
             rule: standing.rule(),
-            mend: mend.name(),
+            mend,
             new_uid: match mend {
                 Mend::SetUid(uid) => Some(uid),
                 _ => None,
@@ -240,14 +185,13 @@ impl<'a> FileReferenceJson<'a> {
 impl<'a> OtherJson<'a> {
     fn of(view: &ApplyView<'a>, outcome: &Outcome) -> Self {
         let snapshot = &view.apply.scene.snapshot;
-        let told = outcome.because.as_ref();
-        let told = told.map(|cause| because(snapshot, outcome.object, cause, Propagation::Background));
+        let because = |cause| because(snapshot, outcome.object, cause, Propagation::Background);
         OtherJson {
             object: ObjectJson::of(snapshot, outcome.object),
-            outcome: outcome.kind.name(),
+            outcome: outcome.kind,
             certain: outcome.uncertain.is_none(),
-            uncertain_because: outcome.uncertain.map(|uncertain| uncertain.name()),
-            because: told.map(|told| BecauseJson { reason: told.reason, message: told.message, rule: None }),
+            uncertain_because: outcome.uncertain,
+            because: outcome.because.as_ref().map(because),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::{
+    apply::ApplyResult,
     plan::{Outcome, OutcomeKind},
     render::{
         lines,
@@ -10,7 +11,7 @@ use crate::{
         plan::{PlanView, because, kept_outside, located, lost},
         sections::{Heading, Said, Sections, first_of},
         style::Tone,
-        table::{self, Column},
+        table::{Column, Table},
     },
     server::Propagation,
 };
@@ -25,37 +26,28 @@ const OTHERS: usize = 20;
 
 pub(super) fn write(view: &ApplyView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let style = options.style;
-    let tone = match view.apply.result().name() {
-        "collects" | "refused" => Tone::Error,
-        "keeps" => Tone::Good,
-        _ => Tone::Warning,
+    let tone = match view.apply.result() {
+        ApplyResult::Collects | ApplyResult::Refused => Tone::Error,
+        ApplyResult::Keeps => Tone::Good,
+        ApplyResult::Unsure | ApplyResult::Strips => Tone::Warning,
     };
     lines::write_paragraph(tone, &view.verdict(), options, out)?;
     writeln!(out)?;
-    let mut columns = vec![Column::name("OBJECT"), Column::text("STATE")];
-    columns.extend(options.wide.then_some([Column::text("APPLY"), Column::text("IN")]).into_iter().flatten());
-    columns.push(Column::prose("WHY"));
-    let rows: Vec<Vec<String>> = (0..view.objects.len()).map(|index| row(view, index, options.wide)).collect();
-    for (number, line) in table::lines(&columns, rows, options.width).iter().enumerate() {
+    let unsure = |index: usize| view.apply.objects[index].uncertain;
+    let unsure = |index| unsure(index).map(|why| format!(" (not certain: {})", why.name())).unwrap_or_default();
+    let arrival = |index: usize| view.apply.objects[index].placed.arrival.name().to_lowercase();
+    let table = Table::default()
+        .with(Column::name("OBJECT"), |index: &usize| view.name(*index))
+        .with(Column::text("STATE"), |index| word(view.fate(*index)).1)
+        .with_if(options.wide, Column::text("APPLY"), |index| arrival(*index))
+        .with_if(options.wide, Column::text("IN"), |index| view.objects[*index].place.to_string())
+        .with(Column::prose("WHY"), |index| format!("{}{}", why(view, *index).message, unsure(*index)));
+    let all: Vec<usize> = (0..view.objects.len()).collect();
+    for (number, line) in table.lines(&all, options.width).iter().enumerate() {
         let tone = number.checked_sub(1).map_or(Tone::Plain, |index| word(view.fate(index)).0);
         writeln!(out, "{}", style.paint(tone, line))?;
     }
     sections(view, options).write_below(options, out)
-}
-
-fn row(view: &ApplyView<'_>, index: usize, wide: bool) -> Vec<String> {
-    let why = why(view, index);
-    let mut cells = vec![view.name(index), word(view.fate(index)).1];
-    if wide {
-        cells.push(view.apply.objects[index].placed.arrival.name().to_lowercase());
-        cells.push(view.objects[index].place.to_string());
-    }
-    let unsure = match view.apply.objects[index].uncertain {
-        Some(why) => format!(" (not certain: {})", why.name()),
-        None => String::new(),
-    };
-    cells.push(format!("{}{unsure}", why.message));
-    cells
 }
 
 fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {

@@ -1,5 +1,7 @@
 //! The words for fates, references and what mends them.
 
+use serde::Serialize;
+
 use crate::{
     apply::{ApplyPlan, ApplyResult, Arrival, Fate, FileReference, Mend, Standing},
     collector::Reason,
@@ -19,11 +21,13 @@ use crate::{
 use super::ApplyView;
 
 /// Why an object has its fate.
+#[derive(Debug, Serialize)]
 pub(super) struct Why {
     /// The reason in one word; its meaning never changes.
     pub reason: &'static str,
     /// Without a full stop.
     pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Rule>,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     render::{
         output::{Format, Output, TextOptions},
         style::{Style, Tone},
-        table::{Column, lines},
+        table::{Column, Table},
     },
 };
 
@@ -53,10 +53,11 @@ impl Output for CodesView {
 }
 
 fn write(width: Option<usize>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let columns = [Column::name("CODE"), Column::text("SEVERITY"), Column::prose("MEANING")];
-    let row = |code: Code| vec![code.name().to_owned(), code.severity().name().to_owned(), code.title().to_owned()];
-    let rows = Code::ALL.map(row).into();
-    for (index, line) in lines(&columns, rows, width).iter().enumerate() {
+    let table = Table::default()
+        .with(Column::name("CODE"), |code: &Code| code.name().to_owned())
+        .with(Column::text("SEVERITY"), |code| code.severity().name().to_owned())
+        .with(Column::prose("MEANING"), |code| code.title().to_owned());
+    for (index, line) in table.lines(&Code::ALL, width).iter().enumerate() {
         writeln!(out, "{}", style.paint(if index == 0 { Tone::Strong } else { Tone::Plain }, line))?;
     }
     Ok(())

@@ -1,6 +1,5 @@
 //! What the cluster removes by itself, as text and as a document.
 
-mod document;
 mod text;
 
 pub(super) use text::{when, why};
@@ -10,13 +9,31 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::{
+    document::{Head, Named, rfc3339},
     model::{Gap, ObjectId, Snapshot},
-    reclaim::{Forecast, Removal, Stays},
+    reclaim::{Assumption, Forecast, Freed, Removal, Stays},
     render::{
         output::{Format, Output, TextOptions},
         words::full_name,
     },
 };
+
+/// `kind: Reclaim`, described in `docs/schema/reclaim.json`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReclaimDocument<'a> {
+    #[serde(flatten)]
+    head: Head,
+    time: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within_seconds: Option<i64>,
+    removals: Named<'a, Vec<&'a Removal>>,
+    without_time: usize,
+    frees: Freed,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stays: Option<Named<'a, Vec<&'a Stays>>>,
+    assumes: &'a [Assumption],
+}
 
 /// A forecast with what is needed to print it.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +57,21 @@ pub struct ReclaimView<'a> {
 impl Output for ReclaimView<'_> {
     /// Described in `docs/schema/reclaim.json`.
     fn document(&self) -> impl Serialize {
-        document::ReclaimDocument::of(self)
+        let removals = self.removals();
+        let frees = Freed {
+            objects: removals.iter().map(|removal| removal.freed()).sum(),
+            bytes: removals.iter().map(|removal| removal.bytes).sum(),
+        };
+        ReclaimDocument {
+            head: Head::of("Reclaim", self.gaps, self.snapshot),
+            time: rfc3339(self.now),
+            within_seconds: self.within,
+            removals: Named(self.snapshot, removals),
+            without_time: self.without_time(),
+            frees,
+            stays: self.never.then(|| Named(self.snapshot, self.stays())),
+            assumes: &self.forecast.assumptions,
+        }
     }
 
     fn write(&self, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use crate::{
     document::rfc3339,
     model::{ObjectId, Snapshot},
-    reclaim::{Removal, When},
+    reclaim::{Removal, Stays, When},
     render::{
         lines,
         output::TextOptions,
         plan::located,
         sections::{Heading, Sections},
         style::Tone,
-        table::{self, Column},
+        table::{Column, Table},
     },
     wording::{age, and_more, count},
 };
@@ -21,13 +21,15 @@ use super::ReclaimView;
 
 pub(super) fn write(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
     let removals = view.removals();
-    lines::write_paragraph(Tone::Strong, &summary(view, &removals), options, out)?;
-    if !removals.is_empty() {
-        writeln!(out)?;
-        removals_table(view, &removals, options, out)?;
-    }
+    write_table(&summary(view, &removals), &of_removals(view, options.wide), &removals, options, out)?;
     if view.never {
-        stays(view, options, out)?;
+        writeln!(out)?;
+        let stays = view.stays();
+        let summary = match stays.len() {
+            0 => "Nothing stays that one might expect to go.".to_owned(),
+            number => format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay")),
+        };
+        write_table(&summary, &of_stays(view, options.wide), &stays, options, out)?;
     }
     notes(view, options.wide).write_below(options, out)
 }
@@ -83,67 +85,39 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn removals_table(
-    view: &ReclaimView<'_>,
-    removals: &[&Removal],
+fn of_removals<'v>(view: &'v ReclaimView<'_>, wide: bool) -> Table<'v, &'v Removal> {
+    let earliest = |removal: &Removal| removal.reason().when.earliest(view.now);
+    Table::default()
+        .with(Column::text("WHEN"), |removal: &&Removal| when(&removal.reason().when, view.now))
+        .with_if(wide, Column::text("FROM"), move |removal| earliest(removal).map_or_else(|| "-".to_owned(), rfc3339))
+        .with(Column::name("OBJECT"), |removal| name(view, removal.object))
+        .with(Column::number("WITH"), |removal| removal.takes.len().to_string())
+        .with_if(wide, Column::text("RULE"), |removal| removal.reason().rule.id().to_owned())
+        .with_if(wide, Column::text("CONTROLLER"), |removal| removal.reason().controller.to_string())
+        .with(Column::prose("WHY"), |removal| why(view.snapshot, removal))
+}
+
+fn of_stays<'v>(view: &'v ReclaimView<'_>, wide: bool) -> Table<'v, &'v Stays> {
+    Table::default()
+        .with(Column::name("OBJECT"), |stays: &&Stays| name(view, stays.object))
+        .with_if(wide, Column::text("RULE"), |stays| stays.rule.id().to_owned())
+        .with(Column::prose("WHY"), |stays| stays.why.clone())
+}
+
+/// A paragraph, and a table below it if that has rows. Wide output has lines of any length.
+fn write_table<T>(
+    summary: &str,
+    table: &Table<'_, T>,
+    items: &[T],
     options: &TextOptions<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut columns = vec![Column::text("WHEN")];
-    columns.extend(options.wide.then_some(Column::text("FROM")));
-    columns.push(Column::name("OBJECT"));
-    columns.push(Column::number("WITH"));
-    columns.extend(options.wide.then_some([Column::text("RULE"), Column::text("CONTROLLER")]).into_iter().flatten());
-    columns.push(Column::prose("WHY"));
-    let rows = removals.iter().map(|removal| {
-        let reason = removal.reason();
-        let mut cells = vec![when(&reason.when, view.now)];
-        if options.wide {
-            cells.push(reason.when.earliest(view.now).map_or_else(|| "-".to_owned(), rfc3339));
-        }
-        cells.push(name(view, removal.object));
-        cells.push(removal.takes.len().to_string());
-        if options.wide {
-            cells.extend([reason.rule.id().to_owned(), reason.controller.clone().into_owned()]);
-        }
-        cells.push(why(view.snapshot, removal));
-        cells
-    });
-    write_table(&columns, rows.collect(), options, out)
-}
-
-fn stays(view: &ReclaimView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let stays = view.stays();
-    writeln!(out)?;
-    let summary = match stays.len() {
-        0 => "Nothing stays that one might expect to go.".to_owned(),
-        number => format!("{}, though one might expect otherwise.", count(number, "object stays", "objects stay")),
-    };
-    lines::write_paragraph(Tone::Strong, &summary, options, out)?;
-    if stays.is_empty() {
+    lines::write_paragraph(Tone::Strong, summary, options, out)?;
+    if items.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
-    let mut columns = vec![Column::name("OBJECT")];
-    columns.extend(options.wide.then_some(Column::text("RULE")));
-    columns.push(Column::prose("WHY"));
-    let rows = stays.iter().map(|stays| {
-        let mut cells = vec![name(view, stays.object)];
-        cells.extend(options.wide.then(|| stays.rule.id().to_owned()));
-        cells.push(stays.why.clone());
-        cells
-    });
-    write_table(&columns, rows.collect(), options, out)
-}
-
-/// Wide output has lines of any length.
-fn write_table(
-    columns: &[Column],
-    rows: Vec<Vec<String>>,
-    options: &TextOptions<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let lines = table::lines(columns, rows, options.width.filter(|_| !options.wide));
+    let lines = table.lines(items, options.width.filter(|_| !options.wide));
     lines.iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::{
     act::Mode,
     document::{Head, ObjectJson},
-    restore::{Archived, Outcome},
+    restore::{Archived, Difference, Lost, Outcome, StillNamed},
 };
 
 use super::RestoreView;
@@ -20,7 +20,7 @@ pub(super) struct RestorationDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     dry_run: Option<&'static str>,
     objects: Vec<RestoredJson<'a>>,
-    lost: Vec<LostJson>,
+    lost: Vec<Lost>,
     summary: SummaryJson,
 }
 
@@ -32,49 +32,27 @@ struct RestoredJson<'a> {
     /// The namespace that it was archived in, if it is restored into another.
     #[serde(skip_serializing_if = "Option::is_none")]
     archived_namespace: Option<&'a str>,
-    outcome: &'static str,
+    outcome: &'a Outcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     current_uid: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     needs: Option<ObjectJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    differences: Vec<DifferenceJson<'a>>,
+    #[serde(skip_serializing_if = "<[Difference]>::is_empty")]
+    differences: &'a [Difference],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unowned: Vec<DetachedJson<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     unfinished: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    still_names: Vec<StillNamesJson<'a>>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct StillNamesJson<'a> {
-    path: &'a str,
-    namespace: &'a str,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct DifferenceJson<'a> {
-    path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    archived: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    live: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[StillNamed]>::is_empty")]
+    still_names: &'a [StillNamed],
 }
 
 #[derive(Clone, Debug, Serialize)]
 struct DetachedJson<'a> {
     reference: &'a serde_json::Value,
     because: &'a str,
-}
-
-#[derive(Clone, Debug, Serialize)]
-struct LostJson {
-    what: &'static str,
-    replacement: &'static str,
-    objects: usize,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -90,7 +68,7 @@ struct SummaryJson {
 
 impl<'a> RestorationDocument<'a> {
     pub(super) fn of(view: &RestoreView<'a>) -> Self {
-        let objects = view.objects().map(|(_, item, restored)| {
+        let objects = view.objects().map(|(item, restored)| {
             let (because, needs, differences) = match &restored.outcome {
                 Outcome::LeftOut(why) => (Some(why.to_string()), None, &[][..]),
                 Outcome::Failed(why) => (Some(why.clone()), None, &[][..]),
@@ -100,33 +78,23 @@ impl<'a> RestorationDocument<'a> {
                     (None, None, &[][..])
                 }
             };
-            let differences = differences.iter();
             let unowned = restored.detached.iter().map(|detached| DetachedJson {
                 reference: &item.archived.references[detached.reference].written,
                 because: &detached.why,
             });
-            let still_names = item.still_named.iter();
-            let still_names = still_names.map(|it| StillNamesJson { path: &it.path, namespace: &it.namespace });
             RestoredJson {
                 object: named(&item.archived),
                 archived_namespace: item.archived.moved_from.as_deref(),
-                outcome: outcome_name(&restored.outcome),
+                outcome: &restored.outcome,
                 current_uid: restored.uid.as_deref(),
                 because,
                 needs,
-                differences: differences
-                    .map(|it| DifferenceJson {
-                        path: &it.path,
-                        archived: it.archived.as_deref(),
-                        live: it.live.as_deref(),
-                    })
-                    .collect(),
+                differences,
                 unowned: unowned.collect(),
                 unfinished: &restored.unfinished,
-                still_names: still_names.collect(),
+                still_names: &item.still_named,
             }
         });
-        let lost = view.lost().into_iter();
         RestorationDocument {
             head: Head::new("Restoration", view.gaps, view.resources.server()),
             dry_run: match view.mode {
@@ -135,7 +103,7 @@ impl<'a> RestorationDocument<'a> {
                 Mode::ClientDryRun => Some("client"),
             },
             objects: objects.collect(),
-            lost: lost.map(|it| LostJson { what: it.what, replacement: it.instead, objects: it.objects }).collect(),
+            lost: view.lost(),
             summary: SummaryJson {
                 created: view.count(|it| matches!(it, Outcome::Created | Outcome::WouldBeCreated)),
                 existing: view.count(|it| matches!(it, Outcome::Same | Outcome::AlreadyBack)),
@@ -145,20 +113,6 @@ impl<'a> RestorationDocument<'a> {
                 unfinished: view.restored.iter().filter(|restored| !restored.unfinished.is_empty()).count(),
             },
         }
-    }
-}
-
-/// The name of an outcome.
-fn outcome_name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::WouldBeCreated => "WouldBeCreated",
-        Outcome::Created => "Created",
-        Outcome::AlreadyBack => "AlreadyRestored",
-        Outcome::Same => "Same",
-        Outcome::Different(_) => "Different",
-        Outcome::LeftOut(_) => "LeftOut",
-        Outcome::Failed(_) => "Failed",
-        Outcome::Blocked(_) => "Blocked",
     }
 }
 

@@ -13,7 +13,8 @@ use crate::{
     act::Mode,
     command_line::ShellCommand,
     model::{Gap, Mapping, Resource, Resources},
-    restore::{Archived, Item, ItemId, Outcome, RestorePlan, Restored, lost},
+    restore::{Archived, Item, Outcome, RestorePlan, Restored, lost},
+    wording::{grouped, thousands},
 };
 
 use super::{
@@ -58,34 +59,28 @@ impl<'a> RestoreView<'a> {
         self.restored.iter().filter(|restored| of(&restored.outcome)).count()
     }
 
-    fn objects(&self) -> impl Iterator<Item = (ItemId, &'a Item, &'a Restored)> + use<'a> {
-        self.plan.items.iter().zip(self.restored).enumerate().map(|(id, (item, restored))| (id, item, restored))
+    fn objects(&self) -> impl Iterator<Item = (&'a Item, &'a Restored)> + use<'a> {
+        self.plan.items.iter().zip(self.restored)
     }
 
     /// What the restored objects have lost for good.
     fn lost(&self) -> Vec<crate::restore::Lost> {
         let created = self
             .objects()
-            .filter(|(_, _, restored)| matches!(restored.outcome, Outcome::Created | Outcome::WouldBeCreated));
-        lost(created.map(|(_, item, _)| &item.archived))
+            .filter(|(_, restored)| matches!(restored.outcome, Outcome::Created | Outcome::WouldBeCreated));
+        lost(created.map(|(item, _)| &item.archived))
     }
 
     /// The number of objects of each kind: `1 Namespace, 3 ConfigMaps`, in the order of the archive.
     fn kinds(&self, objects: impl Iterator<Item = &'a Archived>) -> String {
-        let mut counts: Vec<(&Archived, usize)> = Vec::new();
-        for object in objects {
-            match counts.iter_mut().find(|(first, _)| first.place.is(object.place.group(), &object.place.kind)) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((object, 1)),
-            }
-        }
-        let describe = counts.into_iter().map(|(object, count)| {
-            let place = &object.place;
+        let of_kinds = grouped(objects.map(|object| ((object.place.group(), &object.place.kind), &object.place)));
+        let describe = of_kinds.into_iter().map(|(_, places)| {
+            let (place, count) = (places[0], places.len());
             let named = match self.resources.map(&place.api_version, &place.kind) {
                 Mapping::Served(id) => plural(self.resources.get(id), count),
                 _ => plural(&Resource { kind: place.kind.clone(), ..Resource::default() }, count),
             };
-            format!("{} {named}", crate::wording::thousands(count))
+            format!("{} {named}", thousands(count))
         });
         describe.collect::<Vec<_>>().join(", ")
     }

@@ -15,7 +15,7 @@ use crate::{
         states::Fate,
         style::Tone,
     },
-    restore::{Archived, Difference, Item, ItemId, Outcome, Restored, StillNamed},
+    restore::{Archived, Difference, Item, Outcome, Restored, StillNamed},
     wording::{count, thousands},
 };
 
@@ -46,7 +46,7 @@ impl RestoreView<'_> {
     /// The objects, the worst first. Unless the output is wide, only the first few of a state.
     fn lines(&self, wide: bool) -> Vec<Line> {
         let mut groups: BTreeMap<(usize, String), Vec<(&Archived, State)>> = BTreeMap::new();
-        for (_, item, restored) in self.objects() {
+        for (item, restored) in self.objects() {
             let state = self.state(item, restored);
             // What is left out is folded by its reason.
             let reason = if restored.is_left_out() { state.3.clone() } else { String::new() };
@@ -85,16 +85,16 @@ impl RestoreView<'_> {
     }
 
     fn sections(&self, wide: bool) -> Sections {
-        let of = |line: &dyn Fn(ItemId, &Item, &Restored) -> Option<String>| {
-            let said = self.objects().filter_map(|(id, item, restored)| line(id, item, restored));
+        let of = |line: &dyn Fn(&Item, &Restored) -> Option<String>| {
+            let said = self.objects().filter_map(|(item, restored)| line(item, restored));
             first_of(said.map(Said::Text).collect(), SHOWN, wide)
         };
         let lost = self.lost();
         let lost = lost.iter().map(|lost| format!("{} ({}): {}", lost.what, thousands(lost.objects), lost.instead));
         let mut sections = Sections::default();
         sections.add(Heading::Lost, lost);
-        sections.add(Heading::Note, of(&|_, item, restored| unfinished(item, restored)));
-        sections.add(Heading::Note, of(&|_, item, _| still_names(item)));
+        sections.add(Heading::Note, of(&unfinished));
+        sections.add(Heading::Note, of(&|item, _| still_names(item)));
         let with_all = |restored: &Restored| matches!(&restored.outcome, Outcome::LeftOut(why) if why.with_all());
         let hint = self.restored.iter().any(with_all);
         sections.add(Heading::Note, hint.then_some("--all also restores objects that a controller recreates"));
