@@ -13,6 +13,7 @@ pub mod header;
 mod headline;
 pub mod hold;
 mod lines;
+mod outline;
 pub mod output;
 pub mod picture;
 pub mod plan;

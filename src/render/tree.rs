@@ -13,8 +13,7 @@ use crate::{
     graph::OwnerGraph,
     model::{Object, ObjectId, ResourceId, Snapshot, Symbol},
     tree::{
-        DebugGraph, Direction, Entry, Health, Mark, ReferenceStatus, ResolvedReference, State, StatusOf, Statuses,
-        Tree,
+        DebugGraph, Direction, Entry, Health, Mark, State, StatusOf, Statuses, Tree,
         fold::{self, Row},
         marks,
     },
@@ -23,8 +22,8 @@ use crate::{
 use super::{
     dot,
     escape::visible,
-    guides::Guides,
     lines::{self, Line},
+    outline::{Outline, OutlineRow, Subject},
     output::{Format, Output, TextOptions},
     picture::{Picture, PictureOptions},
     sections::{Heading, Sections},
@@ -96,38 +95,34 @@ pub(crate) fn no_objects(snapshot: &Snapshot) -> &'static str {
     if snapshot.complete() { "No objects." } else { "No objects were read." }
 }
 
-/// The lines of a tree, before they are set.
-pub(super) struct TreeLines {
-    pub rows: Vec<Row>,
-    /// One for each row.
-    pub lines: Vec<Line>,
-    /// The titles of the columns, as wide as these; empty without columns.
-    pub titles: Vec<String>,
-    /// The objects that have no line, because they have neither owners nor dependents.
-    pub lone: Vec<ObjectId>,
-}
-
-impl TreeLines {
-    pub(super) fn of(view: &TreeView<'_>, options: &TextOptions<'_>) -> Self {
-        let TreeView { snapshot, graph, tree, statuses, labels } = *view;
-        let labels = |object: &Object| labels.map_or_else(Vec::new, |labels| labels.cells(snapshot, object));
-        let rows =
-            if options.fold { fold::folded(snapshot, graph, tree, statuses, labels) } else { fold::unfolded(tree) };
-        let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
-        let guides = Guides::of(rows.iter().map(|row| tree.entries[row.entry()].depth));
-        let mut lines: Vec<Line> = rows.iter().zip(guides).map(|(row, guide)| line(view, *row, guide)).collect();
-        let titles = tree_columns::add(view, &rows, options, &mut lines);
-        for (row, line) in rows.iter().zip(&mut lines) {
-            line.fate = fate(view, *row, line);
-        }
-        let lone = lone.iter().filter_map(|row| graph.object(tree.entries[row.entry()].node)).collect();
-        TreeLines { rows, lines, titles, lone }
-    }
+/// The rows of a tree, and the objects that have none, because they have neither owners nor dependents.
+pub(super) fn outline(view: &TreeView<'_>, options: &TextOptions<'_>) -> (Outline, Vec<ObjectId>) {
+    let TreeView { snapshot, graph, tree, statuses, labels } = *view;
+    let labels = |object: &Object| labels.map_or_else(Vec::new, |labels| labels.cells(snapshot, object));
+    let rows = if options.fold { fold::folded(snapshot, graph, tree, statuses, labels) } else { fold::unfolded(tree) };
+    let (lone, rows): (Vec<Row>, Vec<Row>) = rows.into_iter().partition(|row| matches!(row, Row::Lone(_)));
+    let mut lines: Vec<Line> = rows.iter().map(|row| line(view, *row)).collect();
+    let titles = tree_columns::add(view, &rows, options, &mut lines);
+    let row = |(row, line): (Row, Line)| {
+        let entry = &tree.entries[row.entry()];
+        let subject = match (graph.object(entry.node), entry.reference(snapshot)) {
+            (Some(id), _) => Subject::Object(id),
+            (None, Some(reference)) => Subject::Owner(*reference),
+            (None, None) => Subject::Several,
+        };
+        let more = if let Row::More { count, .. } = row { count } else { 0 };
+        let line = Line { fate: fate(view, row, &line), ..line };
+        OutlineRow { depth: entry.depth, subject, points: !entry.showing.here(), more, line }
+    };
+    let rows = rows.into_iter().zip(lines).map(row).collect();
+    (Outline { titles, rows }, lone.iter().filter_map(|row| graph.object(tree.entries[row.entry()].node)).collect())
 }
 
 /// Writes the lines of the tree and the totals.
 pub(super) fn write(view: &TreeView<'_>, options: &TextOptions<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let TreeLines { lines, titles, lone, .. } = TreeLines::of(view, options);
+    let (outline, lone) = outline(view, options);
+    let titles = outline.titles.clone();
+    let lines = outline.lines();
     // Wide output has lines of any length.
     let width = options.width.filter(|_| !options.wide);
     let at = lines::aligned(&lines, width);
@@ -151,7 +146,7 @@ pub(super) fn names(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree) -> Str
     tree.objects(graph).map(|id| format!("{}\n", full_name(snapshot, id))).collect()
 }
 
-fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
+fn line(view: &TreeView<'_>, row: Row) -> Line {
     let TreeView { snapshot, graph, tree, .. } = *view;
     let entry = &tree.entries[row.entry()];
     let object = graph.object(entry.node);
@@ -194,7 +189,7 @@ fn line(view: &TreeView<'_>, row: Row, guide: String) -> Line {
             Line::quiet(&format!("… {count} more {kind}"))
         }
     };
-    Line { guide, remarks: notes, ..line }
+    Line { remarks: notes, ..line }
 }
 
 /// An object that is Terminating waits; a tree doesn't say for whom. Otherwise the worst remark decides.
@@ -202,10 +197,7 @@ fn fate(view: &TreeView<'_>, row: Row, line: &Line) -> Fate {
     let TreeView { snapshot, graph, tree, .. } = *view;
     let entry = &tree.entries[row.entry()];
     let Some(id) = graph.object(entry.node) else {
-        let standing = entry.via.zip(entry.reference(snapshot)).map(|((holder, _), reference)| {
-            ResolvedReference::of(snapshot, graph, snapshot.object(holder), reference).standing
-        });
-        return if standing == Some(ReferenceStatus::Unread) { Fate::Unsure } else { Fate::Missing };
+        return if tree_columns::is_unread(view, entry) { Fate::Unsure } else { Fate::Missing };
     };
     let tones = || line.columns.iter().chain(&line.remarks).filter(|(_, text)| !text.trim().is_empty());
     let says = |wanted: Tone| tones().any(|(tone, _)| *tone == wanted);
@@ -249,11 +241,7 @@ pub(crate) fn name(snapshot: &Snapshot, graph: &OwnerGraph, tree: &Tree, entry: 
             .and_then(|owner| graph.object(owner))
             .map_or(namespace, |owner| snapshot.object(owner).namespace),
     };
-    if namespace.is_empty() || namespace == expected {
-        snapshot.short_name(id)
-    } else {
-        format!("{} -n {}", snapshot.short_name(id), snapshot.text(namespace))
-    }
+    snapshot.located(id, Some(snapshot.text(expected)))
 }
 
 /// How many objects of which kinds there are, in words; empty if there is none.

@@ -86,7 +86,7 @@ fn without_object(view: &TreeView<'_>, entry: &Entry) -> [Cell; 3] {
 }
 
 /// Whether an owner could not be read.
-fn is_unread(view: &TreeView<'_>, entry: &Entry) -> bool {
+pub(super) fn is_unread(view: &TreeView<'_>, entry: &Entry) -> bool {
     let standing = entry.via.zip(entry.reference(view.snapshot)).map(|((holder, _), reference)| {
         ResolvedReference::of(view.snapshot, view.graph, view.snapshot.object(holder), reference).standing
     });

@@ -8,7 +8,7 @@ use crate::{
     render::{
         lines,
         output::TextOptions,
-        plan::{PlanView, because, kept_outside, located, lost},
+        plan::{PlanView, because, kept_outside, lost},
         sections::{Heading, Said, Sections, first_of},
         style::Tone,
         table::{Column, Table},
@@ -63,7 +63,7 @@ fn sections(view: &ApplyView<'_>, options: &TextOptions<'_>) -> Sections {
         let told = outcome.because.as_ref();
         let told = told.map(|cause| because(snapshot, outcome.object, cause, Propagation::Background).message);
         let why = told.map(|why| format!(": {why}")).unwrap_or_default();
-        Said::Text(format!("{} {what}{why}", located(snapshot, outcome.object, Some(view.namespace))))
+        Said::Text(format!("{} {what}{why}", snapshot.located(outcome.object, Some(view.namespace))))
     };
     let plan = PlanView::new(snapshot, view.graph, &apply.plan, &[], Some(view.namespace));
     let mut sections = Sections::default();

@@ -37,7 +37,7 @@ pub(super) fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> 
     }
     for Group { lines, .. } in text::groups(view, usize::MAX) {
         for (object, line) in lines {
-            let told = row_of(&line);
+            let told = row_of(&line, &[]);
             match row_of_uid.get(&object.uid) {
                 Some(row) => {
                     let row = &mut rows[*row];

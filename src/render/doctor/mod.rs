@@ -23,6 +23,7 @@ use crate::{
         output::{Format, Output, TextOptions},
         picture::{Picture, PictureOptions},
         plan::VerdictJson,
+        states::Fate,
         words::full_name,
     },
     wording::count,
@@ -140,10 +141,24 @@ impl DoctorView<'_> {
             let examples = self.examples(&finding.objects).map(|examples| format!(" ({examples})"));
             let about =
                 if subject.is_empty() { subject } else { format!(" {subject}{}", examples.unwrap_or_default()) };
-            let line = format!("{} {}{about}: {}", word(finding.severity), finding.code.name(), finding.message);
+            let line =
+                format!("{} {}{about}: {}", fate_of(finding.severity).text(), finding.code.name(), finding.message);
             format!("{}\n", visible(&line))
         };
         self.diagnosis.findings.iter().map(line).collect()
+    }
+
+    /// `stuck-finalizer: Secret/key -n shop`
+    fn code_and_subject(&self, finding: &Finding) -> String {
+        match self.subject(&finding.objects) {
+            nobody if nobody.is_empty() => finding.code.name().to_owned(),
+            subject => format!("{}: {subject}", finding.code.name()),
+        }
+    }
+
+    /// The first words of a finding, with its severity before them.
+    fn words(&self, finding: &Finding) -> String {
+        format!("{} {}", fate_of(finding.severity).text(), self.code_and_subject(finding))
     }
 
     /// The number of findings: `2 errors, 3 warnings, 1 note`. Empty if there is none.
@@ -183,11 +198,11 @@ fn examined(snapshot: &Snapshot, namespace: Option<&str>) -> (usize, BTreeSet<Re
     (objects, kinds)
 }
 
-/// The first word of a finding.
-pub(super) fn word(severity: Severity) -> &'static str {
+/// How a severity looks; its word is the first of a finding.
+pub(super) fn fate_of(severity: Severity) -> Fate {
     match severity {
-        Severity::Error => "ERROR",
-        Severity::Warning => "WARNING",
-        Severity::Note => "NOTE",
+        Severity::Error => Fate::Error,
+        Severity::Warning => Fate::Warning,
+        Severity::Note => Fate::Note,
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     doctor::{Finding, Remedy},
     graph::OwnerGraph,
-    model::{ObjectId, effects::Severity},
+    model::ObjectId,
     render::{
         picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
         sections::Heading,
@@ -11,7 +11,7 @@ use crate::{
     wording::{count, thousands},
 };
 
-use super::{DoctorView, subjects::NAMED, text::joint, word};
+use super::{DoctorView, fate_of, subjects::NAMED, text::joint};
 
 /// Draws the findings. With `fold`, only the objects that the text names have rows.
 pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Picture {
@@ -22,7 +22,7 @@ pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Pi
         let at = rows.len();
         rows.push(row_of_finding(view, finding));
         let (most, related) = if options.fold { (NAMED, &[][..]) } else { (usize::MAX, finding.related.as_slice()) };
-        let fate = of_severity(finding.severity);
+        let fate = fate_of(finding.severity);
         let mut add = |id: &ObjectId, fate: Fate, word: &str, detail: String, more: usize| {
             let title = match more {
                 0 => format!("{}{}", view.snapshot.short_name(*id), view.place(&[*id])),
@@ -43,18 +43,9 @@ pub(super) fn picture(view: &DoctorView<'_>, options: &PictureOptions<'_>) -> Pi
         (None, Some(namespace)) => format!("namespace {namespace}"),
         (None, None) => "all objects".to_owned(),
     };
-    let (objects, links) = objects.finish();
     let (verdict, sections) = (Some(verdict(view)), view.if_deleted().drawn());
-    let views = vec![View { name: String::new(), verdict, rows, waits: Vec::new(), sections }];
-    Picture {
-        kind: "Diagnosis",
-        title: format!("Diagnosis: {of}"),
-        source: String::new(),
-        objects,
-        links,
-        views,
-        shown: 0,
-    }
+    let view = View { verdict, rows, sections, ..View::default() };
+    Picture::of("Diagnosis", format!("Diagnosis: {of}"), objects, view)
 }
 
 /// The first line of the text: how many findings there are, or what was examined if there is none.
@@ -62,8 +53,8 @@ fn verdict(view: &DoctorView<'_>) -> Verdict {
     let worst = view.diagnosis.findings.iter().map(|finding| finding.severity).min();
     match worst {
         Some(worst) => {
-            let (fate, word) = (of_severity(worst), word(worst).to_owned());
-            Verdict { fate, word, sentence: format!("{}.", view.counts()) }
+            let fate = fate_of(worst);
+            Verdict { fate, word: fate.text().to_owned(), sentence: format!("{}.", view.counts()) }
         }
         None => {
             let unknown = view.snapshot.is_empty();
@@ -76,16 +67,13 @@ fn verdict(view: &DoctorView<'_>) -> Verdict {
 }
 
 fn row_of_finding(view: &DoctorView<'_>, finding: &Finding) -> Row {
-    let about = match view.subject(&finding.objects) {
-        nobody if nobody.is_empty() => nobody,
-        subject => format!(": {subject}"),
-    };
+    let fate = fate_of(finding.severity);
     Row {
-        word: word(finding.severity).to_owned(),
+        word: fate.text().to_owned(),
         detail: finding.message.clone(),
         story: story(finding),
         commands: finding.remedies.iter().flat_map(commands).collect(),
-        ..Row::new(format!("{}{about}", finding.code.name()), of_severity(finding.severity))
+        ..Row::new(view.code_and_subject(finding), fate)
     }
 }
 
@@ -103,13 +91,4 @@ fn story(finding: &Finding) -> Vec<Section> {
 /// The commands of a remedy, one per line.
 pub(in crate::render) fn commands(remedy: &Remedy) -> impl Iterator<Item = String> {
     remedy.commands.iter().map(ToString::to_string)
-}
-
-/// How a severity is drawn.
-fn of_severity(severity: Severity) -> Fate {
-    match severity {
-        Severity::Error => Fate::Error,
-        Severity::Warning => Fate::Warning,
-        Severity::Note => Fate::Note,
-    }
 }

@@ -9,7 +9,7 @@ use crate::{
     wording::count,
 };
 
-use super::{DoctorView, text::joint, word};
+use super::{DoctorView, text::joint};
 
 /// The width of comments in columns, including [`SIGN`].
 const WIDTH: usize = 80;
@@ -58,11 +58,7 @@ impl DoctorView<'_> {
 
     fn add(&self, finding: &Finding, script: &mut Script) {
         script.text.push('\n');
-        let subject = match self.subject(&finding.objects) {
-            nobody if nobody.is_empty() => nobody,
-            subject => format!(": {subject}"),
-        };
-        script.comment(&format!("{} {}{subject}", word(finding.severity), finding.code.name()));
+        script.comment(&self.words(finding));
         script.said("", &finding.message);
         script.said("Then: ", &finding.consequence);
         if finding.code == Code::DeletionInProgress {

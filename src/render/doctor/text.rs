@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     command_line::ShellCommand,
     doctor::{Finding, Probed, Remedy},
-    model::{Origin, effects::Severity, gaps::each_once},
+    model::{Origin, gaps::each_once},
     render::{
         escape::visible,
         lines::{self, Run},
@@ -19,7 +19,7 @@ use crate::{
     wording::{count, some_of, thousands},
 };
 
-use super::{DoctorView, IfDeleted, all_remedies, examined, looked_at, subjects::listed, word};
+use super::{DoctorView, IfDeleted, all_remedies, examined, fate_of, looked_at, subjects::listed};
 
 /// A longer command, in bytes, is printed in the script only.
 const LONGEST: usize = 4_000;
@@ -120,11 +120,7 @@ impl DoctorView<'_> {
 
     /// The first line of a finding.
     pub fn title(&self, finding: &Finding) -> String {
-        let subject = match self.subject(&finding.objects) {
-            nobody if nobody.is_empty() => nobody,
-            subject => format!(": {subject}"),
-        };
-        visible(&format!("{} {}{subject}", word(finding.severity), finding.code.name())).into_owned()
+        visible(&self.words(finding)).into_owned()
     }
 
     fn write_one<'f>(
@@ -134,12 +130,8 @@ impl DoctorView<'_> {
         told: &mut Told<'f>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let tone = match finding.severity {
-            Severity::Error => Tone::Error,
-            Severity::Warning => Tone::Warning,
-            Severity::Note => Tone::Quiet,
-        };
-        let word = format!("{FINDING} {}", word(finding.severity));
+        let fate = fate_of(finding.severity);
+        let (tone, word) = (fate.tone(), format!("{FINDING} {}", fate.text()));
         let title = self.title(finding);
         let rest = title.split_once(' ').map_or("", |(_, rest)| rest);
         let examples = self.examples(&finding.objects).filter(|_| !options.wide);

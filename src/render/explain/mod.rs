@@ -14,12 +14,10 @@ use crate::{
     doctor::Explanation,
     document::{Head, Named},
     graph::OwnerGraph,
-    model::{Gap, ObjectId, Reference, Snapshot},
+    model::{Gap, ObjectId, Snapshot},
     render::{
-        lines::Line,
         output::{Output, TextOptions},
         picture::{Picture, PictureOptions},
-        plan::located,
     },
     wording::some_of,
 };
@@ -64,23 +62,6 @@ impl Output for ExplainView<'_> {
     }
 }
 
-/// A line of a tree of owners or blockers.
-struct TreeLine {
-    depth: u32,
-    subject: Subject,
-    /// It only says where another line is.
-    points: bool,
-    line: Line,
-}
-
-/// What a line is about.
-enum Subject {
-    Object(ObjectId),
-    /// The owner that a reference names; it need not exist.
-    Owner(Reference),
-    Several,
-}
-
 impl ExplainView<'_> {
     /// What could not be read, and may hide dependents of an object that the collector is about to let go.
     pub fn gaps(&self) -> Vec<Gap> {
@@ -91,7 +72,7 @@ impl ExplainView<'_> {
 
     /// `Kind/name`, with the namespace if it is not the one in view.
     fn name(&self, object: ObjectId) -> String {
-        located(self.snapshot, object, self.namespace)
+        self.snapshot.located(object, self.namespace)
     }
 
     /// The first few names, and how many more there are.

@@ -3,13 +3,13 @@
 use crate::{
     render::{
         doctor::commands,
-        picture::{Fate, Levels, Objects, Picture, PictureOptions, Row, Section, Verdict, View, row_of},
-        plan::located,
+        outline::Outline,
+        picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View},
     },
     wording::count,
 };
 
-use super::{ExplainView, Subject, TreeLine, sections, text, words};
+use super::{ExplainView, sections, text, words};
 
 /// Draws the explanations. With `fold`, only so many blockers and owners have rows as the text has lines.
 pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> Picture {
@@ -32,25 +32,16 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
         });
         let of = |section: Section| Section { label: format!("{name}: {}", section.label), ..section };
         all_sections.extend(sections.into_iter().map(|section| if several { of(section) } else { section }));
-        let mut tree = |heading: &str, lines: Vec<TreeLine>| {
+        let mut tree = |heading: &str, outline: Outline| {
             let top = rows.len();
             rows.push(Row { parent: Some(at), ..Row::new(heading, Fate::Untouched) });
-            let mut levels = Levels::default();
-            for TreeLine { depth, subject, points, line } in lines {
-                let object = match subject {
-                    Subject::Object(id) => Some(objects.add(id)),
-                    Subject::Owner(reference) => objects.add_owner(&reference),
-                    Subject::Several => None,
-                };
-                let parent = levels.parent(rows.len(), depth).or(Some(top));
-                rows.push(Row { object, parent, points, ..row_of(&line) });
-            }
+            outline.draw(&mut objects, Some(top), &mut rows);
         };
         if text::tells_waits(explanation) {
-            tree(text::WAITS_FOR, text::waiting_lines(view, explanation, !options.fold));
+            tree(text::WAITS_FOR, text::waiting(view, explanation, !options.fold));
         }
         if !explanation.references.is_empty() {
-            tree(text::OWNED_BY, text::owner_lines(view, explanation, !options.fold));
+            tree(text::OWNED_BY, text::owners(view, explanation, !options.fold));
         }
     }
     let verdict = match view.explanations {
@@ -61,17 +52,9 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
         _ => None,
     };
     let title = match view.explanations {
-        [one] => located(view.snapshot, one.object, None),
+        [one] => view.snapshot.located(one.object, None),
         many => count(many.len(), "target", "targets"),
     };
-    let (objects, links) = objects.finish();
-    Picture {
-        kind: "Explanation",
-        title: format!("Explanation: {title}"),
-        source: String::new(),
-        objects,
-        links,
-        views: vec![View { name: String::new(), verdict, rows, waits: Vec::new(), sections: all_sections }],
-        shown: 0,
-    }
+    let drawn = View { verdict, rows, sections: all_sections, ..View::default() };
+    Picture::of("Explanation", format!("Explanation: {title}"), objects, drawn)
 }

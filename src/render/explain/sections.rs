@@ -10,7 +10,7 @@ use crate::{
     model::{ObjectId, Rule, Symbol, facts::Condition},
     plan::Uncertainty,
     render::{
-        doctor::{Told, cures, word},
+        doctor::{Told, cures, fate_of},
         sections::{Heading, Said, Sections},
         states::FINDING,
         words::kinds_of,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 use super::{
-    ExplainView, TreeLine, text,
+    ExplainView, text,
     words::{self, Removed, because_of, is_idle, is_later, removed},
 };
 
@@ -38,13 +38,12 @@ pub(super) fn sections(view: &ExplainView<'_>, explanation: &Explanation, wide: 
     for (heading, said) in &verdict.rest {
         sections.add(*heading, [said.as_str()]);
     }
-    let lines = |tree: Vec<TreeLine>| tree.into_iter().map(|line| line.line).collect();
     if text::tells_waits(explanation) {
-        let waits = lines(text::waiting_lines(view, explanation, wide));
+        let waits = text::waiting(view, explanation, wide).lines();
         sections.add(Heading::Why, [Said::Lines(format!("{}:", text::WAITS_FOR), waits)]);
     }
     if !explanation.references.is_empty() {
-        let owners = lines(text::owner_lines(view, explanation, wide));
+        let owners = text::owners(view, explanation, wide).lines();
         sections.add(Heading::Why, [Said::Lines(format!("{}:", text::OWNED_BY), owners)]);
     }
     sections.add(Heading::Why, finalizers(view, explanation));
@@ -273,7 +272,7 @@ fn finding_told(view: &ExplainView<'_>, explanation: &Explanation, finding: &Fin
         (true, some) => format!(" (and {some} more)"),
         (false, _) => format!(" ({})", view.names(&others, 1)),
     };
-    let (word, code) = (word(finding.severity), finding.code.name());
+    let (word, code) = (fate_of(finding.severity).text(), finding.code.name());
     format!("{FINDING} {word} {code}{whose}: {} {}", finding.message, finding.consequence).trim_end().to_owned()
 }
 

@@ -11,8 +11,8 @@ use crate::{
     },
     model::{ObjectId, Reference},
     render::{
-        guides::Guides,
         lines::{self, Line},
+        outline::{Outline, OutlineRow, Subject},
         output::TextOptions,
         style::Tone,
     },
@@ -22,7 +22,7 @@ use crate::{
 };
 
 use super::{
-    ExplainView, Subject, TreeLine, sections,
+    ExplainView, sections,
     words::{self, Verdict},
 };
 
@@ -68,41 +68,31 @@ pub(super) fn tells_waits(explanation: &Explanation) -> bool {
     explanation.waits.len() > 1 || takes_time
 }
 
-/// The lines of what an object waits for.
-pub(super) fn waiting_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<TreeLine> {
+/// What an object waits for.
+pub(super) fn waiting(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Outline {
     let causes = explanation.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
-    let rows = folded(&explanation.waits, wide);
-    let guides = Guides::of(rows.iter().map(|row| row.depth()));
-    let line = |(row, guide): (&Row<'_>, String)| {
-        let (subject, line) = match row {
-            Row::More(_, more) => (Subject::Several, Line::quiet(&format!("… {} more", thousands(*more)))),
-            Row::Line(waiting) => {
-                let (fate, word) = words::waiting(view.snapshot, waiting);
-                let line = Line::new(&view.name(waiting.object)).becomes(fate, fate.column_of(word));
-                let remarks = remarks(view, explanation.object, &causes, waiting);
-                (Subject::Object(waiting.object), line.remarked(Tone::Plain, remarks))
-            }
-        };
-        let points = matches!(row, Row::Line(waiting) if waiting.above);
-        TreeLine { depth: row.depth(), subject, points, line: Line { guide, ..line } }
+    let row = |row: Row<'_>| match row {
+        Row::More(depth, more) => {
+            let line = Line::quiet(&format!("… {} more", thousands(more)));
+            OutlineRow { depth, subject: Subject::Several, points: false, more: 0, line }
+        }
+        Row::Line(waiting) => {
+            let (fate, word) = words::waiting(view.snapshot, waiting);
+            let line = Line::new(&view.name(waiting.object)).becomes(fate, fate.column_of(word));
+            let line = line.remarked(Tone::Plain, remarks(view, explanation.object, &causes, waiting));
+            let subject = Subject::Object(waiting.object);
+            OutlineRow { depth: waiting.depth, subject, points: waiting.above, more: 0, line }
+        }
     };
-    rows.iter().zip(guides).map(line).collect()
+    let rows = folded(&explanation.waits, wide).into_iter().map(row).collect();
+    Outline { rows, ..Outline::default() }
 }
 
 /// A line, or the number of omitted lines.
 enum Row<'a> {
     Line(&'a Waiting),
     More(u32, usize),
-}
-
-impl Row<'_> {
-    fn depth(&self) -> u32 {
-        match self {
-            Row::Line(waiting) => waiting.depth,
-            Row::More(depth, _) => *depth,
-        }
-    }
 }
 
 /// The lines to show. Unless the output is wide, each line has only the first few below it, and depth is limited. Lines
@@ -198,18 +188,16 @@ struct OwnerRow<'a> {
     cut: bool,
 }
 
-/// The lines of an object's owners, as a tree that grows upwards: its own references, and below each the owners of that
-/// owner.
-pub(super) fn owner_lines(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Vec<TreeLine> {
-    let rows = owner_rows(view, explanation, wide);
-    let guides = Guides::of(rows.iter().map(|row| row.depth));
-    let line = |(row, guide): (&OwnerRow<'_>, String)| TreeLine {
+/// An object's owners, as a tree that grows upwards: its own references, and below each the owners of that owner.
+pub(super) fn owners(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Outline {
+    let row = |row: &OwnerRow<'_>| OutlineRow {
         depth: row.depth,
         subject: Subject::Owner(*row.reference),
         points: row.above,
-        line: owner_line(view, explanation.object, row, guide, wide),
+        more: 0,
+        line: owner_line(view, explanation.object, row, wide),
     };
-    rows.iter().zip(guides).map(line).collect()
+    Outline { rows: owner_rows(view, explanation, wide).iter().map(row).collect(), ..Outline::default() }
 }
 
 fn owner_rows<'a>(view: &ExplainView<'a>, explanation: &'a Explanation, wide: bool) -> Vec<OwnerRow<'a>> {
@@ -234,7 +222,7 @@ fn owner_rows<'a>(view: &ExplainView<'a>, explanation: &'a Explanation, wide: bo
     rows
 }
 
-fn owner_line(view: &ExplainView<'_>, object: ObjectId, row: &OwnerRow<'_>, guide: String, wide: bool) -> Line {
+fn owner_line(view: &ExplainView<'_>, object: ObjectId, row: &OwnerRow<'_>, wide: bool) -> Line {
     let text = |symbol| view.snapshot.text(symbol);
     let (word, tone, fate) = words::standing(row.link.standing);
     let owner = row.link.found.filter(|_| row.link.standing.valid());
@@ -262,8 +250,7 @@ fn owner_line(view: &ExplainView<'_>, object: ObjectId, row: &OwnerRow<'_>, guid
     if row.cut {
         remarks.push("has more owners: see kubectl gc tree --owners".to_owned());
     }
-    let line = Line::new(&name).becomes(fate, (tone, word.to_owned())).remarked(Tone::Plain, remarks);
-    Line { guide, ..line }
+    Line::new(&name).becomes(fate, (tone, word.to_owned())).remarked(Tone::Plain, remarks)
 }
 
 fn blocks(story: &ReferenceStory) -> Option<&'static str> {

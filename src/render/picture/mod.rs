@@ -189,6 +189,12 @@ pub fn written(picture: &Picture, format: Format, text: &str) -> String {
 }
 
 impl Picture {
+    /// A picture with one view of these objects.
+    pub(in crate::render) fn of(kind: &'static str, title: String, objects: Objects<'_>, view: View) -> Self {
+        let (objects, links) = objects.finish();
+        Picture { kind, title, objects, links, views: vec![view], ..Picture::default() }
+    }
+
     /// The same with all texts escaped that would hide something, or change what stands beside them.
     #[must_use]
     pub fn made_visible(mut self) -> Self {
@@ -255,17 +261,33 @@ impl Levels {
     }
 }
 
-/// The row that says the same as a line: its first column is the word, unless it has several.
-pub(in crate::render) fn row_of(line: &Line) -> Row {
+/// The row that says the same as a line. Without titles, its first column is the word, unless it has several.
+pub(in crate::render) fn row_of(line: &Line, titles: &[String]) -> Row {
     let (word, columns) = match line.columns.as_slice() {
-        [(_, word)] => (word_in(word).to_owned(), &[][..]),
-        columns => (String::new(), columns),
+        columns if !titles.is_empty() => titled(titles, columns),
+        [(_, word)] => (word_in(word).to_owned(), String::new()),
+        columns => {
+            let columns = columns.iter().map(|(_, text)| text.trim()).filter(|text| !text.is_empty());
+            (String::new(), columns.collect::<Vec<_>>().join(" "))
+        }
     };
-    let columns = columns.iter().map(|(_, text)| text.trim()).filter(|text| !text.is_empty());
-    let columns = columns.collect::<Vec<_>>().join(" ");
-    let details: Vec<String> =
-        [columns, remarks_of(&line.remarks)].into_iter().filter(|text| !text.is_empty()).collect();
+    let details = [columns, remarks_of(&line.remarks)];
+    let details: Vec<&str> = details.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     Row { word, detail: details.join("; "), ..Row::new(line.name.clone(), line.fate) }
+}
+
+/// What columns with these titles say: the STATUS, and everything else.
+fn titled(titles: &[String], columns: &[(Tone, String)]) -> (String, String) {
+    let (mut status, mut rest) = (String::new(), Vec::new());
+    for (title, (_, cell)) in titles.iter().zip(columns) {
+        match (title.trim(), cell.trim()) {
+            (_, "" | "-") => {}
+            ("STATUS", cell) => cell.clone_into(&mut status),
+            ("READY" | "AGE", cell) => rest.push(cell.to_owned()),
+            (title, cell) => rest.push(format!("{title} {cell}")),
+        }
+    }
+    (status, rest.join("  "))
 }
 
 /// The remarks of a line, as one text.

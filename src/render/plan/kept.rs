@@ -16,7 +16,6 @@ use super::{
     NAMED, PlanView,
     because::{because, owners_named},
     document::objects,
-    located,
 };
 
 /// One kept object.
@@ -118,7 +117,7 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
             format!("it is not deleted because of its owners, but because {reason}")
         }
     };
-    format!("--keep: {} can't be kept: {why}", located(snapshot, object, None))
+    format!("--keep: {} can't be kept: {why}", snapshot.located(object, None))
 }
 
 /// The claims of a deleted StatefulSet in JSON.

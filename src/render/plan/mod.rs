@@ -194,7 +194,7 @@ impl<'a> PlanView<'a> {
 impl PlanView<'_> {
     /// `Kind/name`, with the namespace unless it is the one in view.
     fn name(&self, object: ObjectId) -> String {
-        located(self.snapshot, object, self.namespace)
+        self.snapshot.located(object, self.namespace)
     }
 
     /// The same on or below the line of the object `above`: without the namespace if that is its own.
@@ -205,7 +205,7 @@ impl PlanView<'_> {
             "" => self.namespace,
             namespace => Some(namespace),
         };
-        located(self.snapshot, object, expected)
+        self.snapshot.located(object, expected)
     }
 
     /// The first few of these objects.
@@ -222,12 +222,6 @@ impl PlanView<'_> {
     fn by_some_kinds(&self, objects: impl Iterator<Item = ObjectId>) -> String {
         kinds_of(self.snapshot, count_kinds(self.snapshot, objects), NAMED_KINDS)
     }
-}
-
-/// `Kind/name`, with its namespace unless that is the expected one.
-pub(crate) fn located(snapshot: &Snapshot, object: ObjectId, expected: Option<&str>) -> String {
-    let (namespace, short) = (snapshot.namespace(object), snapshot.short_name(object));
-    if namespace.is_empty() || expected == Some(namespace) { short } else { format!("{short} -n {namespace}") }
 }
 
 impl Output for PlanView<'_> {

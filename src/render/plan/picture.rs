@@ -11,8 +11,7 @@ use crate::{
 };
 
 use super::{
-    BlastRadius, PlanView, effects::describe_reaction, located, remarks::held_by, rows::rows, sections::sections,
-    verdict,
+    BlastRadius, PlanView, effects::describe_reaction, remarks::held_by, rows::rows, sections::sections, verdict,
 };
 
 /// At most this many objects that one waits for are named.
@@ -32,7 +31,7 @@ pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Pict
     let of = if views.len() > 1 { String::new() } else { format!(", {}", policy(view)) };
     let (kind, title) = match view.plan.request.targets.as_slice() {
         _ if is_sweep => ("Sweep", "Sweep".to_owned()),
-        [one] => ("Plan", format!("Plan: delete {}{of}", located(view.snapshot, *one, None))),
+        [one] => ("Plan", format!("Plan: delete {}{of}", view.snapshot.located(*one, None))),
         many => ("Plan", format!("Plan: delete {} targets{of}", many.len())),
     };
     let (objects, links) = objects.finish();
@@ -43,12 +42,10 @@ pub(super) fn of_plan(view: &PlanView<'_>, options: &PictureOptions<'_>) -> Pict
 pub(super) fn of_radius(radius: &BlastRadius<'_>, options: &PictureOptions<'_>) -> Picture {
     let graph = OwnerGraph::new(radius.snapshot);
     let mut objects = Objects::new(radius.snapshot, &graph, options.commands);
-    let draw = |row: &Radius| PictureRow { object: Some(objects.add(row.object)), ..row_of(&radius.line(row)) };
+    let draw = |row: &Radius| PictureRow { object: Some(objects.add(row.object)), ..row_of(&radius.line(row), &[]) };
     let rows = radius.rows.iter().map(draw).collect();
     let sections = section(Heading::Note, radius.left_out().into_iter().collect()).into_iter().collect();
-    let views = vec![View { rows, sections, ..View::default() }];
-    let (objects, links) = objects.finish();
-    Picture { kind: "BlastRadius", title: radius.title(), objects, links, views, ..Picture::default() }
+    Picture::of("BlastRadius", radius.title(), objects, View { rows, sections, ..View::default() })
 }
 
 fn drawn(view: &PlanView<'_>, name: String, fold: bool, objects: &mut Objects<'_>) -> View {

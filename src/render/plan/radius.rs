@@ -19,7 +19,7 @@ use crate::{
 };
 use serde::Serialize;
 
-use super::{located, picture, sections::in_short};
+use super::{picture, sections::in_short};
 
 /// What is said if there are no roots.
 const NOTHING: &str = "There is nothing to delete.";
@@ -106,7 +106,7 @@ impl<'a> BlastRadius<'a> {
     /// The line of a root.
     pub(super) fn line(&self, row: &Radius) -> Line {
         let tone = if row.summary.stuck > 0 { Tone::Error } else { Tone::Plain };
-        let name = located(self.snapshot, row.object, self.namespace);
+        let name = self.snapshot.located(row.object, self.namespace);
         let mut line = Line::new(&name).becomes(picture::of_result(row.verdict), state(row.verdict));
         line.remark(tone, &in_short(row.summary));
         if let Some(obstacle) = row.obstacle {

@@ -9,7 +9,6 @@ use crate::{
     render::{
         lines,
         output::TextOptions,
-        plan::located,
         sections::{Heading, Sections},
         style::Tone,
         table::{Column, Table},
@@ -123,7 +122,7 @@ fn write_table<T>(
 
 /// `Kind/name -n NAMESPACE`; without the namespace if only one is in view.
 fn name(view: &ReclaimView<'_>, id: ObjectId) -> String {
-    located(view.snapshot, id, view.namespace)
+    view.snapshot.located(id, view.namespace)
 }
 
 /// `at once`, `in 12m`, `within 20s`, `in 3h to 4h`.
