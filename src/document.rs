@@ -21,7 +21,7 @@ pub struct Head {
     pub complete: bool,
     pub gaps: Vec<Gap>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub server: Option<ServerJson>,
+    pub server: Option<ServerVersion>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<ReadJson>,
 }
@@ -30,38 +30,17 @@ pub struct Head {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadJson {
-    pub from: SourceJson,
+    /// Of a snapshot file, the cluster.
+    pub from: Origin,
     /// The time of the data; absent if nothing tells it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     pub program: &'static str,
 }
 
-/// Where data comes from: a cluster, or files. Of a snapshot file, it is the cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase", untagged)]
-pub enum SourceJson {
-    Cluster {
-        /// The context of the kubeconfig; absent inside a pod.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        context: Option<String>,
-        server: String,
-    },
-    Files {
-        files: Vec<String>,
-    },
-}
-
 impl ReadJson {
     fn of(snapshot: &Snapshot) -> Self {
-        let from = match &snapshot.origin {
-            Origin::Cluster { context, server } => SourceJson::Cluster {
-                context: Some(context.clone()).filter(|context| !context.is_empty()),
-                server: server.clone(),
-            },
-            Origin::Dump { paths } => SourceJson::Files { files: paths.clone() },
-        };
-        ReadJson { from, at: snapshot.time().map(rfc3339), program: env!("CARGO_PKG_VERSION") }
+        ReadJson { from: snapshot.origin.clone(), at: snapshot.time().map(rfc3339), program: env!("CARGO_PKG_VERSION") }
     }
 }
 
@@ -75,21 +54,6 @@ pub(crate) fn as_rfc3339<S: Serializer>(seconds: &i64, serializer: S) -> Result<
     serializer.serialize_str(&rfc3339(*seconds))
 }
 
-/// The version of the server.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerJson {
-    pub version: String,
-    /// Whether the tests run this minor version: if not, predictions may differ.
-    pub tested: bool,
-}
-
-impl ServerJson {
-    pub fn of(version: &ServerVersion) -> Self {
-        ServerJson { version: version.as_str().to_owned(), tested: version.is_tested() }
-    }
-}
-
 impl Head {
     /// The head of a document of this kind about what was read.
     pub fn of(kind: &'static str, gaps: &[Gap], snapshot: &Snapshot) -> Self {
@@ -99,7 +63,7 @@ impl Head {
     /// The head of a document of this kind.
     pub fn new(kind: &'static str, gaps: &[Gap], server: Option<&ServerVersion>) -> Self {
         let (complete, gaps) = (gaps.is_empty(), each_once(gaps));
-        Head { api_version: API_VERSION, kind, complete, gaps, server: server.map(ServerJson::of), read: None }
+        Head { api_version: API_VERSION, kind, complete, gaps, server: server.cloned(), read: None }
     }
 }
 

@@ -289,11 +289,8 @@ fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn]) ->
     let commands = case.commands();
     let waits = |turn: &&Turn| turn.write == Write::Finalizer || turn.waiting.is_some();
     let waiting = sorted(turns.iter().filter(waits).map(|turn| turn.waiting.unwrap_or(turn.object)));
-    let foreground: Vec<ObjectId> = waiting
-        .iter()
-        .copied()
-        .filter(|id| !case.snapshot().object(*id).finalizers.contains(&Symbol::ORPHAN))
-        .collect();
+    let orphans = |id: &ObjectId| case.snapshot().object(*id).finalizers.contains(&Symbol::ORPHAN);
+    let (orphaning, foreground): (Vec<ObjectId>, Vec<ObjectId>) = waiting.into_iter().partition(orphans);
     let mut dangling: Vec<ObjectId> = turns
         .iter()
         .filter(|turn| turn.write == Write::Delete && turn.waiting.is_none())
@@ -317,7 +314,6 @@ fn remedies(case: &Case<'_>, wanted: &mut Needs, works: bool, turns: &[Turn]) ->
             commands.delete(&foreground, "background", &[]),
         ));
     }
-    let orphaning: Vec<ObjectId> = waiting.iter().copied().filter(|id| foreground.binary_search(id).is_err()).collect();
     if !orphaning.is_empty() {
         let free = orphaning.iter().filter_map(|owner| free_dependents(case, *owner));
         remedies

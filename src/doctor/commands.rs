@@ -46,13 +46,18 @@ impl Commands<'_> {
             .in_namespace(self.snapshot.text(object.namespace))
     }
 
-    /// Whether a command names this object.
-    pub(super) fn names(self, command: &ShellCommand, id: ObjectId) -> bool {
+    /// `deployments.apps/web`
+    pub(super) fn word(self, id: ObjectId) -> Option<String> {
         let object = self.snapshot.object(id);
         let resource = self.snapshot.resources.get(object.resource);
-        let namespace = self.snapshot.text(object.namespace);
-        let word = object_word(&resource.plural, &resource.group, self.snapshot.text(object.name));
-        word.is_some_and(|word| command.has_word(&word)) && (namespace.is_empty() || command.has_word(namespace))
+        object_word(&resource.plural, &resource.group, self.snapshot.text(object.name))
+    }
+
+    /// Whether a command names this object.
+    pub(super) fn names(self, command: &ShellCommand, id: ObjectId) -> bool {
+        let namespace = self.snapshot.text(self.snapshot.object(id).namespace);
+        self.word(id).is_some_and(|word| command.has_word(&word))
+            && (namespace.is_empty() || command.has_word(namespace))
     }
 
     /// Shows an object.
@@ -142,10 +147,8 @@ impl Commands<'_> {
             by_place.entry((object.resource, object.namespace)).or_default().push(*id);
         }
         let mut commands = Vec::new();
-        for ((resource, namespace), ids) in by_place {
-            let resource = self.snapshot.resources.get(resource);
-            let name = |id: &ObjectId| self.snapshot.text(self.snapshot.object(*id).name);
-            let words = ids.iter().filter_map(|id| object_word(&resource.plural, &resource.group, name(id)));
+        for ((_, namespace), ids) in by_place {
+            let words = ids.iter().filter_map(|id| self.word(*id));
             // kubectl splits the first of several arguments at commas.
             let (together, alone): (Vec<String>, Vec<String>) = words.partition(|word| !word.contains(','));
             let batches = in_batches(together, |word| word.len() + 1).chain(alone.into_iter().map(|word| vec![word]));

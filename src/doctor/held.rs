@@ -1,7 +1,7 @@
 //! Deletes that wait (`delete --hold`), and what is left of them.
 
 use crate::{
-    command_line::{ShellCommand, object_word},
+    command_line::ShellCommand,
     hold::{HOLD, Held, LABEL, UNCANCELLED},
     model::{Object, ObjectId, Snapshot, Symbol},
     wording::{age, count},
@@ -131,9 +131,7 @@ fn about(
 /// A command of this plugin about an object.
 fn plugin(case: &Case<'_>, verb: &'static str, id: ObjectId, flags: &[&str]) -> Option<ShellCommand> {
     let snapshot = case.snapshot();
-    let object = snapshot.object(id);
-    let resource = snapshot.resources.get(object.resource);
-    let word = object_word(&resource.plural, &resource.group, snapshot.text(object.name))?;
-    let command = case.kubectl.plugin(verb).arg(word).in_namespace(snapshot.text(object.namespace))?;
+    let namespace = snapshot.text(snapshot.object(id).namespace);
+    let command = case.kubectl.plugin(verb).arg(case.commands().word(id)?).in_namespace(namespace)?;
     Some(command.args(flags.iter().copied()))
 }

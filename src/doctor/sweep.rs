@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    command_line::{ShellCommand, object_word},
+    command_line::ShellCommand,
     model::{ObjectId, Symbol},
     simulate::{Needs, ProjectedOutcome},
     wording::count,
@@ -89,8 +89,7 @@ fn commands(case: &Case<'_>, objects: &[ObjectId]) -> Vec<ShellCommand> {
     let mut by_namespace: BTreeMap<(bool, Symbol), Vec<String>> = BTreeMap::new();
     for id in objects.iter().rev() {
         let object = snapshot.object(*id);
-        let resource = snapshot.resources.get(object.resource);
-        let Some(word) = object_word(&resource.plural, &resource.group, snapshot.text(object.name)) else { continue };
+        let Some(word) = case.commands().word(*id) else { continue };
         by_namespace.entry((object.namespace.is_empty(), object.namespace)).or_default().push(word);
     }
     let batches = by_namespace

@@ -2,6 +2,8 @@
 
 use std::{cmp::Ordering, ops::RangeInclusive};
 
+use serde::{Serialize, Serializer, ser::SerializeStruct as _};
+
 /// The minor versions of Kubernetes 1 that the tests run; `docs/versions.md` says what they ran.
 pub const TESTED: RangeInclusive<u32> = 33..=36;
 
@@ -14,6 +16,15 @@ pub struct ServerVersion {
     text: String,
     major: u32,
     minor: u32,
+}
+
+impl Serialize for ServerVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("ServerVersion", 2)?;
+        fields.serialize_field("version", self.as_str())?;
+        fields.serialize_field("tested", &self.is_tested())?;
+        fields.end()
+    }
 }
 
 impl ServerVersion {

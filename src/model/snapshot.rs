@@ -13,6 +13,7 @@ mod update_tests;
 use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
 use smallvec::SmallVec;
 
 use self::index::Index;
@@ -29,11 +30,13 @@ use super::{
 };
 
 /// The source of a snapshot, printed in the first line of every output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Origin {
     /// A live cluster.
     Cluster {
         /// The kubeconfig context; empty inside a pod.
+        #[serde(skip_serializing_if = "String::is_empty")]
         context: String,
         /// `host:port` of the API server.
         server: String,
@@ -41,6 +44,7 @@ pub enum Origin {
     /// Files, folders or standard input, as given on the command line.
     Dump {
         /// The values of `--from`.
+        #[serde(rename = "files")]
         paths: Vec<String>,
     },
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{
     document::as_rfc3339,
@@ -136,9 +136,14 @@ pub enum End {
 }
 
 /// An object that the cluster removes by itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Removal {
     pub object: ObjectId,
+    pub certain: bool,
+    /// Why it may stay after all; `None` if one reason is certain.
+    #[serde(rename = "uncertainBecause", skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
     /// At least one; the first comes first.
     pub reasons: Vec<Reason>,
     /// What keeps it in Terminating then.
@@ -150,30 +155,14 @@ pub struct Removal {
     /// What a finalizer holds of what goes with it: it stays Terminating, and in the foreground its owner waits for it.
     pub held_dependents: Vec<ObjectId>,
     pub end: End,
-    /// The storage that its volumes have, in bytes.
-    pub bytes: u64,
+    /// What its end frees, itself included.
+    pub frees: Freed,
 }
 
 impl Removal {
     /// The reason that comes first.
     pub fn reason(&self) -> &Reason {
         &self.reasons[0]
-    }
-
-    /// How many objects go, itself included.
-    pub fn freed(&self) -> usize {
-        self.takes.len() - self.held_dependents.len() + usize::from(self.end == End::Gone)
-    }
-
-    /// Why it may stay after all; `None` if one reason is certain.
-    pub fn doubt(&self) -> Option<&str> {
-        let doubts: Option<Vec<&str>> = self.reasons.iter().map(|reason| reason.doubt.as_deref()).collect();
-        doubts.and_then(|doubts| doubts.first().copied())
-    }
-
-    /// What its end frees.
-    pub fn frees(&self) -> Freed {
-        Freed { objects: self.freed(), bytes: self.bytes }
     }
 }
 
@@ -182,33 +171,6 @@ impl Removal {
 pub struct Freed {
     pub objects: usize,
     pub bytes: u64,
-}
-
-/// A removal in a document, which also has what follows from its other fields.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct RemovalJson<'a> {
-    object: ObjectId,
-    certain: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uncertain_because: Option<&'a str>,
-    reasons: &'a [Reason],
-    held: &'a [Held],
-    takes: &'a [ObjectId],
-    may_take: &'a [ObjectId],
-    held_dependents: &'a [ObjectId],
-    end: End,
-    frees: Freed,
-}
-
-impl Serialize for Removal {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Removal { object, reasons, held, takes, may_take, held_dependents, end, bytes: _ } = self;
-        let (object, end, frees, uncertain_because) = (*object, *end, self.frees(), self.doubt());
-        let certain = uncertain_because.is_none();
-        RemovalJson { object, certain, uncertain_because, reasons, held, takes, may_take, held_dependents, end, frees }
-            .serialize(serializer)
-    }
 }
 
 /// An object that stays, though one might expect it to go.
@@ -274,8 +236,13 @@ fn removal(scene: &Scene<'_>, graph: &OwnerGraph, object: ObjectId, reasons: Vec
         () if background.is_empty() => End::Terminating,
         () => End::Either,
     };
-    let bytes = takes.iter().chain([&object]).map(|id| bytes(scene, *id)).sum();
-    Removal { object, reasons, held, takes, may_take, held_dependents, end, bytes }
+    let frees = Freed {
+        objects: takes.len() - held_dependents.len() + usize::from(end == End::Gone),
+        bytes: takes.iter().chain([&object]).map(|id| bytes(scene, *id)).sum(),
+    };
+    let doubts: Option<Vec<&String>> = reasons.iter().map(|reason| reason.doubt.as_ref()).collect();
+    let doubt = doubts.and_then(|doubts| doubts.first().copied().cloned());
+    Removal { object, certain: doubt.is_none(), doubt, reasons, held, takes, may_take, held_dependents, end, frees }
 }
 
 fn bytes(scene: &Scene<'_>, id: ObjectId) -> u64 {

@@ -54,7 +54,7 @@ fn going(objects: &[Value], settings: &Settings) -> Vec<String> {
             When::Pass { from, until, .. } => format!("{:+} to {:+}", from - NOW, until - NOW),
             When::Once { event, .. } => format!("once {event}"),
         };
-        let doubt = if removal.doubt().is_some() { "?" } else { "" };
+        let doubt = if removal.doubt.is_some() { "?" } else { "" };
         format!("{} {when}{doubt}", snapshot.text(snapshot.object(removal.object).name))
     });
     told.collect()
@@ -122,7 +122,7 @@ fn of_two_controllers_either_may_be_first() {
     let end = |objects: &[Value]| {
         let snapshot = snapshot(objects);
         let forecast = of(&snapshot, &Settings::default());
-        assert!(forecast.removals.iter().all(|removal| removal.doubt().is_none()));
+        assert!(forecast.removals.iter().all(|removal| removal.doubt.is_none()));
         let is_it = |id| snapshot.text(snapshot.object(id).name) == "a";
         forecast.removals.iter().find(|removal| is_it(removal.object)).map(|removal| removal.end)
     };
@@ -311,7 +311,7 @@ fn finalizers_hold_what_goes() {
     assert_eq!(names(&removal.takes), ["Pod/free", "Pod/held"]);
     assert_eq!(names(&removal.held_dependents), ["Pod/held"]);
     assert_eq!(removal.end, End::Terminating);
-    assert_eq!(removal.freed(), 1);
+    assert_eq!(removal.frees.objects, 1);
 }
 
 /// A dump of metadata alone says nothing of the rest, and that is said.

@@ -4,9 +4,9 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
-    document::{Head, ObjectJson},
+    document::{Head, Named, ObjectJson},
     graph::{NodeId, OwnerGraph},
-    model::{Gap, ObjectId, Reference, Snapshot},
+    model::{Gap, ObjectId, Reference, Snapshot, Symbol},
     tree::{Direction, Entry, Mark, ReferenceStatus, ResolvedReference, Showing, State, StatusOf},
 };
 
@@ -25,7 +25,7 @@ pub struct Document<'a> {
     /// The nodes of the tree, in order; then owners outside the tree.
     pub nodes: Vec<Node<'a>>,
     /// All owner references of the nodes.
-    pub edges: Vec<Edge<'a>>,
+    pub edges: Named<'a, Vec<Edge>>,
     /// What kept the server's tables from being read.
     #[serde(skip_serializing_if = "<[Gap]>::is_empty")]
     pub status_gaps: &'a [Gap],
@@ -66,13 +66,13 @@ pub struct Node<'a> {
 /// One owner reference.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Edge<'a> {
-    pub dependent: &'a str,
-    pub owner: &'a str,
+pub struct Edge {
+    pub dependent: Symbol,
+    pub owner: Symbol,
     /// The coordinates as written in the reference.
-    pub api_version: &'a str,
-    pub kind: &'a str,
-    pub name: &'a str,
+    pub api_version: Symbol,
+    pub kind: Symbol,
+    pub name: Symbol,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controller: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +80,7 @@ pub struct Edge<'a> {
     pub verdict: ReferenceStatus,
     /// For `OtherUid`: the uid of the object at the coordinates.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub found: Option<&'a str>,
+    pub found: Option<Symbol>,
     /// The edge closes a cycle.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub closes_cycle: bool,
@@ -95,7 +95,7 @@ impl<'a> Document<'a> {
             direction: tree.direction,
             roots: Vec::new(),
             nodes: Vec::new(),
-            edges: Vec::new(),
+            edges: Named(snapshot, Vec::new()),
             status_gaps: statuses.map_or(&[], |statuses| &statuses.gaps),
         };
         let mut cycles: FxHashSet<(ObjectId, u32)> = FxHashSet::default();
@@ -122,8 +122,19 @@ impl<'a> Document<'a> {
             let object = snapshot.object(id);
             for (position, reference) in object.owners.iter().enumerate() {
                 let link = ResolvedReference::of(snapshot, graph, object, reference);
-                let closes_cycle = cycles.contains(&(id, position as u32));
-                document.edges.push(edge(snapshot, id, reference, link, closes_cycle));
+                let other = link.found.filter(|_| link.standing == ReferenceStatus::OtherUid);
+                document.edges.1.push(Edge {
+                    dependent: object.uid,
+                    owner: reference.uid,
+                    api_version: reference.api_version,
+                    kind: reference.kind,
+                    name: reference.name,
+                    controller: reference.controller,
+                    block_owner_deletion: reference.block_owner_deletion,
+                    verdict: link.standing,
+                    found: other.map(|found| snapshot.object(found).uid),
+                    closes_cycle: cycles.contains(&(id, position as u32)),
+                });
                 if let Some(owner) = graph.by_uid(reference.uid).filter(|owner| !tree.shows(*owner)) {
                     outside.add(snapshot, graph, owner, reference);
                 }
@@ -227,28 +238,4 @@ fn virtual_node<'a>(snapshot: &'a Snapshot, reference: &'a Reference, outside: b
         uid: snapshot.text(reference.uid),
     };
     Node { is_virtual: true, outside, ..Node::named(object) }
-}
-
-fn edge<'a>(
-    snapshot: &'a Snapshot,
-    dependent: ObjectId,
-    reference: &'a Reference,
-    link: ResolvedReference,
-    closes_cycle: bool,
-) -> Edge<'a> {
-    Edge {
-        dependent: snapshot.text(snapshot.object(dependent).uid),
-        owner: snapshot.text(reference.uid),
-        api_version: snapshot.text(reference.api_version),
-        kind: snapshot.text(reference.kind),
-        name: snapshot.text(reference.name),
-        controller: reference.controller,
-        block_owner_deletion: reference.block_owner_deletion,
-        verdict: link.standing,
-        found: match (link.standing, link.found) {
-            (ReferenceStatus::OtherUid, Some(found)) => Some(snapshot.text(snapshot.object(found).uid)),
-            _ => None,
-        },
-        closes_cycle,
-    }
 }

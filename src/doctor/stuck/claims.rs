@@ -106,15 +106,17 @@ fn of_finished(case: &Case<'_>, lost: bool, end: &str, group: Group) -> Finding 
         consequence: format!("Nobody is known to delete {those}. {then}."),
         remedies: vec![
             Remedy::new(format!("{first}{delete}"), commands.delete(&pods, "background", &[])).deciding(lost),
-            Remedy::new(
-                "see which volume it is, and what happens to it",
-                claims.iter().filter_map(|id| commands.get(*id)),
-            ),
+            see_volumes(case, &claims),
         ],
         related: [pods, volumes].concat(),
         objects: claims,
         ..Finding::of(Code::ClaimInUse, format!("finished {end}"))
     }
+}
+
+fn see_volumes(case: &Case<'_>, claims: &[ObjectId]) -> Remedy {
+    let look = claims.iter().filter_map(|id| case.commands().get(*id));
+    Remedy::new("see which volume it is, and what happens to it", look)
 }
 
 fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
@@ -161,10 +163,7 @@ fn finding(case: &Case<'_>, end: &str, group: Group) -> Finding {
             )
             .deciding(true),
             Remedy::new(delete, commands.delete(&finished, "background", &[])).deciding(true),
-            Remedy::new(
-                "see which volume it is, and what happens to it",
-                claims.iter().filter_map(|id| commands.get(*id)),
-            ),
+            see_volumes(case, &claims),
         ],
         related: [pods, volumes].concat(),
         objects: claims,

@@ -28,8 +28,7 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, roots: &[(ObjectId, Sta
         let kind = snapshot.resources.get(resource);
         let why = snapshot.resources.not_watched(resource).map(ToString::to_string).unwrap_or_default();
         let related = waiting_for(case, &objects);
-        findings.explained.extend(objects.iter().chain(&related).copied());
-        findings.findings.push(Finding {
+        findings.explain(Finding {
             message: format!(
                 "The collector does not watch {} ({why}), so it never sees this delete.",
                 kind.full_name()

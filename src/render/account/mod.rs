@@ -1,16 +1,22 @@
 //! The account of `watch`: one line of text, or one document, for each happening.
 
-mod document;
 #[cfg(test)]
 mod tests;
 mod text;
 mod words;
 
-use crate::model::ServerVersion;
+use serde::Serialize;
 
-use super::style::Style;
+use crate::{
+    account::{Happening, What, time},
+    document::API_VERSION,
+    model::{Identity, ServerVersion},
+};
 
-pub use document::document;
+use super::{document::json_line, style::Style};
+
+use words::Words;
+
 pub use text::{summary, text};
 
 /// How to write the lines.
@@ -24,4 +30,37 @@ pub struct AccountOptions<'a> {
     pub zone: jiff::tz::TimeZone,
     /// The version of the server, if it tells it: every document says whether it is tested.
     pub server: Option<&'a ServerVersion>,
+}
+
+/// A happening as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WatchEventJson<'a> {
+    api_version: &'static str,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<&'a ServerVersion>,
+    time: String,
+    r#type: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    object: Option<&'a Identity>,
+    #[serde(flatten)]
+    what: &'a What,
+}
+
+/// A happening as a document, with its line break.
+pub fn document(happening: &Happening, options: &AccountOptions<'_>) -> String {
+    let words = Words { namespaces: options.namespaces, zone: &options.zone };
+    let Happening { at, what } = happening;
+    json_line(&WatchEventJson {
+        api_version: API_VERSION,
+        kind: "WatchEvent",
+        server: options.server,
+        time: time(*at),
+        r#type: what.name(),
+        message: words.what(what),
+        object: what.object(),
+        what,
+    })
 }

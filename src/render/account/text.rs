@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     AccountOptions,
-    words::{Words, named, with_uid},
+    words::{Words, finalizers, named, with_uid},
 };
 
 /// The columns of the time and the space after it.
@@ -182,11 +182,6 @@ impl Words<'_> {
 /// A short time with a tenth of a second.
 fn seconds(time: Millis) -> String {
     if time < 10_000 { format!("{}.{}s", time / 1000, time % 1000 / 100) } else { age(time / 1000) }
-}
-
-fn finalizers(names: &[String]) -> String {
-    let word = if names.len() == 1 { "finalizer" } else { "finalizers" };
-    format!("{word} {}", names.join(", "))
 }
 
 fn by(manager: Option<&String>, joint: &str) -> String {

@@ -95,8 +95,7 @@ impl Words<'_> {
     pub(super) fn holds(&self, object: &Identity, holds: &Holds) -> String {
         let mut waits: Vec<String> = Vec::new();
         if !holds.finalizers.is_empty() {
-            let word = if holds.finalizers.len() == 1 { "finalizer" } else { "finalizers" };
-            waits.push(format!("{word} {}", holds.finalizers.join(", ")));
+            waits.push(finalizers(&holds.finalizers));
         }
         if holds.blocking_count > 0 {
             let named: Vec<String> = holds.blocking.iter().map(|dependent| self.object(dependent)).collect();
@@ -128,6 +127,12 @@ impl Words<'_> {
         }
         Some(text)
     }
+}
+
+/// `finalizers a, b`
+pub(super) fn finalizers(names: &[String]) -> String {
+    let word = if names.len() == 1 { "finalizer" } else { "finalizers" };
+    format!("{word} {}", names.join(", "))
 }
 
 /// `Kind/name` of an owner.

@@ -132,8 +132,7 @@ impl DoctorView<'_> {
     ) -> io::Result<()> {
         let fate = fate_of(finding.severity);
         let (tone, word) = (fate.tone(), format!("{FINDING} {}", fate.text()));
-        let title = self.title(finding);
-        let rest = title.split_once(' ').map_or("", |(_, rest)| rest);
+        let rest = self.code_and_subject(finding);
         let examples = self.examples(&finding.objects).filter(|_| !options.wide);
         let examples = examples.map(|examples| format!(" ({examples})")).unwrap_or_default();
         let rest = Run::plain(format!(" {rest}{examples}"));

@@ -17,18 +17,21 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
     let mut rows: Vec<Row> = Vec::new();
     let mut all_sections = Vec::new();
     let several = view.explanations.len() > 1;
+    let mut verdict = None;
     for explanation in view.explanations {
         let words::Verdict { headline, sentence, .. } = words::verdict(view, explanation, options.now);
+        let (fate, word) = (headline.fate(), headline.word().to_owned());
+        verdict = Some(Verdict { fate, word: word.clone(), sentence: sentence.clone() }).filter(|_| !several);
         let at = rows.len();
         let name = view.name(explanation.object);
         let sections: Vec<Section> = sections::sections(view, explanation, !options.fold, options.now).drawn();
         rows.push(Row {
             object: Some(objects.add(explanation.object)),
-            word: headline.word().to_owned(),
+            word,
             detail: sentence,
             story: sections.clone(),
             commands: explanation.findings.iter().flat_map(|found| found.remedies.iter().flat_map(commands)).collect(),
-            ..Row::new(name.clone(), headline.fate())
+            ..Row::new(name.clone(), fate)
         });
         let of = |section: Section| Section { label: format!("{name}: {}", section.label), ..section };
         all_sections.extend(sections.into_iter().map(|section| if several { of(section) } else { section }));
@@ -44,13 +47,6 @@ pub(super) fn picture(view: &ExplainView<'_>, options: &PictureOptions<'_>) -> P
             tree(text::OWNED_BY, text::owners(view, explanation, !options.fold));
         }
     }
-    let verdict = match view.explanations {
-        [one] => {
-            let words::Verdict { headline, sentence, .. } = words::verdict(view, one, options.now);
-            Some(Verdict { fate: headline.fate(), word: headline.word().to_owned(), sentence })
-        }
-        _ => None,
-    };
     let title = match view.explanations {
         [one] => view.snapshot.located(one.object, None),
         many => count(many.len(), "target", "targets"),

@@ -72,43 +72,31 @@ pub(super) fn tells_waits(explanation: &Explanation) -> bool {
 pub(super) fn waiting(view: &ExplainView<'_>, explanation: &Explanation, wide: bool) -> Outline {
     let causes = explanation.causes.iter().flat_map(|cause| cause.objects.iter().map(move |object| (*object, cause)));
     let causes: FxHashMap<ObjectId, &RootCause> = causes.collect();
-    let row = |row: Row<'_>| match row {
-        Row::More(depth, more) => {
-            let line = Line::quiet(&format!("… {} more", thousands(more)));
-            OutlineRow { depth, subject: Subject::Several, points: false, more: 0, line }
-        }
-        Row::Line(waiting) => {
-            let (fate, word) = words::waiting(view.snapshot, waiting);
-            let line = Line::new(&view.name(waiting.object)).becomes(fate, fate.column_of(word));
-            let line = line.remarked(Tone::Plain, remarks(view, explanation.object, &causes, waiting));
-            let subject = Subject::Object(waiting.object);
-            OutlineRow { depth: waiting.depth, subject, points: waiting.above, more: 0, line }
-        }
+    let row = |waiting: &Waiting| {
+        let (fate, word) = words::waiting(view.snapshot, waiting);
+        let line = Line::new(&view.name(waiting.object)).becomes(fate, fate.column_of(word));
+        let line = line.remarked(Tone::Plain, remarks(view, explanation.object, &causes, waiting));
+        let subject = Subject::Object(waiting.object);
+        OutlineRow { depth: waiting.depth, subject, points: waiting.above, more: 0, line }
     };
-    let rows = folded(&explanation.waits, wide).into_iter().map(row).collect();
-    Outline { rows, ..Outline::default() }
-}
-
-/// A line, or the number of omitted lines.
-enum Row<'a> {
-    Line(&'a Waiting),
-    More(u32, usize),
+    Outline { rows: folded(&explanation.waits, wide, row), ..Outline::default() }
 }
 
 /// The lines to show. Unless the output is wide, each line has only the first few below it, and depth is limited. Lines
 /// that never end come first, so that those that do are omitted; the root causes of a long chain are described
 /// separately.
-fn folded(lines: &[Waiting], wide: bool) -> Vec<Row<'_>> {
+fn folded(lines: &[Waiting], wide: bool, row: impl Fn(&Waiting) -> OutlineRow) -> Vec<OutlineRow> {
     let (most, deepest) = if wide { (usize::MAX, u32::MAX) } else { (SHOWN, DEEPEST) };
-    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut rows: Vec<OutlineRow> = Vec::new();
     // For every line above: how many lines are below it so far, and how many of those are omitted.
     let mut above: Vec<(usize, usize)> = Vec::new();
     let mut hidden: Option<u32> = None;
-    let close = |above: &mut Vec<(usize, usize)>, depth: usize, rows: &mut Vec<Row<'_>>| {
+    let close = |above: &mut Vec<(usize, usize)>, depth: usize, rows: &mut Vec<OutlineRow>| {
         while above.len() > depth {
             let below = above.len() as u32;
             if let Some((_, left_out)) = above.pop().filter(|(_, left_out)| *left_out > 0) {
-                rows.push(Row::More(below, left_out));
+                let line = Line::quiet(&format!("… {} more", thousands(left_out)));
+                rows.push(OutlineRow { depth: below, subject: Subject::Several, points: false, more: 0, line });
             }
         }
     };
@@ -127,7 +115,7 @@ fn folded(lines: &[Waiting], wide: bool) -> Vec<Row<'_>> {
                 continue;
             }
         }
-        rows.push(Row::Line(line));
+        rows.push(row(line));
         above.push((0, 0));
     }
     close(&mut above, 0, &mut rows);

@@ -59,8 +59,8 @@ impl Output for ReclaimView<'_> {
     fn document(&self) -> impl Serialize {
         let removals = self.removals();
         let frees = Freed {
-            objects: removals.iter().map(|removal| removal.freed()).sum(),
-            bytes: removals.iter().map(|removal| removal.bytes).sum(),
+            objects: removals.iter().map(|removal| removal.frees.objects).sum(),
+            bytes: removals.iter().map(|removal| removal.frees.bytes).sum(),
         };
         ReclaimDocument {
             head: Head::of("Reclaim", self.gaps, self.snapshot),

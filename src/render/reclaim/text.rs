@@ -64,7 +64,7 @@ fn summary(view: &ReclaimView<'_>, removals: &[&Removal]) -> String {
     }
     let takes: usize = removals.iter().map(|removal| removal.takes.len()).sum();
     let with = if takes == 0 { String::new() } else { format!(", with {}", count(takes, "dependent", "dependents")) };
-    let bytes: u64 = removals.iter().map(|removal| removal.bytes).sum();
+    let bytes: u64 = removals.iter().map(|removal| removal.frees.bytes).sum();
     let bytes = if bytes == 0 { String::new() } else { format!(", {} of storage", size(bytes)) };
     let goes = count(removals.len(), "object goes by itself", "objects go by themselves");
     format!("{goes}{within}{with}{bytes}.")
@@ -157,7 +157,7 @@ pub(in crate::render) fn why(snapshot: &Snapshot, removal: &Removal) -> String {
         let more = and_more(removal.held_dependents.len() - 1);
         why.push_str(&format!("; a finalizer then holds {}{more}", snapshot.short_name(*first)));
     }
-    if let Some(doubt) = removal.doubt() {
+    if let Some(doubt) = &removal.doubt {
         why.push_str(&format!("; not certain: {doubt}"));
     }
     why
