@@ -9,10 +9,7 @@ use crate::{
     archive::yaml_of,
 };
 
-use super::{
-    read::{Document, ManifestFile, yaml_value},
-    spans::Spans,
-};
+use super::super::manifest::{Document, ManifestFile, spans::Spans, yaml_value};
 
 /// How to write the mended file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
