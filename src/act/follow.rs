@@ -15,7 +15,7 @@ use tokio::time::{sleep_until, timeout_at};
 use crate::{
     cluster::{Connection, LostWatch, WatchUpdates, Watches},
     graph::OwnerGraph,
-    model::{Gap, Identity, ObjectEvent, Snapshot},
+    model::{Gap, ObjectEvent, Snapshot},
     plan::{
         OutcomeKind, PlanTracker,
         tracker::{Blocker, Progress, TrackerVerdict, UnexpectedOutcome, UnplannedObject},
@@ -372,8 +372,7 @@ impl Follower<'_> {
         }
         self.doubt = quiet * 2;
         let snapshot = &*self.snapshot;
-        let id = |identity: &Identity| snapshot.by_uid(snapshot.strings.find(&identity.uid)?);
-        let outstanding = self.course.outstanding().into_iter().filter_map(id);
+        let outstanding = self.course.outstanding().into_iter().filter_map(|identity| snapshot.with_uid(&identity.uid));
         watches.doubt(outstanding.map(|id| snapshot.object(id).resource));
     }
 

@@ -83,7 +83,7 @@ impl Poller {
             self.blind = true;
         }
         let of_it = |id: ObjectId| snapshot.object(id).resource == resource;
-        let lost = outstanding.iter().filter(|identity| find(snapshot, &identity.uid).is_some_and(of_it));
+        let lost = outstanding.iter().filter(|identity| snapshot.with_uid(&identity.uid).is_some_and(of_it));
         self.wanted.extend(lost.map(|identity| identity.uid.clone()));
     }
 
@@ -104,7 +104,7 @@ impl Poller {
             self.last = Instant::now();
             let unwatched = outstanding
                 .iter()
-                .filter(|identity| find(snapshot, &identity.uid).is_some_and(|id| !self.is_watched(snapshot, id)));
+                .filter(|identity| snapshot.with_uid(&identity.uid).is_some_and(|id| !self.is_watched(snapshot, id)));
             let unwatched: Vec<String> = unwatched.map(|identity| identity.uid.clone()).collect();
             self.blind = !unwatched.is_empty();
             self.wanted.extend(unwatched);
@@ -137,7 +137,7 @@ impl Poller {
         while ids.len() < AT_A_TIME
             && let Some(uid) = self.wanted.pop_first()
         {
-            ids.extend(find(snapshot, &uid));
+            ids.extend(snapshot.with_uid(&uid));
         }
         if ids.is_empty() {
             return Vec::new();
@@ -145,10 +145,6 @@ impl Poller {
         let again = connection.recheck(snapshot, &ids).await;
         again.into_iter().flat_map(|(id, again)| sightings(snapshot, id, again)).collect()
     }
-}
-
-fn find(snapshot: &Snapshot, uid: &str) -> Option<ObjectId> {
-    snapshot.by_uid(snapshot.strings.find(uid)?)
 }
 
 /// The events by which a watch would have reported this result.

@@ -8,7 +8,7 @@ use crate::{
     cluster::Scope,
     model::ResourceId,
     operations::{
-        Discovered, OperationError, ReadScope, TargetConfig,
+        Discovered, Lists, OperationError, ReadScope, TargetConfig,
         delete::HoldConfig,
         hold::Cancel,
         predict::{PlanOptions, predict},
@@ -101,8 +101,9 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
     let targets = global.targets(&targets)?;
     let discovered = Discovered::connect(&global.cluster()?)?;
     let (resources, mut rights) = (&discovered.resources, Rights::default());
+    let lists = discovered.lists(&targets, ReadScope::Namespace)?;
     // What the collector ignores is read only if it is a target.
-    for (id, namespace, _) in discovered.named(&targets)? {
+    for (id, namespace) in lists.named().into_keys() {
         if resources.not_watched(resources.picked(id)).is_some() {
             rights.allow(&namespace, resources.get(id), verbs);
         }
@@ -119,13 +120,13 @@ fn rights(global: &GlobalArgs, command: &Command) -> Result<(&'static str, Right
                 rights.allow(&discovered.namespace(), resources.get(id), &["create", "delete", "get"]);
             }
         }
-        Command::Delete(args) => write(&mut rights, &discovered, &targets, args)?,
+        Command::Delete(args) => write(&mut rights, &discovered, &lists, args)?,
         _ => {}
     }
     match reads {
-        Reads::Namespace => rights.read(resources, &discovered.scope(&targets, ReadScope::Namespace)?, verbs),
+        Reads::Namespace => rights.read(resources, lists.scope(), verbs),
         Reads::Everything => rights.read(resources, &Scope::Everything, verbs),
-        Reads::Plan(propagation) => read_for_plan(&mut rights, discovered, &targets, propagation, verbs)?,
+        Reads::Plan(propagation) => read_for_plan(&mut rights, discovered, &targets, &lists, propagation, verbs)?,
     }
     Ok((name, rights))
 }
@@ -136,10 +137,11 @@ fn read_for_plan(
     rights: &mut Rights,
     discovered: Discovered,
     targets: &TargetConfig,
+    lists: &Lists,
     propagation: Propagation,
     verbs: &[&'static str],
 ) -> Result<(), OperationError> {
-    let namespace = match discovered.only_namespace(targets)? {
+    let namespace = match lists.only_namespace() {
         Some(namespace) if propagation != Propagation::Foreground => namespace,
         _ => {
             rights.read(&discovered.resources, &Scope::Everything, verbs);
@@ -147,7 +149,7 @@ fn read_for_plan(
             return Ok(());
         }
     };
-    rights.read_namespace(&discovered.resources, &namespace, verbs);
+    rights.read_namespace(&discovered.resources, namespace, verbs);
     let mut session = discovered.read(targets, ReadScope::Everything)?;
     let targets = session.targets.clone().unwrap_or_default();
     let request = Request::delete(targets, propagation);
@@ -165,15 +167,10 @@ fn read_for_plan(
 }
 
 /// The user's own writes of a delete.
-fn write(
-    rights: &mut Rights,
-    discovered: &Discovered,
-    targets: &TargetConfig,
-    args: &DeleteArgs,
-) -> Result<(), OperationError> {
+fn write(rights: &mut Rights, discovered: &Discovered, lists: &Lists, args: &DeleteArgs) -> Result<(), OperationError> {
     let resources = &discovered.resources;
     let hold = HoldConfig { time: Duration::ZERO, namespace: args.hold_namespace.clone() };
-    for (id, namespace, names) in discovered.named(targets)? {
+    for ((id, namespace), names) in lists.named() {
         // Without names, all objects of the type.
         for name in names.iter().map(String::as_str).chain(names.is_empty().then_some("")) {
             rights.grant(resources, Access::each(&["delete"], id, &namespace, name));
@@ -182,13 +179,13 @@ fn write(
             }
         }
     }
-    let only = discovered.only_namespace(targets)?.unwrap_or_default();
+    let only = lists.only_namespace().unwrap_or_default();
     for text in &args.keep.keep {
         let types: Vec<ResourceId> = match KeepQuery::parse(text, resources)?.resources() {
             types if types.is_empty() => resources.deletable().map(|(id, _)| id).collect(),
             types => types,
         };
-        types.into_iter().for_each(|id| rights.allow(&only, resources.get(id), &["patch"]));
+        types.into_iter().for_each(|id| rights.allow(only, resources.get(id), &["patch"]));
     }
     Ok(())
 }

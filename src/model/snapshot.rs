@@ -150,6 +150,11 @@ impl Snapshot {
         self.index.of_uid(&self.objects, uid)
     }
 
+    /// The object with this uid, as text.
+    pub fn with_uid(&self, uid: &str) -> Option<ObjectId> {
+        self.by_uid(self.strings.find(uid)?)
+    }
+
     /// The object at a coordinate. `Absent` requires a complete list or a look-up (R8.7).
     pub fn look_up(&self, coordinate: Coordinate) -> Presence {
         if self.unanswered.contains(&coordinate) {

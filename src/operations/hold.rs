@@ -121,7 +121,7 @@ pub(super) fn lost_owners(snapshot: &Snapshot, whole: &Value) -> Vec<String> {
     let text = |reference: &Value, field: &str| reference[field].as_str().unwrap_or_default().to_owned();
     let is_lost = |reference: &&Value| {
         let uid = text(reference, "uid");
-        let there = snapshot.strings.find(&uid).is_some_and(|uid| snapshot.by_uid(uid).is_some());
+        let there = snapshot.with_uid(&uid).is_some();
         let mapping = snapshot.resources.map(&text(reference, "apiVersion"), &text(reference, "kind"));
         let covered = match mapping {
             Mapping::Served(resource) => {
@@ -242,11 +242,8 @@ impl Cancel {
     /// What could not be read, and may contain dependents of what is still there.
     pub fn gaps(&self) -> Vec<Gap> {
         let snapshot = &self.session.snapshot;
-        let there: Vec<_> = self
-            .holds
-            .iter()
-            .filter_map(|hold| snapshot.by_uid(snapshot.strings.find(&hold.record.about.identity.uid)?))
-            .collect();
+        let there: Vec<_> =
+            self.holds.iter().filter_map(|hold| snapshot.with_uid(&hold.record.about.identity.uid)).collect();
         snapshot.may_hide(&there)
     }
 

@@ -137,7 +137,7 @@ impl LiveSession {
     pub fn wait_for_change(&mut self, at_most: Duration) {
         let (snapshot, runtime, _, watches) = self.watched();
         let leases = snapshot.resources.by_group_kind("coordination.k8s.io", "Lease");
-        let is_known = |uid: &str| snapshot.strings.find(uid).is_some_and(|uid| snapshot.by_uid(uid).is_some());
+        let is_known = |uid: &str| snapshot.with_uid(uid).is_some();
         let is_renewed = |seen: &ObjectEvent| Some(seen.resource) == leases && !seen.gone && is_known(&seen.object.uid);
         let changed = async {
             loop {

@@ -26,7 +26,7 @@ pub mod unread;
 
 pub use error::{OperationError, usage};
 pub use live::LiveSession;
-pub use open::{ClusterConfig, Discovered, Opening, ReadScope, SourceConfig, TargetConfig};
+pub use open::{ClusterConfig, Discovered, Lists, Opening, ReadScope, SourceConfig, TargetConfig};
 pub use session::{DumpSession, Session, Source};
 
 #[cfg(test)]

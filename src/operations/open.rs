@@ -195,7 +195,7 @@ pub struct Discovered {
 }
 
 /// What to list for a command.
-struct Lists {
+pub struct Lists {
     query: Option<TypedQuery>,
     wanted: Wanted,
     /// `None` for all.
@@ -230,6 +230,30 @@ impl Lists {
         let named = query.iter().flat_map(TypedQuery::named).filter(|(resource, ..)| Some(*resource) == namespaces);
         let instead = named.filter_map(|(_, _, name)| name.map(str::to_owned)).collect();
         Ok(Lists { query, wanted: Wanted { scope: lists, whole, targets, instead }, namespace })
+    }
+
+    pub fn scope(&self) -> &Scope {
+        &self.wanted.scope
+    }
+
+    /// The namespace of all targets, if they are in one: their dependents are in it, too.
+    pub fn only_namespace(&self) -> Option<&str> {
+        match &self.wanted.scope {
+            Scope::Namespace(namespace) if self.query.is_some() => Some(namespace),
+            _ => None,
+        }
+    }
+
+    /// The targets by resource and namespace, with their names; without, if they are selected by other means. The
+    /// namespace is empty for all.
+    pub fn named(&self) -> BTreeMap<(ResourceId, String), Vec<String>> {
+        let default = self.namespace.as_deref().unwrap_or_default();
+        let mut named: BTreeMap<(ResourceId, String), Vec<String>> = BTreeMap::new();
+        for (resource, namespace, name) in self.query.iter().flat_map(TypedQuery::named) {
+            let namespace = namespace.unwrap_or(default).to_owned();
+            named.entry((resource, namespace)).or_default().extend(name.map(str::to_owned));
+        }
+        named
     }
 }
 
@@ -273,50 +297,17 @@ impl Discovered {
         Ok(Discovered { cluster, resources, gaps, early: EarlyLists::default() })
     }
 
-    fn lists(&self, targets: &TargetConfig, scope: ReadScope) -> Result<Lists, OperationError> {
+    /// What a command on these targets lists.
+    ///
+    /// # Errors
+    /// Types that aren't served.
+    pub fn lists(&self, targets: &TargetConfig, scope: ReadScope) -> Result<Lists, OperationError> {
         Lists::of(&self.cluster, &self.resources, targets, scope)
     }
 
     /// The connection's namespace.
     pub fn namespace(&self) -> String {
         self.cluster.connection.default_namespace().to_owned()
-    }
-
-    /// What a command on these targets lists.
-    ///
-    /// # Errors
-    /// Types that aren't served.
-    pub fn scope(&self, targets: &TargetConfig, scope: ReadScope) -> Result<Scope, OperationError> {
-        Ok(self.lists(targets, scope)?.wanted.scope)
-    }
-
-    /// The namespace of all targets, if they are in one: their dependents are in it, too.
-    ///
-    /// # Errors
-    /// Types that aren't served.
-    pub fn only_namespace(&self, targets: &TargetConfig) -> Result<Option<String>, OperationError> {
-        let Lists { query, wanted, .. } = self.lists(targets, ReadScope::Namespace)?;
-        Ok(match wanted.scope {
-            Scope::Namespace(namespace) if query.is_some() => Some(namespace),
-            _ => None,
-        })
-    }
-
-    /// The targets by resource and namespace, with their names; without, if they are selected by other means. The
-    /// namespace is empty for all.
-    ///
-    /// # Errors
-    /// Types that aren't served.
-    pub fn named(&self, targets: &TargetConfig) -> Result<Vec<(ResourceId, String, Vec<String>)>, OperationError> {
-        let Lists { query, namespace: default, .. } = self.lists(targets, ReadScope::Namespace)?;
-        let Some(query) = query else { return Ok(Vec::new()) };
-        let default = default.unwrap_or_default();
-        let mut named: BTreeMap<(ResourceId, String), Vec<String>> = BTreeMap::new();
-        for (resource, namespace, name) in query.named() {
-            let namespace = namespace.map_or_else(|| default.clone(), str::to_owned);
-            named.entry((resource, namespace)).or_default().extend(name.map(str::to_owned));
-        }
-        Ok(named.into_iter().map(|((resource, namespace), names)| (resource, namespace, names)).collect())
     }
 
     /// As [`Opening::read`].

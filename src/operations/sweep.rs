@@ -154,7 +154,7 @@ impl Proposal for SweepPass {
     /// or freed.
     fn plan(&mut self, _notes: &mut Vec<String>) -> Result<Option<SweepPlan>, OperationError> {
         let snapshot = &self.session.snapshot;
-        let existing = |uid: &String| snapshot.by_uid(snapshot.strings.find(uid)?);
+        let existing = |uid: &String| snapshot.with_uid(uid);
         self.session.targets = self.targets.as_ref().map(|targets| targets.iter().filter_map(existing).collect());
         let limit = limit(&self.session);
         let plan = self.rules.simulate(&mut self.session, limit.as_deref());

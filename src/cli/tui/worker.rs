@@ -32,6 +32,7 @@ use crate::{
     simulate::{Assume, Request},
     tree::{Direction, Query, StatusOf, Tree, TypeFilter},
     tui::{Effect, Finding, Line, News, Planned, Scene, find, lines},
+    wording::grouped,
 };
 
 use super::{
@@ -395,20 +396,12 @@ fn delete_command(
     delete: ShellCommand,
     propagation: Propagation,
 ) -> Option<ShellCommand> {
-    let mut by_namespace: Vec<(Symbol, Vec<ObjectId>)> = Vec::new();
-    for target in targets {
-        let namespace = snapshot.object(*target).namespace;
-        match by_namespace.iter_mut().find(|(known, _)| *known == namespace) {
-            Some((_, objects)) => objects.push(*target),
-            None => by_namespace.push((namespace, vec![*target])),
-        }
-    }
+    let by_namespace = grouped(targets.iter().map(|target| snapshot.object(*target)).map(|it| (it.namespace, it)));
     let policy = format!("--propagation={}", propagation.name().to_lowercase());
     let mut all: Option<ShellCommand> = None;
     for (namespace, objects) in by_namespace {
         let mut command = delete.clone();
         for object in objects {
-            let object = snapshot.object(object);
             let resource = snapshot.resources.get(object.resource);
             command = command.object(&resource.plural, &resource.group, snapshot.text(object.name))?;
         }

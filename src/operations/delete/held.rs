@@ -86,7 +86,7 @@ impl Delete {
             let identity = Identity::of(snapshot, *id);
             let below = dependents(snapshot, &identity);
             for dependent in &below {
-                patched.extend(snapshot.strings.find(&dependent.identity.uid).and_then(|uid| snapshot.by_uid(uid)));
+                patched.extend(snapshot.with_uid(&dependent.identity.uid));
             }
             let why = self.why_not_held(plan, *id, &record.object, below.len());
             let why = why.map(|why| format!("{} can't be held: {why}", identity.placed()));
@@ -268,7 +268,7 @@ impl Delete {
                 }
             };
             let snapshot = &self.session.snapshot;
-            let id = snapshot.strings.find(&target.uid).and_then(|uid| snapshot.by_uid(uid));
+            let id = snapshot.with_uid(&target.uid);
             let seen = id.filter(|_| !answered.failed()).map(|id| ObjectEvent::of_gone(snapshot, id));
             sent.push(Sent { target, answered, seen });
         }

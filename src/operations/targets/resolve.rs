@@ -230,8 +230,7 @@ impl<'a> Search<'a> {
                 return Err(TargetError::FieldNeedsServer { fields: fields.to_string() });
             };
             // Objects created since the snapshot was read are not in it.
-            let known = |uid: &String| self.snapshot.strings.find(uid).and_then(|uid| self.snapshot.by_uid(uid));
-            let found = uids.iter().filter_map(known);
+            let found = uids.iter().filter_map(|uid| self.snapshot.with_uid(uid));
             return Ok(found.filter(|id| self.snapshot.object(*id).resource == resource).collect());
         }
         Ok(self.of_resource(resource).filter(|(_, object)| self.matches(object, selection)).map(|(id, _)| id).collect())
