@@ -33,7 +33,7 @@ pub use hold::{Begun, HoldFailure, Holding, LetGo, Seen, StoredHold, TakeBack, g
 pub(crate) use hold::{find_hold, list_holds, look};
 pub use keep::{DetachedObject, KeepError, KeepFailure, Released, cut, put_back, release};
 pub(crate) use look::fetch;
-pub use owner_events::OwnerEventRecorder;
+pub use owner_events::record_invalid_owner;
 pub use probe::{Probe, ProbeError, probe};
 pub use restore::{Mode, restore};
 pub use sweep::{

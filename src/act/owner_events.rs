@@ -25,65 +25,49 @@ use super::request::{JSON, MERGE_PATCH, document, once_as, send_with_retry};
 const COMPONENT: &str = "garbage-collector-controller";
 const REASON: &str = "OwnerRefInvalidNamespace";
 
-/// Writes the events.
-pub struct OwnerEventRecorder {
-    connection: Connection,
-    events: Resource,
+/// Records that the dependent refers to an owner in another namespace; a repetition only increases the event's count.
+/// `owner` is what the reference says: its `namespace` is ignored.
+///
+/// # Errors
+/// Why the event could not be written. Callers may go on: nothing depends on the event.
+pub async fn record_invalid_owner(
+    connection: &Connection,
+    dependent: &Identity,
+    owner: &Identity,
+    now: Timestamp,
+) -> Result<(), String> {
+    let events = Resource {
+        version: "v1".to_owned(),
+        plural: "events".to_owned(),
+        kind: "Event".to_owned(),
+        namespaced: true,
+        ..Resource::default()
+    };
+    // An event about a cluster-scoped object needs a namespace, too.
+    let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
+    let message = message(dependent, owner);
+    let name = event_name(dependent, &message);
+    let event = event(dependent, namespace, &name, &message, now);
+    let all = path::of_resource(&events, Some(namespace));
+    let created = send_with_retry(connection, &Method::POST, all.as_str(), Some(&event)).await;
+    let recorded = match (created.map_err(Failure::from), path::of_object(&events, namespace, &name)) {
+        (Err(failure), Some(path)) if failure.status() == Some(StatusCode::CONFLICT) => {
+            count_again(connection, &path, now).await
+        }
+        (created, _) => created.map(drop),
+    };
+    recorded.map_err(|failure| failure.in_full())
 }
 
-impl OwnerEventRecorder {
-    pub fn new(connection: Connection) -> Self {
-        let events = Resource {
-            version: "v1".to_owned(),
-            plural: "events".to_owned(),
-            kind: "Event".to_owned(),
-            namespaced: true,
-            ..Resource::default()
-        };
-        OwnerEventRecorder { connection, events }
-    }
-
-    /// Records that the dependent refers to an owner in another namespace; a repetition only increases the event's
-    /// count. `owner` is what the reference says: its `namespace` is ignored.
-    ///
-    /// # Errors
-    /// Why the event could not be written. Callers may go on: nothing depends on the event.
-    pub async fn record(&self, dependent: &Identity, owner: &Identity) -> Result<(), String> {
-        self.record_at(dependent, owner, Timestamp::now()).await
-    }
-
-    /// [`record`](Self::record) at a given time.
-    pub(super) async fn record_at(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), String> {
-        self.write(dependent, owner, now).await.map_err(|failure| failure.in_full())
-    }
-
-    async fn write(&self, dependent: &Identity, owner: &Identity, now: Timestamp) -> Result<(), Failure> {
-        // An event about a cluster-scoped object needs a namespace, too.
-        let namespace = if dependent.namespace.is_empty() { "default" } else { dependent.namespace.as_str() };
-        let message = message(dependent, owner);
-        let name = event_name(dependent, &message);
-        let event = event(dependent, namespace, &name, &message, now);
-        let events = path::of_resource(&self.events, Some(namespace));
-        let created = send_with_retry(&self.connection, &Method::POST, events.as_str(), Some(&event)).await;
-        match (created.map_err(Failure::from), path::of_object(&self.events, namespace, &name)) {
-            (Err(failure), Some(path)) if failure.status() == Some(StatusCode::CONFLICT) => {
-                self.count_again(&path, now).await
-            }
-            (created, _) => created.map(drop),
-        }
-    }
-
-    /// Counts an event that exists already. The answer to the first change says how often it was counted: so the right
-    /// to read events isn't needed.
-    async fn count_again(&self, path: &ObjectPath, now: Timestamp) -> Result<(), Failure> {
-        let change = async |change: Value| {
-            once_as(&self.connection, &Method::PATCH, path, Some((MERGE_PATCH, &change)), JSON).await
-        };
-        let changed = change(json!({"lastTimestamp": Time(now)})).await?;
-        let event: Value = serde_json::from_slice(&changed.body).unwrap_or_default();
-        let count = event["count"].as_i64().unwrap_or(1);
-        change(json!({"count": count + 1})).await.map(drop)
-    }
+/// Counts an event that exists already. The answer to the first change says how often it was counted: so the right
+/// to read events isn't needed.
+async fn count_again(connection: &Connection, path: &ObjectPath, now: Timestamp) -> Result<(), Failure> {
+    let change =
+        async |change: Value| once_as(connection, &Method::PATCH, path, Some((MERGE_PATCH, &change)), JSON).await;
+    let changed = change(json!({"lastTimestamp": Time(now)})).await?;
+    let event: Value = serde_json::from_slice(&changed.body).unwrap_or_default();
+    let count = event["count"].as_i64().unwrap_or(1);
+    change(json!({"count": count + 1})).await.map(drop)
 }
 
 /// The collector's text.

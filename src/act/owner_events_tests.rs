@@ -3,9 +3,12 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::owner_events::OwnerEventRecorder;
+use super::owner_events::record_invalid_owner;
 use crate::{
-    cluster::testing::{json as say, refuse, serve},
+    cluster::{
+        Connection,
+        testing::{json as say, refuse, serve},
+    },
     model::Identity,
 };
 
@@ -26,7 +29,7 @@ fn at(second: i64) -> Timestamp {
 type Log = Arc<Mutex<Vec<(String, Value)>>>;
 
 /// A server that has the event already if it `exists`, and a log of its requests.
-async fn server(exists: bool) -> (OwnerEventRecorder, Log) {
+async fn server(exists: bool) -> (Connection, Log) {
     let log = Log::default();
     let seen = log.clone();
     let connection = serve(move |asked| {
@@ -39,15 +42,15 @@ async fn server(exists: bool) -> (OwnerEventRecorder, Log) {
             _ => say(201, "{}"),
         }
     });
-    (OwnerEventRecorder::new(connection.await), log)
+    (connection.await, log)
 }
 
 #[tokio::test]
 async fn an_event_has_the_collectors_text() {
-    let (recorder, log) = server(false).await;
+    let (connection, log) = server(false).await;
     let owner = identity("Job", "elsewhere", "j");
-    recorder.record_at(&identity("Pod", "shop", "a"), &owner, at(10)).await.unwrap();
-    recorder.record_at(&identity("Rack", "", "system:r"), &owner, at(10)).await.unwrap();
+    record_invalid_owner(&connection, &identity("Pod", "shop", "a"), &owner, at(10)).await.unwrap();
+    record_invalid_owner(&connection, &identity("Rack", "", "system:r"), &owner, at(10)).await.unwrap();
     let log = log.lock().unwrap();
     let asked: Vec<&str> = log.iter().map(|(asked, _)| asked.as_str()).collect();
     assert_eq!(asked, ["POST /api/v1/namespaces/shop/events", "POST /api/v1/namespaces/default/events"]);
@@ -65,9 +68,9 @@ async fn an_event_has_the_collectors_text() {
 
 #[tokio::test]
 async fn what_is_recorded_again_counts_more() {
-    let (recorder, log) = server(true).await;
+    let (connection, log) = server(true).await;
     let (pod, owner) = (identity("Pod", "shop", "a"), identity("Job", "elsewhere", "j"));
-    recorder.record_at(&pod, &owner, at(70)).await.unwrap();
+    record_invalid_owner(&connection, &pod, &owner, at(70)).await.unwrap();
     let log = log.lock().unwrap();
     let name = log[0].1["metadata"]["name"].as_str().unwrap();
     let path = format!("PATCH /api/v1/namespaces/shop/events/{name}");
@@ -79,7 +82,7 @@ async fn what_is_recorded_again_counts_more() {
 
 #[tokio::test]
 async fn what_can_not_be_written_is_said() {
-    let recorder = OwnerEventRecorder::new(serve(|_| refuse(403)).await);
+    let connection = serve(|_| refuse(403)).await;
     let (pod, owner) = (identity("Pod", "shop", "a"), identity("Job", "elsewhere", "j"));
-    assert_eq!(recorder.record(&pod, &owner).await, Err("forbidden: no".to_owned()));
+    assert_eq!(record_invalid_owner(&connection, &pod, &owner, at(10)).await, Err("forbidden: no".to_owned()));
 }

@@ -126,21 +126,31 @@ pub async fn probe(connection: &Connection, namespace: &str, patience: Duration)
     let thrown = Throwaway::create(connection, namespace).await?;
     // From here on, every way out removes the object.
     let found = thrown.watch(patience).await;
-    thrown.conclude(found).await
+    if let Ok(Seen { gone: true, probe }) = found {
+        return Ok(probe);
+    }
+    let found = found.map(|seen| seen.probe);
+    match thrown.remove().await {
+        Ok(()) => found,
+        Err(still) => Err(thrown.left(describe(&found), still)),
+    }
 }
 
 /// What the probe saw of the object.
-enum Found {
-    /// It is gone: a collector finished it.
-    Collected(Duration),
-    /// It still exists, but a collector removed its finalizer: another finalizer keeps it.
-    Released(Duration),
-    NotCollected(Duration),
-    NotHeld,
-    Failed {
-        doing: &'static str,
-        failure: Failure,
-    },
+struct Seen {
+    probe: Probe,
+    /// Whether the object is gone; if not, it is to be removed.
+    gone: bool,
+}
+
+/// What the probe found, before its object could not be removed.
+fn describe(found: &Result<Probe, ProbeError>) -> String {
+    match found {
+        Ok(Probe::Collected { after }) => format!("a garbage collector is running (it reacted after {after:.1?})"),
+        Ok(Probe::NotCollected { waited, .. }) => format!("no garbage collector reacted within {waited:.1?}"),
+        Err(ProbeError::Failed { doing, reason, .. }) => format!("{doing} the test object failed: {reason}"),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// The test object.
@@ -218,17 +228,17 @@ impl<'c> Throwaway<'c> {
     }
 
     /// Deletes the object in the foreground and waits for a collector.
-    async fn watch(&self, patience: Duration) -> Found {
+    async fn watch(&self, patience: Duration) -> Result<Seen, ProbeError> {
         let begun = Instant::now();
         let options = delete_options(&Deletion::by(Propagation::Foreground), &self.uid, None);
         let deleted = send_with_retry(self.connection, &Method::DELETE, &self.path, Some(&options)).await;
         match deleted.map_err(Failure::from).and_then(|answer| self.state_after_delete(&answer)) {
             Ok(State::There { held: true }) => {}
             // A server that uses the garbage collector would have kept it, with the collector's finalizer.
-            Ok(_) => return Found::NotHeld,
+            Ok(_) => return Err(ProbeError::NotHeld),
             // Also if it is already gone because an earlier try's answer was lost: unknown whether a collector finished
             // it.
-            Err(failure) => return Found::Failed { doing: "deleting", failure },
+            Err(failure) => return Err(self.failed("deleting", &failure)),
         }
         let mut pause = FIRST_PAUSE;
         let mut looks = 0;
@@ -238,13 +248,21 @@ impl<'c> Throwaway<'c> {
             // Check the deadline before the read: the last read then happens after it.
             let last = begun.elapsed() >= patience;
             match self.state().await {
-                Ok(State::Gone) => return Found::Collected(begun.elapsed()),
-                Ok(State::There { held: false }) => return Found::Released(begun.elapsed()),
-                Ok(State::There { held: true }) if last => return Found::NotCollected(begun.elapsed()),
+                Ok(State::Gone) => {
+                    return Ok(Seen { probe: Probe::Collected { after: begun.elapsed() }, gone: true });
+                }
+                // A collector removed its finalizer: another finalizer keeps it.
+                Ok(State::There { held: false }) => {
+                    return Ok(Seen { probe: Probe::Collected { after: begun.elapsed() }, gone: false });
+                }
+                Ok(State::There { held: true }) if last => {
+                    let probe = Probe::NotCollected { waited: begun.elapsed(), name: self.name.clone() };
+                    return Ok(Seen { probe, gone: false });
+                }
                 Ok(State::There { held: true }) => {}
                 // Retry failures that may pass until the deadline.
                 Err(failure) if last || retry::pause_after(&failure, 1, true).is_none() => {
-                    return Found::Failed { doing: "watching", failure };
+                    return Err(self.failed("watching", &failure));
                 }
                 Err(_) => {}
             }
@@ -282,38 +300,9 @@ impl<'c> Throwaway<'c> {
         }
     }
 
-    /// Removes what is left of the object, and returns what was found.
-    async fn conclude(self, found: Found) -> Result<Probe, ProbeError> {
-        let describe = match found {
-            Found::Collected(after) => return Ok(Probe::Collected { after }),
-            Found::Released(after) => Ok(Probe::Collected { after }),
-            Found::NotHeld => Err(ProbeError::NotHeld),
-            Found::NotCollected(waited) => Ok(Probe::NotCollected { waited, name: self.name.clone() }),
-            Found::Failed { doing, failure } => Err(ProbeError::Failed {
-                namespace: self.namespace.to_owned(),
-                name: self.name.clone(),
-                doing,
-                reason: failure.in_full(),
-            }),
-        };
-        match self.remove().await {
-            Ok(()) => describe,
-            Err(still) => {
-                let found = match &describe {
-                    Ok(Probe::Collected { after }) => {
-                        format!("a garbage collector is running (it reacted after {after:.1?})")
-                    }
-                    Ok(Probe::NotCollected { waited, .. }) => {
-                        format!("no garbage collector reacted within {waited:.1?}")
-                    }
-                    Err(ProbeError::Failed { doing, reason, .. }) => {
-                        format!("{doing} the test object failed: {reason}")
-                    }
-                    Err(error) => error.to_string(),
-                };
-                Err(self.left(found, still))
-            }
-        }
+    fn failed(&self, doing: &'static str, failure: &Failure) -> ProbeError {
+        let (namespace, name) = (self.namespace.to_owned(), self.name.clone());
+        ProbeError::Failed { namespace, name, doing, reason: failure.in_full() }
     }
 
     fn left(&self, found: String, still: Still) -> ProbeError {
@@ -350,13 +339,9 @@ fn uid_of(answer: &Answer) -> Result<String, Failure> {
 
 fn config_maps() -> Resource {
     Resource {
-        group: String::new(),
         version: "v1".to_owned(),
         plural: "configmaps".to_owned(),
-        singular: "configmap".to_owned(),
         kind: "ConfigMap".to_owned(),
-        short_names: Vec::new(),
-        categories: Vec::new(),
         namespaced: true,
         ..Resource::default()
     }

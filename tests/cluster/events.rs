@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use kubectl_gc::{act::OwnerEventRecorder, model::Identity};
+use kubectl_gc::{act::record_invalid_owner, model::Identity};
 use serde_json::Value;
 
 use crate::{
@@ -95,7 +95,7 @@ fn our_complaints_are_the_collectors() {
     let rack = trial.rack("rack").owned_by(&owner).create();
 
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let recorder = OwnerEventRecorder::new(connect(trial.cluster, ADMIN, &runtime));
+    let connection = connect(trial.cluster, ADMIN, &runtime);
     for (dependent, api_version, kind) in [(&lost, "v1", "ConfigMap"), (&rack, "gc.test/v1", "Rack")] {
         let found = poll(PATIENCE, || {
             let found = events_about(trial.cluster, dependent);
@@ -112,7 +112,8 @@ fn our_complaints_are_the_collectors() {
         let (dependent_is, owner_is) = (of(dependent, api_version, kind), of(&owner, "gc.test/v1", "Widget"));
         // Until both have the same count, because the collector may repeat its event meanwhile.
         let same = poll(PATIENCE, || {
-            runtime.block_on(recorder.record(&dependent_is, &owner_is)).map_err(Retry::Never)?;
+            let recorded = record_invalid_owner(&connection, &dependent_is, &owner_is, jiff::Timestamp::now());
+            runtime.block_on(recorded).map_err(Retry::Never)?;
             let both = events_about(trial.cluster, dependent);
             let (theirs, ours): (Vec<_>, Vec<_>) = both.iter().partition(|(name, _)| name == theirs);
             match (&theirs[..], &ours[..]) {

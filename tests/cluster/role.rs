@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
 use http::Method;
 use kubectl_gc::{
-    act::{Access, OwnerEventRecorder, review},
+    act::{Access, record_invalid_owner, review},
     cli::role::{Role, role},
     cluster::{Connection, ConnectionOptions, Scope},
     model::{Identity, Resources},
@@ -92,11 +92,10 @@ fn the_example_lets_a_sweep_do_all_it_does() {
         name: "w".to_owned(),
         uid: uid(&mine).to_owned(),
     };
-    let recorder = OwnerEventRecorder::new(sweep);
+    let owner = Identity { namespace: String::new(), ..identity.clone() };
     for _ in 0..2 {
-        runtime
-            .block_on(recorder.record(&identity, &Identity { namespace: String::new(), ..identity.clone() }))
-            .expect("an event");
+        let recorded = record_invalid_owner(&sweep, &identity, &owner, jiff::Timestamp::now());
+        runtime.block_on(recorded).expect("an event");
     }
     let events = CLUSTER.list(&format!("/api/v1/namespaces/{namespace}/events"));
     assert!(events.len() == 1 && events[0]["count"] == 2, "{events:?}");

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
 use rustc_hash::FxHashSet;
 use tokio::{
     sync::mpsc::{Receiver, channel},
@@ -14,7 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    act::{look::Polled, owner_events::OwnerEventRecorder},
+    act::{look::Polled, owner_events::record_invalid_owner},
     cluster::{ConnectError, Connection, Discoveries, FollowChanges, MonitorId, Monitors, WatchEvent},
     collector::live::{KindId, Live},
     model::{API_SERVICE, Described, Gap, Identity, Resource, Resources, UNDISCOVERED, group_version_of_service},
@@ -86,7 +87,7 @@ pub async fn keep_sweeping(
     };
     keeping.serve(resources, gaps);
     let (invalid, to_record) = channel(MOST_EVENTS);
-    let recording = tokio::spawn(record(OwnerEventRecorder::new(connection), to_record));
+    let recording = tokio::spawn(record(connection, to_record));
     let mut heartbeat = begun;
     let mut missing = names(&keeping.undiscovered());
     keeping.discoveries.begin_at(begun + if missing.is_empty() { resync } else { DISCOVERED_LATER.min(resync) });
@@ -143,9 +144,9 @@ pub async fn keep_sweeping(
 }
 
 /// Writes an event for each invalid reference. A failed write stops nothing.
-async fn record(recorder: OwnerEventRecorder, mut to_record: Receiver<(Identity, Identity)>) {
+async fn record(connection: Connection, mut to_record: Receiver<(Identity, Identity)>) {
     while let Some((dependent, owner)) = to_record.recv().await {
-        drop(recorder.record(&dependent, &owner).await);
+        drop(record_invalid_owner(&connection, &dependent, &owner, Timestamp::now()).await);
     }
 }
 
