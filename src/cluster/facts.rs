@@ -43,9 +43,9 @@ type Answers = Vec<(ObjectId, Result<Fact, String>)>;
 
 const FACTLESS: &str = "its spec or status is missing";
 
-/// The format in which to request whole objects.
+/// The format in which to request whole objects: Pods, which are the most, in protobuf if possible.
 fn form(resource: &Resource) -> &'static str {
-    if facts_protobuf::reads(&resource.group, &resource.kind) { WHOLE } else { JSON }
+    if (resource.group.as_str(), resource.kind.as_str()) == ("", "Pod") { WHOLE } else { JSON }
 }
 
 impl Connection {
@@ -145,6 +145,11 @@ fn plan<'s>(snapshot: &'s Snapshot, objects: &[ObjectId]) -> Vec<Request<'s>> {
     requests
 }
 
+/// Whether an answer has Pods in protobuf. Nothing else was asked for in it.
+fn is_protobuf(answer: &Answer, resource: &Resource) -> bool {
+    answer.is_protobuf() && form(resource) == WHOLE
+}
+
 /// Takes the facts of the wanted objects, by their uids, from a page of a list.
 fn facts_of_list(
     answer: &Answer,
@@ -153,7 +158,7 @@ fn facts_of_list(
     facts: &mut FxHashMap<ObjectId, Fact>,
 ) -> Result<Page, Malformed> {
     let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
-    if !answer.is_protobuf() {
+    if !is_protobuf(answer, resource) {
         return json::read_items(&answer.body, &mut |item: Value| {
             let uid = item.pointer("/metadata/uid").and_then(Value::as_str);
             if let Some(object) = uid.and_then(|uid| wanted.get(uid))
@@ -168,7 +173,7 @@ fn facts_of_list(
     protobuf::read_items(&answer.body, |item| {
         protobuf::metadata(protobuf::at(item, &[1])?.unwrap_or_default(), &mut metadata)?;
         if let Some(object) = wanted.get(&*metadata.uid)
-            && let Some(fact) = facts_protobuf::read_facts(group, kind, &metadata.name, item)?
+            && let Some(fact) = facts_protobuf::read_facts(&metadata.name, item)?
         {
             facts.insert(*object, fact);
         }
@@ -178,12 +183,11 @@ fn facts_of_list(
 
 /// Reads one whole object's facts.
 fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> Result<Option<Fact>, Malformed> {
-    let (group, kind) = (resource.group.as_str(), resource.kind.as_str());
-    if answer.is_protobuf() {
+    if is_protobuf(answer, resource) {
         let whole = protobuf::open(&answer.body)?.raw;
-        return facts_protobuf::read_facts(group, kind, &metadata.name, whole);
+        return facts_protobuf::read_facts(&metadata.name, whole);
     }
-    Ok(read_facts(group, kind, &serde_json::from_slice(&answer.body)?))
+    Ok(read_facts(&resource.group, &resource.kind, &serde_json::from_slice(&answer.body)?))
 }
 
 /// Who set an object's finalizers; empty if the server has no managed fields for it.
@@ -259,8 +263,7 @@ impl Connection {
             match tokens {
                 Ok((tokens, _)) => {
                     for (uid, facts) in tokens {
-                        let found = snapshot.strings.find(&uid).and_then(|uid| snapshot.by_uid(uid));
-                        if let Some(secret) = found {
+                        if let Some(secret) = snapshot.with_uid(&uid) {
                             snapshot.learn(secret, Fact::Token(facts));
                         }
                     }
@@ -321,7 +324,7 @@ impl Connection {
         for (read, gap) in answers {
             for Read { uid, fact, reclaim } in read {
                 // What was created since the metadata was listed is left out.
-                let Some(id) = snapshot.strings.find(&uid).and_then(|uid| snapshot.by_uid(uid)) else { continue };
+                let Some(id) = snapshot.with_uid(&uid) else { continue };
                 if let Some(fact) = fact {
                     snapshot.learn(id, fact);
                 }

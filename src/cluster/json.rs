@@ -1,10 +1,10 @@
-//! Lists and objects in JSON, for servers without protobuf. Streams the items and keeps only their metadata.
+//! Lists and objects in JSON, for servers without protobuf.
 
-use std::{borrow::Cow, fmt, marker::PhantomData};
+use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{MapAccess, Visitor},
 };
 
 use crate::model::{RawObject, RawReference, effects::Spared};
@@ -35,10 +35,32 @@ pub(super) fn read_items<'a, T: Deserialize<'a>>(
     body: &'a [u8],
     each: &mut impl FnMut(T) -> Result<(), Malformed>,
 ) -> Result<Page, Malformed> {
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    let page = reader.deserialize_map(ListVisitor { each, item: PhantomData })?;
-    reader.end()?;
-    Ok(page)
+    let list: List<'a, T> = serde_json::from_slice(body)?;
+    if let Some(Text(kind)) = list.kind.filter(|Text(kind)| !kind.ends_with("List")) {
+        return Err(Malformed(format!("a {kind} instead of a list")));
+    }
+    // Every API server writes the items of an empty list, too. What has none is another document.
+    let items = list.items.ok_or_else(|| Malformed::new("not a list"))?;
+    items.into_iter().flatten().try_for_each(each)?;
+    Ok(list.metadata.unwrap_or_default().into())
+}
+
+/// A list, with items of any kind.
+#[derive(Deserialize)]
+#[serde(bound(deserialize = "T: Deserialize<'de>"))]
+struct List<'a, T> {
+    #[serde(borrow, default)]
+    kind: Option<Text<'a>>,
+    #[serde(default)]
+    metadata: Option<ListMeta>,
+    /// An empty list may be null.
+    #[serde(default, deserialize_with = "given")]
+    items: Option<Option<Vec<T>>>,
+}
+
+/// Tells a field that is null from one that is missing.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Reads one object.
@@ -56,92 +78,6 @@ pub(super) fn type_meta(body: &[u8]) -> Result<(String, String), Malformed> {
     }
     let TypeMeta { api_version, kind } = serde_json::from_slice(body)?;
     Ok((api_version.unwrap_or_default(), kind.unwrap_or_default()))
-}
-
-struct ListVisitor<'f, F, T> {
-    each: &'f mut F,
-    item: PhantomData<T>,
-}
-
-impl<'de, F, T> Visitor<'de> for ListVisitor<'_, F, T>
-where
-    F: FnMut(T) -> Result<(), Malformed>,
-    T: Deserialize<'de>,
-{
-    type Value = Page;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page, A::Error> {
-        let mut page = Page::default();
-        let (mut kind, mut items) = (None, false);
-        while let Some(key) = map.next_key::<Text<'de>>()? {
-            match &*key.0 {
-                "kind" => kind = map.next_value::<Option<Text<'de>>>()?,
-                "metadata" => {
-                    page = map.next_value::<Option<ListMeta>>()?.unwrap_or_default().into();
-                }
-                "items" => {
-                    items = true;
-                    map.next_value_seed(Items { each: self.each, item: PhantomData::<T> })?;
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
-        }
-        match kind {
-            Some(Text(kind)) if !kind.ends_with("List") => {
-                Err(de::Error::custom(format_args!("a {kind} instead of a list")))
-            }
-            // Every API server writes the items of an empty list, too. What has none is another document.
-            Some(_) | None if items => Ok(page),
-            Some(_) | None => Err(de::Error::custom("not a list")),
-        }
-    }
-}
-
-struct Items<'f, F, T> {
-    each: &'f mut F,
-    item: PhantomData<T>,
-}
-
-impl<'de, F, T> DeserializeSeed<'de> for Items<'_, F, T>
-where
-    F: FnMut(T) -> Result<(), Malformed>,
-    T: Deserialize<'de>,
-{
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de, F, T> Visitor<'de> for Items<'_, F, T>
-where
-    F: FnMut(T) -> Result<(), Malformed>,
-    T: Deserialize<'de>,
-{
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("items")
-    }
-
-    /// An empty list may be null.
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        while let Some(item) = items.next_element()? {
-            (self.each)(item).map_err(de::Error::custom)?;
-        }
-        Ok(())
-    }
 }
 
 /// The metadata of a list or a Table.
@@ -191,8 +127,9 @@ struct Metadata<'a> {
     deletion_timestamp: Option<Text<'a>>,
     deletion_grace_period_seconds: Option<i64>,
     #[serde(borrow)]
-    labels: Option<Labels<'a>>,
-    annotations: Option<Annotations>,
+    labels: Option<Pairs<'a>>,
+    #[serde(borrow)]
+    annotations: Option<Pairs<'a>>,
     #[serde(borrow)]
     owner_references: Option<Vec<Owner<'a>>>,
     #[serde(borrow)]
@@ -214,59 +151,30 @@ struct Owner<'a> {
     block_owner_deletion: Option<bool>,
 }
 
-struct Labels<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
+/// Labels or annotations, in their order.
+struct Pairs<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Labels<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pairs;
+        struct OfMap;
 
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Labels<'de>;
+        impl<'de> Visitor<'de> for OfMap {
+            type Value = Pairs<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("labels")
+                f.write_str("names with texts")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Labels<'de>, A::Error> {
-                let mut labels = Vec::with_capacity(map.size_hint().unwrap_or(0));
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Pairs<'de>, A::Error> {
+                let mut pairs = Vec::with_capacity(map.size_hint().unwrap_or(0));
                 while let Some((key, value)) = map.next_entry::<Text<'de>, Option<Text<'de>>>()? {
-                    labels.push((key.0, value.unwrap_or_default().0));
+                    pairs.push((key.0, value.unwrap_or_default().0));
                 }
-                Ok(Labels(labels))
+                Ok(Pairs(pairs))
             }
         }
 
-        deserializer.deserialize_map(Pairs)
-    }
-}
-
-/// What is kept of the annotations.
-struct Annotations(Spared);
-
-impl<'de> Deserialize<'de> for Annotations {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pairs;
-
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Annotations;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("annotations")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Annotations, A::Error> {
-                let mut spared = Spared::default();
-                while let Some(Text(key)) = map.next_key()? {
-                    match Spared::is_said_by(&key) {
-                        true => spared.heed(&key, &map.next_value::<Option<Text<'de>>>()?.unwrap_or_default().0),
-                        false => drop(map.next_value::<IgnoredAny>()?),
-                    }
-                }
-                Ok(Annotations(spared))
-            }
-        }
-
-        deserializer.deserialize_map(Pairs)
+        deserializer.deserialize_map(OfMap)
     }
 }
 
@@ -282,6 +190,12 @@ impl<'a> Item<'a> {
             controller: owner.controller,
             block_owner_deletion: owner.block_owner_deletion,
         });
+        let mut spared = Spared::default();
+        for (key, value) in metadata.annotations.iter().flat_map(|annotations| &annotations.0) {
+            if Spared::is_said_by(key) {
+                spared.heed(key, value);
+            }
+        }
         Ok(RawObject {
             namespace: text(metadata.namespace),
             name: text(metadata.name),
@@ -293,41 +207,17 @@ impl<'a> Item<'a> {
             finalizers: metadata.finalizers.into_iter().flatten().map(|finalizer| finalizer.0).collect(),
             owners: owners.collect(),
             labels: metadata.labels.map(|labels| labels.0).unwrap_or_default(),
-            spared: metadata.annotations.map(|annotations| annotations.0).unwrap_or_default(),
+            spared,
             ..RawObject::default()
         })
     }
 }
 
-/// The field manager that created the object of a watch event, from the `managedFields` of its first state; empty if it
-/// has none.
-pub(super) fn creator(event: &[u8]) -> String {
-    // Only what is needed: the fields of each manager are most of the metadata.
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Event {
-        object: Object,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Object {
-        metadata: Metadata,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default, rename_all = "camelCase")]
-    struct Metadata {
-        managed_fields: Option<Vec<Entry>>,
-    }
-    #[derive(Default, Deserialize)]
-    #[serde(default)]
-    struct Entry {
-        manager: Option<String>,
-        subresource: Option<String>,
-    }
-    let event: Event = serde_json::from_slice(event).unwrap_or_default();
-    let mut entries = event.object.metadata.managed_fields.into_iter().flatten();
-    let first = entries.find(|entry| entry.subresource.as_deref().unwrap_or_default().is_empty());
-    first.and_then(|entry| entry.manager).unwrap_or_default()
+/// The field manager that created an object, from the `managedFields` of its first state; empty if it has none.
+pub(super) fn creator(object: &serde_json::Value) -> &str {
+    let mut entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
+    let first = entries.find(|entry| entry["subresource"].as_str().is_none_or(str::is_empty));
+    first.and_then(|entry| entry["manager"].as_str()).unwrap_or_default()
 }
 
 fn unix_seconds(time: Text<'_>) -> Result<i64, Malformed> {
@@ -421,7 +311,7 @@ mod tests {
             assert!(read(body).is_err(), "{body}");
         }
         let time = r#"{"kind":"XList","items":[{"metadata":{"deletionTimestamp":"yesterday"}}]}"#;
-        assert_eq!(read(time).unwrap_err().to_string(), "\"yesterday\" is not a time at line 1 column 72");
+        assert_eq!(read(time).unwrap_err().to_string(), "\"yesterday\" is not a time");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Splits a watch's stream into events: length-delimited in protobuf, one per line in JSON.
 
 use http::StatusCode;
-use serde::Deserialize;
+use serde::Deserialize as _;
+use serde_json::Value;
 
 use crate::{
     cluster::{
@@ -105,33 +106,17 @@ fn of_protobuf<'a>(frame: &'a [u8], content_type: &str) -> Result<Frame<'a>, Mal
     }
 }
 
-fn of_json(frame: &[u8]) -> Result<Frame<'_>, Malformed> {
-    #[derive(Deserialize)]
-    struct Kind {
-        r#type: String,
+fn of_json(frame: &[u8]) -> Result<Frame<'static>, Malformed> {
+    let event: Value = serde_json::from_slice(frame)?;
+    let (kind, object) = (event["type"].as_str().unwrap_or_default(), &event["object"]);
+    if kind == "ERROR" {
+        return Ok(failed(object["code"].as_i64(), "application/json", object.to_string().into_bytes()));
     }
-    #[derive(Deserialize)]
-    struct OfObject<'a> {
-        #[serde(borrow)]
-        object: Item<'a>,
+    let mut read = Item::deserialize(object)?.into_raw()?.into_owned();
+    if kind == "ADDED" {
+        read.manager = json::creator(object).to_owned().into();
     }
-    #[derive(Deserialize)]
-    struct OfStatus {
-        object: serde_json::Value,
-    }
-    match serde_json::from_slice::<Kind>(frame)?.r#type.as_str() {
-        "ERROR" => {
-            let status = serde_json::from_slice::<OfStatus>(frame)?.object;
-            Ok(failed(status["code"].as_i64(), "application/json", status.to_string().into_bytes()))
-        }
-        kind => {
-            let mut read = serde_json::from_slice::<OfObject<'_>>(frame)?.object.into_raw()?;
-            if kind == "ADDED" {
-                read.manager = json::creator(frame).into();
-            }
-            describe(kind, read)
-        }
-    }
+    describe(kind, read)
 }
 
 fn describe<'a>(kind: &str, object: RawObject<'a>) -> Result<Frame<'a>, Malformed> {
@@ -246,7 +231,7 @@ mod tests {
                 assert_eq!(object.manager, expected, "{content_type}");
             }
         }
-        assert_eq!(json::creator(b"garbage"), "");
+        assert_eq!(json::creator(&Value::Null), "");
     }
 
     /// A watch lasts for hours, so its buffer must not grow.
