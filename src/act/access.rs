@@ -9,9 +9,10 @@ use futures::StreamExt as _;
 use http::Method;
 use k8s_openapi::api::{
     authentication::v1::SelfSubjectReview,
-    authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec},
+    authorization::v1::{
+        ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec, SubjectAccessReviewStatus,
+    },
 };
-use serde::Deserialize;
 
 use crate::{
     cluster::{Connection, Failure},
@@ -72,7 +73,7 @@ pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTr
     let mut open: Vec<&Access> = single.into_iter().flat_map(|(_, members)| members).collect();
     for ((_, members), answer) in ask_all(connection, resources, many, |(whole, _)| whole).await {
         match answer {
-            Ok(Answered { allowed: true, .. }) => {}
+            Ok(status) if status.allowed => {}
             // Some may be allowed by name.
             Ok(_) => open.extend(members),
             Err(failure) => verdicts.unknown = Some(failure.in_full()),
@@ -80,8 +81,11 @@ pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTr
     }
     for (access, answer) in ask_all(connection, resources, open, |access| access).await {
         match answer {
-            Ok(Answered { allowed: true, .. }) => {}
-            Ok(Answered { reason, .. }) => verdicts.denied.push(Denied { access: access.clone(), reason }),
+            Ok(status) if status.allowed => {}
+            Ok(status) => {
+                let reason = status.reason.unwrap_or_default();
+                verdicts.denied.push(Denied { access: access.clone(), reason });
+            }
             Err(failure) => verdicts.unknown = Some(failure.in_full()),
         }
     }
@@ -91,23 +95,10 @@ pub async fn review(connection: &Connection, resources: &Resources, wanted: &BTr
 
 /// The name that the API server knows the user by; `None` if it doesn't say.
 pub async fn user_name(connection: &Connection) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Review {
-        status: Status,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Status {
-        user_info: UserInfo,
-    }
-    #[derive(Deserialize)]
-    struct UserInfo {
-        username: String,
-    }
     let body = document(&SelfSubjectReview::default());
     let answer = send_with_retry(connection, &Method::POST, WHO_AM_I, Some(&body)).await.ok()?;
-    let review: Review = serde_json::from_slice(&answer.body).ok()?;
-    Some(review.status.user_info.username)
+    let review: SelfSubjectReview = serde_json::from_slice(&answer.body).ok()?;
+    review.status?.user_info?.username
 }
 
 async fn ask_all<T>(
@@ -115,7 +106,7 @@ async fn ask_all<T>(
     resources: &Resources,
     questions: Vec<T>,
     access: impl Fn(&T) -> &Access,
-) -> Vec<(T, Result<Answered, Failure>)> {
+) -> Vec<(T, Result<SubjectAccessReviewStatus, Failure>)> {
     let access = &access;
     let answers = futures::stream::iter(questions).map(async |question| {
         let answer = ask(connection, resources, access(&question)).await;
@@ -124,20 +115,11 @@ async fn ask_all<T>(
     answers.buffer_unordered(AT_ONCE).collect().await
 }
 
-/// The part of a SelfSubjectAccessReview with the answer.
-#[derive(Debug, Default, Deserialize)]
-struct Answered {
-    #[serde(default)]
-    allowed: bool,
-    #[serde(default)]
-    reason: String,
-}
-
-async fn ask(connection: &Connection, resources: &Resources, access: &Access) -> Result<Answered, Failure> {
-    #[derive(Deserialize)]
-    struct Review {
-        status: Answered,
-    }
+async fn ask(
+    connection: &Connection,
+    resources: &Resources,
+    access: &Access,
+) -> Result<SubjectAccessReviewStatus, Failure> {
     let resource = resources.get(access.resource);
     let text = |text: &str| Some(text.to_owned());
     let attributes = ResourceAttributes {
@@ -154,8 +136,9 @@ async fn ask(connection: &Connection, resources: &Resources, access: &Access) ->
     let body = document(&SelfSubjectAccessReview { spec, ..SelfSubjectAccessReview::default() });
     // A review may be sent twice: it changes nothing.
     let answer = send_with_retry(connection, &Method::POST, REVIEWS, Some(&body)).await?;
-    let review: Review = serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
-    Ok(review.status)
+    let review: SelfSubjectAccessReview =
+        serde_json::from_slice(&answer.body).map_err(|error| Failure::Malformed(error.to_string()))?;
+    review.status.ok_or_else(|| Failure::Malformed("a review without a status".to_owned()))
 }
 
 impl Verdicts {

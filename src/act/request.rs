@@ -162,30 +162,19 @@ pub(super) enum Deleted<'a> {
 /// What a successful answer to a DELETE says of the object with this uid. Anything else than that object or a Status,
 /// for instance of a gateway, proves nothing.
 pub(super) fn read_deleted<'a>(answer: &'a Answer, uid: &str) -> Result<Deleted<'a>, Failure> {
-    #[derive(serde::Deserialize)]
-    struct Status {
-        kind: String,
-        status: String,
-        #[serde(default)]
-        details: Details,
-    }
-    #[derive(Default, serde::Deserialize)]
-    struct Details {
-        #[serde(default)]
-        uid: String,
-    }
     let object = answer.read_object()?;
     if object.uid == uid {
         return Ok(Deleted::Object(Box::new(object)));
     }
-    match serde_json::from_slice(&answer.body) {
-        // A Status has a string here, and no uid of its own.
-        Ok(Status { kind, status, details }) if kind == "Status" && status == "Success" => match details.uid {
-            named if named == uid => Ok(Deleted::Removed),
-            named if named.is_empty() => Ok(Deleted::Something),
-            _ => Err(Failure::Malformed("a Status of another object".to_owned())),
-        },
-        _ => Err(Failure::Malformed("neither the deleted object nor a Status".to_owned())),
+    let status: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    // A Status has a string there, and no uid of its own.
+    if status["kind"] != "Status" || status["status"] != "Success" {
+        return Err(Failure::Malformed("neither the deleted object nor a Status".to_owned()));
+    }
+    match status["details"]["uid"].as_str().unwrap_or_default() {
+        named if named == uid => Ok(Deleted::Removed),
+        "" => Ok(Deleted::Something),
+        _ => Err(Failure::Malformed("a Status of another object".to_owned())),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::model::RawObject;
 
@@ -141,33 +141,16 @@ struct Said {
 
 impl Said {
     fn from_json(body: &[u8]) -> Option<Said> {
-        #[derive(Deserialize)]
-        struct Status {
-            #[serde(default)]
-            kind: String,
-            #[serde(default)]
-            message: Option<String>,
-            #[serde(default)]
-            details: Option<Details>,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(rename_all = "camelCase", default)]
-        struct Details {
-            name: Option<String>,
-            group: Option<String>,
-            kind: Option<String>,
-            retry_after_seconds: Option<u64>,
-        }
-        let status: Status = serde_json::from_slice(body).ok()?;
-        (status.kind == "Status").then_some(())?;
-        let details = status.details.unwrap_or_default();
+        let status: Value = serde_json::from_slice(body).ok()?;
+        (status["kind"] == "Status").then_some(())?;
+        let details = &status["details"];
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let named =
+            Named { group: text(&details["group"]), kind: text(&details["kind"]), name: text(&details["name"]) };
         Some(Said {
-            message: status.message.unwrap_or_default(),
-            named: details.name.filter(|name| !name.is_empty()).map(|name| {
-                let [group, kind] = [details.group, details.kind].map(Option::unwrap_or_default);
-                Box::new(Named { group, kind, name })
-            }),
-            retry_after: details.retry_after_seconds,
+            message: text(&status["message"]),
+            named: (!named.name.is_empty()).then(|| Box::new(named)),
+            retry_after: details["retryAfterSeconds"].as_u64(),
         })
     }
 

@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
-use serde::Deserialize;
+use k8s_openapi::apimachinery::pkg::version::Info;
+use serde::Deserialize as _;
+use serde_json::Value;
 
 use crate::model::{Origin, Resources, ServerVersion, well_known};
 
@@ -198,34 +200,6 @@ fn host_and_port(url: &http::Uri) -> String {
 /// gateway that never answers `/version` must not hold up a command.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
-/// What kubectl compares (client-go's `discovery.MatchesServerVersion`).
-#[derive(Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-struct Version {
-    git_version: String,
-    #[serde(default)]
-    git_commit: String,
-    #[serde(default)]
-    git_tree_state: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Printed {
-    client_version: Version,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Told {
-    #[serde(default)]
-    git_version: String,
-    #[serde(default)]
-    major: String,
-    #[serde(default)]
-    minor: String,
-}
-
 impl Connection {
     /// The version of the server, which is asked once; `None` if it doesn't say.
     pub(super) async fn server_version(&self) -> Option<ServerVersion> {
@@ -234,7 +208,7 @@ impl Connection {
         }
         let answer = tokio::time::timeout(LONGEST_WAIT, self.get("/version", JSON)).await;
         let told =
-            answer.ok().and_then(Result::ok).and_then(|answer| serde_json::from_slice::<Told>(&answer.body).ok());
+            answer.ok().and_then(Result::ok).and_then(|answer| serde_json::from_slice::<Info>(&answer.body).ok());
         let version = told.and_then(|told| ServerVersion::read(&told.git_version, &told.major, &told.minor));
         self.server_version.get_or_init(|| version).clone()
     }
@@ -246,11 +220,16 @@ impl Connection {
         let client = client.map_err(|why| format!("which version the client has is unknown: {why}"))?;
         let unknown = |why: String| format!("which version the server has is unknown: {why}");
         let answer = self.get("/version", JSON).await.map_err(|failure| unknown(failure.to_string()))?;
-        let server: Version = serde_json::from_slice(&answer.body).map_err(|error| unknown(error.to_string()))?;
-        if server == client {
+        let server: Info = serde_json::from_slice(&answer.body).map_err(|error| unknown(error.to_string()))?;
+        if server.git_version.is_empty() {
+            return Err(unknown("it has no gitVersion".to_owned()));
+        }
+        // What kubectl compares (client-go's `discovery.MatchesServerVersion`).
+        let compared = |it: &Info| [&it.git_version, &it.git_commit, &it.git_tree_state].map(String::clone);
+        if compared(&server) == compared(&client) {
             return Ok(());
         }
-        let build = |version: &Version| match server.git_version == client.git_version {
+        let build = |version: &Info| match server.git_version == client.git_version {
             true => format!("{} ({} {})", version.git_version, version.git_commit, version.git_tree_state),
             false => version.git_version.clone(),
         };
@@ -258,12 +237,12 @@ impl Connection {
     }
 }
 
-fn of_kubectl() -> Result<Version, String> {
+fn of_kubectl() -> Result<Info, String> {
     let mut kubectl = Command::new("kubectl");
     let ran = kubectl.args(["version", "--client", "--output=json"]).stdin(Stdio::null()).output();
     let ran = ran.map_err(|error| format!("cannot run kubectl: {error}"))?;
-    let printed: Printed = serde_json::from_slice(&ran.stdout).map_err(|error| error.to_string())?;
-    Ok(printed.client_version)
+    let printed: Value = serde_json::from_slice(&ran.stdout).map_err(|error| error.to_string())?;
+    Info::deserialize(&printed["clientVersion"]).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use futures::StreamExt as _;
 use http::StatusCode;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{APIGroup, APIResource, GroupVersionForDiscovery};
 use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
@@ -40,7 +41,7 @@ enum Entrance {
     /// Aggregated discovery: complete.
     Aggregated(Found),
     /// The groups, each with its versions and the preferred one; their resources have to be requested.
-    Groups(Vec<Group>),
+    Groups(Vec<APIGroup>),
 }
 
 impl Entrance {
@@ -50,13 +51,6 @@ impl Entrance {
             Entrance::Groups(groups) => groups.iter().all(|group| group.versions.is_empty()),
         }
     }
-}
-
-#[derive(Debug, PartialEq)]
-struct Group {
-    name: String,
-    versions: Vec<String>,
-    preferred: Option<String>,
 }
 
 impl Connection {
@@ -107,12 +101,13 @@ impl Connection {
     }
 
     /// Requests the resources of each group version.
-    async fn ask_each(&self, groups: Vec<Group>) -> Found {
+    async fn ask_each(&self, groups: Vec<APIGroup>) -> Found {
         let mut found = Found::default();
         let mut wanted = Vec::new();
         for group in groups {
-            found.preferred_versions.extend(group.preferred.map(|version| (group.name.clone(), version)));
-            wanted.extend(group.versions.into_iter().map(|version| (group.name.clone(), version)));
+            let preferred = group.preferred_version.filter(|preferred| !preferred.version.is_empty());
+            found.preferred_versions.extend(preferred.map(|preferred| (group.name.clone(), preferred.version)));
+            wanted.extend(group.versions.into_iter().map(|one| (group.name.clone(), one.version)));
         }
         let mut answers = futures::stream::iter(wanted)
             .map(async |(group, version)| {
@@ -279,43 +274,26 @@ fn read_aggregated(body: &[u8]) -> Result<Found, Malformed> {
 }
 
 /// Reads `/apis` of a server without aggregated discovery.
-fn read_groups(body: &[u8]) -> Result<Vec<Group>, Malformed> {
+fn read_groups(body: &[u8]) -> Result<Vec<APIGroup>, Malformed> {
     #[derive(Deserialize)]
     struct Document {
         #[serde(default)]
-        groups: Vec<Named>,
+        groups: Vec<APIGroup>,
     }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Named {
-        name: String,
-        #[serde(default)]
-        versions: Vec<Version>,
-        #[serde(default)]
-        preferred_version: Option<Version>,
-    }
-    #[derive(Deserialize)]
-    struct Version {
-        version: String,
-    }
-    let document: Document = serde_json::from_slice(body)?;
-    let groups = document.groups.into_iter().map(|group| Group {
-        name: group.name,
-        versions: group.versions.into_iter().map(|version| version.version).collect(),
-        preferred: group.preferred_version.map(|version| version.version).filter(|version| !version.is_empty()),
-    });
-    Ok(groups.collect())
+    Ok(serde_json::from_slice::<Document>(body)?.groups)
 }
 
 /// Reads `/api` of a server without aggregated discovery.
-fn read_core_versions(body: &[u8]) -> Result<Vec<Group>, Malformed> {
+fn read_core_versions(body: &[u8]) -> Result<Vec<APIGroup>, Malformed> {
     #[derive(Deserialize)]
     struct Document {
         #[serde(default)]
         versions: Vec<String>,
     }
-    let versions = serde_json::from_slice::<Document>(body)?.versions;
-    Ok(vec![Group { name: String::new(), preferred: versions.first().cloned(), versions }])
+    let versions = serde_json::from_slice::<Document>(body)?.versions.into_iter();
+    let versions: Vec<GroupVersionForDiscovery> =
+        versions.map(|version| GroupVersionForDiscovery { group_version: version.clone(), version }).collect();
+    Ok(vec![APIGroup { preferred_version: versions.first().cloned(), versions, ..APIGroup::default() }])
 }
 
 /// What is wrong with the name of a resource or subresource, if its path would lead elsewhere.
@@ -338,40 +316,23 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
         #[serde(default)]
         kind: String,
         #[serde(default)]
-        resources: Option<Vec<Described>>,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Described {
-        name: String,
-        #[serde(default)]
-        singular_name: String,
-        #[serde(default)]
-        namespaced: bool,
-        #[serde(default)]
-        kind: String,
-        #[serde(default)]
-        verbs: Option<Vec<String>>,
-        #[serde(default)]
-        short_names: Option<Vec<String>>,
-        #[serde(default)]
-        categories: Option<Vec<String>>,
+        resources: Option<Vec<APIResource>>,
     }
     let document: Document = serde_json::from_slice(body)?;
     if document.kind != "APIResourceList" {
         return Err(Malformed(format!("discovery returned {:?}", document.kind)));
     }
     let resources = document.resources.unwrap_or_default();
-    let names = |it: &Described| {
-        let lists = [&it.verbs, &it.short_names, &it.categories].into_iter().flatten().flatten().map(String::as_str);
-        let all = [it.name.as_str(), &it.singular_name, &it.kind].into_iter().chain(lists);
+    let names = |it: &APIResource| {
+        let lists = [&it.short_names, &it.categories].into_iter().flatten().chain([&it.verbs]).flatten();
+        let all = [it.name.as_str(), &it.singular_name, &it.kind].into_iter().chain(lists.map(String::as_str));
         too_long(all).or_else(|| misnamed(&it.name))
     };
     if let Some(failure) = resources.iter().find_map(names) {
         return Err(failure);
     }
     // A name with a slash is a subresource.
-    let of_status = |described: &Described| described.name.strip_suffix("/status").map(str::to_owned);
+    let of_status = |described: &APIResource| described.name.strip_suffix("/status").map(str::to_owned);
     let with_status: FxHashSet<String> = resources.iter().filter_map(of_status).collect();
     let resources =
         resources.into_iter().filter(|described| !described.name.contains('/') && !described.kind.is_empty());
@@ -386,7 +347,7 @@ fn read_group_version(body: &[u8], group: &str, version: &str) -> Result<Vec<Res
             short_names: described.short_names.unwrap_or_default(),
             categories: described.categories.unwrap_or_default(),
             namespaced: described.namespaced,
-            verbs: described.verbs.unwrap_or_default(),
+            verbs: described.verbs,
         })
         .collect())
 }

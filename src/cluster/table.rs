@@ -89,44 +89,6 @@ fn wanted(snapshot: &Snapshot, objects: &[ObjectId]) -> Vec<Wanted> {
     by_resource.into_values().collect()
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Table {
-    kind: String,
-    #[serde(default)]
-    metadata: ListMeta,
-    #[serde(default)]
-    column_definitions: Option<Vec<Column>>,
-    #[serde(default)]
-    rows: Option<Vec<Row>>,
-}
-
-#[derive(Deserialize)]
-struct Column {
-    #[serde(default)]
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct Row {
-    #[serde(default)]
-    cells: Vec<Value>,
-    #[serde(default)]
-    object: Option<Object>,
-}
-
-#[derive(Deserialize)]
-struct Object {
-    #[serde(default)]
-    metadata: Metadata,
-}
-
-#[derive(Default, Deserialize)]
-struct Metadata {
-    #[serde(default)]
-    uid: String,
-}
-
 /// Takes the rows of objects that are missing.
 fn read_rows(
     answer: &Answer,
@@ -135,16 +97,17 @@ fn read_rows(
 ) -> Result<Page, Malformed> {
     // An API server without Tables answers with the list.
     let no_table = || Malformed::new("the server prints no table of it");
-    let table: Table = serde_json::from_slice(&answer.body).map_err(|_| no_table())?;
-    if table.kind != "Table" {
+    let table: Value = serde_json::from_slice(&answer.body).map_err(|_| no_table())?;
+    if table["kind"] != "Table" {
         return Err(no_table());
     }
-    let columns = table.column_definitions.unwrap_or_default();
-    let columns = Columns::of(columns.iter().map(|column| column.name.as_str()));
-    for row in table.rows.unwrap_or_default() {
-        if let Some(uid) = row.object.and_then(|object| missing.remove(object.metadata.uid.as_str())) {
-            rows.insert(uid, columns.read(&row.cells));
+    let list = |field: &str| table[field].as_array().map_or(&[][..], Vec::as_slice);
+    let columns = list("columnDefinitions").iter().map(|column| column["name"].as_str().unwrap_or_default());
+    let columns = Columns::of(columns);
+    for row in list("rows") {
+        if let Some(uid) = row["object"]["metadata"]["uid"].as_str().and_then(|uid| missing.remove(uid)) {
+            rows.insert(uid, columns.read(row["cells"].as_array().map_or(&[], Vec::as_slice)));
         }
     }
-    Ok(table.metadata.into())
+    Ok(Option::<ListMeta>::deserialize(&table["metadata"]).map_err(|_| no_table())?.unwrap_or_default().into())
 }

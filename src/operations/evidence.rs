@@ -8,6 +8,7 @@ use std::{
 };
 
 use flate2::bufread::MultiGzDecoder;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -65,16 +66,6 @@ struct ObjectRef {
 #[serde(default)]
 struct ResponseStatus {
     code: u16,
-}
-
-/// `DeleteOptions`; logged at the levels Request and RequestResponse.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct DeleteBody {
-    propagation_policy: Option<String>,
-    orphan_dependents: Option<bool>,
-    preconditions: Option<Uid>,
-    dry_run: Vec<String>,
 }
 
 /// A `Status` with the uid in its details, or the object; logged at the level RequestResponse.
@@ -181,21 +172,22 @@ impl AuditEvent {
         if self.verb != "delete" && !of_collection || self.stage != "ResponseComplete" {
             return;
         }
-        let body: DeleteBody = self.request_object.and_then(of_shape).unwrap_or_default();
+        // Logged at the levels Request and RequestResponse.
+        let body: DeleteOptions = self.request_object.and_then(of_shape).unwrap_or_default();
         let query = self.request_uri.split_once('?').map_or("", |(_, query)| query);
         let parameter = |key: &str| {
             let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
             pairs.find(|(name, _)| *name == key).map(|(_, value)| value.to_owned())
         };
-        let is_dry_run = !body.dry_run.is_empty() || parameter("dryRun").is_some();
+        let is_dry_run = body.dry_run.is_some_and(|stages| !stages.is_empty()) || parameter("dryRun").is_some();
         let accepted = self.response_status.is_some_and(|status| (200..300).contains(&status.code));
         let Some(object) = self.object_ref.filter(|_| accepted && !is_dry_run) else { return };
         if !object.subresource.is_empty() || object.name.is_empty() != of_collection {
             return;
         }
         let answer: DeleteAnswer = self.response_object.and_then(of_shape).unwrap_or_default();
-        let uids = [answer.details, answer.metadata, body.preconditions];
-        let uid = uids.into_iter().flatten().find_map(|uid| uid.uid);
+        let answered = [answer.details, answer.metadata].into_iter().flatten().find_map(|uid| uid.uid);
+        let uid = answered.or_else(|| body.preconditions?.uid);
         let user = self.impersonated_user.or(self.user);
         let record = RecordedDelete {
             by: user.map(|user| user.username).filter(|name| !name.is_empty()),
