@@ -1,185 +1,140 @@
-// What the page shows now, and the parts that show it.
-import { difference, type Difference } from './difference.ts';
-import { isActive, Searcher } from './filter.ts';
-import { Forest, type Shown } from './forest.ts';
-import type { Fate, KubeObject, Picture, View } from './picture.ts';
-import { Relations } from './relations.ts';
-import { read, START, write, type State } from './state.ts';
-
-/** An object of the picture, a line of the view, or both. */
-export interface Selected {
-  object: number | undefined;
-  /** The line, or -1 if the view has none. */
-  node: number;
-}
+// What the page shows now. Its parts show it again whenever that changes.
+import { Forest, matcher, type Line } from './forest.ts';
+import { sorted } from './lines.ts';
+import { look, type KubeObject, type Picture, type View } from './picture.ts';
+import { hasSameFilter, isFiltered, read, START, write, type State } from './state.ts';
 
 /** Names of API servers; others, from a dump, might not come through a link as they are. */
 const PLAIN = /^[a-z0-9]{1,63}(\/[a-z0-9.:-]{0,253}){2}$/;
 
 /** How a link names an object: so it fits tomorrow's page, too. */
-function placeOf(object: KubeObject): string {
-  return `${object.kind.toLowerCase()}/${object.namespace ?? ''}/${object.name}`;
+function placeOf({ kind, namespace, name }: KubeObject): string {
+  return `${kind.toLowerCase()}/${namespace ?? ''}/${name}`;
 }
 
-/** What needs attention most. */
-const WORST: ReadonlySet<Fate> = new Set(['stuck', 'error']);
-
-/** Shows a part of the state. */
-export type Part = (app: App, before: State | undefined) => void;
+/** What becomes of an object. */
+export function endOf({ row }: Line): string {
+  return row.word || look(row.fate).word;
+}
 
 export class App {
   readonly picture: Picture;
-  readonly relations: Relations;
   state: State = START;
   view: View;
   forest: Forest;
-  shown: Shown | undefined;
-  selected: Selected | undefined;
-  difference: Difference | undefined;
-  /** The lines of the tree now. */
-  lines: Int32Array = new Int32Array(0);
-  /** Changes whenever the lines do. */
-  revision = 0;
+  /** The policy that was shown before. */
+  compared: View | undefined;
+  selected: Line | undefined;
+  /** The lines of the list. */
+  lines: Line[] = [];
+  /** Show what is shown now. */
+  readonly parts: ((before: State | undefined) => void)[] = [];
+  /** Tells a screen reader. */
+  say: (text: string) => void = () => undefined;
+  readonly #asked: View;
   readonly #forests = new Map<View, Forest>();
-  readonly #searcher: Searcher;
   readonly #byPlace = new Map<string, number>();
-  readonly #parts: Part[] = [];
-  #live: HTMLElement | undefined;
 
   constructor(picture: Picture) {
     this.picture = picture;
-    this.relations = new Relations(picture);
-    this.#searcher = new Searcher(picture);
     picture.objects.forEach((object, index) => {
       const place = placeOf(object);
       if (PLAIN.test(place) && !this.#byPlace.has(place)) this.#byPlace.set(place, index);
     });
-    this.view = picture.views[picture.shown] ?? picture.views[0]!;
+    this.#asked = this.view = picture.views[picture.shown] ?? picture.views[0] ?? { name: '', rows: [] };
     this.forest = this.forestOf(this.view);
   }
 
-  start(parts: Part[], live: HTMLElement): void {
-    this.#parts.push(...parts);
-    this.#live = live;
-    const follow = (): void => {
-      if (location.hash.replace(/^#/, '') !== write(this.state)) this.#show(read(location.hash));
-    };
-    addEventListener('popstate', follow);
-    addEventListener('hashchange', follow);
-    this.#show(read(location.hash));
+  /** Shows what the address says. */
+  start(): void {
+    for (const event of ['popstate', 'hashchange']) {
+      addEventListener(event, () => {
+        if (location.hash.replace(/^#/, '') !== write(this.state)) this.#show(read(location.hash), this.state);
+      });
+    }
+    this.#show(read(location.hash), undefined);
     // What other policies do is made ready while the reader looks at this one.
     for (const view of this.picture.views) setTimeout(() => this.forestOf(view), 50);
   }
 
+  get isTable(): boolean {
+    return this.state.show === 'table';
+  }
+
+  /** Whether the view is the one that the command asked for. */
+  get isAsked(): boolean {
+    return this.view === this.#asked;
+  }
+
   /** Changes what is shown. A step is one that the browser's back button takes back. */
-  go(change: Partial<State>, kind: 'step' | 'same' = 'step'): void {
-    const state = { ...this.state, ...change };
-    if (write(state) === write(this.state)) return;
-    this.#show(state);
+  go(change: Partial<State>, isStep = true): void {
+    const before = this.state;
+    this.#show({ ...before, ...change }, before);
     const hash = write(this.state);
+    if (hash === write(before)) return;
     const address = hash === '' ? location.href.replace(/#.*$/, '') : `#${hash}`;
     try {
-      if (kind === 'step') history.pushState(null, '', address);
+      if (isStep) history.pushState(null, '', address);
       else history.replaceState(null, '', address);
     } catch {
       // A frame may forbid it: the page works without a link.
     }
   }
 
-  /** Shows the lines again, after some were opened or closed. */
-  redraw(): void {
-    this.#reline();
-    for (const part of this.#parts) part(this, this.state);
+  select({ index, row }: Line, isStep = true): void {
+    const place = index === undefined ? `row-${this.view.rows.indexOf(row)}` : placeOf(this.picture.objects[index]!);
+    const isKnown = index === undefined || this.#byPlace.get(place) === index;
+    this.go({ at: isKnown ? place : `object-${index}` }, isStep);
   }
 
-  /** Tells a screen reader. */
-  say(text: string): void {
-    if (this.#live) this.#live.textContent = text;
+  /** The next line after the selected one, in the order of the tree, that needs attention most. */
+  nextWorst(): Line | undefined {
+    const { all } = this.forest;
+    const from = this.selected ? all.indexOf(this.selected) + 1 : 0;
+    const isBad = ({ row, matches }: Line): boolean =>
+      matches && (row.fate === 'stuck' || row.fate === 'error' || row.loses === true);
+    return [...all.slice(from), ...all.slice(0, from)].find(isBad);
   }
 
-  select(node: number, object: number | undefined): void {
-    this.go({ at: this.idOf(node, object) });
-  }
-
-  /** Selects the next line, in the order of the tree, that needs attention most. */
-  selectWorst(): void {
-    const { forest, shown } = this;
-    const from = this.selected && this.selected.node >= 0 ? forest.place[this.selected.node]! : -1;
-    for (let step = 1; step <= forest.size; step++) {
-      const node = forest.order[(from + step) % forest.size]!;
-      const isBad = WORST.has(forest.fate(node)) || forest.row(node)?.loses;
-      if (forest.isFold(node) || !isBad || (shown && !(shown.keep[node]! & 1))) continue;
-      this.select(node, forest.objectIndex(node));
-      return;
-    }
-    this.say('Nothing is stuck or loses data.');
-  }
-
-  /** How a link names an object or a line. */
-  idOf(node: number, object: number | undefined): string {
-    if (object === undefined) return node < 0 ? '' : `row-${node}`;
-    const place = placeOf(this.picture.objects[object]!);
-    return this.#byPlace.get(place) === object ? place : `object-${object}`;
-  }
-
-  object(index: number | undefined): KubeObject | undefined {
-    return index === undefined ? undefined : this.picture.objects[index];
+  /** What became of an object under the policy before, if it was something else. */
+  before(index: number | undefined): string | undefined {
+    if (!this.compared || index === undefined) return undefined;
+    const was = endOf(this.forestOf(this.compared).lineOf(index));
+    return was === endOf(this.forest.lineOf(index)) ? undefined : was;
   }
 
   /** The forest of a view; made when it is first wanted. */
   forestOf(view: View): Forest {
-    const known = this.#forests.get(view);
-    if (known) return known;
-    const forest = new Forest(this.picture, view);
+    const forest = this.#forests.get(view) ?? new Forest(this.picture, view);
     this.#forests.set(view, forest);
     return forest;
   }
 
-  #show(state: State): void {
-    const before = this.#parts.length > 0 && this.revision > 0 ? this.state : undefined;
+  #show(state: State, before: State | undefined): void {
     this.state = state;
-    const { views, shown } = this.picture;
-    const view = views.find((view) => view.name === state.view && state.view !== '') ?? views[shown] ?? views[0]!;
-    if (view !== this.view) {
-      const old = this.forest;
+    const view = this.picture.views.find(({ name }) => name !== '' && name === state.view) ?? this.#asked;
+    const isOther = view !== this.view;
+    if (isOther) {
       // A link that is opened has no policy before.
-      this.difference = before && difference(old, this.forestOf(view), this.view.name, this.picture.objects.length);
+      this.compared = before && this.view;
+      const old = this.forest;
+      this.view = view;
       this.forest = this.forestOf(view);
       this.forest.openAs(old);
-      this.view = view;
     }
-    const isFiltered = isActive(state);
-    const isSame = before && isFiltered && this.shown && sameFilter(before, state);
-    if (!isSame || view.name !== before?.view) {
-      if (!before || !sameFilter(before, state)) this.forest.closed.clear();
-      this.shown = isFiltered ? this.forest.keep(this.#searcher.matcher(state, view.rows)) : undefined;
+    if (isOther || !before || !hasSameFilter(state, before)) {
+      this.forest.filter(isFiltered(state) ? matcher(state) : undefined);
     }
     this.selected = this.#find(state.at);
-    const node = this.selected?.node ?? -1;
-    if (node >= 0 && state.at !== before?.at && (!this.shown || this.shown.keep[node])) {
-      this.forest.reveal(node, this.shown);
-    }
-    this.#reline();
-    for (const part of this.#parts) part(this, before);
+    if (this.selected && state.at !== before?.at) this.forest.reveal(this.selected);
+    this.lines = this.isTable ? sorted(this) : this.forest.visible();
+    for (const part of this.parts) part(before);
   }
 
-  #reline(): void {
-    this.lines = this.forest.visible(this.shown);
-    this.revision += 1;
+  #find(at: string): Line | undefined {
+    const [, end, number] = /^(row|object)-(\d+)$/.exec(at) ?? [];
+    if (end === 'row') return this.forest.all.find(({ row }) => row === this.view.rows[Number(number)]);
+    const index = this.#byPlace.get(at) ?? (number === undefined ? -1 : Number(number));
+    return this.picture.objects[index] && this.forest.lineOf(index);
   }
-
-  #find(at: string): Selected | undefined {
-    if (at === '') return undefined;
-    const row = /^row-(\d+)$/.exec(at)?.[1];
-    if (row !== undefined && this.view.rows[Number(row)]) return { object: undefined, node: Number(row) };
-    const byNumber = /^object-(\d+)$/.exec(at)?.[1];
-    const object = this.#byPlace.get(at) ?? (byNumber === undefined ? undefined : Number(byNumber));
-    if (object === undefined || !this.picture.objects[object]) return undefined;
-    return { object, node: this.forest.rowOf(object) };
-  }
-}
-
-function sameFilter(a: State, b: State): boolean {
-  return a.search === b.search && a.kind === b.kind && a.namespace === b.namespace &&
-    a.fates.size === b.fates.size && [...a.fates].every((fate) => b.fates.has(fate));
 }

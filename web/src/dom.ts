@@ -1,7 +1,7 @@
 // Elements are made of nodes and text, never of markup.
-import { visible } from './visible.ts';
+import { look, type Fate } from './picture.ts';
 
-type Child = Node | string | null | undefined | false;
+export type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined>;
 
 /** An HTML element. Texts are escaped; an attribute that is false, null or undefined is left out. */
@@ -9,34 +9,51 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   name: K, attributes: Attributes = {}, ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(name);
-  setAttributes(element, attributes);
-  add(element, children);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === false || value === null || value === undefined) continue;
+    element.setAttribute(name, value === true ? '' : visible(String(value)));
+  }
+  fill(element, ...children);
   return element;
 }
 
 /** Replaces what an element holds. */
 export function fill(element: Element, ...children: Child[]): void {
-  element.replaceChildren();
-  add(element, children);
+  const kept = children.filter((child) => child !== null && child !== undefined && child !== false);
+  element.replaceChildren(...kept.map((child) => (typeof child === 'string' ? visible(child) : child)));
 }
 
 /** A button that only does something on this page. */
-export function button(text: Child, attributes: Attributes, pressed: (event: MouseEvent) => void): HTMLButtonElement {
+export function button(text: Child, attributes: Attributes, pressed: () => void): HTMLButtonElement {
   const element = h('button', { type: 'button', ...attributes }, text);
   element.addEventListener('click', pressed);
   return element;
 }
 
-export function setAttributes(element: Element, attributes: Attributes): void {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === false || value === null || value === undefined) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? '' : typeof value === 'string' ? visible(value) : String(value));
-  }
+/** The symbol of a state. It is no text: a word stands beside it, which screen readers read and people copy. */
+export function symbol(fate: Fate): HTMLElement {
+  return h('span', { class: `symbol fate-${fate}`, 'data-symbol': look(fate).symbol, 'aria-hidden': 'true' });
 }
 
-function add(element: Element, children: Child[]): void {
-  for (const child of children) {
-    if (child === null || child === undefined || child === false) continue;
-    element.append(typeof child === 'string' ? visible(child) : child);
-  }
+/** A text of the cluster: its direction of writing stays its own. */
+export function bdi(text: string): HTMLElement {
+  return h('bdi', {}, text);
+}
+
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+const SHORT: Record<string, string> = { '\0': '\\0', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+
+/** The text with every character that is not printed escaped as in Rust: `\n`, `\u{1b}`, `\u{202e}`. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (c) => SHORT[c] ?? `\\u{${c.codePointAt(0)!.toString(16)}}`);
+}
+
+/** `1 object`, `2 objects`, `12,000 objects`. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${grouped(number)} ${number === 1 ? one : many}`;
+}
+
+/** `12,000`, whatever the reader's language is: the page is in English. */
+export function grouped(number: number): string {
+  return number.toLocaleString('en');
 }

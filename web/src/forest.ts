@@ -1,335 +1,249 @@
-// The rows of a view as a forest, with many similar siblings folded into one line. Nothing recurses: chains of owners
-// may be very long.
-import { FATES, type Fate, type KubeObject, type Picture, type Row, type View } from './picture.ts';
-import { grouped } from './visible.ts';
+// The rows of a view as a forest of lines, with many similar siblings folded into one. Nothing recurses: chains of
+// owners may be very long.
+import { grouped } from './dom.ts';
+import { look, titleOf, type Fate, type KubeObject, type Picture, type Row, type View } from './picture.ts';
+import { words, type State } from './state.ts';
 
 /** More similar siblings than this are folded … */
 const FOLD_OVER = 12;
 /** … except for the first ones. */
 const SHOWN = 8;
-/** How many lines a forest shows at first, if it has more. */
-const OPEN_AT_FIRST = 400;
-/** Up to this many lines it is shown whole. */
+/** Up to this many lines a forest is shown whole … */
 const WHOLE = 1500;
+/** … and of a larger one so many at first. */
+const OPEN_AT_FIRST = 400;
 
-/** The fates before this one are told of what is below a closed line. */
+/** States before this one are told of what is below a closed line. */
 const CALM = 'later';
 
-export interface Fold {
-  fate: Fate;
-  word: string;
-  kind: string;
-  members: number;
+/** The words of findings, which are counted. */
+export const PLURALS: Partial<Record<Fate, string>> = { error: 'errors', warning: 'warnings', note: 'notes' };
+
+/** A row of the view, or a fold of several. */
+export interface Line {
+  row: Row;
+  isFold: boolean;
+  /** Its object stands in no line of the view: its row is made up. */
+  isOutside: boolean;
+  /** The object of its row, and its number unless the row stands for several. */
+  object: KubeObject | undefined;
+  index: number | undefined;
+  parent: Line | undefined;
+  children: Line[];
+  /** How many lines it stands below, and how many of them are no folds. */
+  level: number;
+  depth: number;
+  /** How many rows are below it, and the worst state there. */
+  below: number;
+  worst: Fate;
+  isOpen: boolean;
+  /** Closed by hand while a filter opens what it finds. */
+  isClosed: boolean;
+  /** The filter finds it, or something below it. */
+  matches: boolean;
+  isAbove: boolean;
+  /** Its place in the list that is shown. */
+  place: number;
+  /** What a search looks at. */
+  text?: string;
 }
 
-/** A set of lines to show: those that match, and what they stand below. */
-export interface Shown {
-  /** Bit 1: it matches; bit 2: it stands above something that does. */
-  keep: Uint8Array;
-  matches: number;
-}
-
-/** Nodes below `rows.length` are rows of the view, the others are folds. */
 export class Forest {
-  readonly rows: Row[];
-  readonly folds: Fold[] = [];
-  readonly size: number;
-  /** -1 for roots. */
-  readonly parent: Int32Array;
-  readonly level: Int32Array;
-  /** All nodes, each before those below it, and where each is there. */
-  readonly order: Int32Array;
-  readonly place: Int32Array;
-  /** How many nodes of `order` a node and all below it take. */
-  readonly span: Int32Array;
-  /** The place among its siblings, from 1, and how many they are. */
-  readonly position: Int32Array;
-  readonly siblings: Int32Array;
-  /** The worst fate below a node, as a place in FATES. */
-  readonly worst: Uint8Array;
-  /** How many rows are below a node. */
-  readonly below: Int32Array;
-  readonly open: Uint8Array;
-  readonly roots: number;
+  /** All lines, each before those below it. */
+  readonly all: Line[];
   /** Whether any line says what becomes of its object. */
   readonly hasWords: boolean;
-  /** Lines closed by hand while a filter opens them. */
-  readonly closed = new Set<number>();
+  readonly roots: Line[];
+  /** How many rows match the filter. */
+  matches = 0;
+  isFiltered = false;
   readonly #picture: Picture;
-  readonly #rowOfObject: Int32Array;
+  readonly #lineOf: (Line | undefined)[] = [];
 
-  constructor(picture: Picture, view: View) {
+  constructor(picture: Picture, { rows }: View) {
     this.#picture = picture;
-    this.rows = view.rows;
-    const rows = view.rows.length;
-    this.hasWords = view.rows.some((row) => row.word);
-    const above = new Int32Array(rows);
-    view.rows.forEach((row, index) => {
-      above[index] = row.parent !== undefined && row.parent < index ? row.parent : -1;
+    this.hasWords = rows.some((row) => row.word);
+    const lines = rows.map((row) => newLine(row, row.object === undefined ? undefined : picture.objects[row.object]));
+    const roots: Line[] = [];
+    lines.forEach((line, at) => {
+      const { parent, object, points } = line.row;
+      if (parent !== undefined && parent < at) line.parent = lines[parent];
+      (line.parent?.children ?? roots).push(line);
+      if (object === undefined) return;
+      // A row of its own is better than one that stands for several objects or points elsewhere.
+      const known = this.#lineOf[object];
+      const isOwn = line.index !== undefined && !points;
+      if (!known || (isOwn && (known.index === undefined || known.row.points))) this.#lineOf[object] = line;
     });
-    const { parent, starts, children } = this.#fold(above);
-    this.parent = parent;
-    this.size = parent.length;
-    this.level = new Int32Array(this.size);
-    this.order = new Int32Array(this.size);
-    this.place = new Int32Array(this.size);
-    this.span = new Int32Array(this.size);
-    this.position = new Int32Array(this.size);
-    this.siblings = new Int32Array(this.size);
-    this.worst = new Uint8Array(this.size).fill(255);
-    this.below = new Int32Array(this.size);
-    this.open = new Uint8Array(this.size);
-    this.roots = starts[this.size + 1]! - starts[this.size]!;
-    this.#walk(starts, children);
+    for (const line of lines) line.children = folded(line.children);
+    this.roots = folded(roots);
+    this.all = walk(this.roots, () => true);
     this.#sumUp();
-    this.#openAtFirst(starts, children);
-    this.#rowOfObject = new Int32Array(picture.objects.length).fill(-1);
-    // A row of its own is better than one that stands for several objects or points elsewhere, and an earlier one
-    // than a later one.
-    for (const isOwn of [false, true]) {
-      for (let index = rows - 1; index >= 0; index--) {
-        const { object, more, points } = view.rows[index]!;
-        if (object !== undefined && isOwn === !(more || points)) this.#rowOfObject[object] = index;
-      }
-    }
-  }
-
-  /** Where each node stands after folding, and the children of each node: `children[starts[n]..starts[n + 1]]`. */
-  #fold(above: Int32Array): { parent: Int32Array; starts: Int32Array; children: Int32Array } {
-    const rows = above.length;
-    const before = childrenOf(above);
-    const parent = Array.from(above);
-    for (let owner = 0; owner <= rows; owner++) {
-      const from = before.starts[owner]!;
-      const to = before.starts[owner + 1]!;
-      if (to - from <= FOLD_OVER) continue;
-      const alike = new Map<string, number[]>();
-      for (let at = from; at < to; at++) {
-        const child = before.children[at]!;
-        const row = this.rows[child]!;
-        if (row.object === undefined || row.more) continue;
-        const key = `${this.#picture.objects[row.object]!.kind}/${row.fate}/${row.word ?? ''}/${row.loses ?? false}`;
-        const group = alike.get(key);
-        if (group) group.push(child);
-        else alike.set(key, [child]);
-      }
-      for (const group of alike.values()) {
-        if (group.length <= FOLD_OVER) continue;
-        const fold = rows + this.folds.length;
-        const first = this.rows[group[0]!]!;
-        const kind = this.#picture.objects[first.object!]!.kind;
-        this.folds.push({ fate: first.fate, word: first.word ?? '', kind, members: group.length - SHOWN });
-        parent.push(owner === rows ? -1 : owner);
-        for (let at = SHOWN; at < group.length; at++) parent[group[at]!] = fold;
-      }
-    }
-    const all = Int32Array.from(parent);
-    return { parent: all, ...this.#inOrder(all) };
-  }
-
-  /** Children in the order of the rows; a fold stands where its first member stood. */
-  #inOrder(parent: Int32Array): { starts: Int32Array; children: Int32Array } {
-    const rows = this.rows.length;
-    const sequence = new Int32Array(parent.length);
-    const isPlaced = new Uint8Array(parent.length);
-    let next = 0;
-    for (let row = 0; row < rows; row++) {
-      const fold = parent[row]!;
-      if (fold >= rows && !isPlaced[fold]) {
-        isPlaced[fold] = 1;
-        sequence[next++] = fold;
-      }
-      sequence[next++] = row;
-    }
-    return childrenOf(parent, sequence);
-  }
-
-  #walk(starts: Int32Array, children: Int32Array): void {
-    const stack: number[] = [];
-    const push = (owner: number): void => {
-      const from = starts[owner]!;
-      const to = starts[owner + 1]!;
-      for (let at = to - 1; at >= from; at--) {
-        const child = children[at]!;
-        this.position[child] = at - from + 1;
-        this.siblings[child] = to - from;
-        stack.push(child);
-      }
-    };
-    push(this.size);
-    for (let next = 0; stack.length > 0; next++) {
-      const node = stack.pop()!;
-      this.order[next] = node;
-      this.place[node] = next;
-      const owner = this.parent[node]!;
-      this.level[node] = owner < 0 ? 1 : this.level[owner]! + 1;
-      push(node);
-    }
+    this.#openAtFirst();
+    this.filter();
   }
 
   #sumUp(): void {
-    for (let at = this.size - 1; at >= 0; at--) {
-      const node = this.order[at]!;
-      const span = ++this.span[node]!;
-      const owner = this.parent[node]!;
-      if (owner < 0) continue;
-      this.span[owner] = this.span[owner]! + span;
-      this.below[owner] = this.below[owner]! + this.below[node]! + (this.isFold(node) ? 0 : 1);
-      const rank = Math.min(this.worst[node]!, FATES.indexOf(this.fate(node)) >>> 0);
-      if (rank < this.worst[owner]!) this.worst[owner] = rank;
+    for (const line of this.all) {
+      const { parent } = line;
+      if (!parent) continue;
+      line.level = parent.level + 1;
+      line.depth = parent.depth + (parent.isFold ? 0 : 1);
+    }
+    for (const line of [...this.all].reverse()) {
+      const { parent } = line;
+      if (!parent) continue;
+      parent.below += line.below + (line.isFold ? 0 : 1);
+      for (const fate of [line.worst, line.row.fate]) {
+        if (look(fate).rank < look(parent.worst).rank) parent.worst = fate;
+      }
     }
   }
 
   /** Opens all of a small forest, and of a large one the upper levels. */
-  #openAtFirst(starts: Int32Array, children: Int32Array): void {
-    if (this.size <= WHOLE) {
-      for (let node = 0; node < this.size; node++) this.open[node] = this.isFold(node) ? 0 : 1;
-      return;
-    }
-    let shown = this.roots;
-    const queue = Array.from(children.subarray(starts[this.size]!, starts[this.size + 1]!));
-    for (let at = 0; at < queue.length && shown < OPEN_AT_FIRST; at++) {
-      const node = queue[at]!;
-      const more = starts[node + 1]! - starts[node]!;
-      if (this.isFold(node) || more === 0 || shown + more > OPEN_AT_FIRST) continue;
-      this.open[node] = 1;
-      shown += more;
-      for (let child = starts[node]!; child < starts[node + 1]!; child++) queue.push(children[child]!);
+  #openAtFirst(): void {
+    let room = this.all.length <= WHOLE ? WHOLE : OPEN_AT_FIRST - this.roots.length;
+    const queue = [...this.roots];
+    for (const line of queue) {
+      if (line.isFold || line.children.length > room) continue;
+      line.isOpen = true;
+      room -= line.children.length;
+      queue.push(...line.children);
     }
   }
 
-  isFold(node: number): boolean {
-    return node >= this.rows.length;
+  /** The first line of an object, or one that is outside. */
+  lineOf(index: number): Line {
+    const known = this.#lineOf[index];
+    if (known) return known;
+    const object = this.#picture.objects[index]!;
+    const [fate, word] = object.virtual ? ['missing', 'missing'] : ['untouched', 'outside'];
+    const row = { object: index, title: titleOf(object), fate, word, detail: 'of this view' };
+    return (this.#lineOf[index] = { ...newLine(row, object), isOutside: true });
   }
 
-  fold(node: number): Fold | undefined {
-    return this.folds[node - this.rows.length];
+  isOpen(line: Line): boolean {
+    return line.isAbove && (this.isFiltered ? !line.isClosed : line.isOpen);
   }
 
-  row(node: number): Row | undefined {
-    return this.rows[node];
-  }
-
-  /** The object of a row that stands for one. */
-  objectIndex(node: number): number | undefined {
-    const row = this.rows[node];
-    return row?.more ? undefined : row?.object;
-  }
-
-  object(node: number): KubeObject | undefined {
-    const index = this.objectIndex(node);
-    return index === undefined ? undefined : this.#picture.objects[index];
-  }
-
-  /** The first row of an object, or -1. */
-  rowOf(object: number): number {
-    return this.#rowOfObject[object] ?? -1;
-  }
-
-  title(node: number): string {
-    const fold = this.fold(node);
-    return fold ? `… ${grouped(fold.members)} more of kind ${fold.kind}` : this.rows[node]!.title;
-  }
-
-  fate(node: number): Fate {
-    return (this.fold(node) ?? this.rows[node]!).fate;
-  }
-
-  word(node: number): string {
-    return (this.fold(node) ?? this.rows[node]!).word ?? '';
-  }
-
-  detail(node: number): string {
-    return this.rows[node]?.detail ?? '';
-  }
-
-  /** The fate to warn of if a node is closed. */
-  trouble(node: number): Fate | undefined {
-    const rank = this.worst[node]!;
-    return rank < FATES.indexOf(CALM) ? FATES[rank] : undefined;
-  }
-
-  hasChildren(node: number, shown?: Shown): boolean {
-    return shown ? (shown.keep[node]! & 2) !== 0 : this.span[node]! > 1;
-  }
-
-  isOpen(node: number, shown?: Shown): boolean {
-    return shown ? !this.closed.has(node) : this.open[node] === 1;
-  }
-
-  /** Opens or closes a node; `true` if that changed something. */
-  setOpen(node: number, open: boolean, shown?: Shown): boolean {
-    const was = this.isOpen(node, shown);
-    if (!shown) this.open[node] = open ? 1 : 0;
-    else if (open) this.closed.delete(node);
-    else this.closed.add(node);
-    return was !== open;
+  setOpen(line: Line, isOpen: boolean): void {
+    if (this.isFiltered) line.isClosed = !isOpen;
+    else line.isOpen = isOpen;
   }
 
   /** Opens everything except folds, or closes everything. */
-  setAllOpen(open: boolean): void {
-    this.closed.clear();
-    for (let node = 0; node < this.size; node++) this.open[node] = open && !this.isFold(node) ? 1 : 0;
+  setAllOpen(isOpen: boolean): void {
+    for (const line of this.all) {
+      line.isOpen = isOpen && !line.isFold;
+      line.isClosed = !isOpen;
+    }
   }
 
-  /** Opens what a node stands below. */
-  reveal(node: number, shown?: Shown): void {
-    for (let owner = this.parent[node]!; owner >= 0; owner = this.parent[owner]!) this.setOpen(owner, true, shown);
+  /** Opens what a line stands below. */
+  reveal(line: Line): void {
+    for (let owner = line.parent; owner; owner = owner.parent) this.setOpen(owner, true);
   }
 
   /** Opens what is open in another forest of the same picture. */
   openAs(other: Forest): void {
-    this.rows.forEach((row, node) => {
-      const there = row.object === undefined ? -1 : other.rowOf(row.object);
-      if (there >= 0) this.open[node] = other.open[there]!;
-    });
+    for (const line of this.all) line.isOpen = other.#lineOf[line.row.object ?? -1]?.isOpen ?? line.isOpen;
   }
 
-  /** The nodes that stand in a line of their own now, in order. */
-  visible(shown?: Shown): Int32Array {
-    const nodes = new Int32Array(this.size);
-    let found = 0;
-    for (let at = 0; at < this.size;) {
-      const node = this.order[at]!;
-      if (shown && !shown.keep[node]) {
-        at += this.span[node]!;
-        continue;
-      }
-      nodes[found++] = node;
-      at += this.isOpen(node, shown) ? 1 : this.span[node]!;
+  /** Keeps what matches, and what that stands below; without a filter, all. */
+  filter(matches?: (line: Line) => boolean): void {
+    this.isFiltered = matches !== undefined;
+    this.matches = 0;
+    for (let at = this.all.length - 1; at >= 0; at--) {
+      const line = this.all[at]!;
+      line.matches = !line.isFold && (!matches || matches(line));
+      line.isAbove = line.children.some((child) => child.matches || child.isAbove);
+      line.isClosed = false;
+      if (line.matches) this.matches += 1;
     }
-    return nodes.subarray(0, found);
   }
 
-  /** The rows that match, and all that they stand below. */
-  keep(matches: (row: number) => boolean): Shown {
-    const keep = new Uint8Array(this.size);
-    let found = 0;
-    for (let at = this.size - 1; at >= 0; at--) {
-      const node = this.order[at]!;
-      if (!this.isFold(node) && matches(node)) {
-        keep[node]! |= 1;
-        found += 1;
-      }
-      const owner = this.parent[node]!;
-      if (keep[node] && owner >= 0) keep[owner]! |= 2;
-    }
-    return { keep, matches: found };
+  /** The lines to show now, in order. */
+  visible(): Line[] {
+    return walk(this.roots, (line) => this.isOpen(line)).filter((line) => line.matches || line.isAbove);
+  }
+
+  /** What a closed line tells of those below it: the worst state, if it is bad. */
+  trouble(line: Line): Fate | undefined {
+    return look(line.worst).rank < look(CALM).rank ? line.worst : undefined;
   }
 }
 
-/** The children of each node, and of none (the last entry), in the order of `sequence`. */
-function childrenOf(parent: Int32Array, sequence?: Int32Array): { starts: Int32Array; children: Int32Array } {
-  const size = parent.length;
-  const starts = new Int32Array(size + 2);
-  const owner = (node: number): number => (parent[node]! < 0 ? size : parent[node]!);
-  for (let node = 0; node < size; node++) starts[owner(node) + 1]!++;
-  for (let at = 1; at < starts.length; at++) starts[at]! += starts[at - 1]!;
-  const next = starts.slice();
-  const children = new Int32Array(size);
-  for (let at = 0; at < size; at++) {
-    const node = sequence ? sequence[at]! : at;
-    children[next[owner(node)]!++] = node;
+function newLine(row: Row, object?: KubeObject, isFold = false): Line {
+  return {
+    row, isFold, isOutside: false, object, index: row.more ? undefined : row.object, parent: undefined, children: [],
+    level: 1, depth: 0, below: 0, worst: 'untouched', isOpen: false, isClosed: false, matches: true, isAbove: false,
+    place: 0,
+  };
+}
+
+/** Siblings of which many similar ones stand below a line of their own, where the first of these stood. */
+function folded(siblings: Line[]): Line[] {
+  if (siblings.length <= FOLD_OVER) return siblings;
+  const groups = new Map<string, Line[]>();
+  for (const line of siblings) {
+    const { fate, word, loses } = line.row;
+    if (line.index === undefined) continue;
+    const key = [line.object!.kind, fate, word, loses].join('/');
+    const group = groups.get(key);
+    if (group) group.push(line);
+    else groups.set(key, [line]);
   }
-  return { starts, children };
+  for (const group of groups.values()) {
+    if (group.length <= FOLD_OVER) continue;
+    const { row: { fate, word }, object, parent } = group[0]!;
+    const title = `… ${grouped(group.length - SHOWN)} more of kind ${object!.kind}`;
+    const fold = newLine({ title, fate, ...(word === undefined ? {} : { word }) }, undefined, true);
+    fold.parent = parent;
+    fold.children = group.slice(SHOWN);
+    for (const member of fold.children) member.parent = fold;
+  }
+  return siblings
+    .filter(({ parent }, at) => !parent?.isFold || parent.children[0] === siblings[at])
+    .map((line) => (line.parent?.isFold ? line.parent : line));
+}
+
+/** Lines and what stands below those that are open, in order. */
+export function walk(roots: readonly Line[], isOpen: (line: Line) => boolean): Line[] {
+  const found: Line[] = [];
+  const stack = [...roots].reverse();
+  for (let line = stack.pop(); line; line = stack.pop()) {
+    found.push(line);
+    if (!isOpen(line)) continue;
+    for (let at = line.children.length - 1; at >= 0; at--) stack.push(line.children[at]!);
+  }
+  return found;
+}
+
+/** Says of a line whether it is what the reader looks for. Every word must occur, in any case and anywhere. */
+export function matcher({ search, state, kind, namespace }: State): (line: Line) => boolean {
+  const wanted = words(search.toLowerCase());
+  const fates = words(state);
+  return (line) => {
+    const { row, object } = line;
+    if (fates.length > 0 && !fates.includes(row.fate)) return false;
+    if (kind !== '' && object?.kind !== kind) return false;
+    if (namespace !== '' && (!object || (object.namespace ?? '-') !== namespace)) return false;
+    if (wanted.length === 0) return true;
+    line.text ??= [
+      row.title, row.word, row.detail, object?.kind, object?.name, object?.namespace, object?.apiVersion,
+      ...(object?.finalizers ?? []),
+    ].join('\n').toLowerCase();
+    return wanted.every((word) => line.text!.includes(word));
+  };
+}
+
+/** How many objects end in each state, the worst first. Findings count as in the verdict, without their objects. */
+export function numbersOf(rows: readonly Row[]): Map<Fate, number> {
+  const numbers = new Map<Fate, number>();
+  const findings = new Set(rows.filter((row) => row.object === undefined).map((row) => row.fate));
+  for (const { object, points, fate, more } of rows) {
+    if (points || (object !== undefined && PLURALS[fate] && findings.has(fate))) continue;
+    numbers.set(fate, (numbers.get(fate) ?? 0) + Math.max(1, more ?? 0));
+  }
+  return new Map([...numbers].sort(([a], [b]) => look(a).rank - look(b).rank));
 }

@@ -1,79 +1,105 @@
 // The page: reads the picture that stands in it, and shows it.
 import { App } from './app.ts';
 import { fill, h } from './dom.ts';
-import { Head } from './head.ts';
-import { readPicture } from './picture.ts';
+import type { Line } from './forest.ts';
+import { head } from './head.ts';
+import { header, lineOf } from './lines.ts';
+import { List } from './list.ts';
+import { useStates, type Picture } from './picture.ts';
 import { sheet } from './print.ts';
 import { story } from './story.ts';
-import { Table } from './table.ts';
-import { Toolbar } from './toolbar.ts';
-import { Tree } from './tree.ts';
+import { toolbar } from './toolbar.ts';
 
-function start(page: HTMLElement, text: string): void {
-  const app = new App(readPicture(text));
-  const head = new Head(app);
-  const toolbar = new Toolbar(app);
-  const tree = new Tree(app);
-  const table = new Table(app);
+function start(page: HTMLElement, picture: Picture): void {
+  useStates(picture.states);
+  const app = new App(picture);
   const live = h('p', { class: 'unseen', role: 'status' });
-  const panel = h('div', { id: 'panel', role: 'tabpanel' });
+  app.say = (text) => fill(live, text);
+  const bar = toolbar(app);
+  const list = new List({ render: (line) => lineOf(app, line), choose, key });
   const nothing = h('p', { class: 'nothing' });
+  const panel = h('div', { id: 'panel', role: 'tabpanel' }, list.element, nothing);
   const aside = h('aside', { class: 'story', 'aria-labelledby': 'story-title' });
-  panel.append(tree.list.element, table.list.element, nothing);
-  page.append(
-    head.element,
-    h('main', {}, toolbar.element, toolbar.tabs, h('div', { class: 'split' }, panel, aside)),
-    live,
-  );
+  page.append(head(app), h('main', {}, bar.element, bar.tabs, h('div', { class: 'split' }, panel, aside)), live);
 
-  /** Back to the panel, where the reader came from. */
-  const close = (): void => {
+  /** Opens or closes a line. */
+  function toggle(line: Line): void {
+    app.forest.setOpen(line, !app.forest.isOpen(line));
+    app.go({});
+  }
+
+  function choose(line: Line, target: Element): void {
+    if (line.isFold || (line.isAbove && target.matches('.twisty'))) toggle(line);
+    else app.select(line);
+  }
+
+  function key(line: Line, key: string): boolean {
+    if (app.isTable) return false;
+    const isOpen = app.forest.isOpen(line);
+    if (key === '*') {
+      app.forest.setAllOpen(true);
+      app.go({});
+    } else if (key === 'ArrowRight') {
+      if (isOpen) list.activate(line.place + 1);
+      else if (line.isAbove) toggle(line);
+    } else if (key === 'ArrowLeft') {
+      if (isOpen) toggle(line);
+      else if (line.parent) list.activate(line.parent.place);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /** Back to the list, where the reader came from. */
+  function close(): void {
     app.go({ at: '' });
-    (app.state.tab === 'tree' ? tree : table).list.element.focus();
-  };
+    list.element.focus();
+  }
 
-  const shell = (): void => {
-    const { state, selected, shown, view } = app;
-    tree.list.element.hidden = state.tab !== 'tree';
-    table.list.element.hidden = state.tab !== 'table' && !state.beside;
-    panel.classList.toggle('beside', state.beside && state.tab !== 'table');
-    panel.classList.toggle('wordless', !app.forest.hasWords);
-    panel.setAttribute('aria-labelledby', `tab-${state.tab}`);
-    nothing.hidden = app.lines.length > 0;
-    nothing.textContent = shown ? 'Nothing matches: clear the search or the filters.'
-      : view.rows.length === 0 ? 'No objects.' : '';
+  app.parts.push((before) => {
+    const { state, selected, isTable, forest, lines } = app;
+    const isAnew = state.at !== before?.at || state.show !== before.show;
+    list.element.id = isTable ? 'table' : 'tree';
+    list.element.setAttribute('role', isTable ? 'grid' : 'treegrid');
+    list.element.setAttribute('aria-label', isTable ? 'All objects' : 'Owners, and their dependents below them');
+    list.show(lines, header(app));
+    if (isAnew && selected && lines[selected.place] === selected) list.activate(selected.place);
+    panel.classList.toggle('wordless', !forest.hasWords);
+    panel.setAttribute('aria-labelledby', `tab-${list.element.id}`);
+    nothing.hidden = lines.length > 0;
+    fill(nothing, forest.isFiltered ? 'Nothing matches: clear the search or the filters.' : 'No objects.');
+    if (before && state.at === before.at && state.view === before.view) return;
     page.classList.toggle('has-story', selected !== undefined);
-  };
-  let told: string | undefined;
-  const tell = (): void => {
-    const now = `${app.state.at} ${app.view.name}`;
-    if (told === now) return;
-    told = now;
     fill(aside, ...story(app, close));
     aside.scrollTop = 0;
-    if (app.selected) app.say(`Story of ${aside.querySelector('h2')?.textContent ?? ''}.`);
-  };
-  app.start([
-    (_, before) => head.show(before),
-    (_, before) => toolbar.show(before),
-    shell,
-    (_, before) => tree.show(before),
-    (_, before) => table.show(before),
-    tell,
-  ], live);
+    if (selected) app.say(`Story of ${aside.querySelector('h2')?.textContent ?? ''}.`);
+  });
+  app.start();
+  // Findings have no sections: the worst one says at once what to do, where there is room.
+  const worst = app.nextWorst();
+  if (worst && !app.selected && !app.view.sections?.length && innerWidth > 760) app.select(worst, false);
 
   addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = event.target as Element;
-    const isField = target.matches('input[type=search], select, textarea');
-    if (isField) return;
-    const views = app.picture.views;
-    const keys: Record<string, () => void> = {
-      '/': () => toolbar.focusSearch(),
-      n: () => app.selectWorst(),
-      t: () => app.go({ tab: app.state.tab === 'tree' ? 'table' : 'tree' }),
-      p: () => app.go({ view: views[(views.indexOf(app.view) + 1) % views.length]!.name }),
-      Escape: () => (app.selected ? close() : undefined),
+    const isInSearch = event.target === bar.search;
+    if (event.ctrlKey || event.metaKey || event.altKey || (event.target as Element).matches('select')) return;
+    const { views } = picture;
+    const keys: Record<string, () => void> = isInSearch ? {
+      Escape: () => {
+        bar.search.value = '';
+        app.go({ search: '' }, false);
+      },
+      Enter: () => list.element.focus(),
+    } : {
+      '/': () => bar.search.select(),
+      n: () => {
+        const worst = app.nextWorst();
+        if (worst) app.select(worst);
+        else app.say('Nothing is stuck or loses data.');
+      },
+      t: () => app.go({ show: app.isTable ? '' : 'table' }),
+      p: () => app.go({ view: views[(views.indexOf(app.view) + 1) % views.length]?.name ?? '' }),
+      Escape: () => app.selected && close(),
     };
     const act = keys[event.key];
     if (!act) return;
@@ -81,46 +107,31 @@ function start(page: HTMLElement, text: string): void {
     act();
   });
 
-  addEventListener('beforeprint', () => {
-    document.getElementById('sheet')?.remove();
-    page.append(sheet(app));
-  });
+  addEventListener('beforeprint', () => page.append(sheet(app)));
   addEventListener('afterprint', () => document.getElementById('sheet')?.remove());
-  // Lines of a phone are taller.
-  matchMedia('(max-width: 720px)').addEventListener('change', () => {
-    tree.list.refresh();
-    table.list.refresh();
-  });
 }
 
-const page = document.getElementById('page');
-const picture = document.getElementById('picture');
-/** Shows the picture. What the text says in its place goes. */
-function show(page: HTMLElement, text: string): void {
-  try {
-    // A browser may have saved the page with what it showed.
-    page.replaceChildren();
-    start(page, text);
-    document.getElementById('text')?.remove();
-  } catch (error) {
-    fail(page, error);
-    throw error;
-  }
-}
-
-function fail(page: HTMLElement, error: unknown): void {
-  fill(page, h('p', { class: 'message' }, `This page can't show its picture: ${String(error)}. The text below says ` +
-    'the same; please report this.'));
-}
-
-/** A large picture is packed. */
-async function unpacked(text: string): Promise<string> {
+/** The picture as text. A large one is packed. */
+async function textOf(picture: Element): Promise<string> {
+  const text = picture.textContent ?? '';
+  if (picture.getAttribute('type') !== 'application/gzip') return text;
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
 }
 
-if (page && picture) {
-  const text = picture.textContent ?? '';
-  if (picture.getAttribute('type') !== 'application/gzip') show(page, text);
-  else unpacked(text).then((text) => show(page, text), (error: unknown) => fail(page, error));
+/** Shows the picture. The text in its place goes. */
+async function show(page: HTMLElement, picture: Element): Promise<void> {
+  try {
+    const read = JSON.parse(await textOf(picture)) as Picture;
+    // A browser may have saved the page with what it showed.
+    page.replaceChildren();
+    start(page, read);
+    document.getElementById('text')?.remove();
+  } catch (error) {
+    fill(page, h('p', { class: 'message' }, `This page can't show its picture: ${String(error)}. The text below says ` +
+      'the same; please report this.'));
+    throw error;
+  }
 }
+
+void show(document.getElementById('page')!, document.getElementById('picture')!);

@@ -6,21 +6,23 @@ export interface Picture {
   source: string;
   objects: KubeObject[];
   links: Link[];
+  /** One, or one for each propagation policy. */
   views: View[];
+  /** The view that was asked for. */
   shown: number;
   states: StateLook[];
 }
 
-/** How a fate looks: src/render/states.rs has the table, what needs attention most first. */
+/** The name of a state. */
+export type Fate = string;
+
+/** How a state looks: src/render/states.rs has the table. */
 export interface StateLook {
   name: Fate;
   symbol: string;
   word: string;
   meaning: string;
 }
-
-/** The name of a state. */
-export type Fate = string;
 
 export interface KubeObject {
   apiVersion: string;
@@ -61,6 +63,7 @@ export interface Row {
   points?: boolean;
   /** Its stored data is lost. */
   loses?: boolean;
+  /** How many objects it stands for, if it shows several. */
   more?: number;
   story?: Section[];
   commands?: string[];
@@ -73,29 +76,26 @@ export interface Section {
   commands?: string[];
 }
 
-/** The names of the states, from what needs attention most to what needs it least. */
-export const FATES: Fate[] = [];
-const LOOKS = new Map<Fate, StateLook>();
+/** The states by name, what needs attention most first. */
+export const LOOKS = new Map<Fate, StateLook & { rank: number }>();
 
-/** How a fate looks. What no table knows has a look of its own. */
-export function look(fate: Fate): StateLook {
-  return LOOKS.get(fate) ?? { name: fate, symbol: '·', word: fate, meaning: fate };
+/** How a state looks. What no table knows has a look of its own. */
+export function look(fate: Fate): StateLook & { rank: number } {
+  return LOOKS.get(fate) ?? { name: fate, symbol: '·', word: fate, meaning: fate, rank: LOOKS.size };
 }
 
 /** Takes the states of a page. */
 export function useStates(states: readonly StateLook[]): void {
-  FATES.splice(0, FATES.length, ...states.map((state) => state.name));
   LOOKS.clear();
-  for (const state of states) LOOKS.set(state.name, state);
+  states.forEach((state, rank) => LOOKS.set(state.name, { ...state, rank }));
 }
 
-/** What is said of an object that stands in no line of a view. */
-export const OUTSIDE = 'outside';
+/** `Pod/web-1`, and its namespace if wanted. */
+export function titleOf({ kind, name, namespace }: KubeObject, withNamespace = false): string {
+  return `${kind}/${name}${withNamespace && namespace ? ` -n ${namespace}` : ''}`;
+}
 
-/** Reads the picture of the page. */
-export function readPicture(text: string): Picture {
-  const picture = JSON.parse(text) as Picture;
-  useStates(picture.states);
-  if (picture.views.length === 0) picture.views.push({ name: '', rows: [] });
-  return picture;
+/** `2026-11-24 18:37:05` of a timestamp of the API server. */
+export function moment(time = ''): string {
+  return time.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z$/, '$1 $2');
 }

@@ -1,66 +1,52 @@
-// What a link keeps: it stands behind the # of the address, so that it works for a file, too.
-import { FATES, type Fate } from './picture.ts';
+// What the reader has chosen. A link keeps it behind the # of the address, so that it works for a file, too.
+import { LOOKS } from './picture.ts';
 
-export const TABS = ['tree', 'table'] as const;
-export type Tab = (typeof TABS)[number];
-
+/** The columns of the table. */
 export const COLUMNS = ['state', 'kind', 'name', 'namespace', 'detail', 'created'] as const;
-export type Column = (typeof COLUMNS)[number];
 
-export interface State {
+export const START = {
   /** The name of the policy; empty for the view that was asked for. */
-  view: string;
-  tab: Tab;
-  /** The table stands beside the tree. */
-  beside: boolean;
+  view: '',
+  /** `table`; empty for the tree. */
+  show: '',
   /** An object as `kind/namespace/name`, or `row-N` for a line without one. */
-  at: string;
-  search: string;
-  fates: ReadonlySet<Fate>;
-  kind: string;
-  namespace: string | undefined;
-  sort: Column | '';
-  down: boolean;
+  at: '',
+  search: '',
+  /** The names of the states to show; empty for all. */
+  state: '',
+  kind: '',
+  /** `-` for what has none. */
+  namespace: '',
+  /** A column; `-COLUMN` sorts down; empty for the order of the tree. */
+  sort: '',
+};
+export type State = typeof START;
+
+const FILTERS = ['search', 'state', 'kind', 'namespace'] as const;
+
+export function isFiltered(state: State): boolean {
+  return FILTERS.some((name) => state[name].trim() !== '');
 }
 
-export const START: State = {
-  view: '', tab: 'tree', beside: false, at: '', search: '', fates: new Set(), kind: '', namespace: undefined,
-  sort: '', down: false,
-};
+export function hasSameFilter(a: State, b: State): boolean {
+  return FILTERS.every((name) => a[name] === b[name]);
+}
+
+export function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
 
 export function write(state: State): string {
-  const parts = new URLSearchParams();
-  const put = (name: string, value: string): void => {
-    if (value !== '') parts.set(name, value);
-  };
-  put('view', state.view);
-  put('show', state.tab === 'tree' ? '' : state.tab);
-  put('beside', state.beside ? 'table' : '');
-  put('at', state.at);
-  put('search', state.search);
-  put('state', FATES.filter((fate) => state.fates.has(fate)).join(' '));
-  put('kind', state.kind);
-  if (state.namespace !== undefined) parts.set('namespace', state.namespace);
-  put('sort', state.sort && `${state.down ? '-' : ''}${state.sort}`);
-  return parts.toString();
+  return new URLSearchParams(Object.entries(state).filter(([, value]) => value !== '')).toString();
 }
 
 /** Reads a link. What it doesn't know it leaves out: a link may be cut, or made by hand. */
 export function read(hash: string): State {
   const parts = new URLSearchParams(hash.replace(/^#/, ''));
-  const get = (name: string): string => parts.get(name) ?? '';
-  const sort = get('sort').replace(/^-/, '');
-  const fates = get('state').split(' ');
-  return {
-    view: get('view'),
-    tab: TABS.find((tab) => tab === get('show')) ?? 'tree',
-    beside: get('beside') === 'table',
-    at: get('at'),
-    search: get('search'),
-    fates: new Set(FATES.filter((fate) => fates.includes(fate))),
-    kind: get('kind'),
-    namespace: parts.get('namespace') ?? undefined,
-    sort: COLUMNS.find((column) => column === sort) ?? '',
-    down: get('sort').startsWith('-'),
-  };
+  const state = { ...START };
+  for (const name of Object.keys(START) as (keyof State)[]) state[name] = parts.get(name) ?? '';
+  if (state.show !== 'table') state.show = '';
+  if (!COLUMNS.some((column) => column === state.sort.replace('-', ''))) state.sort = '';
+  state.state = words(state.state).filter((fate) => LOOKS.has(fate)).join(' ');
+  return state;
 }

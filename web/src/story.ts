@@ -1,193 +1,136 @@
 // What is known of the selected object, or what the text says below the objects.
-import type { App } from './app.ts';
-import { copy, select } from './copy.ts';
-import { button, h } from './dom.ts';
-import { look, OUTSIDE, type Link, type Section } from './picture.ts';
-import { symbol } from './symbol.ts';
-import { moment } from './table.ts';
-import { grouped } from './visible.ts';
+import { endOf, type App } from './app.ts';
+import { bdi, button, grouped, h, symbol } from './dom.ts';
+import { walk } from './forest.ts';
+import { moment, titleOf, type KubeObject, type Row, type Section } from './picture.ts';
 
 /** So many owners, dependents and lines are listed at once. */
 const AT_ONCE = 50;
 
+const KEYS = 'Select an object for its story and its commands. Keys: ↑ ↓ or j k walk, → ← open and close, * opens ' +
+  'all, Enter selects, / searches, n finds what is stuck or loses data, t shows the table, p another policy, Esc goes ' +
+  'back.';
+
+type End = 'owner' | 'dependent';
+
 /** The story of what is selected. */
 export function story(app: App, close: () => void): HTMLElement[] {
-  const { selected, forest } = app;
-  if (!selected) return overview(app);
-  const { node, object: index } = selected;
-  const object = app.object(index);
-  const row = forest.row(node);
-  const fate = row?.fate ?? (object?.virtual ? 'missing' : 'untouched');
-  const title = object ? `${object.kind}/${object.name}` : row?.title ?? '';
-  const rows = index === undefined ? (row ? [row] : []) : app.view.rows.filter((row) => row.object === index && !row.more);
-  const told = rows.flatMap((row) => row.story ?? []);
-  const isTold = new Set(told.flatMap((section) => section.lines));
-  const all = new Set([...rows.flatMap((row) => row.commands ?? []), ...(object?.commands ?? [])]);
+  const line = app.selected;
+  if (!line) return overview(app);
+  const { row, index } = line;
+  const object = index === undefined ? undefined : line.object;
+  const rows = app.view.rows.filter((other) => other === row || (object && other.object === index && !other.more));
+  const below = object ? [] : walk(line.children, () => true).filter((line) => line.index !== undefined);
+  /** The references from or to it. */
+  const related = (label: string, own: End, other: End, is: string): HTMLElement => {
+    const links = app.picture.links.filter((link) => link[own] === index);
+    return section(`${label} (${grouped(links.length)})`, links.length, (at) => {
+      const { controller, blocks, invalid, closesCycle, [other]: to } = links[at]!;
+      const about = [controller && is, blocks && 'blocking', invalid, closesCycle && 'closes a cycle'];
+      return h('span', {}, linkTo(app, to), h('span', { class: 'quiet' }, about.filter(Boolean).join(', ')));
+    });
+  };
   return [
     h('header', {},
-      h('h2', { id: 'story-title', tabindex: -1 }, symbol(fate), h('bdi', {}, title)),
+      h('h2', { id: 'story-title' }, symbol(row.fate), bdi(object ? titleOf(object) : row.title)),
       button('×', { class: 'close', 'aria-label': 'Close the story', title: 'Close (Escape)' }, close)),
-    h('p', { class: `ending fate-${fate}` },
-      h('strong', {}, row ? row.word || (row.fate === 'untouched' ? '' : look(row.fate).word) : object?.virtual ? 'missing' : OUTSIDE),
-      row?.detail ? h('span', {}, ` ${row.detail}`) : null,
-      row || object?.virtual ? null : h('span', {}, ': it stands in no line here')),
-    ...others(app, index),
-    ...sections(told, AT_ONCE, (line) => (all.has(line) ? command(line) : undefined)),
-    ...commands([...all].filter((command) => !isTold.has(command))),
-    ...related(app, 'Owners', index, 'owner'),
-    ...related(app, 'Dependents', index, 'dependent'),
-    ...(index === undefined ? below(app, node) : []),
-    ...metadata(app, index),
+    h('p', { class: `fate-${row.fate}` },
+      h('strong', {}, row.word || row.fate !== 'untouched' ? endOf(line) : ''), ` ${row.detail ?? ''}`),
+    underEachPolicy(app, index),
+    ...remedies(rows, object?.commands),
+    related('Owners', 'dependent', 'owner', 'its controller'),
+    related('Dependents', 'owner', 'dependent', 'controlled'),
+    section(`Objects (${grouped(below.length)})`, below.length, (at) => linkTo(app, below[at]!.index!)),
+    metadata(object),
   ];
 }
 
 /** The sections of the text, if nothing is selected. */
-function overview(app: App): HTMLElement[] {
-  const { view } = app;
-  const told = view.sections ?? [];
-  const empty = view.rows.length === 0 && told.length === 0;
-  const all = new Set(told.flatMap((section) => section.commands ?? []));
+function overview({ view }: App): HTMLElement[] {
   return [
-    h('header', {}, h('h2', { id: 'story-title', tabindex: -1 }, 'All in all')),
-    ...(empty ? [h('p', { class: 'quiet' }, 'No objects.')] : []),
-    ...sections(told, AT_ONCE, (line) => (all.has(line) ? command(line) : undefined)),
-    ...(view.rows.length === 0 ? [] : [
-      h('p', { class: 'quiet hint' }, 'Select an object for its story and its commands. Keys: ↑ ↓ or j k walk, → ← open ' +
-        'and close, Enter selects, / searches, n finds what is stuck or loses data, t shows the table, p another policy, Esc goes back.'),
-    ]),
+    h('header', {}, h('h2', { id: 'story-title' }, 'All in all')),
+    ...sections(view.sections),
+    h('p', { class: 'quiet hint' }, view.rows.length === 0 ? 'No objects.' : KEYS),
   ];
 }
 
-/** Labels with their lines, as the text has them. A line may have a look of its own. */
-export function sections(
-  all: readonly Section[], atOnce = AT_ONCE, look: (line: string) => HTMLElement | undefined = () => undefined,
-): HTMLElement[] {
-  return all.filter((section) => section.lines.length > 0).map((section) => h(
-    'section', {},
-    h('h3', {}, section.label),
-    listed(section.lines.length, (at) => look(section.lines[at]!) ?? h('bdi', {}, section.lines[at]!), atOnce),
-  ));
+/** What rows say besides their lines, and the commands that this doesn't name. */
+export function remedies(rows: readonly Row[], more: readonly string[] = [], atOnce = AT_ONCE): HTMLElement[] {
+  const told = rows.flatMap((row) => row.story ?? []);
+  const isTold = new Set(told.flatMap((section) => section.lines));
+  const commands = [...new Set([...rows.flatMap((row) => row.commands ?? []), ...more])];
+  const others = { label: 'Commands', lines: commands.filter((text) => !isTold.has(text)) };
+  return sections([...told, { ...others, commands }], atOnce);
 }
 
-/** A list that shows some of its lines, and more when asked. */
-function listed(size: number, line: (at: number) => Node, atOnce = AT_ONCE): HTMLElement {
+/** Labels with their lines, as the text has them. Commands have a button that copies them. */
+export function sections(all: readonly Section[] = [], atOnce = AT_ONCE): HTMLElement[] {
+  const commands = new Set(all.flatMap((section) => section.commands ?? []));
+  return all.map(({ label, lines }) => section(label, lines.length, (at) => {
+    const line = lines[at]!;
+    return commands.has(line) ? command(line) : bdi(line);
+  }, atOnce));
+}
+
+/** A heading with a list that shows some of its lines, and more when asked. Without lines it is hidden. */
+function section(label: string, size: number, line: (at: number) => HTMLElement, atOnce = AT_ONCE): HTMLElement {
   const list = h('ul', {});
   const more = (): void => {
-    list.querySelector('.more')?.remove();
     const from = list.childElementCount;
     const to = Math.min(size, from + atOnce);
     for (let at = from; at < to; at++) list.append(h('li', {}, line(at)));
-    if (to === size) return;
-    const next = button(`${grouped(Math.min(atOnce, size - to))} more of ${grouped(size - to)}`, {}, () => {
-      more();
-      // The button is gone: the keyboard goes on where the new lines begin.
-      list.children[to]?.querySelector<HTMLElement>('button')?.focus();
-    });
-    list.append(h('li', { class: 'more' }, next));
+    if (to === size) next.remove();
+    else next.textContent = `${grouped(Math.min(atOnce, size - to))} more of ${grouped(size - to)}`;
+    // The keyboard goes on where the new lines begin.
+    if (from > 0) list.children[from]!.querySelector<HTMLElement>('button')?.focus();
   };
+  const next = button(null, { class: 'more' }, more);
+  const made = h('section', { hidden: size === 0 }, h('h3', {}, label), list, next);
   more();
-  return list;
-}
-
-/** What becomes of the object under the other policies. */
-function others(app: App, index: number | undefined): HTMLElement[] {
-  const { views } = app.picture;
-  if (index === undefined || views.length < 2) return [];
-  const items = views.map((view) => {
-    const forest = app.forestOf(view);
-    const row = forest.row(forest.rowOf(index));
-    const isNow = view === app.view;
-    return h(
-      'li', { class: isNow ? 'now' : undefined, 'aria-current': isNow ? 'true' : undefined },
-      h('span', { class: 'policy' }, view.name), symbol(row?.fate ?? 'untouched'),
-      h('span', {}, row ? [row.word || look(row.fate).word, row.detail ?? ''].join(' ').trim() : OUTSIDE),
-    );
-  });
-  return [h('section', {}, h('h3', {}, 'Under each policy'), h('ul', { class: 'policies' }, ...items))];
-}
-
-function commands(all: readonly string[]): HTMLElement[] {
-  if (all.length === 0) return [];
-  return [h('section', {}, h('h3', {}, all.length === 1 ? 'Command' : 'Commands'), ...all.map(command))];
+  return made;
 }
 
 /** A command with a button that copies it. */
 function command(text: string): HTMLElement {
   const code = h('code', { tabindex: 0 }, text);
   const done = h('span', { role: 'status', class: 'done' });
-  const press = async (): Promise<void> => {
-    const isCopied = await copy(text);
-    if (!isCopied) select(code);
-    done.textContent = isCopied ? 'Copied.' : 'Selected: press Ctrl+C or ⌘C.';
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      done.textContent = 'Copied.';
+    } catch {
+      // A frame or an old browser may forbid it.
+      getSelection()?.selectAllChildren(code);
+      done.textContent = 'Selected: press Ctrl+C or ⌘C.';
+    }
   };
   return h('div', { class: 'command' }, code,
-    h('div', {}, button('Copy', { 'aria-label': `Copy: ${text}` }, () => void press()), done));
-}
-
-/** Links to the owners or the dependents of an object. */
-function related(app: App, label: string, index: number | undefined, end: 'owner' | 'dependent'): HTMLElement[] {
-  if (index === undefined) return [];
-  const links = end === 'owner' ? app.relations.owners(index) : app.relations.dependents(index);
-  if (links.length === 0) return [];
-  const item = (at: number): HTMLElement => {
-    const link = app.picture.links[links[at]!]!;
-    return h('span', { class: 'related' }, goTo(app, link[end]), h('span', { class: 'quiet' }, about(link, end)));
-  };
-  return [h('section', {}, h('h3', {}, `${label} (${grouped(links.length)})`), listed(links.length, item))];
-}
-
-/** What a reference says besides whom it names. */
-function about(link: Link, end: 'owner' | 'dependent'): string {
-  return [
-    link.controller ? (end === 'owner' ? 'its controller' : 'controlled') : '',
-    link.blocks ? 'blocking' : '',
-    link.invalid ?? '',
-    link.closesCycle ? 'closes a cycle' : '',
-  ].filter((part) => part !== '').join(', ');
+    h('div', {}, button('Copy', { 'aria-label': `Copy: ${text}` }, () => void copy()), done));
 }
 
 /** A link to an object's story. */
-function goTo(app: App, index: number): HTMLElement {
-  const object = app.picture.objects[index]!;
-  const node = app.forest.rowOf(index);
-  const row = app.forest.row(node);
-  const namespace = object.namespace ? ` -n ${object.namespace}` : '';
-  return button(
-    h('span', {}, symbol(row?.fate ?? (object.virtual ? 'missing' : 'untouched')),
-      h('bdi', {}, `${object.kind}/${object.name}${namespace}`)),
-    { class: 'link' },
-    () => app.select(node, index),
-  );
+function linkTo(app: App, index: number): HTMLElement {
+  const line = app.forest.lineOf(index);
+  const name = h('span', {}, symbol(line.row.fate), bdi(titleOf(line.object!, true)));
+  return button(name, { class: 'link' }, () => app.select(line));
 }
 
-/** What stands below a line that is no object. */
-function below(app: App, node: number): HTMLElement[] {
-  const { forest } = app;
-  const nodes: number[] = [];
-  const end = forest.place[node]! + forest.span[node]!;
-  for (let at = forest.place[node]! + 1; at < end; at++) {
-    if (forest.objectIndex(forest.order[at]!) !== undefined) nodes.push(forest.order[at]!);
-  }
-  if (nodes.length === 0) return [];
-  return [h('section', {}, h('h3', {}, `Objects (${grouped(nodes.length)})`),
-    listed(nodes.length, (at) => goTo(app, forest.row(nodes[at]!)!.object!)))];
+function underEachPolicy(app: App, index: number | undefined): HTMLElement {
+  const views = index === undefined || app.picture.views.length < 2 ? [] : app.picture.views;
+  return section('Under each policy', views.length, (at) => {
+    const line = app.forestOf(views[at]!).lineOf(index!);
+    return h('div', { class: 'policy', 'aria-current': views[at] === app.view && 'true' },
+      h('span', {}, views[at]!.name), symbol(line.row.fate), h('span', {}, `${endOf(line)} ${line.row.detail ?? ''}`));
+  });
 }
 
-function metadata(app: App, index: number | undefined): HTMLElement[] {
-  const object = app.object(index);
-  if (!object) return [];
-  const entry = (term: string, text: string): HTMLElement[] =>
-    text === '' ? [] : [h('dt', {}, term), h('dd', {}, h('bdi', {}, text))];
-  const finalizers = object.finalizers ?? [];
-  return [h(
-    'section', {}, h('h3', {}, 'Metadata'),
-    object.virtual ? h('p', {}, 'No object with this uid was read: only an owner reference names it.') : null,
-    h('dl', {},
-      ...entry('Kind', `${object.apiVersion} ${object.kind}`.trim()),
-      ...entry('Name', object.name),
-      ...entry('Namespace', object.namespace ?? ''),
-      ...entry('Created', object.created ? `${moment(object.created)} UTC` : ''),
-      ...entry('Terminating', object.terminating ? 'yes' : ''),
-      ...entry('Finalizers', finalizers.join(', '))),
-  )];
+function metadata(object: KubeObject | undefined): HTMLElement {
+  const { apiVersion, kind, name, namespace, created, terminating, finalizers, virtual } = object ?? {};
+  const entries = Object.entries({
+    Kind: `${apiVersion ?? ''} ${kind}`, Name: name, Namespace: namespace, Created: created && `${moment(created)} UTC`,
+    Terminating: terminating && 'yes', Finalizers: finalizers?.join(', '),
+  }).filter(([, text]) => text);
+  return h('section', { hidden: !object }, h('h3', {}, 'Metadata'),
+    virtual && h('p', {}, 'No object with this uid was read: only an owner reference names it.'),
+    h('dl', {}, ...entries.flatMap(([term, text]) => [h('dt', {}, term), h('dd', {}, bdi(String(text)))])));
 }

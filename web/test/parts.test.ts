@@ -1,14 +1,14 @@
 // The parts of the page that need no browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { difference } from '../src/difference.ts';
-import { Searcher } from '../src/filter.ts';
-import { Forest } from '../src/forest.ts';
+import { App } from '../src/app.ts';
+import { grouped, visible } from '../src/dom.ts';
+import { Forest, matcher } from '../src/forest.ts';
+import type { View } from '../src/picture.ts';
 import { read, START, write, type State } from '../src/state.ts';
-import { grouped, visible } from '../src/visible.ts';
 import { chain, findings, HOSTILE, many, object, picture, shop, siblings } from './pictures.ts';
 
-const titles = (forest: Forest): string[] => Array.from(forest.visible(), (node) => forest.title(node));
+const titles = (forest: Forest): string[] => forest.visible().map((line) => line.row.title);
 
 test('what does not print is escaped as in Rust', () => {
   const cases: [string, string][] = [
@@ -26,30 +26,31 @@ test('numbers are grouped', () => {
 
 test('a link keeps the state, and a broken link harms nothing', () => {
   const state: State = {
-    view: 'fore ground&x=1', tab: 'table', beside: true, at: '10-20', search: 'a b#%&=+', fates: new Set(['stuck', 'kept']),
-    kind: 'Pod', namespace: '', sort: 'name', down: true,
+    view: 'fore ground&x=1', show: 'table', at: '10-20', search: 'a b#%&=+', state: 'stuck kept', kind: 'Pod',
+    namespace: '-', sort: '-name',
   };
   assert.deepEqual(read(`#${write(state)}`), state);
   assert.deepEqual(read(''), START);
   assert.equal(write(START), '');
   for (const hash of ['#%', '#at', '#&&&=', '#show=x&sort=-x&state=x', '#namespace', `#${HOSTILE.join('&')}`]) {
-    const { tab, sort, fates } = read(hash);
-    assert.deepEqual([tab, sort, fates.size], ['tree', '', 0], hash);
+    const { show, sort, state } = read(hash);
+    assert.deepEqual([show, sort, state], ['', '', ''], hash);
   }
 });
 
 test('lines stand in the order of the rows, below their owners', () => {
   const forest = new Forest(shop(), shop().views[0]!);
   assert.deepEqual(titles(forest), shop().views[0]!.rows.map((row) => row.title));
-  assert.deepEqual(Array.from(forest.visible(), (node) => forest.level[node]), [1, 2, 2, 2, 2, 3, 3, 3, 2]);
-  forest.setOpen(4, false);
+  const lines = forest.visible();
+  assert.deepEqual(lines.map((line) => line.level), [1, 2, 2, 2, 2, 3, 3, 3, 2]);
+  forest.setOpen(lines[4]!, false);
   assert.equal(titles(forest).length, 6);
-  assert.equal(forest.trouble(4), 'stuck');
-  assert.equal(forest.below[4], 3);
-  assert.equal(forest.trouble(3), undefined);
+  assert.equal(forest.trouble(lines[4]!), 'stuck');
+  assert.equal(lines[4]!.below, 3);
+  assert.equal(forest.trouble(lines[3]!), undefined);
   forest.setAllOpen(false);
   assert.deepEqual(titles(forest), ['Deployment/web']);
-  forest.reveal(5);
+  forest.reveal(lines[5]!);
   assert.equal(titles(forest).length, 9);
 });
 
@@ -60,10 +61,10 @@ test('many similar siblings are folded, others are not', () => {
   assert.equal(lines[9], '… 4,991 more of kind Pod');
   assert.equal(lines[10], 'Pod/import-4999');
   const fold = forest.visible()[9]!;
-  assert.ok(forest.isFold(fold));
+  assert.ok(fold.isFold);
   forest.setOpen(fold, true);
   assert.equal(titles(forest).length, 5002);
-  assert.equal(forest.level[forest.visible()[10]!], 3);
+  assert.equal(forest.visible()[10]!.level, 3);
   forest.setAllOpen(true);
   assert.equal(titles(forest).length, 11, 'folds stay closed when all is expanded');
 });
@@ -78,11 +79,13 @@ test('a chain of 100,000 owners is walked without recursion', () => {
   const long = chain(100_000);
   const forest = new Forest(long, long.views[0]!);
   assert.ok(forest.visible().length <= 400);
-  assert.equal(forest.level[99_999], 100_000);
-  assert.equal(forest.below[0], 99_999);
-  forest.reveal(99_999);
+  const last = forest.lineOf(99_999);
+  assert.equal(last.level, 100_000);
+  assert.equal(forest.all[0]!.below, 99_999);
+  forest.reveal(last);
   assert.equal(forest.visible().length, 100_000);
-  assert.equal(forest.keep((row) => row === 99_999).matches, 1);
+  forest.filter((line) => line === last);
+  assert.equal(forest.matches, 1);
 });
 
 test('a large forest is open only as far as there is room', () => {
@@ -103,18 +106,17 @@ test('a row that names an impossible owner is a root', () => {
 test('a filter keeps what matches and what that stands below', () => {
   const plan = shop();
   const forest = new Forest(plan, plan.views[0]!);
-  const searcher = new Searcher(plan);
   const find = (filter: Partial<State>): string[] => {
-    const shown = forest.keep(searcher.matcher({ ...START, ...filter }, forest.rows));
-    return Array.from(forest.visible(shown), (node) => (shown.keep[node]! & 1 ? '' : '^') + forest.title(node));
+    forest.filter(matcher({ ...START, ...filter }));
+    return forest.visible().map((line) => (line.matches ? '' : '^') + line.row.title);
   };
   const stuck = ['^Deployment/web', '^ReplicaSet/web-6d5f8c7b94', 'Pod/web-6d5f8c7b94-x2lqp'];
-  assert.deepEqual(find({ fates: new Set(['stuck']) }), stuck);
+  assert.deepEqual(find({ state: 'stuck' }), stuck);
   assert.deepEqual(find({ search: 'POD drain' }), stuck);
   assert.deepEqual(find({ kind: 'ConfigMap', namespace: 'elsewhere' }),
     ['^Deployment/web', 'ConfigMap/web-dashboard -n elsewhere']);
   assert.deepEqual(find({ search: 'web kept' }), ['^Deployment/web', 'ConfigMap/shop-settings']);
-  assert.deepEqual(find({ namespace: '' }), []);
+  assert.deepEqual(find({ namespace: '-' }), []);
   assert.deepEqual(find({ search: '.*' }), []);
 });
 
@@ -122,9 +124,9 @@ test('findings are lines without objects', () => {
   const diagnosis = findings();
   const forest = new Forest(diagnosis, diagnosis.views[0]!);
   assert.equal(titles(forest).length, 7);
-  assert.equal(forest.rowOf(0), 1);
-  assert.equal(forest.rowOf(4), -1);
-  assert.equal(forest.objectIndex(0), undefined);
+  assert.equal(forest.lineOf(0), forest.all[1]);
+  assert.ok(forest.lineOf(4).isOutside);
+  assert.equal(forest.all[0]!.index, undefined);
 });
 
 test('a line that stands for several objects is none of them', () => {
@@ -135,19 +137,26 @@ test('a line that stands for several objects is none of them', () => {
     { object: 1, title: '… 5 more Pods', more: 5, fate: 'deleted' },
   ];
   const forest = new Forest(picture({ objects }), { name: '', rows });
-  assert.equal(forest.objectIndex(0), undefined);
-  assert.equal(forest.rowOf(0), 1);
-  assert.equal(forest.rowOf(1), 2);
+  assert.equal(forest.all[0]!.index, undefined);
+  assert.equal(forest.lineOf(0), forest.all[1]);
+  assert.equal(forest.lineOf(1), forest.all[2]);
 });
 
 test('another policy says what it changes', () => {
   const plan = shop();
-  const [background, foreground, orphan] = plan.views.map((view) => new Forest(plan, view));
-  const changes = difference(background!, foreground!, 'background', plan.objects.length);
-  assert.deepEqual([...changes.was], [[0, 'deleted'], [4, 'deleted']]);
-  assert.equal(changes.outside, 0);
-  assert.equal(difference(foreground!, orphan!, 'foreground', plan.objects.length).outside, 3);
-  assert.equal(difference(orphan!, orphan!, 'orphan', plan.objects.length).was.size, 0);
+  const app = new App(plan);
+  const [background, foreground, orphan] = plan.views;
+  const changes = (before: View, after: View): [number, string][] => {
+    app.compared = before;
+    app.forest = app.forestOf(after);
+    return plan.objects.flatMap((_, index): [number, string][] => {
+      const was = app.before(index);
+      return was === undefined ? [] : [[index, was]];
+    });
+  };
+  assert.deepEqual(changes(background!, foreground!), [[0, 'deleted'], [4, 'deleted']]);
+  assert.equal(changes(foreground!, orphan!).filter(([index]) => app.forest.lineOf(index).isOutside).length, 3);
+  assert.deepEqual(changes(orphan!, orphan!), []);
 });
 
 test('a row that points elsewhere is not the row of its object', () => {
@@ -156,5 +165,6 @@ test('a row that points elsewhere is not the row of its object', () => {
     { object: 0, title: 'Pod/a', points: true, fate: 'untouched' },
     { object: 0, title: 'Pod/a', fate: 'untouched' },
   ];
-  assert.equal(new Forest(picture({ objects }), { name: '', rows }).rowOf(0), 1);
+  const forest = new Forest(picture({ objects }), { name: '', rows });
+  assert.equal(forest.lineOf(0), forest.all[1]);
 });

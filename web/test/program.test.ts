@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { visible } from '../src/visible.ts';
+import { visible } from '../src/dom.ts';
 import { launch, open, type Opened } from './page.ts';
 import { HOSTILE } from './pictures.ts';
 
@@ -76,8 +76,8 @@ test('what loses data is red, and what to do next has buttons to copy', async ()
     assert.match(await claim.innerText(), /DATA LOSS/);
     const red = await page.locator('.verdict strong').evaluate((word) => getComputedStyle(word).color);
     assert.equal(await claim.evaluate((detail) => getComputedStyle(detail).color), red);
-    assert.match(await page.locator('#tree .lines .word').first().innerText(), /deleted/);
-    assert.equal(await page.locator('#tree .lines .word .symbol').count(), await page.locator('#tree .lines .word').count());
+    assert.match(await page.locator('#tree .lines .state').first().innerText(), /deleted/);
+    assert.equal(await page.locator('#tree .lines .state .symbol').count(), await page.locator('#tree .lines .state').count());
     assert.deepEqual(await page.locator('aside .command code').allInnerTexts().then((all) => all.map((line) => line.split(' ').slice(0, 3).join(' '))),
       ['kubectl patch persistentvolumes/pvc-adede329-16dc-4dad-9af2-55bbee80aba6', 'kubectl gc delete']);
   });
