@@ -15,12 +15,12 @@ function start(page: HTMLElement, picture: Picture): void {
   const app = new App(picture);
   const live = h('p', { class: 'unseen', role: 'status' });
   app.say = (text) => fill(live, text);
-  const bar = toolbar(app);
+  const { search, bars } = toolbar(app);
   const list = new List({ render: (line) => lineOf(app, line), choose, key });
   const nothing = h('p', { class: 'nothing' });
   const panel = h('div', { id: 'panel', role: 'tabpanel' }, list.element, nothing);
   const aside = h('aside', { class: 'story', 'aria-labelledby': 'story-title' });
-  page.append(head(app), h('main', {}, bar.element, bar.tabs, h('div', { class: 'split' }, panel, aside)), live);
+  page.append(head(app), h('main', {}, ...bars, h('div', { class: 'split' }, panel, aside)), live);
 
   /** Opens or closes a line. */
   function toggle(line: Line): void {
@@ -81,17 +81,24 @@ function start(page: HTMLElement, picture: Picture): void {
   if (worst && !app.selected && !app.view.sections?.length && innerWidth > 760) app.select(worst, false);
 
   addEventListener('keydown', (event) => {
-    const isInSearch = event.target === bar.search;
+    const isInSearch = event.target === search;
     if (event.ctrlKey || event.metaKey || event.altKey || (event.target as Element).matches('select')) return;
     const { views } = picture;
     const keys: Record<string, () => void> = isInSearch ? {
       Escape: () => {
-        bar.search.value = '';
+        search.value = '';
         app.go({ search: '' }, false);
       },
-      Enter: () => list.element.focus(),
+      Enter: () => {
+        app.go({ search: search.value }, false);
+        list.element.focus();
+        list.activate(app.lines.findIndex((line) => line.matches));
+      },
     } : {
-      '/': () => bar.search.select(),
+      '/': () => {
+        search.focus();
+        search.select();
+      },
       n: () => {
         const worst = app.nextWorst();
         if (worst) app.select(worst);

@@ -8,13 +8,7 @@ import { isFiltered, words } from './state.ts';
 /** A search begins when nothing was typed for so many milliseconds. */
 const TYPING = 80;
 
-export interface Toolbar {
-  element: HTMLElement;
-  tabs: HTMLElement;
-  search: HTMLInputElement;
-}
-
-export function toolbar(app: App): Toolbar {
+export function toolbar(app: App): { search: HTMLInputElement; bars: HTMLElement[] } {
   const search = h('input', {
     type: 'search', id: 'search', placeholder: 'Search  ( / )', 'aria-label': 'Search names, states and details',
     autocomplete: 'off', spellcheck: 'false',
@@ -34,15 +28,17 @@ export function toolbar(app: App): Toolbar {
     if (before?.search !== state.search && search.value.trim() !== state.search.trim()) search.value = state.search;
     clear.hidden = !isFiltered(state);
     const all = count(view.rows.length, 'line');
-    fill(found, forest.isFiltered ? `${grouped(forest.matches)} of ${all}` : all);
+    const text = forest.isFiltered ? `${grouped(forest.matches)} of ${all}` : all;
+    // A screen reader tells it only if it has changed.
+    if (found.textContent !== text) fill(found, text);
   });
-  return {
-    search,
-    element: h('div', { class: 'toolbar', role: 'search', 'aria-label': 'Search and filter' }, search, chips(app),
+  const bars = [
+    h('div', { class: 'toolbar', role: 'search', 'aria-label': 'Search and filter' }, search, chips(app),
       choice(app, 'kind', 'All kinds', (object) => object.kind),
       choice(app, 'namespace', 'All namespaces', (object) => object.namespace ?? '-'), clear),
-    tabs: h('div', { class: 'tabs-line' }, tabs(app), folding(app), found),
-  };
+    h('div', { class: 'tabs-line' }, tabs(app), folding(app), found),
+  ];
+  return { search, bars };
 }
 
 /** A chip for each state that occurs: it is the legend, too. */
@@ -51,9 +47,9 @@ function chips(app: App): HTMLElement {
     name,
     word: word.toLowerCase(),
     chip: button(null, { class: `chip fate-${name}`, 'data-fate': name, title: meaning }, () => {
-      const others = words(app.state.state).filter((other) => other !== name);
-      const isChosen = words(app.state.state).includes(name);
-      app.go({ state: (isChosen ? others : [...others, name]).join(' ') });
+      const chosen = words(app.state.state);
+      const others = chosen.filter((other) => other !== name);
+      app.go({ state: (others.length < chosen.length ? others : [...chosen, name]).join(' ') });
     }),
   }));
   const group = h('div', { class: 'fates', role: 'group', 'aria-label': 'Filter by state' },

@@ -156,6 +156,9 @@ pageTest('search, and filters by state, kind and namespace', shop, async (page) 
   await expectLines(page, STUCK_LINES);
   assert.equal(await text(page, '.found'), '1 of 9 lines');
   assert.equal(await hash(page), '#search=x2lqp+stuck');
+  await page.keyboard.press('Enter');
+  assert.equal(await active(page), STUCK_LINES[2]);
+  await page.keyboard.press('/');
   await page.keyboard.press('Escape');
   await expectLines(page, shop().views[0]!.rows.map((row) => row.title));
   await page.click('.chip:has-text("1 stuck")');
@@ -243,6 +246,8 @@ pageTest('a command can be copied where the clipboard is closed', shop, async (p
 
 pageTest('findings with their remedies', findings, async (page) => {
   assert.equal((await lines(page)).length, 7);
+  assert.match(await text(page, 'aside'), /^owner-other-namespace/, 'the worst one says at once what to do');
+  await page.click('aside .close');
   assert.match(await text(page, '.fates'), /1 error[^]*1 waits[^]*1 warning[^]*2 deleted[^]*1 missing[^]*1 note/);
   await line(page, 'owner-other-namespace').click();
   assert.match(await text(page, 'aside'), /^owner-other-namespace[^]*Then[^]*kubectl delete[^]*Objects \(1\)/);
