@@ -14,6 +14,8 @@ mod collect;
 mod definition;
 mod document;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 mod guess;
 mod input;
 mod kustomize;
@@ -115,22 +117,7 @@ pub(crate) fn read_bytes(bytes: &[u8], assume_complete: bool) -> Result<Snapshot
 /// [`read_bytes`], so many at once.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn read_in_chunks(bytes: &[u8], chunk: usize, assume_complete: bool) -> Result<Snapshot, DumpError> {
-    read_in_chunks_into(collect::Collector::default(), bytes, chunk, assume_complete)
-}
-
-/// [`read_bytes`] for `reclaim`.
-#[cfg(test)]
-pub(crate) fn read_bytes_for_reclaim(bytes: &[u8], assume_complete: bool) -> Result<Snapshot, DumpError> {
-    read_in_chunks_into(collect::Collector::for_reclaim(), bytes, pieces::CHUNK, assume_complete)
-}
-
-#[cfg(any(test, feature = "fuzzing"))]
-fn read_in_chunks_into(
-    mut collector: collect::Collector,
-    bytes: &[u8],
-    chunk: usize,
-    assume_complete: bool,
-) -> Result<Snapshot, DumpError> {
+    let mut collector = collect::Collector::default();
     let failed = |error| input::failed("dump", error);
     let pieces = pieces::Pieces::of(input::decompressed(bytes, MAX_INPUT).map_err(failed)?).in_chunks(chunk);
     match text::collect("dump", pieces, &mut collector, &failed)? {

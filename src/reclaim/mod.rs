@@ -20,8 +20,6 @@ mod revisions;
 mod scene;
 mod settings;
 mod takes;
-#[cfg(test)]
-mod tests;
 mod tokens;
 mod volumes;
 

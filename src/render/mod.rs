@@ -39,4 +39,6 @@ mod resources_tests;
 #[cfg(test)]
 mod tree_document_tests;
 #[cfg(test)]
+mod tree_property_tests;
+#[cfg(test)]
 mod tree_tests;

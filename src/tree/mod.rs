@@ -15,8 +15,6 @@ mod walk;
 #[cfg(test)]
 pub(crate) mod fixture;
 #[cfg(test)]
-mod properties;
-#[cfg(test)]
 mod tests;
 
 pub use debug_graph::DebugGraph;

@@ -17,6 +17,7 @@ mod live;
 mod order_sensitivity;
 mod orders;
 mod properties;
+mod reclaim;
 mod recorded;
 mod removed;
 mod requests;

@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*};
 
 use super::*;
 use crate::{
-    dump, fuzzing,
+    dump::{self, fuzzing},
     model::{
         Fact, Gap, ListRecord, Origin, RawObject, RawReference, Resource, Resources, SnapshotBuilder,
         effects::PolicyFacts, facts,

@@ -61,7 +61,7 @@ fn told(cluster: &Cluster, namespace: &str) -> (String, bool) {
 /// R12.1, R12.2: the timer deletes in the foreground, and the Pod holds the Job. If the timer has removed the other Job
 /// before the CronJob's controller looks, the first is not too many, and stays Terminating; else it goes at once.
 #[test]
-#[ignore = "long: the controllers start one after the other; src/reclaim/tests.rs has the prediction"]
+#[ignore = "long: the controllers start one after the other; tests/engine/reclaim.rs has the prediction"]
 fn a_job_that_two_controllers_delete_goes_or_stays_terminating() {
     let cluster = Alone::start(&Options::default());
     let path = |namespace: &str, name: &str| format!("/apis/batch/v1/namespaces/{namespace}/jobs/{name}");

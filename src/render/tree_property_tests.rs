@@ -4,14 +4,15 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use proptest::prelude::*;
 
-use super::{
-    fixture::{World, owner},
-    *,
-};
+use super::{tree::TreeView, tree_document::Document};
 use crate::{
     graph::OwnerGraph,
     model::{ObjectId, RawReference, Snapshot},
-    render::{tree::TreeView, tree_document::Document},
+    tree::{
+        DebugGraph, Entry, Tree,
+        fixture::{World, owner},
+        fold,
+    },
 };
 
 #[derive(Clone, Debug)]

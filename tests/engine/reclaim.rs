@@ -1,9 +1,14 @@
 //! What goes, and when, of small clusters. `tests/cluster/reclaim` compares with the real controllers.
 
-use serde_json::{Value, json};
+use std::io::Write as _;
 
-use super::{End, Forecast, Settings, When, forecast};
-use crate::{dump::read_bytes_for_reclaim, model::Snapshot};
+use kubectl_gc::{
+    dump::{self, ReadOptions},
+    model::{ObjectId, Snapshot},
+    reclaim::{End, Forecast, Settings, When, forecast},
+};
+use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 
 const NOW: i64 = 1_800_000_000;
 const HOUR: i64 = 3_600;
@@ -15,7 +20,15 @@ fn time(seconds: i64) -> String {
 
 fn snapshot(objects: &[Value]) -> Snapshot {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": objects});
-    read_bytes_for_reclaim(list.to_string().as_bytes(), true).unwrap()
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(list.to_string().as_bytes()).unwrap();
+    let options = ReadOptions {
+        max_input: dump::MAX_INPUT,
+        fetch: |_| unreachable!("a file, no URL"),
+        assume_complete: true,
+        for_reclaim: true,
+    };
+    dump::read_with(&[file.path().display().to_string()], options).unwrap()
 }
 
 fn object(api_version: &str, kind: &str, name: &str, more: &Value) -> Value {
@@ -306,8 +319,7 @@ fn finalizers_hold_what_goes() {
     let snapshot = snapshot(&[job("report", NOW, &ttl), pod("free", false), pod("held", true)]);
     let forecast = of(&snapshot, &Settings::default());
     let [removal] = forecast.removals.as_slice() else { panic!("{forecast:?}") };
-    let names =
-        |ids: &[crate::model::ObjectId]| -> Vec<String> { ids.iter().map(|id| snapshot.short_name(*id)).collect() };
+    let names = |ids: &[ObjectId]| -> Vec<String> { ids.iter().map(|id| snapshot.short_name(*id)).collect() };
     assert_eq!(names(&removal.takes), ["Pod/free", "Pod/held"]);
     assert_eq!(names(&removal.held_dependents), ["Pod/held"]);
     assert_eq!(removal.end, End::Terminating);
