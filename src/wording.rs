@@ -2,7 +2,7 @@
 
 use std::{hash::Hash, time::Duration};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// `1 object`, `3 objects`, `101,204 objects`.
 pub fn count(number: usize, one: &str, many: &str) -> String {
@@ -34,6 +34,12 @@ pub fn grouped<K: Clone + Eq + Hash, T>(items: impl IntoIterator<Item = (K, T)>)
         groups[place].1.push(item);
     }
     groups
+}
+
+/// Each item once, where it first comes.
+pub fn each_once<T: Clone + Eq + Hash>(items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    let mut seen: FxHashSet<T> = FxHashSet::default();
+    items.filter(move |item| seen.insert(item.clone()))
 }
 
 /// The first few names of a list, and how many more there are: `pods, secrets and 3 more`.

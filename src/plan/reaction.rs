@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Serialize, Serializer};
+
 use crate::model::{
     ObjectId,
     effects::{EffectKind, Severity},
@@ -32,18 +34,31 @@ impl OutsideEffect {
 }
 
 /// What becomes of the claims of a deleted StatefulSet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ClaimsOfSet {
+    #[serde(rename = "statefulSet")]
     pub set: ObjectId,
     /// Whether `whenDeleted` is `Delete`; `None` if that, and which claims are its own, could not be read.
+    #[serde(rename = "whenDeleted", skip_serializing_if = "Option::is_none", serialize_with = "as_policy")]
     pub deletes: Option<bool>,
     pub kept: Vec<ObjectId>,
     pub deleted: Vec<ObjectId>,
     /// Deleted or kept, depending on something uncertain.
+    #[serde(rename = "uncertain", skip_serializing_if = "Vec::is_empty")]
     pub unsure: Vec<ObjectId>,
 }
 
+fn as_policy<S: Serializer>(deletes: &Option<bool>, serializer: S) -> Result<S::Ok, S::Error> {
+    deletes.map(ClaimsOfSet::policy).serialize(serializer)
+}
+
 impl ClaimsOfSet {
+    /// `whenDeleted`, as it is stored.
+    pub fn policy(deletes: bool) -> &'static str {
+        if deletes { "Delete" } else { "Retain" }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.kept.is_empty() && self.deleted.is_empty() && self.unsure.is_empty()
     }

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     model::ObjectId,
     simulate::{Controllers, Finished, Request, SimContext, State},
+    wording::each_once,
 };
 
 use super::{
@@ -36,9 +37,8 @@ impl Plan {
 
     /// The objects that are or may be removed or marked for deletion in either end, each once, in plan order.
     pub fn going(&self) -> Vec<ObjectId> {
-        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
         let going = self.both_ends().filter(|outcome| outcome.may_be_removed()).map(|outcome| outcome.object);
-        going.filter(|object| seen.insert(*object)).collect()
+        each_once(going).collect()
     }
 
     /// The effects of both ends, the worst of each end first.

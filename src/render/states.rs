@@ -36,14 +36,17 @@ pub enum Fate {
 }
 
 /// How a fate looks, in texts and in pictures.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Look {
+    pub name: Fate,
     pub symbol: char,
     pub word: &'static str,
     /// What a legend says.
     pub meaning: &'static str,
+    #[serde(skip)]
     pub tone: Tone,
     /// The colours of its words, and of what is behind them. On dark, the page's style sheet has others.
+    #[serde(skip)]
     pub colours: [&'static str; 2],
 }
 
@@ -95,7 +98,7 @@ impl Fate {
             Self::Note => ('▲', "NOTE", Tone::Quiet, DIM, "a note, as its line says"),
             Self::Untouched => ('·', "untouched", Tone::Quiet, DIM, "nothing is said to happen to it"),
         };
-        Look { symbol, word, meaning, tone, colours }
+        Look { name: self, symbol, word, meaning, tone, colours }
     }
 
     pub(super) const fn border(self) -> Border {

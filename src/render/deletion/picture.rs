@@ -52,13 +52,12 @@ pub(super) fn picture(view: &DeletionView<'_>, options: &PictureOptions<'_>) -> 
         }
     }
     let (headline, sentence) = text::verdict(view);
-    let verdict = Verdict { fate: headline.fate(), word: headline.word().to_owned(), sentence };
     let next = view.followed.and_then(|followed| text::next(view, followed)).map(|command| command.to_string());
     let sections =
         [section(Heading::Then, view.unfinished.to_vec()), section(Heading::Next, next.into_iter().collect())];
     // What waited when it was planned may be gone.
     let (sections, waits) = (sections.into_iter().flatten().collect(), Vec::new());
-    let drawn = View { verdict: Some(verdict), rows, waits, sections, ..planned };
+    let drawn = View { verdict: Some(Verdict::of(headline, sentence)), rows, waits, sections, ..planned };
     picture.views = Vec::new();
     picture.shown = 0;
     let drawn = if options.fold { folded(&picture, drawn, SAMPLES) } else { drawn };

@@ -2,13 +2,15 @@
 
 use std::{path::Path, time::Duration};
 
+use serde_json::json;
+
 use super::DeletionView;
 use crate::{
     act::{Answered, Ended, Followed, Sent},
     command_line::Kubectl,
     model::Identity,
     plan::{
-        OutcomeKind,
+        OutcomeKind, Uncertainty,
         tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
     },
     render::{
@@ -242,4 +244,72 @@ fn an_archive_is_named() {
     .unwrap();
     assert!(String::from_utf8(out).unwrap().ends_with("All of them are archived in web.yaml.\n"));
     assert_eq!(view.names(), "deployment.apps/web\n");
+}
+
+/// As `docs/schema/deletion.json` has it: what was sent and followed is the document.
+#[test]
+fn what_came_is_a_document() {
+    let refused = Answered::Refused { reason: "denied by policy".to_owned() };
+    let targets = [sent("web", Answered::Accepted), sent("api", refused), sent("gone", Answered::GoneBefore)];
+    let otherwise = UnexpectedOutcome {
+        object: object("ConfigMap", "", "kept"),
+        predicted: vec![OutcomeKind::Deleted],
+        actual: OutcomeKind::Orphaned,
+        finalizers: Vec::new(),
+        uncertain: Some(Uncertainty::Order),
+        together: true,
+    };
+    let owned = UnplannedObject {
+        object: object("Pod", "shop", "late"),
+        new: true,
+        terminating: false,
+        gone: true,
+        because: Relation::Owner(object("Deployment", "shop", "web")),
+    };
+    let defined = UnplannedObject { because: Relation::Definition, ..owned.clone() };
+    let came = Followed { otherwise: vec![otherwise], outside: vec![owned, defined], ..stuck(Ended::Otherwise) };
+    let failing = [(object("Pod", "shop", "web-2"), "forbidden".to_owned())];
+    let view = DeletionView { sent: &targets, followed: Some(&came), sweep: Some(&failing), ..DeletionView::default() };
+    let document = serde_json::to_value(view.document()).unwrap();
+    let named = |kind: &str, name: &str| {
+        let api_version = if kind == "Deployment" { "apps/v1" } else { "v1" };
+        json!({"apiVersion": api_version, "kind": kind, "namespace": "shop", "name": name,
+            "uid": format!("{kind}-{name}")})
+    };
+    assert_eq!(
+        document["targets"],
+        json!([
+            {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web",
+             "uid": "Deployment-web", "answer": "Accepted"},
+            {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "api",
+             "uid": "Deployment-api", "answer": "Refused", "reason": "denied by policy"},
+            {"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "gone",
+             "uid": "Deployment-gone", "answer": "AlreadyDeleted"},
+        ])
+    );
+    let kept = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "kept", "uid": "ConfigMap-kept"});
+    assert_eq!(document["seen"], json!({"gone": 4, "terminating": 2, "changed": 0}));
+    assert_eq!(
+        document["unexpected"],
+        json!([{"object": kept, "predicted": ["Deleted"], "result": "Orphaned", "finalizers": [],
+            "uncertainBecause": "order"}])
+    );
+    assert_eq!(
+        document["blockers"],
+        json!([{"object": named("Pod", "web-1"), "state": "stuck", "heldBy": ["acme.io/drain"], "waitsFor": [],
+            "waitingObjects": 2}])
+    );
+    let late = named("Pod", "late");
+    assert_eq!(
+        document["unplanned"],
+        json!([
+            {"object": late, "new": true, "gone": true, "terminating": false, "because": "owner",
+             "owner": named("Deployment", "web")},
+            {"object": late, "new": true, "gone": true, "terminating": false, "because": "crd"},
+        ])
+    );
+    assert_eq!(document["failed"], json!([{"object": named("Pod", "web-2"), "reason": "forbidden"}]));
+    let planned = json!({"deleted": 0, "terminating": 0, "stuck": 0, "orphaned": 0, "detached": 0, "unblocked": 0,
+        "recreated": 0});
+    assert_eq!((&document["planned"], &document["propagation"]), (&planned, &json!("Background")));
 }

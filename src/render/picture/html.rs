@@ -7,7 +7,10 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
-use crate::{render::document::json_line, wording::count};
+use crate::{
+    render::{document::json_line, states::Look},
+    wording::count,
+};
 
 use super::{Fate, Picture};
 
@@ -30,29 +33,13 @@ const LARGE: usize = 256 * 1024;
 struct Data<'a> {
     #[serde(flatten)]
     picture: &'a Picture,
-    states: Vec<StateLook>,
-}
-
-/// How a state looks.
-#[derive(Serialize)]
-struct StateLook {
-    name: Fate,
-    symbol: char,
-    word: &'static str,
-    meaning: &'static str,
-}
-
-impl StateLook {
-    fn of(fate: Fate) -> Self {
-        let look = fate.look();
-        StateLook { name: fate, symbol: look.symbol, word: look.word, meaning: look.meaning }
-    }
+    states: [Look; Fate::ALL.len()],
 }
 
 /// The page that shows a picture, with the text that says the same.
 pub(super) fn write(picture: &Picture, text: &str) -> String {
     let (title, text) = (escaped(&picture.title), escaped(&in_short(text)));
-    let json = json_line(&Data { picture, states: Fate::ALL.map(StateLook::of).into() });
+    let json = json_line(&Data { picture, states: Fate::ALL.map(Fate::look) });
     let packed = Some(&json).filter(|json| json.len() > LARGE).and_then(|json| packed(json));
     let (kind, data) = match packed {
         Some(packed) => ("application/gzip".to_owned(), packed),

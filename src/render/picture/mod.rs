@@ -13,7 +13,9 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use serde::Serialize;
 
-use crate::render::{escape::visible, lines::Line, output::Format, sections::Heading, states::word_in, style::Tone};
+use crate::render::{
+    escape::visible, headline::Headline, lines::Line, output::Format, sections::Heading, states::word_in, style::Tone,
+};
 
 pub use self::objects::ObjectCommands;
 pub(in crate::render) use self::{
@@ -219,6 +221,13 @@ impl Picture {
             }
         }
         self
+    }
+}
+
+impl Verdict {
+    /// The first line of a text that begins with this word.
+    pub(in crate::render) fn of(headline: Headline, sentence: String) -> Self {
+        Verdict { fate: headline.fate(), word: headline.word().to_owned(), sentence }
     }
 }
 

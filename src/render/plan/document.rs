@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::{
-    document::{Head, Named, ObjectJson},
-    model::{ObjectId, Reference, Snapshot},
-    plan::{After, Alternative, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then, Uncertainty},
+    document::Head,
+    model::{ObjectId, Reference, Snapshot, Symbol},
+    plan::{After, Alternative, ClaimsOfSet, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then, Uncertainty},
     server::Propagation,
     simulate::{Act, BlockedBy, State},
 };
@@ -15,7 +15,7 @@ use super::{
     because::Because,
     effects::{AfterwardsJson, AlsoDeletesJson, DeletedLaterJson, EffectJson, NoteJson, also_deletes, deleted_later},
     forbidden::{GateJson, ObstacleJson},
-    kept::{ClaimsJson, KeptJson, kept},
+    kept::{KeptJson, kept},
     next::{StepJson, steps},
     verdict::VerdictJson,
 };
@@ -31,12 +31,12 @@ pub(super) struct PlanDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     propagation: Option<Propagation>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    targets: Option<Vec<ObjectJson<'a>>>,
+    targets: Option<&'a [ObjectId]>,
     outcomes: Vec<OutcomeJson<'a>>,
     effects: Vec<EffectJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    claims: Vec<ClaimsJson<'a>>,
-    notes: Vec<NoteJson<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    claims: &'a [ClaimsOfSet],
+    notes: Vec<NoteJson>,
     summary: Summary,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     joint_outcomes: Vec<Vec<Vec<AlternativeJson<'a>>>>,
@@ -59,7 +59,7 @@ pub(super) struct PlanDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Vec<KeptJson<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    also_kept: Option<Vec<ObjectJson<'a>>>,
+    also_kept: Option<&'a [ObjectId]>,
     /// What is Terminating already, and stays so.
     #[serde(skip_serializing_if = "Option::is_none")]
     remaining: Option<Vec<RemainingJson<'a>>>,
@@ -68,7 +68,7 @@ pub(super) struct PlanDocument<'a> {
 /// What follows once all others have done their part.
 #[derive(Debug, Serialize)]
 struct ThenJson<'a> {
-    once: Named<'a, Vec<Act>>,
+    once: Vec<Act>,
     outcomes: Vec<OutcomeJson<'a>>,
     effects: Vec<EffectJson<'a>>,
 }
@@ -77,20 +77,20 @@ struct ThenJson<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RemainingJson<'a> {
-    object: ObjectJson<'a>,
+    object: ObjectId,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<State>,
-    waits_for: Vec<ObjectJson<'a>>,
+    waits_for: &'a [ObjectId],
     held_by: Vec<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct OutcomeJson<'a> {
-    object: ObjectJson<'a>,
+    object: ObjectId,
     /// The uids of its owner references before the delete.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    owners: Vec<&'a str>,
+    owners: Vec<Symbol>,
     outcome: OutcomeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<u32>,
@@ -101,20 +101,20 @@ struct OutcomeJson<'a> {
     because: Option<Because>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<State>,
-    waits_for: Vec<ObjectJson<'a>>,
+    waits_for: &'a [ObjectId],
     held_by: Vec<&'a str>,
     after: AfterJson<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     alternatives: Vec<AlternativeJson<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    afterwards: Vec<AfterwardsJson<'a>>,
+    afterwards: Vec<AfterwardsJson>,
 }
 
 /// Another possible outcome of an object, or its outcome in one of several possible joint outcomes, which names it.
 #[derive(Debug, Serialize)]
 struct AlternativeJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    object: Option<ObjectJson<'a>>,
+    object: Option<ObjectId>,
     outcome: OutcomeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     because: Option<Because>,
@@ -130,9 +130,9 @@ struct AfterJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     terminating: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    finalizers: Option<Vec<&'a str>>,
+    finalizers: Option<&'a [Symbol]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    owner_references: Option<Named<'a, &'a [Reference]>>,
+    owner_references: Option<&'a [Reference]>,
 }
 
 #[derive(Debug, Serialize)]
@@ -149,20 +149,25 @@ impl<'a> PlanDocument<'a> {
             .instead
             .iter()
             .map(|(propagation, summary)| OtherPolicyJson { propagation: *propagation, summary: *summary });
-        let note = |note| NoteJson::of(snapshot, note, plan.request.propagation);
-        let joint_end = |end: &'a JointEnd| end.iter().map(|(object, end)| joint(snapshot, *object, end)).collect();
+        let note = |note| NoteJson::of(note, plan.request.propagation);
+        let joint_end = |end: &'a JointEnd| end.iter().map(|(object, end)| joint(*object, end)).collect();
         let joint_ends = |group: &'a Vec<JointEnd>| group.iter().map(joint_end).collect();
-        let remaining: Vec<_> = plan.stays.iter().map(|stays| RemainingJson::of(snapshot, stays)).collect();
+        let remaining = plan.stays.iter().map(|stays| RemainingJson {
+            object: stays.object,
+            state: stays.state,
+            waits_for: &stays.waits_for,
+            held_by: holders(snapshot, &stays.held_by),
+        });
         // What could not be read, and what a dump leaves out of what may follow.
         let gaps = snapshot.gaps_and(Incomplete::of(snapshot, plan).unseen);
         PlanDocument {
             head: Head::of(if is_sweep { "Sweep" } else { "Plan" }, &gaps, snapshot),
             verdict: VerdictJson::of(view),
             propagation: (!is_sweep).then_some(plan.request.propagation),
-            targets: (!is_sweep).then(|| objects(snapshot, &plan.request.targets)),
+            targets: (!is_sweep).then_some(&plan.request.targets),
             outcomes: plan.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
-            effects: plan.effects.iter().map(|effect| EffectJson::of(snapshot, effect)).collect(),
-            claims: plan.claims.iter().map(|claims| ClaimsJson::of(snapshot, claims)).collect(),
+            effects: plan.effects.iter().map(EffectJson::of).collect(),
+            claims: &plan.claims,
             notes: plan.notes.iter().map(note).collect(),
             summary: plan.summary,
             joint_outcomes: plan.ends.iter().map(joint_ends).collect(),
@@ -176,25 +181,10 @@ impl<'a> PlanDocument<'a> {
             obstacles: plan.obstacles.iter().map(|obstacle| ObstacleJson::of(view, obstacle)).collect(),
             gates: view.gates.iter().map(|violation| GateJson::of(snapshot, violation)).collect(),
             kept: kept(view),
-            also_kept: view.kept.map(|kept| objects(snapshot, &kept.stays)),
-            remaining: (is_sweep || !remaining.is_empty()).then_some(remaining),
+            also_kept: view.kept.map(|kept| kept.stays.as_slice()),
+            remaining: (is_sweep || !plan.stays.is_empty()).then(|| remaining.collect()),
         }
     }
-}
-
-impl<'a> RemainingJson<'a> {
-    fn of(snapshot: &'a Snapshot, stays: &'a Outcome) -> Self {
-        RemainingJson {
-            object: ObjectJson::of(snapshot, stays.object),
-            state: stays.state,
-            waits_for: objects(snapshot, &stays.waits_for),
-            held_by: holders(snapshot, &stays.held_by),
-        }
-    }
-}
-
-pub(super) fn objects<'a>(snapshot: &'a Snapshot, ids: &[ObjectId]) -> Vec<ObjectJson<'a>> {
-    ids.iter().map(|id| ObjectJson::of(snapshot, *id)).collect()
 }
 
 fn holders<'a>(snapshot: &'a Snapshot, held_by: &[BlockedBy]) -> Vec<&'a str> {
@@ -210,20 +200,20 @@ impl<'a> OutcomeJson<'a> {
             outcome: other.kind,
             because: view.because(outcome.object, other.because.as_ref()),
             state: other.state,
-            after: AfterJson::of(snapshot, other.after.as_ref()),
+            after: AfterJson::of(other.after.as_ref()),
         };
         OutcomeJson {
-            object: ObjectJson::of(snapshot, outcome.object),
-            owners: owners.map(|reference| snapshot.text(reference.uid)).collect(),
+            object: outcome.object,
+            owners: owners.map(|reference| reference.uid).collect(),
             outcome: outcome.kind,
             order: outcome.order,
             certain: outcome.uncertain.is_none(),
             uncertain_because: outcome.uncertain,
             because: view.because(outcome.object, outcome.because.as_ref()),
             state: outcome.state,
-            waits_for: objects(snapshot, &outcome.waits_for),
+            waits_for: &outcome.waits_for,
             held_by: holders(snapshot, &outcome.held_by),
-            after: AfterJson::of(snapshot, outcome.after.as_ref()),
+            after: AfterJson::of(outcome.after.as_ref()),
             alternatives: outcome.alternatives.iter().map(alternative).collect(),
             afterwards: outcome.afterwards.iter().map(|after| AfterwardsJson::of(snapshot, *after)).collect(),
         }
@@ -234,30 +224,30 @@ impl<'a> ThenJson<'a> {
     fn of(view: &PlanView<'a>, then: &'a Then) -> Self {
         let acts = then.once.iter().flat_map(|finished| finished.acts(view.snapshot, &then.controllers));
         ThenJson {
-            once: Named(view.snapshot, acts.collect()),
+            once: acts.collect(),
             outcomes: then.outcomes.iter().map(|outcome| OutcomeJson::of(view, outcome)).collect(),
-            effects: then.effects.iter().map(|effect| EffectJson::of(view.snapshot, effect)).collect(),
+            effects: then.effects.iter().map(EffectJson::of).collect(),
         }
     }
 }
 
-fn joint<'a>(snapshot: &'a Snapshot, object: ObjectId, end: &'a Alternative) -> AlternativeJson<'a> {
+fn joint(object: ObjectId, end: &Alternative) -> AlternativeJson<'_> {
     AlternativeJson {
-        object: Some(ObjectJson::of(snapshot, object)),
+        object: Some(object),
         outcome: end.kind,
         because: None,
         state: None,
-        after: AfterJson::of(snapshot, end.after.as_ref()),
+        after: AfterJson::of(end.after.as_ref()),
     }
 }
 
 impl<'a> AfterJson<'a> {
-    fn of(snapshot: &'a Snapshot, after: Option<&'a After>) -> Self {
+    fn of(after: Option<&'a After>) -> Self {
         AfterJson {
             deleted: after.is_none(),
             terminating: after.map(|after| after.terminating),
-            finalizers: after.map(|after| after.finalizers.iter().map(|it| snapshot.text(*it)).collect()),
-            owner_references: after.map(|after| Named(snapshot, after.owners.as_slice())),
+            finalizers: after.map(|after| after.finalizers.as_slice()),
+            owner_references: after.map(|after| after.owners.as_slice()),
         }
     }
 }

@@ -1,13 +1,11 @@
 //! What a delete does beyond the listed objects, in JSON and in words: outside the cluster, by controllers that keep
 //! running, and in a Namespace; and parts of the request without effect.
 
-use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
-    document::ObjectJson,
     model::{
-        ObjectId, Snapshot,
+        ObjectId, ResourceId, Snapshot,
         effects::{EffectKind, Severity},
     },
     plan::{Afterwards, Note, NoteKind, Outcome, OutsideEffect, Unlisted, UnlistedContents},
@@ -17,10 +15,10 @@ use crate::{
     },
     server::Propagation,
     simulate::BlockedBy,
-    wording::{count, grouped, some_of},
+    wording::{count, each_once, grouped, some_of},
 };
 
-use super::{NAMED, PlanView, document::objects};
+use super::{NAMED, PlanView};
 
 /// At most this many different effects are shown if the rest is folded.
 const MOST_EFFECTS: usize = 8;
@@ -30,58 +28,54 @@ const NAMED_PODS: usize = 2;
 /// An effect outside the graph.
 #[derive(Debug, Serialize)]
 pub(super) struct EffectJson<'a> {
-    object: ObjectJson<'a>,
+    object: ObjectId,
     kind: &'static str,
-    severity: &'static str,
+    severity: Severity,
     message: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    related: Vec<ObjectJson<'a>>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    related: &'a [ObjectId],
 }
 
 /// A part of the request that has no effect.
 #[derive(Debug, Serialize)]
-pub(super) struct NoteJson<'a> {
-    object: ObjectJson<'a>,
+pub(super) struct NoteJson {
+    object: ObjectId,
     kind: &'static str,
     message: String,
 }
 
 /// What a controller does after the delete.
 #[derive(Debug, Serialize)]
-pub(super) struct AfterwardsJson<'a> {
+pub(super) struct AfterwardsJson {
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<ObjectJson<'a>>,
+    by: Option<ObjectId>,
     message: String,
 }
 
 impl<'a> EffectJson<'a> {
     /// An effect as JSON shows it.
-    pub(super) fn of(snapshot: &'a Snapshot, effect: &'a OutsideEffect) -> Self {
+    pub(super) fn of(effect: &'a OutsideEffect) -> Self {
         EffectJson {
-            object: ObjectJson::of(snapshot, effect.object),
+            object: effect.object,
             kind: effect.kind.name(),
-            severity: effect.severity().name(),
+            severity: effect.severity(),
             message: &effect.message,
-            related: objects(snapshot, &effect.related),
+            related: &effect.related,
         }
     }
 }
 
-impl<'a> NoteJson<'a> {
+impl NoteJson {
     /// A note as JSON shows it.
-    pub(super) fn of(snapshot: &'a Snapshot, note: &Note, propagation: Propagation) -> Self {
-        NoteJson {
-            object: ObjectJson::of(snapshot, note.object),
-            kind: note.kind.name(),
-            message: note.kind.message(propagation),
-        }
+    pub(super) fn of(note: &Note, propagation: Propagation) -> Self {
+        NoteJson { object: note.object, kind: note.kind.name(), message: note.kind.message(propagation) }
     }
 }
 
-impl<'a> AfterwardsJson<'a> {
+impl AfterwardsJson {
     /// A controller's reaction as JSON shows it.
-    pub(super) fn of(snapshot: &'a Snapshot, after: Afterwards) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, after: Afterwards) -> Self {
         let what = match after {
             Afterwards::Recreated { .. } | Afterwards::RecreatedEmpty { .. } | Afterwards::KeptUp { .. } => "recreated",
             Afterwards::MayBeRecreated { .. } => "may-be-recreated",
@@ -98,11 +92,7 @@ impl<'a> AfterwardsJson<'a> {
             Afterwards::MirroredAgain { node } => Some(node),
             Afterwards::KeptUp { .. } | Afterwards::MayBeAdopted => None,
         };
-        AfterwardsJson {
-            what,
-            by: by.map(|by| ObjectJson::of(snapshot, by)),
-            message: describe_reaction(snapshot, after),
-        }
+        AfterwardsJson { what, by, message: describe_reaction(snapshot, after) }
     }
 }
 
@@ -114,7 +104,7 @@ pub(super) fn losses(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
         EffectKind::ObjectsDeleted => Some((OUTSIDE, "also deletes other objects")),
         _ => None,
     });
-    each_once(losses.map(|(mark, loss)| format!("{mark} {loss}")))
+    each_once(losses.map(|(mark, loss)| format!("{mark} {loss}"))).collect()
 }
 
 /// The last remarks on an object's line.
@@ -140,12 +130,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
         // Possible reactions are described once, below the lines.
         Afterwards::MayBeRecreated { .. } | Afterwards::MayBeAdopted => None,
     });
-    each_once(effects.map(str::to_owned).chain(afterwards))
-}
-
-fn each_once(remarks: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = FxHashSet::default();
-    remarks.filter(|remark| seen.insert(remark.clone())).collect()
+    each_once(effects.map(str::to_owned).chain(afterwards)).collect()
 }
 
 /// What is lost outside the graph, the worst first; objects with the same effect share a line.
@@ -219,8 +204,7 @@ fn left_alone(view: &PlanView<'_>, kind: NoteKind, objects: &[ObjectId]) -> Opti
 /// What controllers do after the delete; objects with the same reaction share a line.
 pub(super) fn afterwards(view: &PlanView<'_>) -> Vec<String> {
     let all = view.plan.both_ends().flat_map(|outcome| outcome.afterwards.iter().map(|after| (*after, outcome.object)));
-    let mut seen = FxHashSet::default();
-    let groups = grouped(all.filter(|one| seen.insert(*one)));
+    let groups = grouped(each_once(all));
     let controllers = |wanted: fn(&Afterwards) -> bool| groups.iter().filter(move |(after, _)| wanted(after)).count();
     let sure = controllers(|after| matches!(after, Afterwards::Recreated { .. }));
     let unsure = controllers(|after| matches!(after, Afterwards::MayBeRecreated { .. }));
@@ -293,7 +277,7 @@ pub(super) fn describe_reaction(snapshot: &Snapshot, after: Afterwards) -> Strin
 #[derive(Debug, Serialize)]
 pub(super) struct AlsoDeletesJson<'a> {
     namespace: &'a str,
-    resource: String,
+    resource: ResourceId,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
 }
@@ -303,7 +287,7 @@ pub(super) struct AlsoDeletesJson<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct DeletedLaterJson<'a> {
     namespace: &'a str,
-    after_pods: Vec<ObjectJson<'a>>,
+    after_pods: &'a [ObjectId],
     resources: Vec<ResourceCountJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     effects: Vec<EffectJson<'a>>,
@@ -311,7 +295,7 @@ pub(super) struct DeletedLaterJson<'a> {
 
 #[derive(Debug, Serialize)]
 struct ResourceCountJson {
-    resource: String,
+    resource: ResourceId,
     count: usize,
 }
 
@@ -320,7 +304,7 @@ pub(super) fn also_deletes<'a>(view: &PlanView<'a>) -> Vec<AlsoDeletesJson<'a>> 
     let of_namespace = |contents: &'a UnlistedContents| {
         taken(contents).map(|unlisted| AlsoDeletesJson {
             namespace: view.snapshot.name(contents.namespace),
-            resource: view.snapshot.resources.get(unlisted.resource).full_name(),
+            resource: unlisted.resource,
             count: unlisted.count,
         })
     };
@@ -339,18 +323,16 @@ fn sparing<'a>(view: &PlanView<'a>) -> impl Iterator<Item = &'a UnlistedContents
 /// What a plan leaves until some pods are gone, for JSON.
 pub(super) fn deleted_later<'a>(view: &PlanView<'a>) -> Vec<DeletedLaterJson<'a>> {
     let snapshot = view.snapshot;
-    let of_namespace = |contents: &UnlistedContents| {
+    let of_namespace = |contents: &'a UnlistedContents| {
         let namespace = snapshot.name(contents.namespace);
-        let resources = contents.spared.iter().map(|(resource, count)| ResourceCountJson {
-            resource: snapshot.resources.get(*resource).full_name(),
-            count: *count,
-        });
+        let resources = contents.spared.iter();
+        let resources = resources.map(|(resource, count)| ResourceCountJson { resource: *resource, count: *count });
         let effects = view.plan.effects_later.iter().filter(|effect| snapshot.namespace(effect.object) == namespace);
         DeletedLaterJson {
             namespace,
-            after_pods: objects(snapshot, &contents.pods),
+            after_pods: &contents.pods,
             resources: resources.collect(),
-            effects: effects.map(|effect| EffectJson::of(snapshot, effect)).collect(),
+            effects: effects.map(EffectJson::of).collect(),
         }
     };
     sparing(view).map(of_namespace).collect()

@@ -1,13 +1,12 @@
-//! What forbids or prevents a delete, in JSON and in words: the gates that it violates, and obstacles, which are broken,
-//! or which it breaks.
+//! What forbids or prevents a delete, in JSON and in words: the gates that it violates, and obstacles, which are
+//! broken, or which it breaks.
 
 use serde::Serialize;
 
 use crate::{
     command_line::ShellCommand,
     doctor::policies::way_past,
-    document::ObjectJson,
-    model::{Snapshot, facts::Webhook, gaps::in_words},
+    model::{ObjectId, ResourceId, Snapshot, facts::Webhook, gaps::in_words},
     plan::{EffectClass, Gate, GateViolation, VerdictResult},
     simulate::{Obstacle, ObstacleKind},
     wording::{count, some_of, thousands},
@@ -25,9 +24,9 @@ pub(super) struct GateJson<'a> {
     gate: GateFlag,
     removed: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    objects: Vec<ObjectJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    uncounted: Vec<String>,
+    objects: Vec<ObjectId>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    uncounted: &'a [ResourceId],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unread: Vec<String>,
     message: String,
@@ -36,7 +35,7 @@ pub(super) struct GateJson<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "gate", rename_all = "kebab-case")]
 enum GateFlag {
-    Deny { resource: String },
+    Deny { resource: ResourceId },
     Max { max: usize },
     DenyEffect { effect: &'static str },
     FailOn { result: &'static str },
@@ -44,34 +43,31 @@ enum GateFlag {
 
 impl<'a> GateJson<'a> {
     /// A violated gate as JSON shows it.
-    pub(super) fn of(snapshot: &'a Snapshot, violation: &GateViolation) -> Self {
+    pub(super) fn of(snapshot: &Snapshot, violation: &'a GateViolation) -> Self {
         // For other gates, the outcomes already show which objects are deleted.
         let is_named = matches!(violation.gate, Gate::Deny(_) | Gate::DenyEffect(_));
         let objects = violation.objects.iter().filter(|_| is_named);
         GateJson {
             gate: match violation.gate {
-                Gate::Deny(resource) => GateFlag::Deny { resource: snapshot.resources.get(resource).full_name() },
+                Gate::Deny(resource) => GateFlag::Deny { resource },
                 Gate::Max(max) => GateFlag::Max { max },
                 Gate::DenyEffect(class) => GateFlag::DenyEffect { effect: class.name() },
                 Gate::FailOn(fail_on) => GateFlag::FailOn { result: fail_on.name() },
             },
             removed: violation.removed(),
-            objects: objects.map(|id| ObjectJson::of(snapshot, *id)).collect(),
-            uncounted: uncounted(snapshot, violation),
+            objects: objects.copied().collect(),
+            uncounted: &violation.uncounted,
             unread: violation.unread.iter().map(ToString::to_string).collect(),
             message: describe_gate(snapshot, violation),
         }
     }
 }
 
-fn uncounted(snapshot: &Snapshot, violation: &GateViolation) -> Vec<String> {
-    violation.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name()).collect()
-}
-
 /// The violation in a sentence: `--deny=pods: 2 such objects would be deleted (Pod/a, Pod/b).`
 pub fn describe_gate(snapshot: &Snapshot, violation: &GateViolation) -> String {
-    let (uncounted, removed) = (uncounted(snapshot, violation), violation.removed());
-    let removed: usize = removed.try_into().unwrap_or(usize::MAX);
+    let uncounted = violation.uncounted.iter().map(|resource| snapshot.resources.get(*resource).full_name());
+    let uncounted: Vec<String> = uncounted.collect();
+    let removed: usize = violation.removed().try_into().unwrap_or(usize::MAX);
     let unread = (!violation.unread.is_empty()).then(|| in_words(&violation.unread));
     let and = |before: &str| unread.as_ref().map_or(String::new(), |unread| format!("{before}: {unread}"));
     let mut parts = Vec::new();
@@ -154,27 +150,26 @@ fn objects_of(snapshot: &Snapshot, violation: &GateViolation, removed: usize) ->
 #[serde(rename_all = "camelCase")]
 pub(super) struct ObstacleJson<'a> {
     obstacle: &'static str,
-    object: ObjectJson<'a>,
+    object: ObjectId,
     #[serde(skip_serializing_if = "Option::is_none")]
     webhook: Option<&'a str>,
     taken_down: bool,
     message: String,
-    resources: Vec<String>,
-    prevents: Vec<ObjectJson<'a>>,
+    resources: &'a [ResourceId],
+    prevents: &'a [ObjectId],
     commands: Vec<String>,
 }
 
 impl<'a> ObstacleJson<'a> {
     pub(super) fn of(view: &PlanView<'a>, obstacle: &'a Obstacle) -> Self {
-        let snapshot = view.snapshot;
         ObstacleJson {
             obstacle: obstacle.kind.name(),
-            object: ObjectJson::of(snapshot, obstacle.kind.object()),
-            webhook: webhook(snapshot, obstacle.kind).map(|webhook| webhook.name.as_str()),
+            object: obstacle.kind.object(),
+            webhook: webhook(view.snapshot, obstacle.kind).map(|webhook| webhook.name.as_str()),
             taken_down: obstacle.taken_down,
             message: describe_obstacle(view, obstacle),
-            resources: obstacle.resources.iter().map(|id| snapshot.resources.get(*id).full_name()).collect(),
-            prevents: obstacle.prevents.iter().map(|id| ObjectJson::of(snapshot, *id)).collect(),
+            resources: &obstacle.resources,
+            prevents: &obstacle.prevents,
             commands: commands(view, obstacle).iter().map(ToString::to_string).collect(),
         }
     }

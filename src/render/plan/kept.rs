@@ -1,10 +1,9 @@
-//! What `--keep` preserves, which references it removes for that, and what it can't keep; and what becomes of the claims
-//! of deleted StatefulSets. In JSON and in words.
+//! What `--keep` preserves, which references it removes for that, and what it can't keep; and what becomes of the
+//! claims of deleted StatefulSets. In JSON and in words.
 
 use serde::Serialize;
 
 use crate::{
-    document::{Named, ObjectJson},
     model::{ObjectId, Reference, Snapshot},
     plan::{Afterwards, ClaimsOfSet, Kept, Unkeepable},
     server::Propagation,
@@ -15,25 +14,21 @@ use crate::{
 use super::{
     NAMED, PlanView,
     because::{because, owners_named},
-    document::objects,
 };
 
 /// One kept object.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct KeptJson<'a> {
-    object: ObjectJson<'a>,
-    removed_references: Named<'a, Vec<&'a Reference>>,
+    object: ObjectId,
+    removed_references: Vec<&'a Reference>,
 }
 
 /// The kept objects, for JSON; `None` without `--keep`.
 pub(super) fn kept<'a>(view: &PlanView<'a>) -> Option<Vec<KeptJson<'a>>> {
     let of = |object: &ObjectId| {
         let loses = view.cuts.get(object).into_iter().flat_map(|cut| &cut.loses);
-        KeptJson {
-            object: ObjectJson::of(view.snapshot, *object),
-            removed_references: Named(view.snapshot, loses.collect()),
-        }
+        KeptJson { object: *object, removed_references: loses.collect() }
     };
     Some(view.kept?.kept.iter().map(of).collect())
 }
@@ -120,35 +115,6 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
     format!("--keep: {} can't be kept: {why}", snapshot.located(object, None))
 }
 
-/// The claims of a deleted StatefulSet in JSON.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ClaimsJson<'a> {
-    stateful_set: ObjectJson<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    when_deleted: Option<&'static str>,
-    kept: Vec<ObjectJson<'a>>,
-    deleted: Vec<ObjectJson<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    uncertain: Vec<ObjectJson<'a>>,
-}
-
-impl<'a> ClaimsJson<'a> {
-    pub(super) fn of(snapshot: &'a Snapshot, of: &ClaimsOfSet) -> Self {
-        ClaimsJson {
-            stateful_set: ObjectJson::of(snapshot, of.set),
-            when_deleted: of.deletes.map(policy),
-            kept: objects(snapshot, &of.kept),
-            deleted: objects(snapshot, &of.deleted),
-            uncertain: objects(snapshot, &of.unsure),
-        }
-    }
-}
-
-fn policy(deletes: bool) -> &'static str {
-    if deletes { "Delete" } else { "Retain" }
-}
-
 /// One line for each StatefulSet; many with the same result share a line. Without `wide`, nothing of one all of whose
 /// claims are deleted, as it says: the lines above show that.
 pub(super) fn describe_claims(view: &PlanView<'_>, wide: bool) -> Vec<String> {
@@ -166,7 +132,7 @@ pub(super) fn describe_claims(view: &PlanView<'_>, wide: bool) -> Vec<String> {
 /// Claims of a StatefulSet, and what becomes of them: `deleted, too (whenDeleted Delete)`.
 fn results<'c>(view: &PlanView<'_>, of: &'c ClaimsOfSet) -> Vec<(&'c [ObjectId], String)> {
     let mut results = Vec::new();
-    let policy = of.deletes.map_or(String::new(), |deletes| format!(" (whenDeleted {})", policy(deletes)));
+    let policy = of.deletes.map_or(String::new(), |deletes| format!(" (whenDeleted {})", ClaimsOfSet::policy(deletes)));
     if !of.deleted.is_empty() {
         let in_namespace = |claim: &ObjectId| {
             let because = view.outcome(*claim).and_then(|outcome| outcome.because.as_ref());

@@ -23,12 +23,13 @@ pub(super) use effects::{kept_outside, lost};
 
 use std::io::{self, Write};
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use crate::{
     command_line::Kubectl,
     doctor::commands::Commands,
+    document::Named,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot, effects::EffectKind},
     plan::{Because, GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
@@ -39,7 +40,7 @@ use crate::{
     },
     server::Propagation,
     simulate::{Cause, Cut, Start, State},
-    wording::some_of,
+    wording::{each_once, some_of},
 };
 
 /// At most this many objects of one sort are named.
@@ -226,7 +227,7 @@ impl PlanView<'_> {
 
 impl Output for PlanView<'_> {
     fn document(&self) -> impl Serialize {
-        document::PlanDocument::of(self)
+        Named(self.snapshot, document::PlanDocument::of(self))
     }
 
     fn other(&self, format: Format) -> Option<String> {
@@ -250,7 +251,7 @@ impl Output for PlanView<'_> {
 /// that stay Terminating.
 fn names_of_deleted(view: &PlanView<'_>) -> String {
     let gone = view.plan.both_ends().filter(|outcome| outcome.kind.removes());
-    let mut seen = FxHashSet::default();
-    let gone = gone.map(|outcome| outcome.object).filter(|object| seen.insert(*object));
-    gone.map(|object| format!("{}\n", full_name(view.snapshot, object))).collect()
+    each_once(gone.map(|outcome| outcome.object))
+        .map(|object| format!("{}\n", full_name(view.snapshot, object)))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! The sections below the lines of a plan: what is lost, what comes then, its assumptions, the results of other policies.
+//! The sections below the lines of a plan: what is lost, what comes then, its assumptions, the results of other
+//! policies.
 
 use crate::{
     plan::Summary,

@@ -1,5 +1,5 @@
-//! A plan as text: the verdict, what becomes of each object, and the sections below. What goes with a Namespace or a CRD
-//! is shown by kind: data first and by name, then what is stuck, then the rest.
+//! A plan as text: the verdict, what becomes of each object, and the sections below. What goes with a Namespace or a
+//! CRD is shown by kind: data first and by name, then what is stuck, then the rest.
 
 use std::io::{self, Write};
 

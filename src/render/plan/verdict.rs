@@ -33,8 +33,8 @@ use super::{
 
 /// A part of a verdict's sentence.
 struct Part {
-    /// What it says, the longest first, each with how much is lost without it. The first that fits is taken, and the least
-    /// is lost first.
+    /// What it says, the longest first, each with how much is lost without it. The first that fits is taken, and the
+    /// least is lost first.
     says: Vec<(u8, String)>,
     tone: Tone,
     /// What joins it to the part before.
