@@ -65,8 +65,11 @@ impl Column {
     }
 }
 
+/// What a cell says of one item.
+type Cell<'t, T> = Box<dyn Fn(&T) -> String + 't>;
+
 /// Columns, each with what its cells say of one item.
-pub struct Table<'t, T>(Vec<(Column, Box<dyn Fn(&T) -> String + 't>)>);
+pub struct Table<'t, T>(Vec<(Column, Cell<'t, T>)>);
 
 impl<T> Default for Table<'_, T> {
     fn default() -> Self {
