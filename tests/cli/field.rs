@@ -249,3 +249,32 @@ fn sisters_of_a_controller_do_not_count() {
     objects.push(running("tekton-chains-controller"));
     says(&on(&objects, "plan pipelinerun/build -n vault"), &["Deployment/tekton-chains-controller runs"]);
 }
+
+/// What a Namespace's condition names may have gone since: its controller looks again within a minute. A dump without
+/// that kind says nothing.
+#[test]
+fn a_condition_about_what_has_gone_is_older() {
+    let going = |named: &str| {
+        let mut going = namespace(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+        going["status"] = json!({"phase": "Terminating", "conditions": [{"type": "NamespaceContentRemaining",
+            "status": "True", "reason": "SomeResourcesRemain",
+            "message": format!("Some resources are remaining: {named} has 1 resource instances")}]});
+        going
+    };
+    let rest = [object(("v1", "ConfigMap"), "rates", json!({})), running("other"), at_ten()];
+    let of = |named: &str| [&[going(named)][..], &rest].concat();
+    let gone = on(&of("pods."), "doctor ns/vault");
+    says(
+        &gone,
+        &["left in it, but nothing of what its conditions name: they are older", "looks again within a minute"],
+    );
+    for named in ["configmaps.", "safes.bank.dev"] {
+        let left = on(&of(named), "doctor ns/vault");
+        says(&left, &["It stays until what is left in it is deleted."]);
+        says_not(&left, &["older"]);
+    }
+    for (named, end) in [("pods.", "the namespace is empty"), ("safes.bank.dev", "DEPENDS ON CONTROLLER: ")] {
+        let alone = [going(named), node("True", "2026-03-01T10:00:00Z")];
+        says(&on(&alone, "explain ns/vault"), &[end]);
+    }
+}

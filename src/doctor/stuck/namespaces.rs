@@ -60,7 +60,7 @@ fn explains(case: &Case<'_>, findings: &FindingsBuilder, id: ObjectId) -> bool {
 /// Whether the API server says that a namespace can't be emptied, or, in a dump, which may be from any later time, that
 /// it isn't empty.
 fn is_said_to_stay(case: &Case<'_>, id: ObjectId) -> bool {
-    case.stage.said_to_fail(id) || !case.live && !case.snapshot().facts.said_to_keep(id).is_empty()
+    case.stage.said_to_fail(id) || !case.live && !case.stage.still_said_to_keep(id).is_empty()
 }
 
 /// What is in a namespace and the API server refuses to delete, and why.
@@ -72,23 +72,13 @@ fn refused(case: &Case<'_>, id: ObjectId) -> Option<String> {
     Some(format!("{}: {why}", case.name(object, Some(id))))
 }
 
-/// Shows the objects that a namespace still has, as its conditions say: `pods. has 1 resource instances`.
+/// Shows the objects that a namespace still has, as its conditions say.
 fn show_remaining(case: &Case<'_>, id: ObjectId, said: &[&Condition]) -> Option<ShellCommand> {
-    let mut kinds: Vec<String> = Vec::new();
-    for condition in said.iter().filter(|condition| condition.kind == "NamespaceContentRemaining") {
-        let words = condition.message.split([' ', ',']);
-        let names = words.filter(|word| word.ends_with('.') || word.contains('.')).map(|word| word.trim_matches('.'));
-        kinds.extend(names.filter(|name| is_resource(name)).map(str::to_owned));
-    }
-    kinds.dedup();
+    let named = said.iter().flat_map(|condition| condition.remaining_resources());
+    let kinds: Vec<&str> = named.filter(|name| name.split('.').all(is_label)).collect();
     let namespace = case.snapshot().text(case.snapshot().object(id).name);
     let command = case.kubectl.verb("get").arg(kinds.join(",")).in_namespace(namespace)?;
     (!kinds.is_empty()).then_some(command)
-}
-
-/// Whether a word may be the name of a resource: `deployments.apps`.
-fn is_resource(word: &str) -> bool {
-    !word.is_empty() && word.split('.').all(is_label)
 }
 
 /// The command that reduces a namespace's spec.finalizers to `keep`, which only the finalize subresource can do. The
@@ -157,11 +147,16 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let remains = said.iter().any(|condition| !condition.fails());
     // A dump may lack what is in it.
     let is_hidden = !case.live && !snapshot.may_hide(&[id]).is_empty();
-    // All that the namespace controller lists was read, and is gone. It looks again after at most a minute
+    // All that its conditions name was read, and is gone. The namespace controller looks again after at most a minute
     // (`nsControllerRateLimiter`), and writes the conditions then.
-    let is_older = !said.is_empty() && content.is_empty() && case.stage.said_to_keep(id).is_none();
-    let left = if is_older {
+    let is_older = !said.is_empty()
+        && case.stage.still_said_to_keep(id).is_empty()
+        && unreadable.is_empty()
+        && refused(case, id).is_none();
+    let left = if is_older && content.is_empty() {
         "nothing is left in it: what its conditions say is older".to_owned()
+    } else if is_older {
+        format!("{} left in it, but nothing of what its conditions name: they are older", objects(content.len()))
     } else if content.is_empty() && (remains || is_hidden) {
         "what is left in it was not read".to_owned()
     } else if content.is_empty() {
@@ -179,7 +174,7 @@ fn stuck(case: &Case<'_>, id: ObjectId) -> Finding {
     let consequence = if is_older {
         "The namespace controller looks again within a minute. If it stays, that controller makes no progress."
             .to_owned()
-    } else if said.iter().any(|condition| condition.fails()) {
+    } else if case.stage.said_to_fail(id) {
         "It stays until what the API server says is mended.".to_owned()
     } else if let Some(refused) = refused(case, id) {
         format!("It stays as long as the API server refuses to delete {refused}.")

@@ -116,7 +116,7 @@ fn finding(case: &Case<'_>, course: &Course<'_>, cause: String, state: State, ob
     if reasons.is_empty() {
         reasons.push("the API server or the collector is about to remove it".to_owned());
     }
-    let said = snapshot.facts.said_to_keep(first);
+    let said = case.stage.still_said_to_keep(first);
     reasons.extend(said.iter().map(|condition| format!("the API server says {}", condition.in_words())));
     let whose = if objects.len() == 1 { String::new() } else { format!(" {}:", case.name(first, Some(first))) };
     let goes = if objects.len() == 1 { "It goes" } else { "They go" };

@@ -36,6 +36,7 @@ pub use running::{
     SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use selector::{LabelRequirement, LabelSelector};
+pub(crate) use serving::{FINALIZERS_REMAIN, REMAINS};
 pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
 pub use setters::Setter;
 pub(crate) use setters::{contains_setters, read_setters};

@@ -4,6 +4,12 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+/// The condition of a Namespace that says what is left in it.
+pub(crate) const REMAINS: &str = "NamespaceContentRemaining";
+
+/// The condition of a Namespace that says which finalizers are left in it.
+pub(crate) const FINALIZERS_REMAIN: &str = "NamespaceFinalizersRemaining";
+
 /// A condition of `status.conditions` that is true.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Condition {
@@ -32,10 +38,19 @@ impl Condition {
     pub fn keeps(&self) -> bool {
         self.fails()
             || match self.kind.as_str() {
-                "NamespaceContentRemaining" | "NamespaceFinalizersRemaining" => true,
+                REMAINS | FINALIZERS_REMAIN => true,
                 "Terminating" => self.reason == "InstanceDeletionCheck",
                 _ => false,
             }
+    }
+
+    /// The resources that it says are left in a Namespace, by full name, each once: `Some resources are remaining:
+    /// pods. has 1 resource instances, deployments.apps has 2 resource instances` (`status_condition_utils.go`).
+    pub fn remaining_resources(&self) -> Vec<&str> {
+        let words = self.message.split([' ', ',']).filter(|word| self.kind == REMAINS && word.contains('.'));
+        let mut names: Vec<&str> = words.map(|word| word.trim_matches('.')).collect();
+        names.dedup();
+        names
     }
 
     /// `NamespaceContentRemaining: Some resources are remaining: …`, with the reason where the type says nothing.

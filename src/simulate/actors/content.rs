@@ -6,7 +6,10 @@
 use std::{cmp::Reverse, collections::VecDeque, sync::Arc};
 
 use crate::{
-    model::{ObjectId, ResourceId, Symbol, facts::Condition},
+    model::{
+        ObjectId, ResourceId, Symbol,
+        facts::{Condition, FINALIZERS_REMAIN, REMAINS},
+    },
     server::{DeleteOptions, OwnDelete, Patch, Propagation},
     simulate::{
         blockers::State,
@@ -85,11 +88,11 @@ impl SimContext<'_> {
     /// Where a cluster was read completely, that is of the past.
     pub(crate) fn said_to_keep(&self, object: ObjectId) -> Option<State> {
         let found = self.snapshot.object(object);
-        let said = self.snapshot.facts.said_to_keep(object);
+        let said = self.still_said_to_keep(object);
         if said.is_empty() || !found.terminating() {
             return None;
         }
-        if self.said_to_fail(object) {
+        if said.iter().any(|condition| condition.fails()) {
             return Some(State::Stuck);
         }
         let is_empty = match self.rules(object).own_delete {
@@ -100,22 +103,51 @@ impl SimContext<'_> {
         (may_hide || is_empty && self.snapshot.is_dump()).then_some(State::Unknown)
     }
 
-    /// Whether the API server says that a Namespace or CustomResourceDefinition can't be emptied. On a cluster where
-    /// all APIs answer, a condition about discovery is of the past, and where a namespace is empty, one about its
-    /// content: the namespace controller has not looked again, which takes it up to a minute.
+    /// Whether the API server says that a Namespace or CustomResourceDefinition can't be emptied.
     pub(crate) fn said_to_fail(&self, object: ObjectId) -> bool {
+        self.still_said_to_keep(object).iter().any(|condition| condition.fails())
+    }
+
+    /// The conditions that say what keeps a Namespace or CustomResourceDefinition, without those of the past.
+    pub(crate) fn still_said_to_keep(&self, object: ObjectId) -> Vec<&Condition> {
+        let mut said = self.snapshot.facts.said_to_keep(object);
+        said.retain(|condition| !self.is_of_the_past(object, condition));
+        said
+    }
+
+    /// Whether what was read shows that a condition of a Namespace no longer holds: all APIs answer again, or nothing
+    /// is left of what it names. The namespace controller has not looked again, which takes it up to a minute.
+    fn is_of_the_past(&self, namespace: ObjectId, condition: &Condition) -> bool {
         let snapshot = self.snapshot;
-        let all_answer = !snapshot.is_dump() && snapshot.undiscovered().next().is_none();
-        let is_empty = || {
-            let content = self.in_namespace(snapshot.object(object).name);
-            content.is_empty() && snapshot.may_hide(&[object]).is_empty()
+        let name = snapshot.object(namespace).name;
+        let content = self.in_namespace(name);
+        let all_answer = || !snapshot.is_dump() && snapshot.undiscovered().next().is_none();
+        let all_is_read = || !snapshot.is_dump() && snapshot.may_hide(&[namespace]).is_empty();
+        // A dump, or a cluster that could not be read completely, says nothing about resources that it lacks.
+        let is_gone = |full_name: &&str| {
+            let (plural, group) = full_name.split_once('.').unwrap_or((full_name, ""));
+            match snapshot.resources.by_group_plural(group, plural) {
+                Some(resource) => {
+                    let is_left = |id: &ObjectId| snapshot.object(*id).resource == resource;
+                    snapshot.covers(resource, Some(name)) && !content.iter().any(is_left)
+                }
+                None => all_is_read(),
+            }
         };
-        let is_over = |condition: &Condition| match condition.kind.as_str() {
-            "NamespaceDeletionDiscoveryFailure" => all_answer,
-            "NamespaceDeletionContentFailure" => all_answer && is_empty(),
+        match condition.kind.as_str() {
+            "NamespaceDeletionDiscoveryFailure" => all_answer(),
+            "NamespaceDeletionContentFailure" => content.is_empty() && all_answer() && all_is_read(),
+            REMAINS => {
+                let named = condition.remaining_resources();
+                if named.is_empty() { content.is_empty() && all_is_read() } else { named.iter().all(is_gone) }
+            }
+            FINALIZERS_REMAIN => {
+                let mut finalizers = content.iter().flat_map(|id| snapshot.object(*id).finalizers.iter());
+                let words: Vec<&str> = condition.message.split([' ', ',']).collect();
+                all_is_read() && !finalizers.any(|finalizer| words.contains(&snapshot.text(*finalizer)))
+            }
             _ => false,
-        };
-        self.snapshot.facts.said_to_keep(object).iter().any(|condition| condition.fails() && !is_over(condition))
+        }
     }
 }
 
