@@ -130,7 +130,7 @@ impl ReasonKind {
     pub(crate) fn of_obstacle(kind: ObstacleKind) -> Self {
         match kind {
             ObstacleKind::ControllersAway { .. } => ReasonKind::Collector,
-            ObstacleKind::WebhookUnreachable { .. } => ReasonKind::Webhook,
+            ObstacleKind::WebhookUnreachable { .. } | ObstacleKind::ConversionBroken { .. } => ReasonKind::Webhook,
             ObstacleKind::PolicyRefuses { .. } | ObstacleKind::SchemaRefuses { .. } => ReasonKind::Admission,
             ObstacleKind::ApiUnavailable { .. } => ReasonKind::Api,
         }

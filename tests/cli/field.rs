@@ -278,3 +278,62 @@ fn a_condition_about_what_has_gone_is_older() {
         says(&on(&alone, "explain ns/vault"), &[end]);
     }
 }
+
+/// A Service with one ready pod of a Deployment.
+fn backend(name: &str) -> Vec<Value> {
+    let mut service = object(("v1", "Service"), name, json!({"uid": "service"}));
+    service["spec"] = json!({"selector": {"app": name}});
+    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), &format!("{name}-x"), json!({}));
+    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": name});
+    let serving = format!("{name}-0");
+    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
+        "targetRef": {"kind": "Pod", "name": serving, "namespace": "vault"}}]);
+    vec![service, slice, pod(&serving, controlled(("apps/v1", "Deployment"), name)), running(name)]
+}
+
+/// No pod comes back where a webhook must allow that and goes in the same delete.
+#[test]
+fn nothing_comes_back_that_a_lost_webhook_must_allow() {
+    let set = |name: &str| {
+        let mut set = object(("apps/v1", "ReplicaSet"), name, json!({}));
+        set["spec"] = json!({"replicas": 1, "selector": {"matchLabels": {"app": name}}});
+        set["status"] = json!({"replicas": 1, "readyReplicas": 1});
+        set
+    };
+    let of = |operation: &str| {
+        let mut webhook = dead_webhook("", "pods");
+        webhook["webhooks"][0]["clientConfig"]["service"]["name"] = json!("hook");
+        webhook["webhooks"][0]["rules"][0]["operations"] = json!([operation]);
+        let web = [set("web"), pod("web-1", controlled(("apps/v1", "ReplicaSet"), "web"))];
+        [&backend("hook")[..], &web, &[webhook, node("True", "2026-03-01T10:00:00Z")]].concat()
+    };
+    let both = "plan deploy/hook pod/web-1 -n vault";
+    let (refused, allowed) = (on(&of("CREATE"), both), on(&of("UPDATE"), both));
+    says(&refused, &["TAKES DOWN: "]);
+    says_not(&refused, &["comes back"]);
+    says(&allowed, &["comes back"]);
+    says(&on(&of("CREATE"), "plan pod/web-1 -n vault"), &["comes back"]);
+}
+
+/// Objects can't be converted once the webhook that does it is gone.
+#[test]
+fn a_conversion_is_taken_down() {
+    let mut definition =
+        object(("apiextensions.k8s.io/v1", "CustomResourceDefinition"), "lockers.bank.dev", json!({"namespace": null}));
+    let version = |name: &str, stored: bool| json!({"name": name, "served": true, "storage": stored});
+    definition["spec"] = json!({"group": "bank.dev", "scope": "Namespaced",
+        "names": {"kind": "Locker", "plural": "lockers", "singular": "locker", "listKind": "LockerList"},
+        "versions": [version("v1", true), version("v2", false)],
+        "conversion": {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
+            "clientConfig": {"service": {"namespace": "vault", "name": "converter"}}}}});
+    definition["status"] = json!({"storedVersions": ["v1"], "conditions": [{"type": "Established", "status": "True"}]});
+    let objects = [&backend("converter")[..], &[definition, node("True", "2026-03-01T10:00:00Z")]].concat();
+    for line in ["plan deploy/converter -n vault", "plan svc/converter -n vault"] {
+        let ran = on(&objects, line);
+        says(&ran, &["TAKES DOWN: ", "conversion of lockers.bank.dev", "lockers.bank.dev can't be deleted"]);
+        says(&ran, &[r#"-p '{"spec":{"conversion":{"strategy":"None","webhook":null}}}'"#]);
+    }
+    let plan = document(&objects, "plan svc/converter -n vault");
+    assert_eq!(plan["obstacles"][0]["obstacle"], "conversion-broken", "{plan:#}");
+    says_not(&on(&objects, "plan pod/other -n vault --ignore-not-found"), &["TAKES DOWN"]);
+}

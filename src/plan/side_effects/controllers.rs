@@ -11,7 +11,10 @@ use crate::{
         outcome::{Outcome, OutcomeKind, Plan},
         reaction::Afterwards,
     },
-    simulate::{Adopter, Adoptions, BlockedBy, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, State},
+    simulate::{
+        Adopter, Adoptions, BlockedBy, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, ObstacleKind, State,
+        obstacles::Called,
+    },
 };
 
 use super::{SideEffects, Survival, kept_up::kept_up_by};
@@ -41,6 +44,10 @@ pub(super) fn afterwards(side_effects: &mut SideEffects<'_, '_>, plan: &Plan) ->
             staying.map(|outcome| (outcome.object, outcome)).collect()
         },
         adoptions: &plan.adoptions,
+        unreachable: {
+            let kinds = plan.obstacles.iter().map(|obstacle| obstacle.kind);
+            kinds.filter(|kind| matches!(kind, ObstacleKind::WebhookUnreachable { .. })).collect()
+        },
         recreators: RefCell::default(),
         adopters: RefCell::default(),
         pods: RefCell::default(),
@@ -58,6 +65,8 @@ struct Controllers<'b, 's, 'a> {
     adoptions: &'b Adoptions,
     /// Objects that stay terminating.
     staying: FxHashMap<ObjectId, &'b Outcome>,
+    /// The webhooks that can't be called once the delete is through.
+    unreachable: FxHashSet<ObstacleKind>,
     /// Which controller recreates a deleted object; `None` if there is none.
     recreators: RefCell<FxHashMap<ObjectId, Option<Recreator>>>,
     /// Group and kind of the surviving objects of each namespace.
@@ -255,7 +264,9 @@ impl Controllers<'_, '_, '_> {
     /// Whether a controller recreates what it controls; `None` if it certainly doesn't.
     fn recreation(&self, object: ObjectId, controller: ObjectId) -> Option<Recreation> {
         let (below, above) = (self.resource(object), self.resource(controller));
-        Some(match (below.group.as_str(), below.kind.as_str(), above.group.as_str(), above.kind.as_str()) {
+        // The kubelet runs a mirror pod's containers without asking.
+        let refused = if self.is(controller, "", "Node") { Called::No } else { self.refuses_another(object) };
+        let recreation = match (below.group.as_str(), below.kind.as_str(), above.group.as_str(), above.kind.as_str()) {
             // Already replaced: the pod has ended.
             ("", "Pod", "apps", "ReplicaSet" | "StatefulSet" | "DaemonSet")
             | ("", "Pod", "", "ReplicationController")
@@ -289,6 +300,27 @@ impl Controllers<'_, '_, '_> {
                 Recreation::Certain
             }
             _ => Recreation::Possible,
+        };
+        match refused {
+            Called::Yes => None,
+            Called::Perhaps => Some(Recreation::Possible),
+            Called::No => Some(recreation),
+        }
+    }
+
+    /// Whether a webhook that can't be called any more must allow that another such object is created.
+    fn refuses_another(&self, object: ObjectId) -> Called {
+        let context = self.side_effects.context;
+        let hooks = context.obstacles.iter().flat_map(|obstacles| &obstacles.admission.hooks);
+        let calls = hooks.map(|hook| hook.call).filter(|call| {
+            let kind = ObstacleKind::WebhookUnreachable { configuration: call.configuration, place: call.place as u32 };
+            self.unreachable.contains(&kind) && call.webhook.matches(self.resource(object), "CREATE")
+        });
+        let called = calls.map(|call| call.called_for(context, object));
+        called.fold(Called::No, |worst, called| match (worst, called) {
+            (Called::Yes, _) | (_, Called::Yes) => Called::Yes,
+            (Called::Perhaps, _) | (_, Called::Perhaps) => Called::Perhaps,
+            _ => Called::No,
         })
     }
 

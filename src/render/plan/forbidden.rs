@@ -2,6 +2,7 @@
 //! broken, or which it breaks.
 
 use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     command_line::ShellCommand,
@@ -222,6 +223,10 @@ pub(super) fn describe_obstacle(view: &PlanView<'_>, obstacle: &Obstacle) -> Str
              deleted stays Terminating.{stay}",
             if *taken_down { format!(" after this {what}") } else { String::new() }
         ),
+        ObstacleKind::ConversionBroken { .. } => format!(
+            "a webhook converts the objects of {name} between its versions. {after}, nobody can: {why}. They can't be \
+             read in another version than they are stored in, and {name} can't be deleted.{stay}"
+        ),
     }
 }
 
@@ -243,6 +248,9 @@ pub(super) fn remedy(obstacle: &Obstacle) -> &'static str {
             "repair the webhook's service or, if its application is no longer installed, delete its configuration:"
         }
         (ObstacleKind::PolicyRefuses { lacks_parameters, .. }, _) => way_past(lacks_parameters).0,
+        (ObstacleKind::ConversionBroken { .. }, _) => {
+            "if it is no longer needed, let the API server convert them, which changes nothing but their version:"
+        }
         (ObstacleKind::SchemaRefuses { .. }, _) => {
             "make the objects satisfy the schema, or delete with --cascade=background, which changes none of them:"
         }
@@ -266,6 +274,10 @@ pub(super) fn commands(view: &PlanView<'_>, obstacle: &Obstacle) -> Vec<ShellCom
         }
         ObstacleKind::PolicyRefuses { binding, lacks_parameters, .. } => {
             commands.merge(binding, &way_past(lacks_parameters).1).into_iter().collect()
+        }
+        ObstacleKind::ConversionBroken { definition } => {
+            let none = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+            commands.merge(definition, &none).into_iter().collect()
         }
         kind => commands.about("delete", kind.object()).into_iter().collect(),
     }

@@ -287,10 +287,12 @@ fn taken_down(view: &PlanView<'_>) -> Option<Part> {
         ObstacleKind::WebhookUnreachable { configuration, place } => {
             ("webhook", BlockedBy::Webhook(configuration, place).name(view.snapshot))
         }
+        ObstacleKind::ConversionBroken { definition } => ("conversion of", view.snapshot.name(definition)),
         kind => ("API", view.snapshot.name(kind.object())),
     };
+    let short = if what == "conversion of" { "conversion" } else { what };
     Some(match down.len() {
-        1 => Part::new(18, format!("{what} {name} loses its backend")).or(5, format!("one {what} loses its backend")),
+        1 => Part::new(18, format!("{what} {name} loses its backend")).or(5, format!("one {short} loses its backend")),
         number => Part::new(18, format!("{} webhooks and APIs lose their backend", thousands(number))),
     })
 }

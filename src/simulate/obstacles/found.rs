@@ -6,12 +6,12 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     model::{ObjectId, ResourceId, Symbol, facts::Backend},
-    simulate::world::World,
+    simulate::world::{SimContext, World},
 };
 
 use super::{
     admission::{Called, Hook, Operation, WebhookCall, selects_namespace},
-    backend::{Lack, Reach, why_unavailable},
+    backend::{Lack, Reach, reach, why_unavailable},
     refused::RefusedBy,
 };
 
@@ -45,6 +45,8 @@ pub enum ObstacleKind {
     SchemaRefuses { definition: ObjectId },
     /// This APIService's API doesn't answer (S11).
     ApiUnavailable { service: ObjectId },
+    /// The conversion webhook of this CustomResourceDefinition can't be called (S9).
+    ConversionBroken { definition: ObjectId },
 }
 
 impl ObstacleKind {
@@ -56,6 +58,7 @@ impl ObstacleKind {
             ObstacleKind::PolicyRefuses { .. } => "policy-refuses",
             ObstacleKind::SchemaRefuses { .. } => "stuck-on-schema",
             ObstacleKind::ApiUnavailable { .. } => "api-unavailable",
+            ObstacleKind::ConversionBroken { .. } => "conversion-broken",
         }
     }
 
@@ -66,6 +69,7 @@ impl ObstacleKind {
             | ObstacleKind::WebhookUnreachable { configuration: object, .. }
             | ObstacleKind::PolicyRefuses { policy: object, .. }
             | ObstacleKind::SchemaRefuses { definition: object }
+            | ObstacleKind::ConversionBroken { definition: object }
             | ObstacleKind::ApiUnavailable { service: object } => object,
         }
     }
@@ -125,6 +129,7 @@ impl World<'_, '_> {
             }
         }
         self.add_apis(&mut found, &mut prevented);
+        self.add_conversions(&mut found);
         // What only follows.
         if let Some(first) = found.values_mut().find(|obstacle| !obstacle.prevents.is_empty() || !obstacle.taken_down) {
             first.prevents.extend(prevented);
@@ -168,6 +173,45 @@ impl World<'_, '_> {
         }
     }
 
+    /// Conversion webhooks whose backend this simulation has removed. All CustomResourceDefinitions are large: those of
+    /// a cluster are read only if a Service goes.
+    fn add_conversions(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>) {
+        let context = self.context;
+        let Some(definitions) = context.built_in.definitions.filter(|_| self.removed_backends()) else { return };
+        let touched = self.namespaces_of_removed_backends();
+        let removed = self.log.iter().filter(|change| change.removed).map(|change| change.object);
+        let services = context.built_in.services;
+        let lost_service = removed.into_iter().any(|object| Some(context.snapshot.object(object).resource) == services);
+        for definition in context.of_resource(definitions).iter().copied() {
+            if !self.exists(definition) {
+                continue;
+            }
+            let Some(facts) = context.snapshot.facts.definition(definition) else {
+                self.obstacle_needs.evidence.extend(Some(definition).filter(|_| lost_service));
+                continue;
+            };
+            if !facts.conversion.as_ref().is_some_and(|backend| touched.has(context, backend)) {
+                continue;
+            }
+            let needs = &mut self.obstacle_needs;
+            let reach = reach(context, facts.conversion.as_ref(), needs);
+            if matches!(&reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
+                let kind = ObstacleKind::ConversionBroken { definition };
+                found.insert(kind, Obstacle::new(kind, self.lack(facts.conversion.as_ref(), &reach), true));
+            }
+        }
+    }
+
+    /// The namespaces of the Services and pods that this simulation has removed.
+    fn namespaces_of_removed_backends(&self) -> Touched {
+        let context = self.context;
+        let (services, pods) = (context.built_in.services, context.built_in.pods);
+        let removed =
+            self.log.iter().filter(|change| change.removed).map(|change| context.snapshot.object(change.object));
+        let backends = removed.filter(|object| Some(object.resource) == services || Some(object.resource) == pods);
+        Touched(backends.map(|object| object.namespace).collect())
+    }
+
     /// Why a backend can't be reached at the end.
     fn lack(&self, backend: Option<&Backend>, reach: &Reach) -> String {
         match reach {
@@ -191,21 +235,11 @@ impl World<'_, '_> {
     fn lost_hooks(&mut self) -> Vec<u32> {
         let context = self.context;
         let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.removed_backends()) else { return Vec::new() };
-        let (services, pods) = (context.built_in.services, context.built_in.pods);
-        let removed =
-            self.log.iter().filter(|change| change.removed).map(|change| context.snapshot.object(change.object));
-        let touched: FxHashSet<Symbol> = removed
-            .filter(|object| Some(object.resource) == services || Some(object.resource) == pods)
-            .map(|object| object.namespace)
-            .collect();
+        let touched = self.namespaces_of_removed_backends();
         let mut lost = Vec::new();
         for (hook, place) in obstacles.admission.hooks.iter().zip(0..) {
             let webhook = hook.call.webhook;
-            let namespace =
-                webhook.backend.as_ref().and_then(|backend| backend.service()).map(|(namespace, _)| namespace);
-            let is_near = namespace
-                .and_then(|namespace| context.snapshot.strings.find(namespace))
-                .is_some_and(|namespace| touched.contains(&namespace));
+            let is_near = webhook.backend.as_ref().is_some_and(|backend| touched.has(context, backend));
             if !webhook.required || !is_near || !self.exists(hook.call.configuration) || webhook.rules.is_empty() {
                 continue;
             }
@@ -269,6 +303,17 @@ impl World<'_, '_> {
             (here, there) => here.is_some() != there.is_some(),
         };
         healthy.touched().into_iter().filter(differs).collect()
+    }
+}
+
+/// The namespaces in which something may have lost its backend.
+struct Touched(FxHashSet<Symbol>);
+
+impl Touched {
+    /// Whether a backend is in one of them.
+    fn has(&self, context: &SimContext<'_>, backend: &Backend) -> bool {
+        let namespace = backend.service().and_then(|(namespace, _)| context.snapshot.strings.find(namespace));
+        namespace.is_some_and(|namespace| self.0.contains(&namespace))
     }
 }
 
