@@ -130,6 +130,11 @@ impl BlockedBy {
             // What the collector and the CRD's clean-up wait for says more.
             BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
             BlockedBy::SpecFinalizers => return None,
+            BlockedBy::Finalizer(_)
+                if let Some(paused) = controllers.get(object, self).and_then(|it| it.paused.as_ref()) =>
+            {
+                Clause::Other(paused.until().to_owned())
+            }
             BlockedBy::Finalizer(_) => match self.controller(snapshot, object) {
                 Some(controller) => Clause::ControllerRemoves(controller),
                 None => Clause::Other(match controllers.get(object, self).filter(|controller| controller.runs()) {

@@ -243,7 +243,10 @@ fn inspect_terminating(
                 let Some(known) = known.iter().find(|known| known.finalizer == text) else {
                     world.note_refused_release(object);
                     let controller = controller_in_the_end(world, object, finalizer);
-                    causes.push(state_by(&controller));
+                    let user = world.snapshot_kept_by(object, finalizer);
+                    let state = state_by(&controller);
+                    causes.extend(Some(state).filter(|state| user.is_none() || *state == State::Stuck));
+                    waits_for.extend(user);
                     if controller.name.is_some() && matches!(controller.liveness, Liveness::Unread(_)) {
                         world.doubtful.insert(object);
                     }
@@ -258,8 +261,10 @@ fn inspect_terminating(
                     causes.push(State::Stuck);
                 } else {
                     let mut users = users_of_claim(world, object);
-                    if known.when == When::VolumeUnbound {
-                        users.extend(world.claim_of_volume(object));
+                    match known.when {
+                        When::VolumeUnbound => users.extend(world.claim_of_volume(object)),
+                        When::Unused => users.extend(world.users_of(object).found),
+                        _ => {}
                     }
                     if world.context.assume == Assume::Known {
                         world.assumptions.insert(Assumption::Finalizer { finalizer: known.finalizer, by: known.by });
@@ -400,7 +405,7 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
     if controller.running.iter().all(was_leaving) {
         let is = if controller.running.len() == 1 { "is" } else { "are" };
         let liveness = Liveness::Unknown(format!("{names} {is} being deleted"));
-        return Arc::new(FinalizerController { liveness, ..(*controller).clone() });
+        return Arc::new(FinalizerController { liveness, paused: None, ..(*controller).clone() });
     }
     let go = if controller.running.len() == 1 { "goes" } else { "go" };
     // R9.10: in a namespace, the pods are deleted first, and nothing else before they are gone.
@@ -411,7 +416,7 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
     } else {
         Liveness::Unknown(format!("{names} {go} in this delete, too"))
     };
-    Arc::new(FinalizerController { liveness, goes: true, ..(*controller).clone() })
+    Arc::new(FinalizerController { liveness, goes: true, paused: None, ..(*controller).clone() })
 }
 
 fn is_namespace_terminating(world: &World<'_, '_>, name: Symbol) -> bool {
@@ -448,6 +453,8 @@ fn state_of_pod(world: &mut World<'_, '_>, pod: ObjectId) -> State {
 /// The state of a live object that others wait for: nothing deletes it, unless that is unknown.
 fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
     let found = world.context.snapshot.object(object);
+    let built_in = world.context.built_in;
+    let users = [built_in.claims, built_in.volumes, built_in.volume_snapshots, built_in.addresses];
     let immune = found.owners.iter().any(|reference| {
         matches!(
             Address::of(world.context.snapshot, world.context.graph, reference, found.namespace),
@@ -461,8 +468,8 @@ fn inspect_living(world: &mut World<'_, '_>, object: ObjectId) -> State {
     } else if world.context.rules(object).graceful && !world.collector.node(object.into()).being_deleted && !immune {
         // It uses a claim.
         state_of_pod(world, object)
-    } else if Some(found.resource) == world.context.built_in.claims && !immune {
-        // A claim that is bound to a volume.
+    } else if users.contains(&Some(found.resource)) && !immune {
+        // It uses something: a claim its volume, or what else a finalizer keeps for it.
         State::Waiting
     } else {
         State::Stuck

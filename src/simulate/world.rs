@@ -296,7 +296,8 @@ pub struct Needs {
     pub missing: FxHashSet<Coordinate>,
     /// Objects whose finalizers' field managers tell who removes these.
     pub setters: BTreeSet<ObjectId>,
-    /// Workloads, pods and Leases whose facts tell whether a controller runs. No outcome of theirs depends on that.
+    /// Objects whose facts tell whether a controller runs and does its part: workloads, pods and Leases, and what may
+    /// be paused. No outcome of theirs depends on that.
     pub evidence: BTreeSet<ObjectId>,
     /// Controllers that may adopt what is freed, and the pods that they have then.
     pub adopters: BTreeSet<ObjectId>,

@@ -40,3 +40,4 @@ mod tmux;
 mod tui;
 #[cfg(unix)]
 mod unbounded;
+mod waits;

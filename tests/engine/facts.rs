@@ -33,8 +33,9 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
                 "nobody" => VolumeDeleter::Nobody,
                 _ => VolumeDeleter::Provisioner(by),
             }),
+            ..VolumeFacts::default()
         }),
-        "PersistentVolumeClaim" => Fact::Claim(ClaimFacts { volume: word(0) }),
+        "PersistentVolumeClaim" => Fact::Claim(ClaimFacts { volume: word(0), ..ClaimFacts::default() }),
         "Service" => Fact::Service(ServiceFacts {
             kind: word(0),
             cluster_ips: words.iter().skip(1).map(|address| (*address).to_owned()).collect(),
@@ -86,11 +87,14 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
             ..PodFacts::default()
         }),
         "VolumeSnapshot" => Fact::VolumeSnapshot(SnapshotFacts { content: word(0) }),
-        "VolumeSnapshotContent" => Fact::VolumeSnapshotContent(SnapshotContentFacts { deletion_policy: word(0) }),
+        "VolumeSnapshotContent" => Fact::VolumeSnapshotContent(SnapshotContentFacts {
+            deletion_policy: word(0),
+            ..SnapshotContentFacts::default()
+        }),
         _ => {
             let fields = words.iter().map(|word| word.split_once('=').unwrap_or_else(|| panic!("what is {word}?")));
             let fields = fields.map(|(key, value)| (key.into(), value.into())).collect();
-            Fact::Policy(PolicyFacts { fields, inventory: None })
+            Fact::Policy(PolicyFacts { fields, ..PolicyFacts::default() })
         }
     }
 }

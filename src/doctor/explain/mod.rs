@@ -72,6 +72,8 @@ pub struct Explanation {
     pub waits: Vec<Waiting>,
     /// The root causes, if it isn't deleted in the end.
     pub causes: Vec<RootCause>,
+    /// The controllers that leave it, or what it waits for, alone.
+    pub paused: Controllers,
     /// The objects that wait for it, nearest first.
     pub waited_for_by: Vec<ObjectId>,
     /// The findings that affect it or are caused by it; of a Namespace, also those about what is in it.
@@ -277,6 +279,7 @@ impl Explainer<'_, '_> {
             finalizers: self.finalizers(object),
             dependents: Dependents::of(self.case, object),
             content: content.into_iter().map(|(resource, count)| KindCount { resource, count }).collect(),
+            paused: self.case.projection.controllers().paused(),
             waited_for_by: self.waited_for_by(object),
             findings: findings.iter().filter(names).cloned().collect(),
             later: self.later(object, &end),

@@ -17,13 +17,13 @@ use crate::{
     },
     model::{
         ObjectId, ResourceId, Symbol,
-        effects::{EffectKind, Policy, PolicyEffect, Severity, When, known_finalizer},
+        effects::{EffectKind, Pause, Policy, PolicyEffect, Severity, When, known_finalizer},
     },
     plan::{OutsideEffect, effects_of},
     simulate::{
         Cause, FinalizerController, Liveness, Projection, State,
         actors::is_removed_by_controller_manager,
-        controllers::{Question, finalizer_controller},
+        controllers::{Paused, Question, finalizer_controller},
         liveness::of_controller_manager,
         world::LATE,
     },
@@ -111,7 +111,8 @@ fn finding(
     let kind = snapshot.resources.get(resource);
     // Its controller runs, or nothing shows that a known controller doesn't.
     let expected = |(_, controller): &Hold| {
-        matches!(controller.liveness, Liveness::Alive(_)) || (controller.name.is_some() && !controller.is_away())
+        let is_known = controller.name.is_some() && !controller.is_away();
+        matches!(controller.liveness, Liveness::Alive(_)) || is_known && controller.paused.is_none()
     };
     let all_expected = holds.iter().all(expected);
     // These are only reported if they take long.
@@ -126,15 +127,18 @@ fn finding(
     }
     let related = waiting_for(case, &objects);
     // The controller may be running where it could not be seen.
-    let unseen =
-        |controller: &FinalizerController| matches!(controller.liveness, Liveness::Unread(_) | Liveness::Unknown(_));
+    let unseen = |controller: &FinalizerController| {
+        controller.paused.is_none() && matches!(controller.liveness, Liveness::Unread(_) | Liveness::Unknown(_))
+    };
     let unverified =
         !all_expected && holds.iter().filter(|hold| !expected(hold)).all(|(_, controller)| unseen(controller));
     // Of a dump, nobody can say more: a finalizer that nobody is known to remove is stuck.
     let points = |controller: &FinalizerController| controller.name.is_some() || !controller.may_be.is_empty();
     let can_be_seen = case.live || holds.iter().any(|(_, controller)| points(controller));
     let finalizers: Vec<Symbol> = holds.iter().map(|(finalizer, _)| *finalizer).collect();
-    let away = holds.iter().any(|(_, controller)| controller.is_away());
+    // What it does not do now, it will do once somebody has started or resumed it.
+    let paused = holds.iter().find_map(|(_, controller)| controller.paused.as_ref());
+    let away = paused.is_some() || holds.iter().any(|(_, controller)| controller.is_away());
     let fires = if away { Fires::of(case, findings, &objects, &finalizers) } else { Fires::default() };
     let code = match (all_expected, fires.is_nothing()) {
         (true, _) => Code::SlowFinalizer,
@@ -150,9 +154,14 @@ fn finding(
             let what = fires.describe(&objects);
             let again = to_install(case, &holds, " Then install or repair {}:");
             let lost = fires.losses.told(case, true);
-            format!(
-                "If {its} controller restarts, {what}.{lost} Decide about that before you restart it.{waiting}{again}"
-            )
+            if let Some(paused) = paused {
+                format!("Once {}, {what}.{lost}{waiting}", paused.until())
+            } else {
+                format!(
+                    "If {its} controller restarts, {what}.{lost} Decide about that before you restart it.\
+                     {waiting}{again}"
+                )
+            }
         }
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
@@ -325,6 +334,7 @@ fn remedies(
     let start = holds.iter().filter_map(|(_, controller)| controller.idle);
     let start: Vec<ShellCommand> = start.filter_map(|workload| commands.scale_up(workload)).collect();
     let mut remedies = Vec::new();
+    remedies.extend(resume(case, code, holds, objects));
     remedies.extend(fires.losses.keep(case));
     // What an armed controller does has to be decided first.
     if code != Code::ArmedDeletion {
@@ -399,6 +409,26 @@ fn remedies(
     let strip = objects.iter().flat_map(|id| commands.remove_finalizers(*id, &finalizers));
     remedies.push(Remedy::new(harm, strip).deciding(true));
     remedies
+}
+
+/// Lets the controllers that leave these objects alone go on; or shows what they wait for.
+fn resume(case: &Case<'_>, code: Code, holds: &[Hold], objects: &[ObjectId]) -> Option<Remedy> {
+    let paused = holds.iter().filter_map(|(_, controller)| controller.paused.as_ref());
+    let place = |paused: &'_ Paused, object: &ObjectId| paused.with.unwrap_or(*object);
+    let places = paused.flat_map(|paused| objects.iter().map(move |object| (place(paused, object), &paused.pause)));
+    let places: BTreeSet<(ObjectId, &Pause)> = places.collect();
+    if places.is_empty() {
+        return None;
+    }
+    let commands = places.into_iter().filter_map(|(id, pause)| case.commands().merge(id, &pause.resuming()?));
+    let commands: Vec<ShellCommand> = commands.collect();
+    if commands.is_empty() {
+        let look = objects.iter().take(1).filter_map(|id| case.commands().get(*id));
+        return Some(Remedy::new("see what it waits for, and delete that", look));
+    }
+    let then =
+        if code == Code::ArmedDeletion { "resume it: its controller then does all of that" } else { "resume it" };
+    Some(Remedy::new(then, commands).deciding(code == Code::ArmedDeletion))
 }
 
 /// Shows what the controllers that run say, or what may be one by its name.

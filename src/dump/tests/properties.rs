@@ -209,7 +209,8 @@ fn fact() -> impl Strategy<Value = Fact> {
         (option::of(short()), any::<Option<i64>>(), vec(short(), 0..2)).prop_map(|(node, grace, claims)| Fact::Pod(
             facts::PodFacts { node, grace, claims, ..facts::PodFacts::default() }
         )),
-        option::of(short()).prop_map(|volume| Fact::Claim(facts::ClaimFacts { volume })),
+        (option::of(short()), option::of(short()))
+            .prop_map(|(volume, attributes_class)| Fact::Claim(facts::ClaimFacts { volume, attributes_class })),
         (option::of(short()), vec(short(), 0..2), any::<bool>()).prop_map(|(kind, cluster_ips, selects)| {
             Fact::Service(facts::ServiceFacts { kind, cluster_ips, selects })
         }),
@@ -222,10 +223,15 @@ fn fact() -> impl Strategy<Value = Fact> {
         (short(), option::of(short())).prop_map(|(account, uid)| Fact::Token(facts::TokenFacts { account, uid })),
         vec(short(), 0..2).prop_map(|pods| Fact::Node(facts::NodeFacts { pods: Some(pods), kubelet: None })),
         option::of(short()).prop_map(|content| Fact::VolumeSnapshot(facts::SnapshotFacts { content })),
-        option::of(short())
-            .prop_map(|deletion_policy| Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy })),
-        vec((short(), short()), 0..2)
-            .prop_map(|fields| Fact::Policy(PolicyFacts { fields: fields.into_iter().collect(), inventory: None })),
+        (option::of(short()), option::of(short())).prop_map(|(deletion_policy, snapshot)| {
+            Fact::VolumeSnapshotContent(facts::SnapshotContentFacts { deletion_policy, snapshot })
+        }),
+        vec(short(), 0..2).prop_map(|pods| Fact::ResourceClaim(facts::ResourceClaimFacts { pods })),
+        vec(short(), 0..2).prop_map(|ranges| Fact::ServiceCidr(facts::ServiceCidrFacts { ranges })),
+        vec((short(), short()), 0..2).prop_map(|fields| Fact::Policy(PolicyFacts {
+            fields: fields.into_iter().collect(),
+            ..PolicyFacts::default()
+        })),
         (vec(short(), 0..2), vec(condition(), 0..2))
             .prop_map(|(finalizers, conditions)| Fact::Namespace(facts::NamespaceFacts { finalizers, conditions })),
         (short(), any::<[bool; 2]>(), option::of(backend()), vec(condition(), 0..2)).prop_map(

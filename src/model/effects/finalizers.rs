@@ -33,7 +33,7 @@ impl KnownFinalizer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Terminating,
-    /// The object is terminating and unused, which can't be seen from here.
+    /// The object is terminating, and nobody uses it.
     Unused,
     /// No scheduled pod mentions the claim; completed pods count as well (§9.5).
     ClaimUnused,
@@ -480,7 +480,7 @@ pub(crate) fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Optio
 }
 
 /// Whether a text matches a pattern; each star matches at least one character.
-fn matches_pattern(pattern: &str, text: &str) -> bool {
+pub(super) fn matches_pattern(pattern: &str, text: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(head) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();

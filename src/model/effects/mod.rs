@@ -6,6 +6,7 @@
 mod add_ons;
 pub mod finalizers;
 mod inventory;
+mod pauses;
 pub(crate) mod policies;
 
 pub(crate) use inventory::RELEASE;
@@ -15,6 +16,8 @@ pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
 
 pub(crate) use add_ons::{AddOn, add_on};
 pub(crate) use finalizers::known_finalizer;
+pub use pauses::Pause;
+pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
 
 use serde::Serialize;

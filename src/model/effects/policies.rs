@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     finalizers::known_finalizer,
     inventory::{Inventory, Spared},
+    pauses::{Pause, is_pausing_annotation},
 };
 
 /// A kind of deletion policy.
@@ -60,6 +61,9 @@ pub struct PolicyFacts {
     /// What its controller deletes with it; `None` if that deletes no objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inventory: Option<Inventory>,
+    /// What makes its controller leave it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
 }
 
 const ACK: &str = "services.k8s.aws/deletion-policy";
@@ -67,9 +71,10 @@ const CONFIG_CONNECTOR: &str = "cnrm.cloud.google.com/deletion-policy";
 const AZURE: &str = "serviceoperator.azure.com/reconcile-policy";
 const STRIMZI: &str = "strimzi.io/managed";
 
-/// Whether an annotation belongs to any policy, of its object's controller or of one that lists the object.
+/// Whether an annotation belongs to any policy, of its object's controller or of one that lists the object, or pauses
+/// the controller.
 pub(crate) fn is_policy_annotation(key: &str) -> bool {
-    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI) || Spared::is_said_by(key)
+    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI) || Spared::is_said_by(key) || is_pausing_annotation(key)
 }
 
 impl Policy {
@@ -211,6 +216,22 @@ impl Policy {
 }
 
 impl PolicyFacts {
+    /// Whether an object with these finalizers has any.
+    pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
+        let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
+        finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
+    }
+
+    /// Reads those of a whole object; `None` if it can't have any.
+    pub(crate) fn read(group: &str, kind: &str, finalizers: &[&str], object: &Value) -> Option<PolicyFacts> {
+        if !PolicyFacts::are_possible(group, kind, finalizers.iter().copied()) {
+            return None;
+        }
+        let policy = Policy::of(group, kind, finalizers.iter().copied());
+        let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
+        Some(PolicyFacts { pause: Pause::read(finalizers, object), ..facts })
+    }
+
     fn keep(&mut self, field: &str, found: Option<&Value>) {
         let text = match found {
             None | Some(Value::Null) => return,

@@ -36,8 +36,10 @@ pub use running::{
     SliceFacts, TokenFacts, WorkloadFacts,
 };
 pub use selector::{LabelRequirement, LabelSelector};
+pub use serving::{
+    ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts, ResourceClaimFacts, ServiceCidrFacts,
+};
 pub(crate) use serving::{FINALIZERS_REMAIN, REMAINS};
-pub use serving::{ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts};
 pub use setters::Setter;
 pub(crate) use setters::{contains_setters, read_setters};
 pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeDeleter, VolumeFacts};
@@ -73,6 +75,8 @@ pub enum Fact {
     AdmissionPolicy(AdmissionPolicyFacts),
     /// Of a ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.
     PolicyBinding(PolicyBindingFacts),
+    ResourceClaim(ResourceClaimFacts),
+    ServiceCidr(ServiceCidrFacts),
     /// The deletion policy of an object, for kinds without other facts.
     Policy(PolicyFacts),
 }
@@ -90,9 +94,17 @@ impl Fact {
             Fact::PolicyBinding(facts) => Some(facts.policy.as_str()),
             _ => None,
         };
-        let claim = if let Fact::Volume(facts) = self { facts.claim.as_deref() } else { None };
-        claim.into_iter().flat_map(|claim| claim.split('/')).for_each(&mut each);
-        let pods = if let Fact::Slice(facts) = self { facts.pods.as_slice() } else { &[] };
+        let path = match self {
+            Fact::Volume(facts) => facts.claim.as_deref(),
+            Fact::VolumeSnapshotContent(facts) => facts.snapshot.as_deref(),
+            _ => None,
+        };
+        path.into_iter().flat_map(|path| path.split('/')).for_each(&mut each);
+        let pods = match self {
+            Fact::Slice(facts) => facts.pods.as_slice(),
+            Fact::ResourceClaim(facts) => facts.pods.as_slice(),
+            _ => &[],
+        };
         own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
         let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_ref() } else { None };
         for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
@@ -390,6 +402,22 @@ impl Facts {
     pub fn policy_binding(&self, object: ObjectId) -> Option<&PolicyBindingFacts> {
         match self.get(object) {
             Some(Fact::PolicyBinding(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ResourceClaim, if read.
+    pub(crate) fn resource_claim(&self, object: ObjectId) -> Option<&ResourceClaimFacts> {
+        match self.get(object) {
+            Some(Fact::ResourceClaim(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ServiceCIDR, if read.
+    pub(crate) fn service_cidr(&self, object: ObjectId) -> Option<&ServiceCidrFacts> {
+        match self.get(object) {
+            Some(Fact::ServiceCidr(facts)) => Some(facts),
             _ => None,
         }
     }

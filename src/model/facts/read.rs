@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::{
     AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
     DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
-    NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ServiceFacts, SliceFacts,
-    SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeDeleter, VolumeFacts, Webhook, WebhookFacts, WebhookRule,
-    WorkloadFacts,
+    NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ResourceClaimFacts,
+    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeDeleter,
+    VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
 };
-use crate::model::effects::{Policy, policies::is_policy_annotation};
+use crate::model::effects::{PolicyFacts, policies::is_policy_annotation};
 
 /// Whether all objects of a kind have facts.
 fn kind_has_facts(group: &str, kind: &str) -> bool {
@@ -41,6 +41,8 @@ fn kind_has_facts(group: &str, kind: &str) -> bool {
         "batch" => kind == "Job",
         "coordination.k8s.io" => kind == "Lease",
         "discovery.k8s.io" => kind == "EndpointSlice",
+        "networking.k8s.io" => kind == "ServiceCIDR",
+        "resource.k8s.io" => kind == "ResourceClaim",
         "snapshot.storage.k8s.io" => matches!(kind, "VolumeSnapshot" | "VolumeSnapshotContent"),
         _ => false,
     }
@@ -53,9 +55,9 @@ pub(crate) fn read_whole(group: &str, kind: &str) -> bool {
 }
 
 /// Whether an object has facts to read: all objects of some kinds, and objects with a finalizer whose controller heeds
-/// a deletion policy.
+/// a deletion policy, or can be paused.
 pub(crate) fn has_facts<'t>(group: &str, kind: &str, finalizers: impl Iterator<Item = &'t str>) -> bool {
-    kind_has_facts(group, kind) || Policy::of(group, kind, finalizers).is_some()
+    kind_has_facts(group, kind) || PolicyFacts::are_possible(group, kind, finalizers)
 }
 
 /// The same if the finalizers may not have been read yet.
@@ -142,7 +144,10 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
     Some(match (group, kind) {
         ("", "Pod") => Fact::Pod(pod(object)),
         ("", "PersistentVolume") => Fact::Volume(volume(object)),
-        ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts { volume: object.name(&["spec", "volumeName"]) }),
+        ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts {
+            volume: object.name(&["spec", "volumeName"]),
+            attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+        }),
         ("", "Node") => Fact::Node(NodeFacts { pods: None, kubelet: Some(kubelet(object)) }),
         ("", "Service") => Fact::Service(ServiceFacts {
             kind: object.text(&["spec", "type"]),
@@ -237,10 +242,22 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         }
         ("snapshot.storage.k8s.io", "VolumeSnapshotContent") => Fact::VolumeSnapshotContent(SnapshotContentFacts {
             deletion_policy: object.text(&["spec", "deletionPolicy"]),
+            snapshot: object
+                .text(&["spec", "volumeSnapshotRef", "namespace"])
+                .zip(object.text(&["spec", "volumeSnapshotRef", "name"]))
+                .map(|(namespace, name)| format!("{namespace}/{name}")),
         }),
+        ("resource.k8s.io", "ResourceClaim") => {
+            let users = list(at(object.0, &["status", "reservedFor"])).filter(|user| user["resource"] == "pods");
+            let pods = users.filter_map(|user| user["name"].as_str().map(str::to_owned)).collect();
+            Fact::ResourceClaim(ResourceClaimFacts { pods })
+        }
+        ("networking.k8s.io", "ServiceCIDR") => {
+            Fact::ServiceCidr(ServiceCidrFacts { ranges: texts(at(object.0, &["spec", "cidrs"])) })
+        }
         _ => {
             let finalizers = list(at(object.0, &["metadata", "finalizers"])).filter_map(Value::as_str);
-            Fact::Policy(Policy::of(group, kind, finalizers)?.read(object.0))
+            Fact::Policy(PolicyFacts::read(group, kind, &finalizers.collect::<Vec<_>>(), object.0)?)
         }
     })
 }
@@ -396,7 +413,23 @@ fn volume(object: Whole<'_>) -> VolumeFacts {
             at(object.0, &["spec", "hostPath", "path"]).and_then(Value::as_str),
             VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
         ),
+        attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+        nodes: nodes_of(object),
     }
+}
+
+/// The Nodes that the node affinity of a volume demands.
+fn nodes_of(volume: Whole<'_>) -> Vec<String> {
+    let terms = list(at(volume.0, &["spec", "nodeAffinity", "required", "nodeSelectorTerms"]));
+    let demands = |term, key, name| {
+        let demanded = list(at(term, &[key])).filter(move |it: &&Value| it["key"] == name && it["operator"] == "In");
+        demanded.flat_map(|it| texts(it.get("values")))
+    };
+    let both = terms.flat_map(|term| {
+        let by_host = demands(term, "matchExpressions", VolumeFacts::HOST_NAME);
+        by_host.chain(demands(term, "matchFields", VolumeFacts::NODE_NAME))
+    });
+    both.collect()
 }
 
 fn definition(object: Whole<'_>) -> DefinitionFacts {

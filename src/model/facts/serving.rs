@@ -1,6 +1,6 @@
 //! Facts about what is served, and by which backend: namespaces, CustomResourceDefinitions, APIServices.
 
-use std::num::NonZeroU32;
+use std::{net::IpAddr, num::NonZeroU32};
 
 use serde::{Deserialize, Serialize};
 
@@ -148,4 +148,54 @@ pub struct ApiServiceFacts {
     /// The condition's message.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
+}
+
+/// Who uses a ResourceClaim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ResourceClaimFacts {
+    /// The names of the pods in `status.reservedFor`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<String>,
+}
+
+/// The addresses that a ServiceCIDR offers to Services.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ServiceCidrFacts {
+    /// `spec.cidrs`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<String>,
+}
+
+impl ServiceCidrFacts {
+    /// Whether one of its ranges contains an address.
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
+        let bits = |address: IpAddr| -> (u128, u32) {
+            match address {
+                IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+                IpAddr::V6(address) => (u128::from(address), 128),
+            }
+        };
+        self.ranges.iter().any(|range| {
+            let Some((network, length)) = range.split_once('/') else { return false };
+            let (Ok(network), Ok(length)) = (network.parse::<IpAddr>(), length.parse::<u32>()) else { return false };
+            let ((network, width), (address, own_width)) = (bits(network), bits(address));
+            let differing = width.saturating_sub(length);
+            let prefix = |bits: u128| bits.checked_shr(differing).unwrap_or(0);
+            width == own_width && prefix(network) == prefix(address)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_contain_addresses() {
+        let ranges = ["10.96.0.0/12", "fd00::/108"].map(str::to_owned).to_vec();
+        let contains = |address: &str| ServiceCidrFacts { ranges: ranges.clone() }.contains(address.parse().unwrap());
+        assert!(contains("10.96.0.1") && contains("10.111.255.255") && contains("fd00::1"));
+        assert!(!contains("10.112.0.1") && !contains("fd01::1") && !contains("::1"));
+        assert!(ServiceCidrFacts { ranges: vec!["0.0.0.0/0".to_owned()] }.contains([9, 9, 9, 9].into()));
+    }
 }

@@ -18,9 +18,20 @@ pub struct VolumeFacts {
     /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<VolumeDeleter>,
+    /// `spec.volumeAttributesClassName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes_class: Option<String>,
+    /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
 }
 
 impl VolumeFacts {
+    /// The label that holds a Node's host name.
+    pub(crate) const HOST_NAME: &'static str = "kubernetes.io/hostname";
+    /// The field by which a node affinity names a Node.
+    pub(crate) const NODE_NAME: &'static str = "metadata.name";
+
     /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
     pub(crate) const DELETE: &'static str = "Delete";
 
@@ -83,10 +94,14 @@ impl VolumeDeleter {
 
 /// The volume of a PersistentVolumeClaim.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ClaimFacts {
     /// `spec.volumeName`; `None` if not bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume: Option<String>,
+    /// `spec.volumeAttributesClassName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes_class: Option<String>,
 }
 
 /// The content of a VolumeSnapshot.
@@ -104,6 +119,9 @@ pub struct SnapshotContentFacts {
     /// `spec.deletionPolicy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletion_policy: Option<String>,
+    /// `spec.volumeSnapshotRef` as `namespace/name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 #[cfg(test)]

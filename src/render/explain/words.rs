@@ -340,7 +340,7 @@ fn until(view: &ExplainView<'_>, explanation: &Explanation) -> String {
     let last = last_of(explanation);
     let held_by = last.iter().map(|line| (line.object, line.held_by.as_slice()));
     // The remarks on each obstacle say who removes it.
-    until_who_is_done(view.snapshot, &Controllers::default(), held_by).unwrap_or_else(|| {
+    until_who_is_done(view.snapshot, &explanation.paused, held_by).unwrap_or_else(|| {
         let objects: Vec<ObjectId> = last.iter().map(|line| line.object).collect();
         deleted(view, &objects)
     })

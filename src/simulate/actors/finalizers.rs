@@ -71,13 +71,12 @@ impl World<'_, '_> {
         let terminating = self.stored(object).is_some_and(|stored| stored.terminating);
         match when {
             When::Terminating => Some(terminating),
-            // Its users are unknown.
             When::Unused => {
-                if terminating {
-                    None
-                } else {
-                    Some(false)
+                if !terminating {
+                    return Some(false);
                 }
+                let users = self.users_of(object);
+                if users.found.is_empty() { users.all.then_some(true) } else { Some(false) }
             }
             When::ClaimUnused => {
                 if terminating {

@@ -5,6 +5,7 @@ mod adoption;
 mod content;
 mod finalizers;
 mod follow_ups;
+mod in_use;
 mod inventory;
 mod jobs;
 pub(crate) mod kubelet;

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 use crate::model::{
     ObjectId, Origin, ResourceId, Snapshot, Symbol,
-    effects::{AddOn, add_on, known_finalizer},
+    effects::{AddOn, Pause, add_on, known_finalizer, pauses_with_its_cluster},
     facts::Setter,
 };
 
@@ -23,6 +23,9 @@ use super::{
 };
 
 use workloads::Readiness;
+
+/// The label by which Cluster API's objects name their Cluster.
+const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 
 /// The controller that should remove a finalizer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,13 +45,34 @@ pub struct FinalizerController {
     pub may_be: Vec<ObjectId>,
     /// Whether all of these go in the simulated delete.
     pub goes: bool,
+    /// What makes it leave the object alone, though it may run.
+    pub paused: Option<Paused>,
+}
+
+/// What makes a controller leave an object alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Paused {
+    pub pause: Pause,
+    /// The Cluster of Cluster API that is paused; `None`: the object itself is.
+    pub with: Option<ObjectId>,
+}
+
+impl Paused {
+    /// What has to happen first, as a clause after "until".
+    pub(crate) fn until(&self) -> &'static str {
+        match self.pause {
+            Pause::Annotation(_) | Pause::Field(_) => "somebody resumes it",
+            Pause::Condition(_) => "what its condition names is gone",
+        }
+    }
 }
 
 impl FinalizerController {
     /// One without a known workload or manager.
     pub(crate) fn of(name: Option<&'static str>, liveness: Liveness) -> Self {
         let (failing, running, may_be) = (Vec::new(), Vec::new(), Vec::new());
-        FinalizerController { name, manager: None, liveness, idle: None, failing, running, may_be, goes: false }
+        let (goes, paused) = (false, None);
+        FinalizerController { name, manager: None, liveness, idle: None, failing, running, may_be, goes, paused }
     }
 
     /// Whether there is evidence that it is not running.
@@ -100,6 +124,12 @@ impl Controllers {
     /// Adds those of other objects, and of other finalizers.
     pub(crate) fn add(&mut self, others: &Controllers) {
         self.0.extend(others.0.iter().map(|(finalizer, controller)| (*finalizer, Arc::clone(controller))));
+    }
+
+    /// Those that leave their objects alone.
+    pub fn paused(&self) -> Controllers {
+        let paused = self.0.iter().filter(|(_, controller)| controller.paused.is_some());
+        Controllers(paused.map(|(finalizer, controller)| (*finalizer, Arc::clone(controller))).collect())
     }
 
     /// The controller that should remove what blocks an object.
@@ -182,7 +212,41 @@ pub(crate) fn finalizer_controller(
         (Arc::new(controller), wanted)
     });
     needs.add(wanted);
-    Arc::clone(controller)
+    let controller = Arc::clone(controller);
+    match paused(context, needs, object, finalizer).filter(|_| !controller.is_away()) {
+        Some(paused) => {
+            let with = paused.with.map(|cluster| format!(", as {}", context.snapshot.short_name(cluster)));
+            let liveness = Liveness::Unknown(paused.pause.in_words() + &with.unwrap_or_default());
+            Arc::new(FinalizerController { liveness, paused: Some(paused), ..(*controller).clone() })
+        }
+        None => controller,
+    }
+}
+
+/// What makes the controller of a finalizer leave this object alone, as far as was read.
+fn paused(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalizer: Symbol) -> Option<Paused> {
+    let snapshot = context.snapshot;
+    let text = snapshot.text(finalizer);
+    if !Pause::is_possible(text) {
+        return None;
+    }
+    let mut pause_of = |object: ObjectId| match snapshot.facts.policy(object) {
+        Some(facts) => facts.pause.clone(),
+        None => {
+            needs.evidence.insert(object);
+            None
+        }
+    };
+    if let Some(pause) = pause_of(object) {
+        return Some(Paused { pause, with: None });
+    }
+    // All that belongs to a paused Cluster is.
+    let name = snapshot.label(object, CLUSTER_NAME).filter(|_| pauses_with_its_cluster(text))?;
+    let clusters = snapshot.resources.by_group_kind("cluster.x-k8s.io", "Cluster")?;
+    let cluster = snapshot.look_up_named(clusters, snapshot.text(snapshot.object(object).namespace), name).object()?;
+    let is_known = |finalizer: &Symbol| Pause::is_possible(snapshot.text(*finalizer));
+    snapshot.object(cluster).finalizers.iter().find(|finalizer| is_known(finalizer))?;
+    Some(Paused { pause: pause_of(cluster)?, with: Some(cluster) })
 }
 
 /// Whether controllers may run as such an object.
@@ -405,6 +469,7 @@ fn judge(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finalize
         running: evidence.running,
         may_be: evidence.may_be,
         goes: false,
+        paused: None,
     }
 }
 

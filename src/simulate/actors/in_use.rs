@@ -1,0 +1,130 @@
+//! Who uses an object that a finalizer keeps until it is unused (§9.5), beside the pods of a claim and the claim of a
+//! volume.
+
+use std::net::IpAddr;
+
+use crate::{
+    model::{ObjectId, ResourceId, Symbol},
+    simulate::world::World,
+};
+
+/// The finalizer of a VolumeSnapshotContent whose VolumeSnapshot is not being deleted (external-snapshotter
+/// `pkg/utils/util.go`).
+const BOUND_CONTENT: &str = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection";
+
+/// Who uses an object, as far as that was read.
+#[derive(Debug, Default)]
+pub(crate) struct Users {
+    pub found: Vec<ObjectId>,
+    /// Whether nobody else does.
+    pub all: bool,
+}
+
+impl World<'_, '_> {
+    /// Who uses an object of a kind that is protected while anybody does.
+    pub(crate) fn users_of(&mut self, object: ObjectId) -> Users {
+        let resource = self.context.snapshot.resources.get(self.context.snapshot.object(object).resource);
+        match (resource.group.as_str(), resource.kind.as_str()) {
+            ("storage.k8s.io", "VolumeAttributesClass") => self.users_of_class(object),
+            ("resource.k8s.io", "ResourceClaim") => self.users_of_resource_claim(object),
+            ("networking.k8s.io", "ServiceCIDR") => self.users_of_range(object),
+            _ => Users::default(),
+        }
+    }
+
+    /// The VolumeSnapshot for which the snapshot controller keeps a finalizer of its content: the controller begins
+    /// once that is being deleted.
+    pub(crate) fn snapshot_kept_by(&mut self, content: ObjectId, finalizer: Symbol) -> Option<ObjectId> {
+        let context = self.context;
+        if context.snapshot.text(finalizer) != BOUND_CONTENT {
+            return None;
+        }
+        let Some(facts) = context.snapshot.facts.volume_snapshot_content(content) else {
+            self.needs.evidence.insert(content);
+            return None;
+        };
+        let (namespace, name) = facts.snapshot.as_deref()?.split_once('/')?;
+        let strings = &context.snapshot.strings;
+        let (namespace, name) = (strings.find(namespace)?, strings.find(name)?);
+        let snapshot = self.find(context.built_in.volume_snapshots, namespace, name).flatten()?;
+        self.stored(snapshot).is_some_and(|stored| !stored.terminating).then_some(snapshot)
+    }
+
+    /// The objects of a resource that exist, without those of which `is_user` doesn't know whether they use something.
+    fn users_among(&mut self, resource: Option<ResourceId>, is_user: impl Fn(ObjectId) -> Option<bool>) -> Users {
+        let context = self.context;
+        let Some(resource) = resource else { return Users::default() };
+        let mut users = Users { found: Vec::new(), all: context.snapshot.covers(resource, None) };
+        for object in context.of_resource(resource).iter().copied() {
+            match is_user(object) {
+                _ if !self.exists(object) => {}
+                Some(true) => users.found.push(object),
+                Some(false) => {}
+                None => {
+                    self.needs.facts.insert(object);
+                    users.all = false;
+                }
+            }
+        }
+        users
+    }
+
+    /// Claims that want a VolumeAttributesClass, and volumes that have it (vac_protection_controller.go).
+    fn users_of_class(&mut self, class: ObjectId) -> Users {
+        let (snapshot, built_in) = (self.context.snapshot, self.context.built_in);
+        let name = snapshot.text(snapshot.object(class).name);
+        let of_claim = |claim| Some(snapshot.facts.claim(claim)?.attributes_class.as_deref() == Some(name));
+        let of_volume = |volume| Some(snapshot.facts.volume(volume)?.attributes_class.as_deref() == Some(name));
+        let mut users = self.users_among(built_in.claims, of_claim);
+        let volumes = self.users_among(built_in.volumes, of_volume);
+        users.found.extend(volumes.found);
+        Users { all: users.all && volumes.all, ..users }
+    }
+
+    /// The pods for which a ResourceClaim is reserved and that have not ended.
+    fn users_of_resource_claim(&mut self, claim: ObjectId) -> Users {
+        let context = self.context;
+        let Some(facts) = context.snapshot.facts.resource_claim(claim) else {
+            self.needs.facts.insert(claim);
+            return Users::default();
+        };
+        let namespace = context.snapshot.object(claim).namespace;
+        let mut users = Users { found: Vec::new(), all: true };
+        for name in &facts.pods {
+            let name = context.snapshot.strings.find(name);
+            match name.and_then(|name| self.find(context.built_in.pods, namespace, name)) {
+                Some(pod) => users.found.extend(pod.filter(|pod| !context.snapshot.facts.has_finished(*pod))),
+                None => users.all = false,
+            }
+        }
+        users
+    }
+
+    /// The IPAddresses that no other ServiceCIDR offers (servicecidrs_controller.go: canDeleteCIDR).
+    fn users_of_range(&mut self, range: ObjectId) -> Users {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        let Some(own) = snapshot.facts.service_cidr(range) else {
+            self.needs.facts.insert(range);
+            return Users::default();
+        };
+        let is_living = |other: &ObjectId| self.stored(*other).is_some_and(|stored| !stored.terminating);
+        let all = context.of_resource(snapshot.object(range).resource).iter().copied();
+        let others: Vec<ObjectId> = all.filter(|other| *other != range && is_living(other)).collect();
+        let unread: Vec<ObjectId> =
+            others.iter().copied().filter(|other| snapshot.facts.service_cidr(*other).is_none()).collect();
+        if !unread.is_empty() {
+            self.needs.facts.extend(unread);
+            return Users::default();
+        }
+        let offers = |address: IpAddr| {
+            let mut others = others.iter().filter_map(|other| snapshot.facts.service_cidr(*other));
+            own.contains(address) && !others.any(|other| other.contains(address))
+        };
+        let is_user = |address: ObjectId| {
+            let name = snapshot.text(snapshot.object(address).name);
+            Some(name.parse().is_ok_and(offers))
+        };
+        self.users_among(context.built_in.addresses, is_user)
+    }
+}

@@ -1,0 +1,168 @@
+//! What Terminating objects wait for beside owners and dependents: somebody who resumes them, or whoever uses them.
+
+use serde_json::{Value, json};
+
+use super::agree::{DELETED, object, on, running, says, says_not};
+
+const CLUSTER: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Cluster");
+const MACHINE: (&str, &str) = ("cluster.x-k8s.io/v1beta1", "Machine");
+
+/// A controller leaves a paused object alone, runs or not: somebody must resume it, which comes first.
+#[test]
+fn what_is_paused_waits_for_somebody() {
+    let operators = [running("capi-controller-manager"), running("provider-aws")];
+    let cluster = |more: Value| {
+        let mut cluster = object(CLUSTER, "east", json!({"finalizers": ["cluster.cluster.x-k8s.io"]}));
+        cluster["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        cluster["spec"] = json!({"paused": true});
+        cluster
+    };
+    let of_cluster = json!({"finalizers": ["machine.cluster.x-k8s.io"],
+        "labels": {"cluster.x-k8s.io/cluster-name": "east"}, "deletionTimestamp": DELETED});
+    let mut machine = object(MACHINE, "m1", of_cluster);
+    machine["spec"] = json!({});
+    let mut bucket = object(
+        ("s3.aws.crossplane.io/v1beta1", "Bucket"),
+        "photos",
+        json!({"finalizers": ["finalizer.managedresource.crossplane.io"], "deletionTimestamp": DELETED,
+            "annotations": {"crossplane.io/paused": "true"}}),
+    );
+    bucket["spec"] = json!({});
+    let going = json!({"deletionTimestamp": DELETED});
+    for (objects, target, said, resumes) in [
+        (
+            vec![cluster(going)],
+            "cluster/east",
+            "paused by spec.paused",
+            r#"/east -n vault --type=merge -p '{"spec":{"paused":null}}'"#,
+        ),
+        (
+            vec![machine, cluster(json!({}))],
+            "machine/m1",
+            "paused by spec.paused, as Cluster/east",
+            r#"/east -n vault --type=merge -p '{"spec":{"paused":null}}'"#,
+        ),
+        (
+            vec![bucket],
+            "bucket/photos",
+            "paused by the annotation crossplane.io/paused",
+            r#"/photos -n vault --type=merge -p '{"metadata":{"annotations":{"crossplane.io/paused":null}}}'"#,
+        ),
+    ] {
+        let objects = [&objects[..], &operators].concat();
+        let explained = on(&objects, &format!("explain {target} -n vault"));
+        says(&explained, &["DEPENDS ON CONTROLLER: ", "until somebody resumes it", said]);
+        says(&on(&objects, &format!("plan {target} -n vault")), &["DEPENDS ON CONTROLLER: ", said]);
+        let found = on(&objects, &format!("doctor {target} -n vault"));
+        says(&found, &["ERROR armed-deletion", said, resumes]);
+        let (resume, force) = (found.out.find(resumes).unwrap(), found.out.find("force-remove").unwrap());
+        assert!(resume < force, "{found}");
+    }
+    // What the cluster's own controller waits for, it says itself.
+    let mut ceph = object(
+        ("ceph.rook.io/v1", "CephCluster"),
+        "ceph",
+        json!({"finalizers": ["cephcluster.ceph.rook.io"], "deletionTimestamp": DELETED}),
+    );
+    ceph["spec"] = json!({});
+    ceph["status"] = json!({"conditions": [{"type": "DeletionIsBlocked", "status": "True",
+        "message": "CephCluster will not be deleted until all dependents are removed: CephBlockPool: [replicated]"}]});
+    let objects = [ceph, running("rook-ceph-operator")];
+    for line in ["explain cephcluster/ceph -n vault", "plan cephcluster/ceph -n vault", "doctor"] {
+        says(&on(&objects, line), &["until all dependents are removed: CephBlockPool: [replicated]"]);
+    }
+}
+
+/// Flux looks at what is deleted before it looks whether it is suspended.
+#[test]
+fn what_flux_has_suspended_goes() {
+    let mut apps = object(
+        ("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+        "apps",
+        json!({"finalizers": ["finalizers.fluxcd.io"], "deletionTimestamp": DELETED}),
+    );
+    apps["spec"] = json!({"suspend": true, "prune": true});
+    says_not(&on(&[apps, running("kustomize-controller")], "explain kustomization/apps -n vault"), &["resumes"]);
+}
+
+/// The content of a snapshot stays until the snapshot is deleted, and says so.
+#[test]
+fn the_content_of_a_snapshot_waits_for_it() {
+    const GROUP: &str = "snapshot.storage.k8s.io/v1";
+    let mut content = object(
+        (GROUP, "VolumeSnapshotContent"),
+        "content-1",
+        json!({"namespace": null, "deletionTimestamp": DELETED,
+            "finalizers": ["snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"]}),
+    );
+    content["spec"] = json!({"deletionPolicy": "Retain", "volumeSnapshotRef": {"namespace": "vault", "name": "daily"}});
+    let mut snapshot = object((GROUP, "VolumeSnapshot"), "daily", json!({}));
+    snapshot["spec"] = json!({});
+    snapshot["status"] = json!({"boundVolumeSnapshotContentName": "content-1"});
+    let objects = [content, snapshot, running("snapshot-controller")];
+    for line in ["plan volumesnapshotcontent/content-1", "explain volumesnapshotcontent/content-1"] {
+        says(&on(&objects, line), &["WAITS: ", "VolumeSnapshot/daily"]);
+    }
+    says(&on(&objects, "doctor"), &["it waits for VolumeSnapshot/daily -n vault"]);
+}
+
+/// What a finalizer keeps while anybody uses it names its users.
+#[test]
+fn what_is_in_use_names_its_users() {
+    let protected = |kind: (&str, &str), name: &str, finalizer: &str, spec: Value| {
+        let mut object = object(kind, name, json!({"deletionTimestamp": DELETED, "finalizers": [finalizer]}));
+        object["spec"] = spec;
+        object
+    };
+    let global = |mut object: Value| {
+        object["metadata"].as_object_mut().unwrap().remove("namespace");
+        object
+    };
+    let class =
+        protected(("storage.k8s.io/v1", "VolumeAttributesClass"), "gold", "kubernetes.io/vac-protection", json!({}));
+    let mut claim = object(("v1", "PersistentVolumeClaim"), "data", json!({}));
+    claim["spec"] = json!({"volumeAttributesClassName": "gold", "volumeName": "pv1"});
+    let volume = protected(
+        ("v1", "PersistentVolume"),
+        "pv1",
+        "kubernetes.io/pv-protection",
+        json!({"claimRef": {"namespace": "vault", "name": "data"}, "persistentVolumeReclaimPolicy": "Retain"}),
+    );
+    let mut gpu = protected(
+        ("resource.k8s.io/v1", "ResourceClaim"),
+        "gpu",
+        "resource.kubernetes.io/delete-protection",
+        json!({}),
+    );
+    gpu["status"] = json!({"reservedFor": [{"resource": "pods", "name": "train", "uid": "train"}]});
+    let mut pod = object(("v1", "Pod"), "train", json!({}));
+    pod["spec"] = json!({"nodeName": "n1", "containers": []});
+    pod["status"] = json!({"phase": "Running"});
+    let range = protected(
+        ("networking.k8s.io/v1", "ServiceCIDR"),
+        "more",
+        "networking.k8s.io/service-cidr-finalizer",
+        json!({"cidrs": ["10.96.0.0/16"]}),
+    );
+    let address = global(object(("networking.k8s.io/v1", "IPAddress"), "10.96.7.7", json!({})));
+    let objects = [
+        global(class),
+        claim,
+        global(volume),
+        gpu,
+        pod,
+        global(range),
+        address,
+        global(object(("v1", "Node"), "n1", json!({}))),
+    ];
+    for (target, user) in [
+        ("volumeattributesclass/gold", "PersistentVolumeClaim/data"),
+        ("pv/pv1", "PersistentVolumeClaim/data"),
+        ("resourceclaim/gpu -n vault", "Pod/train"),
+        ("servicecidr/more", "IPAddress/10.96.7.7"),
+    ] {
+        says(&on(&objects, &format!("explain {target}")), &["WAITS: ", user]);
+        says(&on(&objects, &format!("doctor {target}")), &["waits for", user]);
+        says(&on(&objects, &format!("plan {target}")), &["WAITS: ", user]);
+    }
+}
