@@ -90,6 +90,7 @@ fn is_severe(kind: EffectKind) -> bool {
         | EffectKind::Unknown => true,
         // Listed in the plan, or harmless.
         EffectKind::PodsDeleted
+        | EffectKind::DataUnreachable
         | EffectKind::CleanedUp
         | EffectKind::DataKept
         | EffectKind::ExternalKept

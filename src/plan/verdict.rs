@@ -147,6 +147,7 @@ impl ReasonKind {
             EffectKind::Unknown if effect.at_worst.is_some() => (ReasonKind::UnknownEffect, VerdictResult::Unsure),
             // The object stays Terminating until an unknown controller acts.
             EffectKind::Unknown
+            | EffectKind::DataUnreachable
             | EffectKind::CleanedUp
             | EffectKind::DataKept
             | EffectKind::ExternalKept

@@ -337,3 +337,15 @@ fn a_conversion_is_taken_down() {
     assert_eq!(plan["obstacles"][0]["obstacle"], "conversion-broken", "{plan:#}");
     says_not(&on(&objects, "plan pod/other -n vault --ignore-not-found"), &["TAKES DOWN"]);
 }
+
+/// What a volume has on one Node only can't be reached without that.
+#[test]
+fn the_data_on_a_node_goes_out_of_reach() {
+    let mut volume = object(("v1", "PersistentVolume"), "disk", json!({"namespace": null}));
+    volume["spec"] = json!({"local": {"path": "/disk"}, "persistentVolumeReclaimPolicy": "Retain",
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "kubernetes.io/hostname", "operator": "In", "values": ["n1"]}]}]}}});
+    let objects = [volume, node("True", "2026-03-01T10:00:00Z")];
+    let ran = on(&objects, "plan node/n1");
+    says(&ran, &["the data of PersistentVolume/disk is on it, and can't be reached until it is back"]);
+}

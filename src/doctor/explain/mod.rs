@@ -73,6 +73,7 @@ pub struct Explanation {
     /// The root causes, if it isn't deleted in the end.
     pub causes: Vec<RootCause>,
     /// The controllers that leave it, or what it waits for, alone.
+    #[serde(skip)]
     pub paused: Controllers,
     /// The objects that wait for it, nearest first.
     pub waited_for_by: Vec<ObjectId>,

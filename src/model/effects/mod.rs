@@ -57,6 +57,8 @@ pub enum EffectKind {
     PodsDeleted,
     /// A load balancer, or a part of it, is released.
     LoadBalancerReleased,
+    /// Stored data is on a deleted Node only.
+    DataUnreachable,
     /// Unknown: the controller of a finalizer is unknown, or what decides could not be read.
     Unknown,
     /// Temporary external resources of the object are cleaned up.
@@ -78,6 +80,7 @@ impl EffectKind {
             EffectKind::ObjectsDeleted => "objects-deleted",
             EffectKind::PodsDeleted => "pods-deleted",
             EffectKind::LoadBalancerReleased => "load-balancer-released",
+            EffectKind::DataUnreachable => "data-unreachable",
             EffectKind::Unknown => "unknown",
             EffectKind::CleanedUp => "cleaned-up",
             EffectKind::DataKept => "data-kept",
@@ -90,7 +93,10 @@ impl EffectKind {
     pub fn severity(self) -> Severity {
         match self {
             EffectKind::DataLost | EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted => Severity::Error,
-            EffectKind::PodsDeleted | EffectKind::LoadBalancerReleased | EffectKind::Unknown => Severity::Warning,
+            EffectKind::PodsDeleted
+            | EffectKind::LoadBalancerReleased
+            | EffectKind::DataUnreachable
+            | EffectKind::Unknown => Severity::Warning,
             EffectKind::CleanedUp | EffectKind::DataKept | EffectKind::ExternalKept | EffectKind::ObjectsKept => {
                 Severity::Note
             }

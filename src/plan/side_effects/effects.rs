@@ -47,7 +47,10 @@ impl SideEffects<'_, '_> {
             resource if resource == built_in.claims => self.claim(object),
             resource if resource == built_in.volumes => self.volume(object),
             resource if resource == built_in.services => self.service(object, first),
-            resource if resource == built_in.nodes => self.node(object),
+            resource if resource == built_in.nodes => {
+                self.node(object);
+                self.data_on_node(object);
+            }
             resource if resource == built_in.accounts => self.account(object),
             resource if resource == built_in.volume_snapshots => self.volume_snapshot(object),
             resource if resource == built_in.snapshot_contents => self.snapshot_content(object),

@@ -1,15 +1,19 @@
 //! Pods of a deleted Node: no owner reference leads to them, and yet they are deleted (R9.7).
 
 use crate::{
-    model::{ObjectId, effects::EffectKind},
+    model::{ObjectId, effects::EffectKind, facts::VolumeFacts},
     plan::{
         outcome::{OutcomeKind, Plan},
         reaction::OutsideEffect,
     },
     simulate::PodsOfNode,
+    wording::some_of,
 };
 
 use super::{SideEffects, Survival};
+
+/// At most so many volumes are named in a sentence.
+const NAMED: usize = 3;
 
 impl SideEffects<'_, '_> {
     /// Pods that lose an owner: the pod garbage collector deletes them if their Node doesn't exist.
@@ -62,6 +66,37 @@ impl SideEffects<'_, '_> {
             at_worst: None,
             message: message.into(),
             related: pods,
+        });
+    }
+
+    /// The data of volumes that are on a deleted Node only: nobody reaches it until a Node of that name is back.
+    pub(super) fn data_on_node(&mut self, node: ObjectId) {
+        let snapshot = self.context.snapshot;
+        let Some(resource) = self.context.built_in.volumes else { return };
+        let name = snapshot.text(snapshot.object(node).name);
+        let host = snapshot.label(node, VolumeFacts::HOST_NAME).unwrap_or(name);
+        let mut volumes: Vec<ObjectId> = Vec::new();
+        for volume in self.context.of_resource(resource).iter().copied() {
+            let Some(facts) = snapshot.facts.volume(volume) else {
+                self.needs.evidence.insert(volume);
+                continue;
+            };
+            let is_on_it = facts.nodes.iter().any(|demanded| demanded == host || demanded == name);
+            if is_on_it && facts.nodes.len() == 1 && self.survival(volume) != Survival::Removed {
+                volumes.push(volume);
+            }
+        }
+        if volumes.is_empty() {
+            return;
+        }
+        let named = some_of(volumes.iter().map(|volume| snapshot.short_name(*volume)), NAMED);
+        let message = format!("the data of {named} is on it, and can't be reached until it is back");
+        self.effects.push(OutsideEffect {
+            object: node,
+            kind: EffectKind::DataUnreachable,
+            at_worst: None,
+            message: message.into(),
+            related: volumes,
         });
     }
 }

@@ -19,7 +19,7 @@ use crate::{
         states::Fate,
         style::Tone,
     },
-    simulate::{BlockedBy, Cause, Controllers, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
+    simulate::{BlockedBy, Cause, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,
 };

@@ -114,6 +114,7 @@ pub(super) fn remarks(view: &PlanView<'_>, outcome: &Outcome) -> Vec<String> {
     let effects = view.effects_of(outcome.object).filter_map(|effect| match effect.kind {
         EffectKind::PodsDeleted => Some("its pods are deleted, too"),
         EffectKind::LoadBalancerReleased => Some("releases its load balancer"),
+        EffectKind::DataUnreachable => Some("data on it can't be reached"),
         EffectKind::Unknown if !held => Some("effect unknown"),
         EffectKind::DataKept => Some("its data is kept"),
         EffectKind::ExternalKept => Some("external resource is kept"),
