@@ -14,6 +14,7 @@ mod cron_jobs;
 mod jobs;
 mod leases;
 mod pods;
+mod refused;
 mod removal;
 mod replica_sets;
 mod revisions;
@@ -65,7 +66,8 @@ pub fn forecast(snapshot: &Snapshot, settings: &Settings, now: i64) -> Forecast 
     cron_jobs::find(&scene, &mut found);
     pods::find_terminated(&scene, &graph, &mut found);
     let Found { removals, stays } = found;
-    let removals = removal::merged(&scene, &graph, removals);
+    let mut removals = removal::merged(&scene, &graph, removals);
+    refused::doubt(&scene, &graph, &mut removals);
     let going = |id: ObjectId| removals.iter().any(|removal| removal.object == id);
     let stays = stays.into_iter().filter(|stays| !going(stays.object)).collect();
     Forecast { stays, assumptions: settings.assumptions(&removals), gaps: scene.gaps(), removals }

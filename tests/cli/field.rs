@@ -349,3 +349,18 @@ fn the_data_on_a_node_goes_out_of_reach() {
     let ran = on(&objects, "plan node/n1");
     says(&ran, &["the data of PersistentVolume/disk is on it, and can't be reached until it is back"]);
 }
+
+/// A time-out is no promise where a webhook must allow the delete and does not answer.
+#[test]
+fn a_time_out_behind_a_dead_webhook_is_doubted() {
+    let mut job = object(("batch/v1", "Job"), "report", json!({}));
+    job["spec"] = json!({"ttlSecondsAfterFinished": 60});
+    job["status"] = json!({"completionTime": "2026-03-01T10:00:00Z", "conditions": [{"type": "Complete",
+        "status": "True", "lastTransitionTime": "2026-03-01T10:00:00Z"}]});
+    let mut webhook = dead_webhook("batch", "jobs");
+    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["DELETE"]);
+    let why = "webhook guard.bank.dev must allow it and does not answer";
+    let at = "reclaim -A --at=2026-03-01T10:00:30Z";
+    says_not(&on(std::slice::from_ref(&job), at), &["not certain"]);
+    says(&on(&[job, webhook], at), &["report", why]);
+}
