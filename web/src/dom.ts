@@ -41,11 +41,12 @@ export function bdi(text: string): HTMLElement {
 }
 
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
-const SHORT: Record<string, string> = { '\0': '\\0', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+/** By code: a page must not hold the characters themselves. */
+const SHORT: Record<number, string> = { 0: '\\0', 9: '\\t', 10: '\\n', 13: '\\r' };
 
 /** The text with every character that is not printed escaped as in Rust: `\n`, `\u{1b}`, `\u{202e}`. */
 export function visible(text: string): string {
-  return text.replace(HIDDEN, (c) => SHORT[c] ?? `\\u{${c.codePointAt(0)!.toString(16)}}`);
+  return text.replace(HIDDEN, (c) => SHORT[c.codePointAt(0)!] ?? `\\u{${c.codePointAt(0)!.toString(16)}}`);
 }
 
 /** `1 object`, `2 objects`, `12,000 objects`. */
