@@ -14,7 +14,6 @@ pub mod evidence;
 pub mod examine;
 pub mod hold;
 pub mod live;
-mod manifest;
 pub mod open;
 pub mod predict;
 pub mod restore;

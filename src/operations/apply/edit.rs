@@ -9,7 +9,10 @@ use crate::{
     archive::yaml_of,
 };
 
-use super::super::manifest::{Document, ManifestFile, spans::Spans, yaml_value};
+use super::{
+    read::{Document, ManifestFile, yaml_value},
+    spans::Spans,
+};
 
 /// How to write the mended file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

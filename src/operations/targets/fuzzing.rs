@@ -1,7 +1,6 @@
 //! What fuzzers call: see [`crate::fuzzing`].
 
-use super::{FieldSelector, LabelSelector, TargetQuery, TargetWords};
-use crate::operations::manifest;
+use super::{FieldSelector, LabelSelector, TargetQuery, TargetWords, manifest};
 
 /// Parses a text as everything that names objects.
 pub(crate) fn parse(text: &str) {
@@ -15,5 +14,5 @@ pub(crate) fn parse(text: &str) {
     let words = || text.split_whitespace().map(str::to_owned).collect();
     drop(TargetQuery::parse(&TargetWords { targets: words(), ..TargetWords::default() }));
     drop(TargetQuery::parse(&TargetWords { targets: words(), all: true, ..TargetWords::default() }));
-    drop(manifest::named("manifest", text));
+    drop(manifest::objects("manifest", text));
 }

@@ -1,7 +1,8 @@
 //! TARGETs: from typed arguments to objects, as in kubectl.
 //!
 //! ```text
-//! selector  -l and --field-selector     keep       --keep
+//! selector  -l and --field-selector     manifest   -f: the objects in files
+//! keep      --keep
 //! resolve   a query with resolved types to objects of a snapshot
 //! ```
 
@@ -9,6 +10,7 @@ mod error;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzzing;
 mod keep;
+pub(super) mod manifest;
 mod resolve;
 mod selector;
 
@@ -22,12 +24,7 @@ pub use selector::{FieldSelector, LabelSelector, SelectorError};
 
 use std::collections::BTreeSet;
 
-use crate::{
-    apply::ManifestObject,
-    model::{Identity, Mapping, ResourceId, Resources},
-};
-
-use super::manifest::{kustomized_named, read_named};
+use crate::model::{Identity, ResourceId, Resources};
 
 /// The arguments that name targets, as typed.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +58,7 @@ enum Form {
     /// `TYPE,TYPE -l …`
     Selected { types: Vec<String>, selection: Selection },
     /// `-f`
-    Manifests(Vec<ManifestObject>),
+    Manifests(Vec<manifest::Entry>),
 }
 
 /// One `TYPE/NAME`.
@@ -141,22 +138,22 @@ pub fn type_and_names(words: &[String]) -> Result<Vec<(String, String)>, TargetE
 impl TargetQuery {
     /// These objects, each in its own namespace. Their uids don't count.
     pub fn of_objects(objects: &[Identity]) -> Self {
-        let of = |object: &Identity| ManifestObject {
+        let entry = |object: &Identity| manifest::Entry {
+            place: Place::default(),
             api_version: object.api_version.clone(),
             kind: object.kind.clone(),
             name: object.name.clone(),
-            namespace: object.namespace.clone(),
-            ..ManifestObject::default()
+            namespace: Some(object.namespace.clone()).filter(|namespace| !namespace.is_empty()),
         };
-        TargetQuery { form: Form::Manifests(objects.iter().map(of).collect()) }
+        TargetQuery { form: Form::Manifests(objects.iter().map(entry).collect()) }
     }
 
     /// Resolves the types, before any list is read.
     pub fn with_types(self, resources: &Resources) -> Result<TypedQuery, TargetError> {
         match self.form {
             Form::Named(names) => TypedQuery::of_objects(names.into_iter().map(|name| name.wanted(resources))),
-            Form::Manifests(objects) => {
-                TypedQuery::of_objects(objects.into_iter().map(|object| of_manifest(object, resources)))
+            Form::Manifests(entries) => {
+                TypedQuery::of_objects(entries.into_iter().map(|entry| entry.wanted(resources)))
             }
             Form::Selected { types, selection } => {
                 let types = selected_types(&types, resources)?;
@@ -179,25 +176,6 @@ impl TypeName {
         })?;
         Ok(NamedTarget { resource, namespaced: resources.get(resource).namespaced, name, namespace: None, place: None })
     }
-}
-
-/// The object of a manifest, with its kind resolved.
-fn of_manifest(object: ManifestObject, resources: &Resources) -> Result<NamedTarget, TargetError> {
-    let ManifestObject { place, api_version, kind, name, namespace, .. } = object;
-    let Mapping::Served(id) = resources.map(&api_version, &kind) else {
-        let mut served: Vec<String> = Vec::new();
-        for (_, resource) in resources.iter().filter(|(_, resource)| resource.kind.eq_ignore_ascii_case(&kind)) {
-            let api_version = resource.api_version();
-            if !served.contains(&api_version) {
-                served.push(api_version);
-            }
-        }
-        return Err(TargetError::UnknownKind { place, api_version, kind, served });
-    };
-    let namespaced = resources.get(id).namespaced;
-    // kubectl allows a namespace in a cluster-scoped manifest, and ignores it.
-    let namespace = Some(namespace).filter(|namespace| namespaced && !namespace.is_empty());
-    Ok(NamedTarget { resource: resources.picked(id), namespaced, name, namespace, place: Some(place) })
 }
 
 fn selected_types(texts: &[String], resources: &Resources) -> Result<Vec<SelectedType>, TargetError> {
@@ -297,8 +275,8 @@ impl TargetQuery {
                 return Err(TargetError::ManifestAndTarget { target: target.clone() });
             }
             let entries = match &args.kustomize {
-                Some(folder) => kustomized_named(folder)?,
-                None => read_named(&args.filenames, args.recursive)?,
+                Some(folder) => manifest::kustomized(folder)?,
+                None => manifest::read(&args.filenames, args.recursive)?,
             };
             return Ok(Some(TargetQuery { form: Form::Manifests(entries) }));
         }

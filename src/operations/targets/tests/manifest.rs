@@ -1,19 +1,13 @@
 use proptest::prelude::*;
 
 use super::{TargetQuery, args, resources};
-use crate::{
-    apply::ManifestObject,
-    operations::{
-        manifest,
-        targets::{TargetError, TypedQuery},
-    },
-};
+use crate::operations::targets::{TargetError, TypedQuery, manifest};
 
 fn names(text: &str) -> String {
-    match manifest::named("m.yaml", text) {
+    match manifest::objects("m.yaml", text) {
         Ok(entries) => {
-            let show = |entry: &ManifestObject| {
-                let namespace = Some(entry.namespace.as_str()).filter(|it| !it.is_empty()).unwrap_or("-");
+            let show = |entry: &manifest::Entry| {
+                let namespace = entry.namespace.as_deref().unwrap_or("-");
                 format!("{}:{}:{namespace}/{}", entry.api_version, entry.kind, entry.name)
             };
             entries.iter().map(show).collect::<Vec<_>>().join(" ")
@@ -157,7 +151,7 @@ proptest! {
             0..12,
         ),
     ) {
-        let _ = manifest::named("-", &text);
-        let _ = manifest::named("-", &parts.concat());
+        let _ = manifest::objects("-", &text);
+        let _ = manifest::objects("-", &parts.concat());
     }
 }
