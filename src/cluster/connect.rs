@@ -1,5 +1,5 @@
-//! Opens a connection. Sends nothing to the server: discovery, the first request, shows whether it answers;
-//! and, with `--match-server-version`, whether the server has the version of kubectl, which this program is a plugin of.
+//! Opens a connection. Sends nothing to the server: discovery, the first request, shows whether it answers. And with
+//! `--match-server-version`, whether the server has the version of kubectl, which this program is a plugin of.
 
 use std::{
     process::{Command, Stdio},

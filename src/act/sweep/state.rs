@@ -321,8 +321,8 @@ const FIRST: Duration = Duration::from_millis(5);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(1000);
 
-/// Items that wait to be retried, and how often each has failed: after the pauses of the controller's own queues (R2.9),
-/// which double with each failure of an item, up to 1000 seconds. An event about an item queues it at once.
+/// Items that wait to be retried, and how often each has failed: after the pauses of the controller's own queues
+/// (R2.9), which double with each failure of an item, up to 1000 seconds. An event about an item queues it at once.
 #[derive(Debug, Default)]
 pub(super) struct Backoff {
     failures: FxHashMap<NodeId, u32>,
