@@ -7,7 +7,7 @@ use kubectl_gc::{
     command_line::PLAIN,
     doctor::{
         Case, Evidence, Explanation, Limit, explain,
-        explain::{Condition, ConditionOutcome, Trigger},
+        explain::{Condition, ConditionOutcome, Released, Trigger},
     },
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot},
@@ -60,7 +60,7 @@ impl Scene {
         let references = describe
             .references
             .iter()
-            .map(|story| format!("{} {} {}", story.link.standing.name(), story.blocks.name(), story.rule()));
+            .map(|story| format!("{} {} {}", written(story.standing), written(story.blocks), story.rule));
         let conditions = describe.conditions.iter().map(|condition| self.condition(condition));
         let waits = describe.waits.iter().skip(1).map(|line| {
             let word = if line.goes {
@@ -79,7 +79,7 @@ impl Scene {
             .map(|cause| format!("{} {}{}", self.names(&cause.objects), cause.state.name(), self.held(&cause.held_by)));
         let parts = [
             joined("", references),
-            format!("{} ({}, {})", self.next(&describe.next.next), describe.next.attention.name(), describe.next.rule),
+            format!("{} ({}, {})", self.next(&describe.next.next), written(describe.next.attention), describe.next.rule),
             self.end(&describe),
             joined("if ", conditions),
             joined("waits: ", waits),
@@ -129,28 +129,30 @@ impl Scene {
 
     fn condition(&self, condition: &Condition) -> String {
         let what = match &condition.what {
-            Trigger::Deleted(ids, policy) => format!("{} {}", policy.name(), self.names(ids)),
-            Trigger::Forced(id) => format!("forced {}", self.snapshot.short_name(*id)),
-            Trigger::Released(released) => joined(
+            Trigger::Deleted { deleted, propagation } => format!("{} {}", propagation.name(), self.names(deleted)),
+            Trigger::Forced { deleted: [id], .. } => format!("forced {}", self.snapshot.short_name(*id)),
+            Trigger::Released { released } => joined(
                 "",
-                released.iter().map(|(id, finalizer)| {
-                    format!("{} of {}", self.snapshot.text(*finalizer), self.snapshot.short_name(*id))
+                released.iter().map(|it| {
+                    format!("{} of {}", self.snapshot.text(it.finalizer), self.snapshot.short_name(it.object))
                 }),
             ),
-            Trigger::Dropped(dropped) => joined(
-                "",
-                dropped.iter().map(|(id, uids)| {
-                    format!("{} references dropped of {}", uids.len(), self.snapshot.short_name(*id))
-                }),
-            ),
+            Trigger::Dropped { dropped: [it] } => {
+                format!("{} references dropped of {}", it.uids.len(), self.snapshot.short_name(it.object))
+            }
         };
         let then = match condition.then {
             ConditionOutcome::Loses(left) => format!("{left} left"),
             ConditionOutcome::Terminating(state) => state.name().to_owned(),
-            then => then.name().to_lowercase(),
+            then => written(then).to_lowercase(),
         };
         format!("{what}: {then}")
     }
+}
+
+/// The name of a variant in documents.
+fn written(variant: impl serde::Serialize) -> String {
+    serde_json::to_value(variant).unwrap().as_str().unwrap().to_owned()
 }
 
 fn joined(head: &str, parts: impl Iterator<Item = String>) -> String {
@@ -180,7 +182,7 @@ fn parts_agree() {
                 of()
             );
             let by_a_waiting_owner =
-                describe.references.iter().any(|story| story.link.standing == ReferenceStatus::Waiting);
+                describe.references.iter().any(|story| story.standing == ReferenceStatus::Waiting);
             assert!(!overtaken || by_a_waiting_owner, "only what a waiting owner sets off can be overtaken: {}", of());
             assert_eq!(
                 is_stuck,
@@ -260,7 +262,7 @@ fn released_is_as_if_it_had_never_been_held() {
         let all: Vec<ObjectId> = snapshot.objects().map(|(id, _)| id).collect();
         for describe in explained(&snapshot, &all) {
             for condition in &describe.conditions {
-                let Trigger::Released(released) = &condition.what else { continue };
+                let Trigger::Released { released } = &condition.what else { continue };
                 let Some(after) = without(&graph, &snapshot, released) else { continue };
                 let freed = scene::snapshot(&after);
                 let id = scene::id(&freed, &snapshot.short_name(describe.object));
@@ -281,12 +283,12 @@ fn released_is_as_if_it_had_never_been_held() {
 
 /// The graph without these finalizers; `None` if an object would be gone without its last one, because graph text can't
 /// express that.
-fn without(graph: &Graph, snapshot: &Snapshot, released: &[(ObjectId, kubectl_gc::model::Symbol)]) -> Option<Graph> {
+fn without(graph: &Graph, snapshot: &Snapshot, released: &[Released]) -> Option<Graph> {
     let mut graph = graph.clone();
-    for (id, finalizer) in released {
-        let name = snapshot.short_name(*id);
+    for held in released {
+        let name = snapshot.short_name(held.object);
         let line = graph.lines.iter_mut().find(|line| line.short_name() == name)?;
-        line.finalizers.retain(|known| known != snapshot.text(*finalizer));
+        line.finalizers.retain(|known| known != snapshot.text(held.finalizer));
         if line.terminating && line.finalizers.is_empty() && line.grace.is_none_or(|grace| grace == 0) {
             return None;
         }

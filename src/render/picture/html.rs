@@ -14,21 +14,14 @@ use crate::{
 
 use super::{Fate, Picture};
 
-/// The page, without a title, a text and a picture.
+/// The page, with places for a title, a text that says the same, and a picture in a script that is data.
 const PAGE: &str = include_str!("../html/page.html");
-/// Where the title goes: into the element `title`.
-const TITLE: &str = "{{TITLE}}";
-/// Where the text goes that says the same: it stays where no script runs.
-const TEXT: &str = "{{TEXT}}";
-/// Where the picture goes: into a script that is data, of this type.
-const TYPE: &str = "{{TYPE}}";
-const PICTURE: &str = "{{PICTURE}}";
 /// The text has at most this many lines.
 const MOST_LINES: usize = 2000;
 /// A larger picture is packed.
 const LARGE: usize = 256 * 1024;
 
-/// A picture, and the states that its rows name.
+/// A picture, and how the states look that its rows name.
 #[derive(Serialize)]
 struct Data<'a> {
     #[serde(flatten)]
@@ -38,24 +31,25 @@ struct Data<'a> {
 
 /// The page that shows a picture, with the text that says the same.
 pub(super) fn write(picture: &Picture, text: &str) -> String {
-    let (title, text) = (escaped(&picture.title), escaped(&in_short(text)));
     let json = json_line(&Data { picture, states: Fate::ALL.map(Fate::look) });
     let packed = Some(&json).filter(|json| json.len() > LARGE).and_then(|json| packed(json));
-    let (kind, data) = match packed {
-        Some(packed) => ("application/gzip".to_owned(), packed),
-        None => ("application/json".to_owned(), data(&json)),
-    };
-    let mut page = String::with_capacity(PAGE.len() + title.len() + text.len() + data.len());
+    let kind = if packed.is_some() { "application/gzip" } else { "application/json" };
+    // No browser reads this as markup, whatever it contains.
+    let data = packed
+        .unwrap_or_else(|| json.trim_end().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026"));
+    let mut page = String::with_capacity(PAGE.len() + text.len() + data.len());
     let mut rest = PAGE;
-    // Only the page's own places are filled in, and none that a title or a picture contains.
-    while let Some((at, place, text)) = [(TITLE, &title), (TEXT, &text), (TYPE, &kind), (PICTURE, &data)]
-        .into_iter()
-        .filter_map(|(place, text)| Some((rest.find(place)?, place, text)))
-        .min_by_key(|(at, ..)| *at)
-    {
-        page.push_str(&rest[..at]);
-        page.push_str(text);
-        rest = &rest[at + place.len()..];
+    // Each place once, in the page's order: a title or a text may contain another.
+    for (place, content) in [
+        ("{{TITLE}}", &*escaped(&picture.title)),
+        ("{{TEXT}}", &escaped(&in_short(text))),
+        ("{{TYPE}}", kind),
+        ("{{PICTURE}}", &data),
+    ] {
+        let (before, after) = rest.split_once(place).expect("the page has this place");
+        page.push_str(before);
+        page.push_str(content);
+        rest = after;
     }
     page + rest
 }
@@ -79,32 +73,10 @@ fn packed(json: &str) -> Option<String> {
     Some(BASE64_STANDARD.encode(packed.finish().ok()?))
 }
 
-/// JSON that no browser reads as markup, whatever it contains.
-fn data(json: &str) -> String {
-    let mut data = String::with_capacity(json.len());
-    for c in json.trim_end().chars() {
-        match c {
-            '<' | '>' | '&' => data.push_str(&format!("\\u{:04x}", u32::from(c))),
-            _ => data.push(c),
-        }
-    }
-    data
-}
-
 /// A text between tags or in a quoted attribute. Control characters, which XML forbids, were made visible before.
 pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            _ => escaped.push(c),
-        }
-    }
-    escaped
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 #[cfg(test)]
