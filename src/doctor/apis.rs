@@ -138,7 +138,7 @@ fn hang(case: &Case<'_>, terminating: &[ObjectId]) -> String {
 
 fn named(backend: &Backend) -> String {
     match backend {
-        Backend::Service { namespace, name } => format!("the service {namespace}/{name}"),
+        Backend::Service { namespace, name, .. } => format!("the service {namespace}/{name}"),
         Backend::Url(url) => url.clone(),
     }
 }

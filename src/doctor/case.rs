@@ -8,7 +8,10 @@ use crate::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{ObjectId, OwnerEvent, Reference, Snapshot, Symbol, gaps::each_once},
-    simulate::{BlockedBy, Needs, ProjectedOutcome, Projection, SimContext, world},
+    simulate::{
+        BlockedBy, Needs, ProjectedOutcome, Projection, SimContext,
+        world::{self, LATE},
+    },
 };
 
 use crate::wording::thousands;
@@ -124,8 +127,8 @@ impl<'a> Case<'a> {
         Some(self.now? - self.snapshot().object(id).deleted.get()?)
     }
 
-    /// Whether an object waits for a pod whose grace period isn't over: a claim that it uses, or its Namespace.
-    pub(super) fn awaits_a_grace_period(&self, id: ObjectId) -> bool {
+    /// Whether an object waits for a pod that its kubelet may be about to end: a claim that it uses, or its Namespace.
+    pub(super) fn awaits_a_kubelet(&self, id: ObjectId) -> bool {
         let object = self.snapshot().object(id);
         let pods = if self.snapshot().is_namespace(id) {
             self.stage.in_namespace(object.name)
@@ -134,7 +137,7 @@ impl<'a> Case<'a> {
         } else {
             &[]
         };
-        pods.iter().any(|pod| self.age_of_deletion(*pod).is_some_and(|age| age < 0))
+        pods.iter().any(|pod| self.age_of_deletion(*pod).is_some_and(|age| age < LATE))
     }
 
     /// Whether an object has been terminating for at least this many seconds. If that is unknown, it counts as long

@@ -8,7 +8,7 @@ use crate::{
     graph::{OwnerGraph, Verdict},
     model::{Object, ObjectId, Resource, ResourceId, Rule, Snapshot, Symbol, effects::Severity},
     simulate::{
-        Needs, ProjectedOutcome, Projection, SimContext,
+        Liveness, Needs, ProjectedOutcome, Projection, SimContext,
         liveness::of_controller_manager,
         obstacles::{Operation, WebhookCall},
     },
@@ -192,7 +192,11 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
             findings.findings.push(finding);
             return;
         }
-        _ if left.is_empty() => return,
+        _ if left.is_empty() => {
+            let away = manager_away(case, &mut findings.wanted);
+            findings.findings.extend(away);
+            return;
+        }
         _ => {}
     }
     let works = matches!(case.probed, Some(Probed::Works));
@@ -379,17 +383,35 @@ fn tried(case: &Case<'_>, turns: &[Turn]) -> Vec<ShellCommand> {
     turns.iter().filter(new).flat_map(write).map(|command| command.arg("--dry-run=server")).collect()
 }
 
+/// What the Lease of the controller manager shows, where nothing else shows yet that it is away.
+fn manager_away(case: &Case<'_>, wanted: &mut Needs) -> Option<Finding> {
+    let Liveness::Away(why) = of_controller_manager(case.stage, case.now, wanted).1 else { return None };
+    case.probed.is_none().then(|| Finding {
+        severity: Severity::Error,
+        message: format!("No controller manager seems to run: {why}."),
+        consequence: format!(
+            "Nothing is collected, no namespace is emptied, and foreground deletes never finish.{}",
+            fires(case, wanted, false)
+        ),
+        remedies: vec![look_at_manager(case)],
+        ..Finding::of(Code::CollectorStopped, "")
+    })
+}
+
+fn look_at_manager(case: &Case<'_>) -> Remedy {
+    Remedy::new(
+        "check that kube-controller-manager is running, and that its --controllers flag includes the collector",
+        [case.kubectl.verb("get").args(SEE_MANAGER).args(["-o", "yaml"])],
+    )
+}
+
 fn stopped(case: &Case<'_>, wanted: &mut Needs, turns: &[Turn], probed: Probed, some_refused: bool) -> Finding {
     let objects = suffering(turns);
     let (message, nothing, remedy) = match probed {
         Probed::Stopped { waited } => (
             format!("A test object that was deleted in the foreground was not collected within {}.", age(waited)),
             "Nothing is collected, and foreground deletes never finish.",
-            Remedy::new(
-                "check that kube-controller-manager is running, and that its --controllers flag includes the \
-                 collector",
-                [case.kubectl.verb("get").args(SEE_MANAGER).args(["-o", "yaml"])],
-            ),
+            look_at_manager(case),
         ),
         _ => (
             "The API server removed a test object at once that was deleted in the foreground: garbage \

@@ -245,8 +245,9 @@ fn finding(
     let first = &faults[0];
     let mut related = sorted(first.references(case).filter_map(|(_, _, link)| link.found));
     related.retain(|found| objects.binary_search(found).is_err());
+    let (consequence, loses) = consequence(case, wanted, code, becomes, faults);
     Finding {
-        severity: severity(code, becomes),
+        severity: severity(code, becomes, loses),
         related,
         references: first.references(case).map(|(_, reference, _)| reference).collect(),
         message: match code {
@@ -255,7 +256,7 @@ fn finding(
                 message(case, code, first, objects.len()) + &recorded(case, code, first) + &and_more(case, code, first)
             }
         },
-        consequence: consequence(case, wanted, code, becomes, faults),
+        consequence,
         remedies: remedies(case, code, becomes, faults),
         objects,
         ..Finding::of(code, format!("{} {becomes:?}", one_cause(causes)))
@@ -287,9 +288,11 @@ fn and_more(case: &Case<'_>, code: Code, fault: &Fault) -> String {
     }
 }
 
-/// Deleting an object whose owner exists is worse than deleting one whose owner is gone.
-fn severity(code: Code, becomes: HolderOutcome) -> Severity {
+/// Deleting an object whose owner exists is worse than deleting one whose owner is gone, unless data goes with it.
+fn severity(code: Code, becomes: HolderOutcome, loses: bool) -> Severity {
     match (code, becomes) {
+        (_, HolderOutcome::Gone) if loses => Severity::Error,
+        (Code::OwnerAbsent, HolderOutcome::Gone) => Severity::Warning,
         (Code::OwnerUnread, _) => Severity::Note,
         (Code::OwnerDuplicated, HolderOutcome::Kept | HolderOutcome::Unsure) => Severity::Note,
         (_, HolderOutcome::Gone) => code.severity(),
@@ -441,11 +444,19 @@ fn served_as(case: &Case<'_>, reference: &Reference) -> Option<String> {
     Some(format!("{} {}", resource.api_version(), resource.kind))
 }
 
-fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderOutcome, faults: &[Fault]) -> String {
+/// What comes of it, and whether stored data is certainly lost with that.
+fn consequence(
+    case: &Case<'_>,
+    wanted: &mut Needs,
+    code: Code,
+    becomes: HolderOutcome,
+    faults: &[Fault],
+) -> (String, bool) {
+    let mut loses = false;
     let one = faults.len() == 1;
     let pick = |singular: &'static str, plural: &'static str| if one { singular } else { plural };
     let (they_stay, them) = (pick("It stays", "They stay"), pick("it", "them"));
-    match (code, becomes) {
+    let consequence = match (code, becomes) {
         (Code::OwnerUnread, _) if faults.iter().all(|fault| exists_otherwise(case, fault)) => {
             "Not verified: it is not known whether the API server serves the version that the reference names."
                 .to_owned()
@@ -464,6 +475,7 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderO
             let mut later = case.goes_below_later(&objects);
             later.retain(|id| !below.contains(id));
             let lost = Losses::of(case, wanted, objects.into_iter().chain(below)).told(case, true);
+            loses = !lost.is_empty();
             let lost_later = Losses::of(case, wanted, later).told(case, false);
             format!("The collector will delete {}{more}.{lost}{lost_later}", pick("it", "them all"))
         }
@@ -506,7 +518,8 @@ fn consequence(case: &Case<'_>, wanted: &mut Needs, code: Code, becomes: HolderO
             "{they_stay} for now, because another reference cannot be looked up. Once it can be, the collector \
              deletes {them}."
         ),
-    }
+    };
+    (consequence, loses)
 }
 
 /// Whether an owner exists that a foreground delete of it would wait for this object.

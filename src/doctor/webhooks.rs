@@ -67,7 +67,10 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         // What is terminating already waits for more than that.
         let mut content = case.projection.refused_by(BlockedBy::Webhook(asked.configuration, asked.place as u32));
         let finalized: Vec<ObjectId> = content.iter().copied().filter(|id| snapshot.is_namespace(*id)).collect();
+        content.extend(content_to_refuse(case, asked));
         content.retain(|id| !snapshot.object(*id).terminating());
+        content.sort_unstable();
+        content.dedup();
         let is_kept = |id: &ObjectId| {
             matches(resource_of(*id), Write::References) && asked.called_for(case.stage, *id) == Called::Yes
         };
@@ -76,6 +79,21 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         let finding = finding(case, asked, &why, &concerned, Kept { held: &held, content: &content, releases });
         findings.findings.push(finding);
     }
+}
+
+/// What is left in Terminating namespaces and this webhook surely keeps there, though something else may still be in the
+/// way: pods are deleted first.
+fn content_to_refuse(case: &Case<'_>, asked: &WebhookCall<'_>) -> Vec<ObjectId> {
+    let snapshot = case.snapshot();
+    let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));
+    let going = namespaces.iter().filter(|namespace| snapshot.object(**namespace).terminating());
+    let content = going.flat_map(|namespace| case.stage.in_namespace(snapshot.object(*namespace).name)).copied();
+    let is_refused = |object: &ObjectId| {
+        let resource = snapshot.resources.get(snapshot.object(*object).resource);
+        asked.webhook.matches(resource, Write::Delete.operation().name())
+            && asked.called_for(case.stage, *object) == Called::Yes
+    };
+    content.filter(is_refused).collect()
 }
 
 /// What a webhook keeps from being written to.

@@ -43,6 +43,10 @@ pub struct ClaimsOfSet {
     #[serde(rename = "whenDeleted", skip_serializing_if = "Option::is_none", serialize_with = "as_policy")]
     pub deletes: Option<bool>,
     pub kept: Vec<ObjectId>,
+    /// Not deleted by this delete, but sooner or later without it, too: they are Terminating, or their owners are gone
+    /// or going.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub going: Vec<ObjectId>,
     pub deleted: Vec<ObjectId>,
     /// Deleted or kept, depending on something uncertain.
     #[serde(rename = "uncertain", skip_serializing_if = "Vec::is_empty")]
@@ -60,7 +64,7 @@ impl ClaimsOfSet {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.kept.is_empty() && self.deleted.is_empty() && self.unsure.is_empty()
+        [&self.kept, &self.going, &self.deleted, &self.unsure].iter().all(|claims| claims.is_empty())
     }
 }
 

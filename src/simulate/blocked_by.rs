@@ -1,17 +1,14 @@
 //! The only place that describes in English what blocks an object from being deleted.
 
 use super::{
+    actors::Kubelet,
     blockers::{BlockedBy, State},
     controllers::Controllers,
     liveness::Liveness,
     world::NAMESPACE_FINALIZER,
 };
 use crate::{
-    model::{
-        GapKind, ObjectId, Presence, Snapshot, Symbol,
-        effects::known_finalizer,
-        facts::{Backend, KubeletReport},
-    },
+    model::{GapKind, ObjectId, Snapshot, Symbol, effects::known_finalizer, facts::Backend},
     wording::grouped,
 };
 
@@ -24,9 +21,10 @@ impl BlockedBy {
     pub fn name(self, snapshot: &Snapshot) -> &str {
         match self {
             BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
-            BlockedBy::Kubelet => "kubelet",
+            BlockedBy::Kubelet(_) => "kubelet",
             BlockedBy::SpecFinalizers => "spec.finalizers",
             BlockedBy::Said => "status.conditions",
+            BlockedBy::Unseen => "unseen",
             BlockedBy::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
             BlockedBy::Webhook(configuration, place) => snapshot
                 .facts
@@ -42,6 +40,10 @@ impl BlockedBy {
     /// Whether it makes the API server refuse the write that is left to do.
     pub(crate) fn refuses(self) -> bool {
         matches!(self, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_))
+    }
+
+    pub(crate) fn is_kubelet(self) -> bool {
+        matches!(self, BlockedBy::Kubelet(_))
     }
 
     /// The finalizer, if it is one of `metadata.finalizers`.
@@ -73,27 +75,38 @@ impl BlockedBy {
                     None => remark,
                 }
             }
-            BlockedBy::Kubelet => {
-                let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
-                let has_no_node = || node.is_none_or(|node| is_missing(snapshot, node));
-                match (state, node) {
-                    (State::Waiting, _) if has_no_node() => {
+            BlockedBy::Kubelet(kubelet) => {
+                let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref()).unwrap_or_default();
+                match kubelet {
+                    Kubelet::Absent | Kubelet::Deleted(_) if state != State::Stuck => {
                         "the pod garbage collector deletes it: its node does not exist".to_owned()
                     }
-                    (State::Waiting, Some(node)) if report_of(snapshot, node) == Some(KubeletReport::OutOfService) => {
+                    Kubelet::Absent | Kubelet::Deleted(_) if node.is_empty() => {
+                        "it has no node, so no kubelet ends it".to_owned()
+                    }
+                    Kubelet::Absent | Kubelet::Deleted(_) => {
+                        format!("its node {node} does not exist, so no kubelet ends it")
+                    }
+                    Kubelet::OutOfService if state == State::Stuck => {
+                        format!("its node {node} is out of service, so no kubelet ends it")
+                    }
+                    Kubelet::OutOfService => {
                         format!("the pod garbage collector deletes it: its node {node} is out of service")
                     }
-                    (State::Waiting, _) => "in its grace period until the kubelet ends its containers".to_owned(),
-                    (State::Unknown, Some(node)) if report_of(snapshot, node) == Some(KubeletReport::NotReady) => {
-                        format!("its node {node} is not ready: its kubelet may not end it")
+                    Kubelet::Unread if state != State::Waiting => {
+                        format!("in its grace period; its node {node} could not be read")
                     }
-                    (State::Unknown, Some(node)) => format!("in its grace period; its node {node} could not be read"),
-                    (State::Unknown, None) => "in its grace period; its node is not known".to_owned(),
-                    (State::Stuck, Some(node)) if !is_missing(snapshot, node) => {
+                    Kubelet::Reports | Kubelet::Unread => {
+                        "in its grace period until the kubelet ends its containers".to_owned()
+                    }
+                    Kubelet::NotReady => format!("its node {node} is not ready: its kubelet may not end it"),
+                    Kubelet::Late => {
+                        format!("its grace period ended long ago, and the kubelet of its node {node} has not ended it")
+                    }
+                    Kubelet::Unknown => "in its grace period; its node is not known".to_owned(),
+                    Kubelet::Silent => {
                         format!("the kubelet of its node {node} does not report, so no kubelet ends it")
                     }
-                    (State::Stuck, Some(node)) => format!("its node {node} does not exist, so no kubelet ends it"),
-                    (State::Stuck, None) => "it has no node, so no kubelet ends it".to_owned(),
                 }
             }
             BlockedBy::SpecFinalizers => match foreign_spec_finalizers(snapshot, object).as_slice() {
@@ -113,6 +126,10 @@ impl BlockedBy {
                 let said: Vec<String> =
                     snapshot.facts.said_to_keep(object).iter().map(|condition| condition.in_words()).collect();
                 format!("the API server says: {}", said.join("; "))
+            }
+            BlockedBy::Unseen => {
+                "nothing that was read is left in it, but the namespace controller has not removed it for long"
+                    .to_owned()
             }
         }
     }
@@ -146,30 +163,18 @@ impl BlockedBy {
                     None => format!("the controller of finalizer {} removes it", self.name(snapshot)),
                 }),
             },
-            BlockedBy::Kubelet => {
-                let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref());
-                match node {
-                    Some(node) if is_missing(snapshot, node) => Clause::PodGarbageCollector,
-                    Some(node) if report_of(snapshot, node) == Some(KubeletReport::OutOfService) => {
-                        Clause::PodGarbageCollectorOutOfService
-                    }
-                    _ => Clause::KubeletEnds,
-                }
-            }
+            BlockedBy::Kubelet(Kubelet::Absent | Kubelet::Deleted(_)) => Clause::PodGarbageCollector,
+            BlockedBy::Kubelet(Kubelet::OutOfService) => Clause::PodGarbageCollectorOutOfService,
+            BlockedBy::Kubelet(_) => Clause::KubeletEnds,
             BlockedBy::Unreadable(_) => Clause::Other(format!("{} can be listed again", self.name(snapshot))),
             BlockedBy::Webhook(..) => Clause::Other(format!("the webhook {} answers", self.name(snapshot))),
             BlockedBy::Policy(_) => Clause::Other(format!("the policy {} allows it", self.name(snapshot))),
             BlockedBy::Schema(_) => Clause::Other(format!("the schema of {} allows it", self.name(snapshot))),
             BlockedBy::Api(_) => Clause::Other(format!("the API {} answers", self.name(snapshot))),
+            BlockedBy::Unseen => Clause::Other("the namespace controller removes it".to_owned()),
             BlockedBy::Said => Clause::Other("what the API server says is mended".to_owned()),
         })
     }
-}
-
-/// What the kubelet of a Node reports, if that was read.
-fn report_of(snapshot: &Snapshot, node: &str) -> Option<KubeletReport> {
-    let nodes = snapshot.resources.by_group_kind("", "Node")?;
-    snapshot.facts.node(snapshot.look_up_named(nodes, "", node).object()?)?.kubelet
 }
 
 /// The CRD whose conversion webhook fails, by the index of the gap.
@@ -182,15 +187,9 @@ pub(super) fn definition_without_conversion(snapshot: &Snapshot, gap: usize) -> 
 /// The backend of a CRD's conversion webhook, if it was read.
 pub(crate) fn converter(snapshot: &Snapshot, definition: ObjectId) -> Option<String> {
     Some(match snapshot.facts.definition(definition)?.conversion.as_ref()? {
-        Backend::Service { namespace, name } => format!("service {namespace}/{name}"),
+        Backend::Service { namespace, name, .. } => format!("service {namespace}/{name}"),
         Backend::Url(url) => url.clone(),
     })
-}
-
-/// Whether no Node has this name, as far as they were read.
-fn is_missing(snapshot: &Snapshot, node: &str) -> bool {
-    let Some(nodes) = snapshot.resources.by_group_kind("", "Node") else { return false };
-    snapshot.look_up_named(nodes, "", node) == Presence::Absent
 }
 
 /// What has to happen before some objects are deleted.

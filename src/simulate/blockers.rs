@@ -12,7 +12,7 @@ use crate::{
 };
 
 use super::{
-    actors::{Assumption, is_removed_by_controller_manager, kubelet::Kubelet},
+    actors::{Assumption, Kubelet, is_removed_by_controller_manager},
     blocked_by::definition_without_conversion,
     controllers::{Controllers, FinalizerController, Question, finalizer_controller},
     liveness::Liveness,
@@ -26,7 +26,7 @@ pub enum BlockedBy {
     /// A finalizer in its metadata.
     Finalizer(Symbol),
     /// The kubelet, which has to confirm that the pod's containers have ended.
-    Kubelet,
+    Kubelet(Kubelet),
     /// A Namespace's `spec.finalizers`.
     SpecFinalizers,
     /// Resources that can't be listed, by index of their gap: a Namespace may contain some (R9.11).
@@ -42,6 +42,8 @@ pub enum BlockedBy {
     Api(ObjectId),
     /// What the conditions of a Namespace or CustomResourceDefinition say, which nothing that was read explains.
     Said,
+    /// Something that was not read keeps a Namespace, which should be gone long ago.
+    Unseen,
 }
 
 /// Whether a terminating object will be removed in the end.
@@ -277,14 +279,15 @@ fn inspect_terminating(
             }
         }
     }
-    // One that can't say that the containers have ended waits for whoever refuses that.
-    let is_unheard = world.is_refused(object, |operation| operation == Operation::Status);
-    if stored.in_grace() && world.context.rules(object).graceful && !is_unheard {
-        holders.push(BlockedBy::Kubelet);
-        causes.push(match world.kubelet_of(object) {
-            Kubelet::On(node) | Kubelet::Unread(node) => {
+    let awaits_kubelet = stored.in_grace() && world.context.rules(object).graceful;
+    // If its containers have ended, it waits for whoever refuses what its kubelet writes then.
+    if awaits_kubelet && !world.ended.contains(&object) {
+        let kubelet = world.kubelet_of(object);
+        holders.push(BlockedBy::Kubelet(kubelet));
+        causes.push(match kubelet {
+            Kubelet::Reports | Kubelet::Unread => {
                 if world.context.assume == Assume::Known {
-                    world.assumptions.insert(Assumption::Kubelet { node });
+                    world.assume_kubelet(object);
                 }
                 State::Waiting
             }
@@ -294,7 +297,7 @@ fn inspect_terminating(
                 world.assumptions.insert(Assumption::PodGarbageCollector);
                 State::Waiting
             }
-            Kubelet::Silent => State::Stuck,
+            Kubelet::Silent | Kubelet::Late => State::Stuck,
             Kubelet::NotReady | Kubelet::Unknown => State::Unknown,
         });
     }
@@ -321,12 +324,19 @@ fn inspect_terminating(
             read_conversion(world, definition);
         }
         let said = world.said_to_keep(object);
-        if content.is_empty() && said.is_none() || !unreadable.is_empty() || api.is_some() {
+        if content.is_empty() && said.is_none() && !world.is_empty_for_long(object)
+            || !unreadable.is_empty()
+            || api.is_some()
+        {
             causes.push(State::Stuck);
         }
         if let Some(state) = said {
             holders.push(BlockedBy::Said);
             causes.push(state);
+        }
+        if world.is_empty_for_long(object) {
+            holders.push(BlockedBy::Unseen);
+            causes.push(State::Unknown);
         }
         holders.extend(api.map(BlockedBy::Api));
         holders.extend(unreadable.into_iter().map(BlockedBy::Unreadable));

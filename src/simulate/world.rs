@@ -362,6 +362,8 @@ pub struct World<'s, 'a> {
     /// Objects whose outcome rests on something of which nothing shows what it does: a kubelet that isn't ready, a Job
     /// that judges failures.
     pub(crate) rests_on_others: FxHashSet<ObjectId>,
+    /// Pods whose kubelets have ended their containers. They serve nothing, though a refused write may keep them.
+    pub(crate) ended: FxHashSet<ObjectId>,
     /// Whether the conversion webhooks of CustomResourceDefinitions can be reached, as far as it was asked.
     pub(crate) converters: FxHashMap<ObjectId, Arc<Reach>>,
     /// Objects whose deletes a webhook or a policy may refuse.
@@ -422,6 +424,7 @@ impl<'s, 'a> World<'s, 'a> {
             refused: BTreeMap::new(),
             held_by_api: BTreeMap::new(),
             rests_on_others: FxHashSet::default(),
+            ended: FxHashSet::default(),
             converters: FxHashMap::default(),
             deletes_may_be_refused: FxHashSet::default(),
             updates_may_be_refused: FxHashSet::default(),

@@ -80,6 +80,189 @@ fn who_waits_for_a_grace_period_is_not_stuck() {
     says(&of(grace(30, "2026-03-01T08:00:30Z")), &["pod-without-kubelet"]);
 }
 
+/// A kubelet that reports has not ended a pod whose grace period is long over: the pod hangs, and all that waits for it.
+#[test]
+fn a_late_kubelet_is_not_counted_on() {
+    let objects = |until: &str| {
+        let times = json!({"deletionTimestamp": until, "deletionGracePeriodSeconds": 30});
+        let mut hung = pod("web-0", times);
+        hung["metadata"]["ownerReferences"] = owners(("apps/v1", "ReplicaSet"), &["web"]);
+        hung["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(true);
+        hung["spec"]["volumes"] = json!([{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]);
+        let claim =
+            json!({"deletionTimestamp": "2026-03-01T08:00:00Z", "finalizers": ["kubernetes.io/pvc-protection"]});
+        let claim = object(("v1", "PersistentVolumeClaim"), "data", claim);
+        let set = object(("apps/v1", "ReplicaSet"), "web", json!({}));
+        [namespace(json!({})), set, hung, claim, node("True", "2026-03-01T10:00:00Z"), at_ten()]
+    };
+    let (late, punctual) = (objects("2026-03-01T09:00:00Z"), objects("2026-03-01T09:59:20Z"));
+    for line in ["plan ns/vault", "plan rs/web -n vault --propagation=foreground", "plan pod/web-0 -n vault"] {
+        let ran = on(&late, line);
+        says(&ran, &["STUCK: ", "Pod/web-0"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        says(&on(&punctual, line), &["DELETES: "]);
+    }
+    says(&on(&late, "explain pod/web-0 -n vault"), &["STUCK: ", "the kubelet of its node n1 has not ended it"]);
+    let ran = on(&late, "doctor");
+    says(&ran, &["pod-without-kubelet: Pod/web-0", "but has not ended it", "kubectl describe nodes/n1"]);
+    says_not(&ran, &["slow-finalizer"]);
+    let ran = on(&punctual, "doctor");
+    says(&ran, &["deletion-in-progress: PersistentVolumeClaim/data", "it waits for Pod/web-0"]);
+    says_not(&ran, &["pod-without-kubelet", "slow-finalizer"]);
+}
+
+/// A namespace in which nothing is left has waited for its controller for an hour: nobody knows what keeps it.
+#[test]
+fn an_empty_namespace_should_be_gone_soon() {
+    let of = |since: &str, line: &str| {
+        let mut namespace = namespace(json!({"deletionTimestamp": since}));
+        namespace["status"]["phase"] = json!("Terminating");
+        let mut clock = at_ten();
+        clock["metadata"]["namespace"] = json!("bank");
+        on(&[namespace, clock], line)
+    };
+    for line in ["plan ns/vault", "explain ns/vault"] {
+        let late = of("2026-03-01T09:00:00Z", line);
+        says(&late, &["DEPENDS ON CONTROLLER: ", "the namespace controller has not removed it for long"]);
+        says_not(&of("2026-03-01T09:59:00Z", line), &["DEPENDS"]);
+    }
+}
+
+/// A webhook that is asked on this port before such objects are deleted, and its backend, which listens on 443.
+fn guarded(resource: &str, port: u16) -> [Value; 5] {
+    let mut service = object(("v1", "Service"), "guard", json!({}));
+    service["spec"] = json!({"selector": {"app": "guard"}, "ports": [{"port": 443}]});
+    let mut slice = object(("discovery.k8s.io/v1", "EndpointSlice"), "guard-x", json!({}));
+    slice["metadata"]["labels"] = json!({"kubernetes.io/service-name": "guard"});
+    slice["endpoints"] = json!([{"addresses": ["10.0.0.1"], "conditions": {"ready": true},
+        "targetRef": {"kind": "Pod", "name": "guard-0", "namespace": "vault"}}]);
+    let mut guard = dead_webhook("", resource);
+    guard["webhooks"][0]["clientConfig"] = json!({"service": {"namespace": "vault", "name": "guard", "port": port}});
+    [service, slice, guard, pod("guard-0", json!({})), node("True", "2026-03-01T10:00:00Z")]
+}
+
+/// The API server finds no port of the Service that has another number.
+#[test]
+fn a_webhook_on_another_port_is_not_reached() {
+    let of = |port: u16, line: &str| {
+        on(&[&guarded("configmaps", port)[..], &[object(("v1", "ConfigMap"), "rates", json!({}))]].concat(), line)
+    };
+    let ran = of(9443, "plan cm/rates -n vault");
+    says(&ran, &["REFUSED", "its service vault/guard has no port 9443"]);
+    says(&of(9443, "doctor"), &["webhook-unreachable", "its service vault/guard has no port 9443"]);
+    says_not(&of(443, "plan cm/rates -n vault"), &["REFUSED", "no port"]);
+    says_not(&of(443, "doctor"), &["webhook-unreachable"]);
+}
+
+/// A webhook that can't be reached allows nothing: if its conditions choose a delete, that is refused.
+#[test]
+fn a_dead_webhook_with_conditions_allows_nothing() {
+    let mut guard = dead_webhook("", "configmaps");
+    guard["webhooks"][0]["matchConditions"] = json!([{"name": "users", "expression": "!request.dryRun"}]);
+    let ran = on(&[object(("v1", "ConfigMap"), "rates", json!({})), guard], "plan cm/rates -n vault");
+    says(&ran, &["UNSURE", "exempts these deletes and changes: otherwise they are refused"]);
+    says_not(&ran, &["allows these deletes"]);
+}
+
+/// The first line of a plan names what is destroyed outside of the cluster, however much else it has to say.
+#[test]
+fn a_first_line_says_what_is_destroyed_elsewhere() {
+    let held = |finalizer: &str| json!({"finalizers": [finalizer]});
+    let database = |name: &str| {
+        let held = held("finalizer.managedresource.crossplane.io");
+        let mut database = object(("rds.aws.upbound.io/v1beta1", "Instance"), name, held);
+        database["spec"] = json!({"deletionPolicy": "Delete"});
+        database
+    };
+    let objects = [
+        namespace(json!({})),
+        database("accounts"),
+        database("ledger"),
+        object(LOCKER, "safe", held("bank.dev/keys")),
+        object(("v1", "ConfigMap"), "rates", json!({})),
+        dead_webhook("", "secrets"),
+        object(("v1", "Secret"), "keys", json!({})),
+    ];
+    let ran = on(&objects, "plan ns/vault");
+    let first = ran.out.lines().find(|line| line.contains("STUCK: ")).unwrap_or_default().to_owned();
+    assert!(first.contains("2 external resources") && first.len() <= 100, "{ran}");
+}
+
+/// A namespace stays for all who keep something in it, also for a webhook that is only asked once its pods are gone.
+#[test]
+fn explain_names_every_cause_of_a_namespace_that_stays() {
+    let mut namespace = namespace(json!({"deletionTimestamp": "2026-03-01T08:00:00Z"}));
+    namespace["status"]["phase"] = json!("Terminating");
+    let hung = pod("web-0", json!({"deletionTimestamp": "2026-03-01T08:00:30Z", "deletionGracePeriodSeconds": 30}));
+    let held = json!({"deletionTimestamp": "2026-03-01T08:00:00Z", "finalizers": ["bank.dev/keys"]});
+    let objects = [
+        namespace,
+        hung,
+        object(("v1", "ConfigMap"), "rates", json!({})),
+        object(LOCKER, "safe", held),
+        dead_webhook("", "configmaps"),
+        node("True", "2026-03-01T10:00:00Z"),
+        at_ten(),
+    ];
+    let ran = on(&objects, "explain ns/vault");
+    says(&ran, &["pod-without-kubelet (Pod/web-0", "stuck-finalizer (Locker/safe", "webhook-unreachable"]);
+    says(&ran, &["requests for ConfigMap/rates -n vault are rejected", "this object stays stuck"]);
+    says_not(&ran, &["gets stuck"]);
+}
+
+/// The Lease of the controller manager shows that it is away before anything waits for it.
+#[test]
+fn a_controller_manager_that_is_away_is_found() {
+    let of = |renewed: &str| {
+        let name = json!({"namespace": "kube-system"});
+        let mut lease = object(("coordination.k8s.io/v1", "Lease"), "kube-controller-manager", name);
+        lease["spec"] = json!({"holderIdentity": "cp1_x", "leaseDurationSeconds": 15, "renewTime": renewed});
+        on(&[lease, at_ten()], "doctor")
+    };
+    let away = of("2026-03-01T07:00:00.000000Z");
+    says(&away, &["ERROR collector-stopped", "No controller manager seems to run", "expired 2h ago"]);
+    says(&of("2026-03-01T09:59:58.000000Z"), &["No problems found"]);
+}
+
+/// The last DELETE of a kubelet finds its containers ended: nobody answers for a webhook that ran in them.
+#[test]
+fn a_webhook_does_not_let_its_own_pod_go() {
+    let objects = guarded("pods", 443);
+    let ran = on(&objects, "plan pod/guard-0 -n vault");
+    says(&ran, &["TAKES DOWN: ", "■ STUCK  webhook guard.bank.dev must allow it", "After this delete, nobody can"]);
+    says_not(&ran, &["does not report"]);
+}
+
+/// A claim of a StatefulSet that goes by itself, with its disk, isn't kept.
+#[test]
+fn a_claim_that_goes_anyway_is_not_kept() {
+    const CLAIMS: (&str, &str) = ("v1", "PersistentVolumeClaim");
+    let mut set = object(("apps/v1", "StatefulSet"), "db", json!({}));
+    set["spec"] = json!({"serviceName": "db", "replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]});
+    let claim = |name: &str, volume: &str, more: Value| {
+        let mut claim = object(CLAIMS, name, more);
+        claim["spec"] = json!({"volumeName": volume});
+        let mut of = object(("v1", "PersistentVolume"), volume, json!({"namespace": null}));
+        of["spec"] = json!({"persistentVolumeReclaimPolicy": "Delete", "csi": {"driver": "disk.bank.dev"},
+            "claimRef": {"namespace": "vault", "name": name, "uid": claim["metadata"]["uid"]}});
+        [claim, of]
+    };
+    let left = json!({"ownerReferences": owners(("v1", "Pod"), &["db-1"])});
+    let [kept, disk] = claim("data-db-0", "disk-0", json!({}));
+    let [going, lost] = claim("data-db-1", "disk-1", left);
+    let objects = [set, kept, disk, going, lost];
+    let ran = on(&objects, "plan sts/db -n vault");
+    says(&ran, &["1 claim is kept (whenDeleted Retain): data-db-0", "deleted with or without this delete: data-db-1"]);
+    let claims = &document(&objects, "plan sts/db -n vault")["claims"][0];
+    assert_eq!(claims["going"][0]["name"], "data-db-1", "{claims:#}");
+    // Its disk goes unless somebody acts.
+    let ran = on(&objects, "doctor");
+    says(&ran, &["ERROR owner-absent: PersistentVolumeClaim/data-db-1", "DATA LOSS"]);
+    let harmless =
+        object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(("v1", "Secret"), &["gone"])}));
+    says(&on(&[harmless], "doctor"), &["WARNING owner-absent: ConfigMap/rates"]);
+}
+
 /// Without a Lease, a Node that is Ready tells that its kubelet reports.
 #[test]
 fn a_ready_node_has_a_kubelet() {

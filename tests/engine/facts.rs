@@ -40,6 +40,7 @@ pub fn fact(object: &str, words: &[&str]) -> Fact {
             kind: word(0),
             cluster_ips: words.iter().skip(1).map(|address| (*address).to_owned()).collect(),
             selects: true,
+            ..ServiceFacts::default()
         }),
         "ServiceAccount" => Fact::Account(AccountFacts {}),
         "Deployment" => Fact::Workload(WorkloadFacts {

@@ -298,7 +298,7 @@ impl Explainer<'_, '_> {
                 .collect();
             if !held.is_empty() {
                 let then = self.then_in(object, &Projection::released(self.case.stage, &held));
-                let message = format!("all these finalizers are removed, {}", then.words());
+                let message = format!("all these finalizers are removed, {}", self.words_of(object, then));
                 conditions.push(Condition::new(Trigger::released(&held), then, message));
             }
         }
@@ -327,12 +327,12 @@ impl Explainer<'_, '_> {
             let texts: Vec<&str> = held.iter().map(|(_, finalizer)| case.snapshot().text(*finalizer)).collect();
             let (noun, verb) = if texts.len() == 1 { ("finalizer", "is") } else { ("finalizers", "are") };
             let message = match first == object {
-                true => format!("its {noun} {} {verb} removed, {}", some_of(&texts), then.words()),
+                true => format!("its {noun} {} {verb} removed, {}", some_of(&texts), self.words_of(object, then)),
                 false => format!(
                     "the {noun} {} of {} {verb} removed, {}",
                     some_of(&texts),
                     case.name(first, Some(object)),
-                    then.words()
+                    self.words_of(object, then)
                 ),
             };
             return Some(Condition::new(Trigger::released(&held), then, message));
@@ -342,7 +342,7 @@ impl Explainer<'_, '_> {
             let (then, _) = self.then_after(object, &request)?;
             let it = if first == object { "it".to_owned() } else { case.name(first, Some(object)) };
             let what = Trigger::Forced { deleted: [first], grace_period_seconds: 0 };
-            return Some(Condition::new(what, then, format!("{it} is deleted with --force, {}", then.words())));
+            return Some(Condition::new(what, then, format!("{it} is deleted with --force, {}", self.words_of(object, then))));
         }
         if !case.snapshot().object(first).terminating() {
             return self.if_cured(object, first);
@@ -365,7 +365,7 @@ impl Explainer<'_, '_> {
         let then = self.then_in(object, &Projection::without_references(case.stage, &[(holder, uids.clone())]));
         let names: Vec<String> = faults.iter().map(|story| case.reference(&story.reference)).collect();
         let message =
-            format!("{} loses its reference to {}, {}", case.name(holder, Some(object)), some_of(&names), then.words());
+            format!("{} loses its reference to {}, {}", case.name(holder, Some(object)), some_of(&names), self.words_of(object, then));
         Some(Condition::new(Trigger::Dropped { dropped: [Dropped { object: holder, uids }] }, then, message))
     }
 
@@ -380,7 +380,7 @@ impl Explainer<'_, '_> {
             return None;
         }
         let it = if again == object { "it".to_owned() } else { case.name(again, Some(object)) };
-        let then_it = if again == object { "it goes" } else { then.words() };
+        let then_it = if again == object { "it goes" } else { self.words_of(object, then) };
         let message = format!("{it} is deleted again with --cascade=background, {then_it}");
         Some(Condition::new(Trigger::deleted(&[again], Propagation::Background), then, message))
     }
@@ -424,6 +424,16 @@ impl Explainer<'_, '_> {
         let plan = plan(self.case.stage, request);
         self.wanted.add(&plan.needs);
         plan.refused.is_empty().then_some(plan)
+    }
+
+    /// An outcome in words: what is Terminating already doesn't get stuck, it stays so.
+    fn words_of(&self, object: ObjectId, then: ConditionOutcome) -> &'static str {
+        match then {
+            ConditionOutcome::Terminating(State::Stuck) if self.case.snapshot().object(object).terminating() => {
+                "this object stays stuck"
+            }
+            _ => then.words(),
+        }
     }
 
     /// The outcome of an object in another projection.

@@ -242,7 +242,7 @@ fn holds(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, holder: BlockedB
             let story = finalizers::story(case, wanted, object, finalizer);
             format!("finalizer {}: {}", snapshot.text(finalizer), story.message)
         }
-        BlockedBy::Kubelet => {
+        BlockedBy::Kubelet(_) => {
             let state = case.projection.own_state(object).filter(|state| *state == State::Stuck);
             holder.describe(snapshot, object, state.unwrap_or(State::Unknown), case.projection.controllers())
         }
@@ -256,6 +256,7 @@ fn holds(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, holder: BlockedB
         | BlockedBy::Policy(_)
         | BlockedBy::Schema(_)
         | BlockedBy::Api(_)
-        | BlockedBy::Said => holder.describe(snapshot, object, State::Stuck, case.projection.controllers()),
+        | BlockedBy::Said
+        | BlockedBy::Unseen => holder.describe(snapshot, object, State::Stuck, case.projection.controllers()),
     })
 }

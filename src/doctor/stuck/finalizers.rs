@@ -89,7 +89,7 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
                 Some(Liveness::Away(why)) => (Liveness::Away(why), case.live),
                 _ => (Liveness::Unknown(format!("{} removes it", known.by)), false),
             };
-            let is_slow = || case.has_been_terminating(id, LATE) && !case.awaits_a_grace_period(id);
+            let is_slow = || case.has_been_terminating(id, LATE) && !case.awaits_a_kubelet(id);
             let slow = is_overdue || case.now.is_some() && is_slow();
             let controller = FinalizerController::of(Some(known.by), liveness);
             holds.extend(slow.then(|| (finalizer, Arc::new(controller))));

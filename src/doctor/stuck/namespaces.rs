@@ -39,7 +39,7 @@ pub(super) fn gather(case: &Case<'_>, roots: &[(ObjectId, State)], findings: &mu
         if !foreign.is_empty() {
             findings.findings.push(spec_finalizers(case, id, &foreign));
             findings.explained.insert(id);
-        } else if (!case.awaits_a_grace_period(id)
+        } else if (!case.awaits_a_kubelet(id)
             && (is_root || case.has_been_terminating(id, PATIENCE) || is_said_to_stay(case, id))
             || case.stage.said_to_fail(id)
             || refused(case, id).is_some())

@@ -11,6 +11,7 @@ use crate::{
     simulate::{
         Liveness, Needs, SLOWEST_CONTROLLER,
         liveness::{lease_named, of_lease},
+        world::LATE,
     },
     wording::age,
 };
@@ -22,10 +23,7 @@ const POD_COLLECTOR: i64 = SLOWEST_CONTROLLER;
 /// A running kubelet needs this many seconds to confirm that containers have ended.
 const KUBELET: i64 = 30;
 
-/// A kubelet that reports, but hasn't ended the pod after this many seconds, has a problem with it.
-const SLOW_KUBELET: i64 = 600;
-
-/// Finds terminating pods past their grace period whose kubelet doesn't exist or doesn't report.
+/// Finds terminating pods past their grace period whose kubelet doesn't exist or doesn't report, or is late.
 pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut FindingsBuilder) {
     let snapshot = case.snapshot();
     let Some(pods) = case.stage.built_in.pods else { return };
@@ -42,15 +40,20 @@ pub(super) fn gather(case: &Case<'_>, concern: &Concern, findings: &mut Findings
             continue;
         };
         let node = facts.node.clone().unwrap_or_default();
+        let is_late = case.now.is_some() && case.has_been_terminating(id, LATE);
         let why = match node_exists(case, findings, &node) {
             _ if node.is_empty() => "It was never scheduled to a node.".to_owned(),
+            Presence::Unknown if is_late => format!("No kubelet has ended it, and its node {node} could not be read."),
             Presence::Unknown => continue,
             Presence::Absent => format!("Its node {node} does not exist."),
             Presence::Present(_) if !case.has_been_terminating(id, KUBELET) => continue,
             Presence::Present(_) => match of_kubelet(case, &mut findings.wanted, &node) {
                 Liveness::Away(words) => format!("The kubelet on node {node} does not respond: {words}."),
-                Liveness::Alive(words) if case.now.is_some() && case.has_been_terminating(id, SLOW_KUBELET) => {
+                Liveness::Alive(words) if is_late => {
                     format!("The kubelet on node {node} is running ({words}), but has not ended it.")
+                }
+                Liveness::Unread(words) if is_late => {
+                    format!("The kubelet on node {node} has not ended it, and {words}.")
                 }
                 _ => continue,
             },
@@ -117,8 +120,9 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
         ),
         message,
         related,
-        remedies: vec![
-            Remedy::new(
+        remedies: look(case, node, gone)
+            .into_iter()
+            .chain([Remedy::new(
                 if one {
                     "force-delete the pod: only if you are certain that its containers no longer run"
                 } else {
@@ -126,9 +130,15 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
                 },
                 force,
             )
-            .deciding(true),
-        ],
+            .deciding(true)])
+            .collect(),
         objects,
         ..Finding::of(Code::PodWithoutKubelet, node)
     }
+}
+
+/// Shows the Node: whether it can come back, or what hinders its kubelet.
+fn look(case: &Case<'_>, node: &str, gone: bool) -> Option<Remedy> {
+    let describe = case.kubectl.verb("describe").object("nodes", "", node).filter(|_| !gone && !node.is_empty())?;
+    Some(Remedy::new("bring the node back, or see what hinders its kubelet", [describe]).before_others())
 }

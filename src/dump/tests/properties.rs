@@ -167,7 +167,11 @@ fn condition() -> impl Strategy<Value = facts::Condition> {
 
 fn backend() -> impl Strategy<Value = facts::Backend> {
     prop_oneof![
-        (short(), short()).prop_map(|(namespace, name)| facts::Backend::Service { namespace, name }),
+        (short(), short(), any::<u16>()).prop_map(|(namespace, name, port)| facts::Backend::Service {
+            namespace,
+            name,
+            port: port.into()
+        }),
         short().prop_map(facts::Backend::Url),
     ]
 }
@@ -211,9 +215,11 @@ fn fact() -> impl Strategy<Value = Fact> {
         )),
         (option::of(short()), option::of(short()))
             .prop_map(|(volume, attributes_class)| Fact::Claim(facts::ClaimFacts { volume, attributes_class })),
-        (option::of(short()), vec(short(), 0..2), any::<bool>()).prop_map(|(kind, cluster_ips, selects)| {
-            Fact::Service(facts::ServiceFacts { kind, cluster_ips, selects })
-        }),
+        (option::of(short()), vec(short(), 0..2), vec(0..4_i64, 0..2), any::<bool>()).prop_map(
+            |(kind, cluster_ips, ports, selects)| {
+                Fact::Service(facts::ServiceFacts { kind, cluster_ips, ports, selects })
+            }
+        ),
         (option::of(short()), any::<(Option<i64>, bool)>()).prop_map(
             |(managed_by, (failures_left, judges_failures))| {
                 Fact::Job(facts::JobFacts { managed_by, failures_left, judges_failures, ..facts::JobFacts::default() })

@@ -152,6 +152,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("", "Service") => Fact::Service(ServiceFacts {
             kind: object.text(&["spec", "type"]),
             cluster_ips: texts(at(object.0, &["spec", "clusterIPs"])),
+            ports: list(at(object.0, &["spec", "ports"])).filter_map(|port| port.get("port")?.as_i64()).collect(),
             selects: at(object.0, &["spec", "selector"]).is_some_and(|selector| !selector.is_null()),
         }),
         ("", "Namespace") => Fact::Namespace(NamespaceFacts {
@@ -323,7 +324,8 @@ impl Whole<'_> {
     /// The Service or URL of a client configuration.
     fn backend(self) -> Option<Backend> {
         let service = self.text(&["service", "namespace"]).zip(self.text(&["service", "name"]));
-        let service = service.map(|(namespace, name)| Backend::Service { namespace, name });
+        let port = self.number(&["service", "port"]).unwrap_or_else(Backend::https);
+        let service = service.map(|(namespace, name)| Backend::Service { namespace, name, port });
         service.or_else(|| self.name(&["url"]).map(|url| Backend::of_url(&url)))
     }
 }

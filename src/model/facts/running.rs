@@ -185,6 +185,9 @@ pub struct ServiceFacts {
     /// `spec.clusterIPs`: the names of its IPAddresses.
     #[serde(default, rename = "clusterIPs", skip_serializing_if = "Vec::is_empty")]
     pub cluster_ips: Vec<String>,
+    /// `spec.ports`; empty if an older snapshot file lacks them, or a headless Service has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<i64>,
     /// Whether `spec.selector` is set, so that the endpoints controllers make its Endpoints and EndpointSlices.
     #[serde(default)]
     pub selects: bool,

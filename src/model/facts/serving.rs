@@ -64,23 +64,41 @@ impl Condition {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Backend {
-    /// A Service in the cluster.
-    Service { namespace: String, name: String },
+    /// A Service in the cluster, and its port.
+    Service {
+        namespace: String,
+        name: String,
+        #[serde(default = "Backend::https")]
+        port: i64,
+    },
     /// The scheme and host of an external URL.
     Url(String),
 }
 
 impl Backend {
+    /// The port of a Service that names none.
+    pub(crate) fn https() -> i64 {
+        443
+    }
+
     /// A URL, without its path and query, which may be a secret.
     pub fn of_url(url: &str) -> Self {
         let [scheme, host, _] = crate::url::parts(url);
         Backend::Url(format!("{scheme}{host}"))
     }
 
+    /// The port of the Service, if it is one.
+    pub(crate) fn port(&self) -> Option<i64> {
+        match self {
+            Backend::Service { port, .. } => Some(*port),
+            Backend::Url(_) => None,
+        }
+    }
+
     /// Namespace and name of the Service, if it is one.
     pub fn service(&self) -> Option<(&str, &str)> {
         match self {
-            Backend::Service { namespace, name } => Some((namespace, name)),
+            Backend::Service { namespace, name, .. } => Some((namespace, name)),
             Backend::Url(_) => None,
         }
     }

@@ -134,7 +134,7 @@ fn api_services_are_available_or_not() {
     let spec = json!({"group": "metrics.k8s.io", "version": "v1beta1", "service": {"namespace": "kube-system",
         "name": "metrics"}});
     let facts = read(json!({"spec": spec, "status": condition("False")}));
-    let service = Backend::Service { namespace: "kube-system".to_owned(), name: "metrics".to_owned() };
+    let service = Backend::Service { namespace: "kube-system".to_owned(), name: "metrics".to_owned(), port: 443 };
     let expected = ApiServiceFacts {
         group: "metrics.k8s.io".to_owned(),
         version: "v1beta1".to_owned(),
@@ -290,7 +290,9 @@ fn facts_and_setters_follow_their_objects() {
 
 #[test]
 fn backends_can_be_looked_up() {
-    let backend = |name: &str| Some(Backend::Service { namespace: format!("{name}-namespace"), name: name.to_owned() });
+    let backend = |name: &str| {
+        Some(Backend::Service { namespace: format!("{name}-namespace"), name: name.to_owned(), port: 443 })
+    };
     let facts = [
         Fact::Definition(DefinitionFacts { conversion: backend("converter"), ..DefinitionFacts::default() }),
         Fact::ApiService(ApiServiceFacts { service: backend("api"), ..ApiServiceFacts::default() }),

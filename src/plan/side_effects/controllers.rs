@@ -12,7 +12,7 @@ use crate::{
         reaction::Afterwards,
     },
     simulate::{
-        Adopter, Adoptions, BlockedBy, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, ObstacleKind, State,
+        Adopter, Adoptions, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, ObstacleKind, State,
         obstacles::Called,
     },
 };
@@ -394,7 +394,7 @@ impl Controllers<'_, '_, '_> {
     /// Node until it has ended, and then no more.
     fn is_ended(&self, pod: ObjectId) -> bool {
         let has_node = self.side_effects.context.snapshot.facts.pod(pod).is_some_and(|facts| facts.node.is_some());
-        let awaits_kubelet = |outcome: &&Outcome| outcome.held_by.contains(&BlockedBy::Kubelet);
+        let awaits_kubelet = |outcome: &&Outcome| outcome.held_by.iter().any(|holder| holder.is_kubelet());
         has_node && !self.staying.get(&pod).is_some_and(awaits_kubelet)
     }
 

@@ -54,15 +54,25 @@ impl SideEffects<'_, '_> {
         let owned = dependents.filter(|id| Some(snapshot.object(*id).resource) == context.built_in.claims);
         let mut seen: FxHashSet<ObjectId> = claims.iter().copied().collect();
         claims.extend(owned.filter(|claim| seen.insert(*claim)));
-        let (kept, deleted, unsure) = Default::default();
-        let mut of = ClaimsOfSet { set, deletes: facts.map(|facts| facts.deleted), kept, deleted, unsure };
+        let (kept, going, deleted, unsure) = Default::default();
+        let mut of = ClaimsOfSet { set, deletes: facts.map(|facts| facts.deleted), kept, going, deleted, unsure };
         for claim in claims {
             match self.survival(claim) {
+                Survival::Survives if self.goes_anyway(claim, set) => of.going.push(claim),
                 Survival::Survives => of.kept.push(claim),
                 Survival::Removed => of.deleted.push(claim),
                 Survival::MayBeRemoved => of.unsure.push(claim),
             }
         }
         of
+    }
+
+    /// Whether a claim that this delete leaves alone goes without it, too.
+    fn goes_anyway(&self, claim: ObjectId, set: ObjectId) -> bool {
+        let snapshot = self.context.snapshot;
+        let (claim_object, set) = (snapshot.object(claim), snapshot.object(set).uid);
+        // Nothing else needs the second end, which is a simulation of everything.
+        let may_go = claim_object.terminating() || claim_object.owners.iter().any(|owner| owner.uid != set);
+        may_go && self.context.later().goes(claim)
     }
 }

@@ -316,8 +316,8 @@ fn for_ever(view: &ExplainView<'_>, explanation: &Explanation) -> String {
 fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
     let is_known = |line: &&Waiting| {
         let refused = |holder: &BlockedBy| {
-            use BlockedBy::{Api, Policy, Said, Schema, Webhook};
-            matches!(holder, Webhook(..) | Policy(_) | Schema(_) | Api(_) | Said)
+            use BlockedBy::{Api, Policy, Said, Schema, Unseen, Webhook};
+            matches!(holder, Webhook(..) | Policy(_) | Schema(_) | Api(_) | Said | Unseen)
         };
         line.state != State::Stuck || view.snapshot.facts.has_finished(line.object) || line.held_by.iter().any(refused)
     };

@@ -119,7 +119,9 @@ pub fn unkeepable(snapshot: &Snapshot, object: ObjectId, why: &Unkeepable) -> St
 /// claims are deleted, as it says: the lines above show that.
 pub(super) fn describe_claims(view: &PlanView<'_>, wide: bool) -> Vec<String> {
     let reasons = |of| results(view, of).into_iter().map(|(_, reason)| reason).collect::<Vec<String>>();
-    let is_shown = |of: &&ClaimsOfSet| of.deletes == Some(true) && of.kept.is_empty() && of.unsure.is_empty();
+    let is_shown = |of: &&ClaimsOfSet| {
+        of.deletes == Some(true) && [&of.kept, &of.going, &of.unsure].iter().all(|claims| claims.is_empty())
+    };
     let told = view.plan.claims.iter().filter(|of| wide || !is_shown(of));
     let groups = grouped(told.map(|of| (reasons(of), of)));
     let lines = groups.iter().flat_map(|(reasons, sets)| match sets.len() {
@@ -162,6 +164,9 @@ fn results<'c>(view: &PlanView<'_>, of: &'c ClaimsOfSet) -> Vec<(&'c [ObjectId],
         };
         results.push((&of.kept, reason));
     }
+    if !of.going.is_empty() {
+        results.push((&of.going, "deleted with or without this delete".to_owned()));
+    }
     results
 }
 
@@ -180,7 +185,12 @@ fn line(view: &PlanView<'_>, of: &ClaimsOfSet) -> String {
 /// Many StatefulSets with the same results.
 fn together(reasons: &[String], sets: &[&ClaimsOfSet]) -> String {
     let total = |of: &dyn Fn(&ClaimsOfSet) -> usize| sets.iter().map(|set| of(set)).sum::<usize>();
-    let numbers = [total(&|of| of.deleted.len()), total(&|of| of.unsure.len()), total(&|of| of.kept.len())];
+    let numbers = [
+        total(&|of| of.deleted.len()),
+        total(&|of| of.unsure.len()),
+        total(&|of| of.kept.len()),
+        total(&|of| of.going.len()),
+    ];
     let numbers = numbers.into_iter().filter(|number| *number > 0);
     let parts: Vec<String> = numbers
         .zip(reasons)

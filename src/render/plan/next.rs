@@ -10,7 +10,7 @@ use crate::{
     plan::{Note, NoteKind, Outcome, Summary},
     render::sections::Said,
     server::Propagation,
-    simulate::{BlockedBy, FinalizerController, State, converter, foreign_spec_finalizers},
+    simulate::{BlockedBy, FinalizerController, Kubelet, State, converter, foreign_spec_finalizers},
     wording::{count, named, thousands},
 };
 
@@ -297,11 +297,12 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                 }
                 BlockedBy::Finalizer(Symbol::DEFINITION) => {}
                 BlockedBy::Finalizer(_) => {
-                    let waits = !outcome.waits_for.is_empty() || outcome.held_by.contains(&BlockedBy::Kubelet);
+                    let waits =
+                        !outcome.waits_for.is_empty() || outcome.held_by.iter().any(|holder| holder.is_kubelet());
                     let controller = view.plan.controllers.get(outcome.object, *holder);
                     said.extend(start_controller(view, outcome.object, *holder, controller, waits, again));
                 }
-                BlockedBy::Kubelet => said.push(no_kubelet(&object)),
+                BlockedBy::Kubelet(kubelet) => said.push(no_kubelet(&object, *kubelet)),
                 BlockedBy::Unreadable(_) if what.contains('/') => {
                     say(format!("repair the API {what}, or delete its APIService if the API is no longer needed"));
                 }
@@ -321,7 +322,7 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                 }
                 // The obstacle's own remedy says more.
                 BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_) | BlockedBy::Api(_) => {}
-                BlockedBy::Said => said.extend(explain_what_waits(view)),
+                BlockedBy::Said | BlockedBy::Unseen => said.extend(explain_what_waits(view)),
             }
             if texts(&said) >= NAMED_CAUSES {
                 return said;
@@ -330,9 +331,11 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
     }
     let later = view.plan.once_later().filter(|finished| finished.state == State::Stuck);
     for (object, holder) in later.flat_map(|it| it.blockers.iter().map(|holder| (it.object, *holder))) {
-        if holder == BlockedBy::Kubelet && !known.contains(&"kubelet") {
+        if let BlockedBy::Kubelet(kubelet) = holder
+            && !known.contains(&"kubelet")
+        {
             known.push("kubelet");
-            said.push(no_kubelet(&view.name(object)));
+            said.push(no_kubelet(&view.name(object), kubelet));
         }
         let new = holder.finalizer().is_some() && !known.contains(&holder.name(view.snapshot));
         if new && texts(&said) < NAMED_CAUSES {
@@ -349,9 +352,15 @@ fn texts(said: &[Said]) -> usize {
     said.iter().filter(|said| matches!(said, Said::Text(_))).count()
 }
 
-/// What to do about a pod whose kubelet is silent.
-fn no_kubelet(pod: &str) -> Said {
-    Said::from(format!("if the node of {pod} will not come back, delete the pod with --force"))
+/// What to do about a pod that its kubelet doesn't end.
+fn no_kubelet(pod: &str, kubelet: Kubelet) -> Said {
+    Said::from(match kubelet {
+        Kubelet::Late => format!(
+            "see in the events of {pod} and in the log of its kubelet what hinders that; if its containers no longer \
+             run, delete the pod with --force"
+        ),
+        _ => format!("if the node of {pod} will not come back, delete the pod with --force"),
+    })
 }
 
 /// How to have a finalizer removed by its controller; empty if that runs, goes in this delete, or `waits` for what else

@@ -303,8 +303,9 @@ fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
         let tone = loss_tone(reason.kind)?;
         let left_out = match reason.kind {
             ReasonKind::DataLoss => 19,
+            ReasonKind::ExternalDeleted => 13,
             ReasonKind::LoadBalancer => 9,
-            _ => 13,
+            _ => 12,
         };
         let resource_of = |object: &ObjectId| view.snapshot.object(*object).resource;
         let first = reason.objects.first()?;
@@ -315,11 +316,15 @@ fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
             true => count(reason.objects.len(), "volume", "volumes"),
             false => count(reason.objects.len(), "object", "objects"),
         };
+        let resources = if reason.objects.len() == 1 { "resource" } else { "resources" };
         let short = loss_of(view, reason, &objects)
             .replace("their data", "data")
             .replace("its data", "data")
             .replace(" other objects", " others")
-            .replace("the external resource of 1 object is", "1 external resource is");
+            .replace(
+                &format!("the external {resources} of {objects}"),
+                &count(reason.objects.len(), "external resource", "external resources"),
+            );
         let loss = loss(view, reason);
         let part = match reason.objects.as_slice() {
             [one] => Part::new(left_out, loss_of(view, reason, &view.name(*one))).or(1, loss),
@@ -436,6 +441,7 @@ fn holds(view: &PlanView<'_>) -> Vec<Part> {
         let holders: Vec<(ObjectId, BlockedBy)> = holders.collect();
         let told = |holder: BlockedBy| match holder {
             BlockedBy::Said => "what the API server says is left",
+            BlockedBy::Unseen => "the namespace controller",
             _ => holder.name(view.snapshot),
         };
         let names: BTreeSet<&str> = holders.iter().map(|(_, holder)| told(*holder)).collect();
@@ -588,14 +594,14 @@ pub(super) fn then(view: &PlanView<'_>) -> Option<String> {
     };
     let mut names: Vec<&str> = names.into_iter().filter(|name| !is_own(name)).collect();
     names.dedup();
-    let ended = if once().any(|it| *it == BlockedBy::Kubelet) { "a kubelet has ended the pods and " } else { "" };
+    let ended = if once().any(|it| it.is_kubelet()) { "a kubelet has ended the pods and " } else { "" };
     let when = match names.as_slice() {
         [] if is_prevented => "once that is mended, ".to_owned(),
         [] if once().any(|blocker| *blocker == BlockedBy::Said) => {
             "once what the API server says is mended, ".to_owned()
         }
         [] if view.plan.summary.stuck == 0 => String::new(),
-        [] if once().all(|blocker| *blocker == BlockedBy::Kubelet) => "once a kubelet has ended the pods, ".to_owned(),
+        [] if once().all(|blocker| blocker.is_kubelet()) => "once a kubelet has ended the pods, ".to_owned(),
         [] => "once that is mended, ".to_owned(),
         names => {
             let are = if names.len() == 1 { "is" } else { "are" };

@@ -14,8 +14,9 @@ use crate::{
     simulate::{
         blockers::State,
         cause::Cause,
+        foreign_spec_finalizers,
         obstacles::{Operation, reach},
-        world::{SimContext, World},
+        world::{LATE, SimContext, World},
     },
 };
 
@@ -218,7 +219,8 @@ impl World<'_, '_> {
         // R9.11: unreadable resources may have contents.
         let readable = context.snapshot.unreadable_by_all().next().is_none()
             && !self.held_by_api.contains_key(&object)
-            && self.said_to_keep(object).is_none();
+            && self.said_to_keep(object).is_none()
+            && !self.is_empty_for_long(object);
         if content(self).is_empty() && readable {
             // In the same pass, it may have been asked for its content before or after its backend went.
             if let Some((service, _)) = self.dead_api() {
@@ -228,6 +230,18 @@ impl World<'_, '_> {
             return ActorResult::Done;
         }
         ActorResult::Waits
+    }
+
+    /// Whether a Namespace should be gone long ago: nothing that was read is left in it, or keeps it.
+    pub(crate) fn is_empty_for_long(&self, object: ObjectId) -> bool {
+        let (context, found) = (self.context, self.context.snapshot.object(object));
+        context.rules(object).own_delete == OwnDelete::Namespace
+            && context.terminating_for(object).is_some_and(|seconds| seconds >= LATE)
+            && context.in_namespace(found.name).is_empty()
+            && found.finalizers.is_empty()
+            && foreign_spec_finalizers(context.snapshot, object).is_empty()
+            && !self.manager_away()
+            && self.said_to_keep(object).is_none()
     }
 
     /// What the API server says keeps an object, unless others have mended that.

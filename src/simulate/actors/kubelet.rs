@@ -7,7 +7,7 @@ use crate::{
         cause::Cause,
         liveness::{Liveness, of_lease},
         obstacles::Operation,
-        world::{Assume, World},
+        world::{Assume, LATE, World},
     },
 };
 
@@ -27,7 +27,8 @@ impl World<'_, '_> {
             }
             return ActorResult::Done;
         }
-        match self.kubelet_of(object) {
+        let kubelet = self.kubelet_of(object);
+        match kubelet {
             // R9.7: the pod garbage collector ends it, with or without a Node.
             Kubelet::Absent => {
                 self.schedule_pod(object, None, Overdue::IsLeft);
@@ -42,8 +43,8 @@ impl World<'_, '_> {
             Kubelet::Unknown => {
                 self.doubtful.insert(object);
             }
-            // It stays until its Node is back, or deleted.
-            Kubelet::Silent => return ActorResult::Done,
+            // It stays until its Node is back, or deleted, or until what hinders the kubelet is mended.
+            Kubelet::Silent | Kubelet::Late => return ActorResult::Done,
             // The kubelet reports that it has a problem; whether it ends the pod is unknown.
             Kubelet::NotReady => {
                 if self.others.is_none() {
@@ -55,16 +56,14 @@ impl World<'_, '_> {
                 self.schedule_pod(object, None, Overdue::SaysNothing);
                 return ActorResult::Done;
             }
-            Kubelet::On(node) => {
-                self.assumptions.insert(Assumption::Kubelet { node });
-            }
-            Kubelet::Unread(node) => {
-                self.assumptions.insert(Assumption::Kubelet { node });
-                if self.others.is_none() {
+            Kubelet::Reports | Kubelet::Unread => {
+                self.assume_kubelet(object);
+                if kubelet == Kubelet::Unread && self.others.is_none() {
                     self.rests_on_others.insert(object);
                 }
             }
         }
+        self.ended.insert(object);
         // A kubelet says first that the containers have ended, again and again.
         if self.surely_refuses(object, Operation::Status) {
             return ActorResult::Waits;
@@ -72,6 +71,13 @@ impl World<'_, '_> {
         // R1.19: grace period 0 and no policy, so the collector's finalizers stay.
         self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
         ActorResult::Done
+    }
+
+    /// Notes that the kubelet of a pod's Node is assumed to end it.
+    pub(crate) fn assume_kubelet(&mut self, pod: ObjectId) {
+        if let Some(node) = self.context.snapshot.facts.pod(pod).and_then(|facts| facts.node.clone()) {
+            self.assumptions.insert(Assumption::Kubelet { node });
+        }
     }
 
     /// The cluster-scoped object of this name before anything was deleted.
@@ -105,34 +111,41 @@ impl World<'_, '_> {
             self.needs.facts.insert(pod);
             return Kubelet::Unknown;
         };
-        let Some(node) = facts.node.clone() else { return Kubelet::Absent };
+        let Some(node) = &facts.node else { return Kubelet::Absent };
         let nodes = self.context.built_in.nodes;
-        let Some(name) = self.context.snapshot.strings.find(&node) else {
+        let Some(name) = self.context.snapshot.strings.find(node) else {
             // No object that was read has this name.
             let nodes_read = nodes.is_some_and(|nodes| self.context.snapshot.covers(nodes, None));
-            return if nodes_read { Kubelet::Absent } else { Kubelet::Unread(node) };
+            return if nodes_read { Kubelet::Absent } else { self.punctual(pod, Kubelet::Unread) };
         };
         match self.find(nodes, Symbol::EMPTY, name) {
             Some(Some(id)) => match self.report_of(id) {
-                Some(KubeletReport::NotReady) => Kubelet::NotReady,
+                Some(KubeletReport::NotReady) => self.punctual(pod, Kubelet::NotReady),
                 Some(KubeletReport::Silent) => Kubelet::Silent,
                 Some(KubeletReport::OutOfService) => Kubelet::OutOfService,
-                Some(KubeletReport::Ready | KubeletReport::Unsaid) => Kubelet::On(node),
-                None => Kubelet::Unread(node),
+                Some(KubeletReport::Ready | KubeletReport::Unsaid) => self.punctual(pod, Kubelet::Reports),
+                None => self.punctual(pod, Kubelet::Unread),
             },
             Some(None) => self.before(nodes, name).map_or(Kubelet::Absent, Kubelet::Deleted),
-            None => Kubelet::Unread(node),
+            None => self.punctual(pod, Kubelet::Unread),
         }
+    }
+
+    /// This kubelet, unless it should have ended the pod long ago.
+    fn punctual(&self, pod: ObjectId, kubelet: Kubelet) -> Kubelet {
+        if self.context.terminating_for(pod).is_some_and(|seconds| seconds >= LATE) { Kubelet::Late } else { kubelet }
     }
 }
 
 /// The kubelet that would end a pod in its grace period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kubelet {
-    /// The kubelet of this existing Node.
-    On(String),
-    /// The kubelet of this Node, which has a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kubelet {
+    /// The kubelet of its Node, which exists.
+    Reports,
+    /// The kubelet of its Node, which has a problem.
     NotReady,
+    /// The kubelet of its Node, which should have ended it long ago, and has not (S13).
+    Late,
     /// None: the kubelet of the Node has stopped reporting (S13).
     Silent,
     /// None: the Node is out of service. The pod garbage collector removes such pods (R9.7).
@@ -141,8 +154,8 @@ pub(crate) enum Kubelet {
     Absent,
     /// None any more: the Node was deleted as well. The pod garbage collector removes such pods (R9.7).
     Deleted(ObjectId),
-    /// The kubelet of this Node, if that works: the Node could not be read. Most users may not read Nodes.
-    Unread(String),
+    /// The kubelet of its Node, if that works: the Node could not be read. Most users may not read Nodes.
+    Unread,
     /// The pod's node could not be read.
     Unknown,
 }

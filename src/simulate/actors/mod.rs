@@ -8,7 +8,7 @@ mod follow_ups;
 mod in_use;
 mod inventory;
 mod jobs;
-pub(crate) mod kubelet;
+mod kubelet;
 mod others;
 mod pod_gc;
 
@@ -23,6 +23,7 @@ use super::{cause::Cause, world::World};
 pub(crate) use adoption::{Adopter, AdopterIndex, Adoptions};
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
+pub use kubelet::Kubelet;
 pub(crate) use others::Others;
 pub use others::{Act, Finished};
 pub(crate) use pod_gc::PodsOfNode;
@@ -54,6 +55,8 @@ pub enum Assumption {
     Reclaimed { by: Option<String> },
     /// A webhook or policy that is asked about writes of this delete allows them.
     Admission { by: String },
+    /// A webhook that can't be called isn't called for writes of this delete: what decides that can't be judged.
+    NotCalled { by: String },
     /// No webhook or policy prevents writes of this delete, or adds what keeps objects: some could not be read.
     AdmissionUnread,
     /// Nothing outside of this namespace, where lists could not be read, refers to what waits for its dependents. Such
@@ -110,6 +113,12 @@ impl std::fmt::Display for Assumption {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")
             }
             Assumption::Admission { by } => write!(f, "{by} allows these deletes and changes"),
+            Assumption::NotCalled { by } => {
+                write!(
+                    f,
+                    "{by}, which cannot be reached, exempts these deletes and changes: otherwise they are refused"
+                )
+            }
             Assumption::AdmissionUnread => f.write_str(
                 "no webhook or admission policy refuses these deletes and changes (not all webhooks and policies could \
                  be read)",

@@ -73,7 +73,7 @@ impl Finished {
             let finalizers = finalizers.into_iter().map(str::to_owned);
             let controller = controllers.get(self.object, *blocker);
             let by = match (blocker, controller) {
-                (BlockedBy::Kubelet, _) => Some("kubelet".to_owned()),
+                (BlockedBy::Kubelet(_), _) => Some("kubelet".to_owned()),
                 (_, controller) => controller.and_then(|controller| controller.told(snapshot)),
             };
             let seen = controller.map_or("unknown", FinalizerController::seen);
@@ -130,7 +130,7 @@ impl World<'_, '_> {
                 others.waiting.push(object);
             }
             self.remove_finalizers(object, &finalizers);
-            if held_by.contains(&BlockedBy::Kubelet) && self.exists(object) {
+            if held_by.iter().any(|holder| holder.is_kubelet()) && self.exists(object) {
                 self.delete(object, &DeleteOptions { grace: Some(0), ..DeleteOptions::default() }, Cause::Kubelet);
             }
             if held_by.iter().any(|holder| matches!(holder, BlockedBy::SpecFinalizers | BlockedBy::Said)) {
@@ -161,7 +161,7 @@ impl World<'_, '_> {
                     Some(When::Unused | When::Elsewhere | When::Asked) | None => true,
                 }
             }
-            BlockedBy::Kubelet => true,
+            BlockedBy::Kubelet(_) => true,
             BlockedBy::SpecFinalizers => {
                 !self.freed.contains(&object) && !foreign_spec_finalizers(snapshot, object).is_empty()
             }
@@ -169,7 +169,8 @@ impl World<'_, '_> {
             BlockedBy::Said => {
                 self.context.rules(object).own_delete == OwnDelete::Definition && !self.freed.contains(&object)
             }
-            BlockedBy::Unreadable(_)
+            BlockedBy::Unseen
+            | BlockedBy::Unreadable(_)
             | BlockedBy::Webhook(..)
             | BlockedBy::Policy(_)
             | BlockedBy::Schema(_)

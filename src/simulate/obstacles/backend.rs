@@ -30,6 +30,8 @@ pub(crate) enum Reach {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lack {
     Service,
+    /// Its Service doesn't have its port (apiserver `util/proxy/proxy.go: findServicePort`).
+    Port,
     Endpoint,
 }
 
@@ -40,6 +42,10 @@ impl Lack {
         let service = service.map(|(namespace, name)| format!("{namespace}/{name}")).unwrap_or_default();
         match self {
             Lack::Service => format!("its service {service} does not exist"),
+            Lack::Port => {
+                let port = backend.and_then(Backend::port).map(|port| format!(" {port}")).unwrap_or_default();
+                format!("its service {service} has no port{port}")
+            }
             Lack::Endpoint => format!("its service {service} has no endpoint that is ready"),
         }
     }
@@ -82,7 +88,12 @@ pub(crate) fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: 
     match snapshot.facts.service(service) {
         // A name outside the cluster has no endpoints in it.
         Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return Reach::Served { service, pods: Vec::new() },
-        Some(_) => {}
+        Some(facts) => {
+            let has_port = |port| facts.ports.is_empty() || facts.ports.contains(&port);
+            if !backend.and_then(Backend::port).is_none_or(has_port) {
+                return Reach::Unreachable(Lack::Port);
+            }
+        }
         None => {
             needs.facts.insert(service);
             return Reach::Unknown;

@@ -202,13 +202,13 @@ impl World<'_, '_> {
         }
     }
 
-    /// The namespaces of the Services and pods that this simulation has removed.
+    /// The namespaces of the Services and pods that are gone, or no longer serve.
     fn namespaces_of_removed_backends(&self) -> Touched {
         let context = self.context;
         let (services, pods) = (context.built_in.services, context.built_in.pods);
-        let removed =
-            self.log.iter().filter(|change| change.removed).map(|change| context.snapshot.object(change.object));
-        let backends = removed.filter(|object| Some(object.resource) == services || Some(object.resource) == pods);
+        let removed = self.log.iter().filter(|change| change.removed).map(|change| change.object);
+        let gone = removed.chain(self.ended.iter().copied()).map(|object| context.snapshot.object(object));
+        let backends = gone.filter(|object| Some(object.resource) == services || Some(object.resource) == pods);
         Touched(backends.map(|object| object.namespace).collect())
     }
 
@@ -221,14 +221,14 @@ impl World<'_, '_> {
         }
     }
 
-    /// Whether a Service or a pod is gone: perhaps something's backend.
+    /// Whether a Service or a pod is gone, or no longer serves: perhaps something's backend.
     fn removed_backends(&self) -> bool {
         let built_in = &self.context.built_in;
         let of_backend = |object: ObjectId| {
             let resource = Some(self.context.snapshot.object(object).resource);
             resource == built_in.services || resource == built_in.pods
         };
-        self.log.iter().any(|change| change.removed && of_backend(change.object))
+        !self.ended.is_empty() || self.log.iter().any(|change| change.removed && of_backend(change.object))
     }
 
     /// Webhooks that must be called, and whose backend this simulation has removed.

@@ -141,11 +141,14 @@ impl World<'_, '_> {
             match (self.is_unreachable(reach), hook.call.webhook.required, called) {
                 (true, true, Called::Yes) => judged.refused.push(RefusedBy::Hook(*place)),
                 (true, false, _) => {}
-                _ => {
-                    // It may refuse, whatever its `failurePolicy` is.
+                (is_unreachable, ..) => {
+                    // One that answers may refuse, whatever its `failurePolicy` is.
                     let configuration = context.snapshot.short_name(hook.call.configuration);
                     let by = format!("the webhook {} of {configuration}", hook.call.webhook.name);
-                    judged.assume(Assumption::Admission { by });
+                    judged.assume(match is_unreachable {
+                        true => Assumption::NotCalled { by },
+                        false => Assumption::Admission { by },
+                    });
                 }
             }
         }
@@ -220,7 +223,8 @@ impl World<'_, '_> {
         if !self.exists(service) {
             return true;
         }
-        if pods.is_empty() || pods.iter().any(|pod| self.exists(*pod)) {
+        // The last write of a kubelet about a pod finds its containers ended.
+        if pods.is_empty() || pods.iter().any(|pod| self.exists(*pod) && !self.ended.contains(pod)) {
             return false;
         }
         // The pods of one controller share their fate.
