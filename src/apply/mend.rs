@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::{
+    arrival::{Refusal, invalid_references},
     fate::{ApplyPlan, FileObject},
-    manifest::ManifestObject,
+    manifest::{FileReference, ManifestObject},
     standing::Standing,
 };
 
@@ -35,6 +36,20 @@ impl Mending {
     /// Whether the object stays as it is.
     pub fn is_nothing(&self) -> bool {
         !self.remove_uid && !self.remove_version && self.references.iter().all(|mend| *mend == Mend::Keep)
+    }
+
+    /// Why the API server refuses the mended object, if it refuses the object as it is for this reason.
+    pub fn refusal(&self, object: &ManifestObject, before: &Refusal) -> Option<Refusal> {
+        let written = object.written();
+        if invalid_references(written).as_ref() != Some(before) {
+            return Some(before.clone());
+        }
+        let mended = written.iter().zip(&self.references).filter_map(|(reference, mend)| match mend {
+            Mend::Keep => Some(reference.clone()),
+            Mend::SetUid(uid) => Some(FileReference { uid: uid.clone(), ..reference.clone() }),
+            Mend::Remove | Mend::RemoveForNow => None,
+        });
+        invalid_references(&mended.collect::<Vec<_>>())
     }
 }
 

@@ -9,8 +9,8 @@ use crate::{
 };
 
 use super::{
-    ApplyPlan, ApplyResult, Arrival, Fate, FileReference, LastApplied, ManifestObject, Mend, Place, Refusal, Scene,
-    Standing, Unread,
+    ApplyPlan, ApplyResult, Arrival, Fate, FileReference, LastApplied, ManifestObject, Mend, Mending, Place, Refusal,
+    Scene, Standing, Unread,
     arrival::invalid_references,
     mends,
     merge::{merged, merged_finalizers},
@@ -290,6 +290,19 @@ fn invalid_references_are_refused() {
     let other = FileReference { controller: Some(true), ..owner("b", "b") };
     assert_eq!(refusal(&[controller.clone(), other]), Some("several-controllers"));
     assert_eq!(refusal(&[controller.clone(), controller]), None);
+}
+
+/// What a mended file says of its references is judged, not what it said before.
+#[test]
+fn mended_references_are_not_refused() {
+    let object = ManifestObject { references: Some(vec![owner("a", "")]), ..ManifestObject::default() };
+    let before = invalid_references(object.written()).unwrap();
+    let mended = |mend| Mending { references: vec![mend], ..Mending::default() }.refusal(&object, &before);
+    assert_eq!(mended(Mend::SetUid("a".to_owned())), None);
+    assert_eq!(mended(Mend::Remove), None);
+    assert_eq!(mended(Mend::Keep), Some(before.clone()));
+    let nothing = Mending { references: vec![Mend::SetUid("a".to_owned())], ..Mending::default() };
+    assert_eq!(nothing.refusal(&object, &Refusal::NoName), Some(Refusal::NoName));
 }
 
 /// R1.49

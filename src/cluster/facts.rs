@@ -13,7 +13,7 @@ use crate::model::{
     Fact, GONE, Gap, ObjectId, RawObject, Resource, ResourceId, Snapshot, Symbol,
     facts::{
         AccountFacts, BOOTSTRAP_TOKEN, NodeFacts, RECLAIM_KINDS, ReclaimFacts, Setter, TRACKING, TokenFacts, has_facts,
-        read_facts, read_reclaim_facts, read_setters, token,
+        may_say_why, read_facts, read_reclaim_facts, read_said, read_setters, token,
     },
     gaps::Gaps,
 };
@@ -67,17 +67,26 @@ impl Connection {
         self.fetch_whole_facts(snapshot, &unread).await;
     }
 
-    /// Reads who set the finalizers of these objects into the snapshot, unless known: one request each. If an object
-    /// can't be read or was replaced, that stays unknown and a gap is recorded.
+    /// Reads who set the finalizers of these objects into the snapshot, unless known, and what their status says of why
+    /// they are not deleted: one request each. If an object can't be read or was replaced, that stays unknown and a gap
+    /// is recorded.
     pub async fn fetch_setters(&self, snapshot: &mut Snapshot, objects: &[ObjectId]) {
         let mut wanted: Vec<ObjectId> =
             objects.iter().copied().filter(|id| snapshot.facts.setters(*id).is_none()).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let asked = &*snapshot;
-        let ask = async |id| (id, self.get_same(asked, id, METADATA_IN_JSON, |answer, _| read_managers(answer)).await);
+        let ask = async |id| {
+            let resource = asked.resources.get(asked.object(id).resource);
+            let says_why = asked.object(id).terminating() && may_say_why(&resource.group, &resource.kind);
+            let form = if says_why { JSON } else { METADATA_IN_JSON };
+            (id, self.get_same(asked, id, form, |answer, _| read_managers(answer, resource)).await)
+        };
         let answers = ask_each(wanted, ask).await;
-        learn_each(snapshot, answers, |snapshot, id, setters| snapshot.facts.insert_setters(id, setters));
+        learn_each(snapshot, answers, |snapshot, id, (setters, said)| {
+            snapshot.facts.insert_setters(id, setters);
+            snapshot.facts.insert_said(id, said);
+        });
     }
 
     /// Reads facts from whole objects.
@@ -190,10 +199,11 @@ fn read_one(answer: &Answer, metadata: &RawObject<'_>, resource: &Resource) -> R
     Ok(read_facts(&resource.group, &resource.kind, &serde_json::from_slice(&answer.body)?))
 }
 
-/// Who set an object's finalizers; empty if the server has no managed fields for it.
-fn read_managers(answer: &Answer) -> Result<Vec<Setter>, Malformed> {
+/// Who set an object's finalizers, empty if the server has no managed fields for it; and what its status says.
+fn read_managers(answer: &Answer, resource: &Resource) -> Result<(Vec<Setter>, Vec<String>), Malformed> {
     let object: Value = serde_json::from_slice(&answer.body)?;
-    Ok(object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default())
+    let setters = object.get("metadata").and_then(Value::as_object).and_then(read_setters).unwrap_or_default();
+    Ok((setters, read_said(&resource.group, &resource.kind, &object)))
 }
 
 impl Connection {

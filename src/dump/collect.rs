@@ -20,6 +20,8 @@ use crate::model::{
 #[derive(Debug)]
 pub(super) enum Rest {
     Setters(Vec<Setter>),
+    /// What the status says of why the object is not deleted.
+    Said(Vec<String>),
     Definition(Box<Definition>),
     Reclaim(Box<ReclaimFacts>),
 }
@@ -304,11 +306,11 @@ impl Collector {
     fn keep(&mut self, item: Option<usize>, object: Object, extra: Extra, setters: Option<Vec<Setter>>) {
         let index = self.objects.len() as u32;
         let known = if let Extra::Known(known) = extra { Some(*known) } else { None };
-        let Known { fact, definition, reclaim } =
-            known.unwrap_or(Known { fact: None, definition: None, reclaim: None });
+        let Known { fact, definition, reclaim, said } = known.unwrap_or_default();
         self.facts.push(fact, &mut self.strings);
         self.rest.extend(reclaim.map(|facts| (index, Rest::Reclaim(facts))));
         self.rest.extend(definition.map(|definition| (index, Rest::Definition(definition))));
+        self.rest.extend((!said.is_empty()).then_some((index, Rest::Said(said))));
         self.rest.extend(setters.map(|setters| (index, Rest::Setters(setters))));
         let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
         self.places.push(CompactPlace { file: self.file, document: self.document, item });

@@ -17,8 +17,8 @@ use super::{
 use crate::model::{
     Fact, Strings, Symbol,
     facts::{
-        BOOTSTRAP_TOKEN, ReclaimFacts, TokenFacts, holds_facts, holds_reclaim_facts, is_read_data, is_reclaim_kind,
-        keys_with_facts, may_have_facts, read_facts, read_reclaim_facts,
+        BOOTSTRAP_TOKEN, ReclaimFacts, TokenFacts, contains_said, holds_facts, holds_reclaim_facts, is_read_data,
+        is_reclaim_kind, keys_with_facts, may_have_facts, may_say_why, read_facts, read_reclaim_facts, read_said,
     },
     group_of, is_owner_complaint,
 };
@@ -103,13 +103,15 @@ pub(super) enum Extra {
 }
 
 /// What was read of a whole object.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Known {
     pub fact: Option<Fact>,
     /// What a CustomResourceDefinition serves.
     pub definition: Option<Box<Definition>>,
     /// Only if it is wanted.
     pub reclaim: Option<Box<ReclaimFacts>>,
+    /// What its status says of why it is not deleted.
+    pub said: Vec<String>,
 }
 
 impl Extra {
@@ -125,12 +127,13 @@ impl Extra {
         let group = group_of(api_version);
         let fact = read_facts(group, kind, object);
         let reclaim = if reclaims { read_reclaim_facts(group, kind, object).map(Box::new) } else { None };
-        if fact.is_none() && reclaim.is_none() {
+        let said = read_said(group, kind, object);
+        if fact.is_none() && reclaim.is_none() && said.is_empty() {
             return Extra::None;
         }
         let is_definition = matches!(fact, Some(Fact::Definition(_)));
         let definition = is_definition.then(|| Definition::read(object)).flatten().map(Box::new);
-        Extra::Known(Box::new(Known { fact, definition, reclaim }))
+        Extra::Known(Box::new(Known { fact, definition, reclaim, said }))
     }
 }
 
@@ -351,7 +354,11 @@ impl<'de> Take<'de> for NodeReader<'_, '_> {
                     if reclaims && (!known || is_reclaim_kind(group, kind)) {
                         whole.insert(key.to_owned(), access.next_value_seed(Capture::deep())?);
                     } else if known && !may_have_facts(group, kind, finalizers) {
-                        skip(&mut access)?;
+                        if key == "status" && envelope.metadata.is_held() && may_say_why(group, kind) {
+                            whole.insert(key.to_owned(), access.next_value_seed(Capture::of(contains_said))?);
+                        } else {
+                            skip(&mut access)?;
+                        }
                     } else {
                         let filter = if known { keys_with_facts(group, kind, key) } else { None };
                         let reader = filter.map_or(Capture::default(), Capture::of);

@@ -155,6 +155,9 @@ impl Metadata {
             let texts: Vec<&str> = self.finalizers(strings).collect();
             kept.insert("finalizers".to_owned(), json!(texts));
         }
+        if let Some(deleted) = self.object.deleted.get() {
+            kept.insert("deletionTimestamp".to_owned(), deleted.into());
+        }
         if let Some(annotations) = &self.annotations {
             kept.insert("annotations".to_owned(), annotations.clone());
         }
@@ -163,6 +166,11 @@ impl Metadata {
 
     pub(super) fn finalizers<'a>(&'a self, strings: &'a Strings) -> impl Iterator<Item = &'a str> {
         self.object.finalizers.iter().map(|text| strings.text(*text))
+    }
+
+    /// Whether it is Terminating and has finalizers.
+    pub(super) fn is_held(&self) -> bool {
+        self.has_finalizers && self.object.terminating()
     }
 
     /// Who set its finalizers; `None` without finalizers or managed fields.

@@ -47,6 +47,7 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
         let Some(id) = adopted.id(index) else { continue };
         match rest {
             Rest::Setters(setters) => builder.snapshot().facts.insert_setters(id, setters),
+            Rest::Said(said) => builder.snapshot().facts.insert_said(id, said),
             Rest::Reclaim(facts) => builder.snapshot().facts.insert_reclaim(id, *facts),
             Rest::Definition(_) => {}
         }

@@ -79,7 +79,7 @@ pub fn because(snapshot: &Snapshot, object: ObjectId, cause: &Cause, propagation
         Cause::Inventory(lists) => {
             let inventory = snapshot.facts.policy(*lists).and_then(|facts| facts.inventory.as_ref());
             let name = snapshot.short_name(*lists);
-            let why = match inventory.is_some_and(Inventory::is_by_label) {
+            let why = match inventory.is_none_or(Inventory::is_by_label) {
                 true => "its labels name it".to_owned(),
                 false => format!("{name} lists it"),
             };

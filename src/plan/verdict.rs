@@ -4,7 +4,11 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::{
-    model::{ObjectId, Snapshot, effects::EffectKind, gaps::in_words},
+    model::{
+        ObjectId, Snapshot,
+        effects::EffectKind,
+        gaps::{each_once, in_words},
+    },
     simulate::{ObstacleKind, State},
 };
 
@@ -353,7 +357,7 @@ fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = Verd
     let unseen = Incomplete::of(snapshot, plan).unseen;
     let hidden = (!unseen.is_empty()).then(|| {
         let more = "there may be more objects, in lists that could not be read";
-        VerdictReason::new(ReasonKind::Gap, unsure, format!("{more}: {}", in_words(&unseen)))
+        VerdictReason::new(ReasonKind::Gap, unsure, format!("{more}: {}", in_words(&each_once(&unseen))))
     });
     let reasons = [
         about(ReasonKind::Order, unsure, because_of(Uncertainty::Order)),

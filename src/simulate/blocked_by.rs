@@ -1,7 +1,7 @@
 //! The only place that describes in English what blocks an object from being deleted.
 
 use super::{
-    actors::Kubelet,
+    actors::{Kubelet, left_by_job_controller},
     blockers::{BlockedBy, State},
     controllers::Controllers,
     liveness::Liveness,
@@ -58,21 +58,23 @@ impl BlockedBy {
     /// resolve it, `controllers` who removes finalizers.
     pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State, controllers: &Controllers) -> String {
         match self {
-            BlockedBy::Finalizer(_) => {
+            BlockedBy::Finalizer(finalizer) => {
                 let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
                     Liveness::Away(words) | Liveness::Unknown(words) => Some(words.clone()),
                     Liveness::Unread(words) if controller.name.is_some() => Some(words.clone()),
                     Liveness::Alive(_) if controller.runs() => Some(format!("{} runs", controller.told(snapshot)?)),
                     _ => None,
                 });
+                let evidence = evidence.or_else(|| left_by_job_controller(snapshot, object, finalizer));
                 let controller = self.controller(snapshot, object).filter(|_| state != State::Stuck);
                 let remark = match controller {
                     Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),
                     None => format!("finalizer {}", self.name(snapshot)),
                 };
+                let says = says_why(snapshot, object, finalizer).unwrap_or_default();
                 match evidence {
-                    Some(evidence) => format!("{remark}: {evidence}"),
-                    None => remark,
+                    Some(evidence) => format!("{remark}: {evidence}{says}"),
+                    None => format!("{remark}{says}"),
                 }
             }
             BlockedBy::Kubelet(kubelet) => {
@@ -137,6 +139,9 @@ impl BlockedBy {
     /// The controller that removes this finalizer from this object, if it is known.
     pub fn controller(self, snapshot: &Snapshot, object: ObjectId) -> Option<&'static str> {
         let BlockedBy::Finalizer(finalizer) = self else { return None };
+        if left_by_job_controller(snapshot, object, finalizer).is_some() {
+            return None;
+        }
         let resource = snapshot.resources.get(snapshot.object(object).resource);
         known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind).map(|known| known.by)
     }
@@ -175,6 +180,15 @@ impl BlockedBy {
             BlockedBy::Said => Clause::Other("what the API server says is mended".to_owned()),
         })
     }
+}
+
+/// `; its controller says: …`, for the first finalizer of a Terminating object that is not the collector's, if its status
+/// says why it is not deleted.
+pub(crate) fn says_why(snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> Option<String> {
+    let said = snapshot.facts.said(object);
+    let mut finalizers = snapshot.object(object).finalizers.iter().filter(|of| !of.is_collectors_finalizer());
+    let is_told = !said.is_empty() && finalizers.next() == Some(&finalizer);
+    is_told.then(|| format!("; its controller says: {}", said.join("; ")))
 }
 
 /// The CRD whose conversion webhook fails, by the index of the gap.

@@ -222,7 +222,7 @@ fn inspect_terminating(
             {
                 waits_for.extend(kept)
             }
-            Symbol::DEFINITION => {
+            Symbol::DEFINITION if world.context.rules(object).own_delete == OwnDelete::Definition => {
                 holders.push(BlockedBy::Finalizer(finalizer));
                 let instances = instances_of(world, object);
                 if world.context.hides_instances(object) {
@@ -245,10 +245,11 @@ fn inspect_terminating(
                 let Some(known) = known.iter().find(|known| known.finalizer == text) else {
                     world.note_refused_release(object);
                     let controller = controller_in_the_end(world, object, finalizer);
-                    let user = world.snapshot_kept_by(object, finalizer);
+                    let kept_by = world.snapshot_kept_by(object, finalizer);
                     let state = state_by(&controller);
-                    causes.extend(Some(state).filter(|state| user.is_none() || *state == State::Stuck));
-                    waits_for.extend(user);
+                    causes.extend(Some(state).filter(|state| kept_by.is_none() || *state == State::Stuck));
+                    let users = world.context.users_that_keep(object, finalizer).into_iter();
+                    waits_for.extend(users.filter(|user| world.exists(*user)).chain(kept_by));
                     if controller.name.is_some() && matches!(controller.liveness, Liveness::Unread(_)) {
                         world.doubtful.insert(object);
                     }
@@ -404,24 +405,29 @@ fn controller_in_the_end(world: &mut World<'_, '_>, object: ObjectId, finalizer:
     };
     let goes = |id: &ObjectId| was_leaving(id) || world.stored(*id).is_none_or(|stored| stored.terminating);
     // A namesake that does not run is no substitute.
+    let is_known = !controller.running.is_empty();
+    let workloads = if is_known { &controller.running } else { &controller.may_be };
     if !matches!(controller.liveness, Liveness::Alive(_) | Liveness::Unknown(_))
-        || controller.running.is_empty()
-        || !controller.running.iter().all(goes)
+        || workloads.is_empty()
+        || !workloads.iter().all(goes)
+        || !is_known && workloads.iter().all(was_leaving)
     {
         return controller;
     }
-    let names: Vec<String> = controller.running.iter().map(|id| snapshot.short_name(*id)).collect();
+    let names: Vec<String> = workloads.iter().map(|id| snapshot.short_name(*id)).collect();
     let names = names.join(" and ");
-    if controller.running.iter().all(was_leaving) {
-        let is = if controller.running.len() == 1 { "is" } else { "are" };
+    if workloads.iter().all(was_leaving) {
+        let is = if workloads.len() == 1 { "is" } else { "are" };
         let liveness = Liveness::Unknown(format!("{names} {is} being deleted"));
         return Arc::new(FinalizerController { liveness, paused: None, ..(*controller).clone() });
     }
-    let go = if controller.running.len() == 1 { "goes" } else { "go" };
+    let go = if workloads.len() == 1 { "goes" } else { "go" };
     // R9.10: in a namespace, the pods are deleted first, and nothing else before they are gone.
     let namespace = snapshot.object(object).namespace;
     let in_namespace = |id: &ObjectId| !namespace.is_empty() && snapshot.object(*id).namespace == namespace;
-    let liveness = if controller.running.iter().all(in_namespace) && is_namespace_terminating(world, namespace) {
+    let liveness = if !is_known {
+        Liveness::Unknown(format!("{names}, which may be its controller, {go} in this delete, too"))
+    } else if workloads.iter().all(in_namespace) && is_namespace_terminating(world, namespace) {
         Liveness::Away(format!("{names} {go} in this delete, before it"))
     } else {
         Liveness::Unknown(format!("{names} {go} in this delete, too"))

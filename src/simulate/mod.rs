@@ -36,7 +36,7 @@ mod parts_tests;
 pub use actors::Assumption;
 pub(crate) use actors::{Adopter, Adoptions, Others, PodsOfNode};
 pub use actors::{Act, Finished, Kubelet};
-pub(crate) use blocked_by::converter;
+pub(crate) use blocked_by::{converter, says_why};
 pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
 pub(crate) use blockers::Blockers;
 pub use blockers::{BlockedBy, State};

@@ -18,10 +18,10 @@ use crate::{
 };
 
 use super::{
-    actors::{Actors, AdopterIndex, Adoptions, Assumption, Others},
+    actors::{Actors, AdopterIndex, Adoptions, Assumption, Others, left_by_job_controller},
     built_in::BuiltIn,
     cause::{Cause, Change, Effect},
-    controllers::ControllerIndex,
+    controllers::{ControllerIndex, runs_in_a_cloud},
     index::FactIndex,
     managed_apis::ManagedApis,
     obstacles::{Obstacles, Operation, Reach, RefusedWrite},
@@ -156,7 +156,8 @@ impl<'a> SimContext<'a> {
     }
 
     /// What is known of a finalizer that its controller removes without being asked (§9.5). Not of an add-on's, and not
-    /// of one that a program outside of Kubernetes should have removed long ago: that may not run any more.
+    /// of one that a program outside of Kubernetes should have removed long ago, or whose controller is no cloud's: that
+    /// may not run.
     pub(crate) fn removed_by_itself(&self, object: ObjectId, finalizer: Symbol) -> Option<&'static KnownFinalizer> {
         let found = self.snapshot.object(object);
         let resource = self.snapshot.resources.get(found.resource);
@@ -165,8 +166,13 @@ impl<'a> SimContext<'a> {
             let deleted = self.time.zip(found.deletion_requested());
             deleted.is_some_and(|(now, deleted)| now - deleted > LATE)
         };
-        let removes = !matches!(known.when, When::Elsewhere | When::Asked);
-        (removes && (known.is_kubernetes_own() || !is_late())).then_some(known)
+        let removes = match known.when {
+            When::Elsewhere | When::Asked => false,
+            When::JobDoneWithPod => left_by_job_controller(self.snapshot, object, finalizer).is_none(),
+            _ => true,
+        };
+        let is_taken_to_run = || !is_late() && runs_in_a_cloud(self, object, finalizer);
+        (removes && (known.is_kubernetes_own() || is_taken_to_run())).then_some(known)
     }
 
     /// The API server's rules for an object's kind.

@@ -6,7 +6,7 @@ use super::agree::{LOCKER, controlled, dead_webhook, document, object, on, owner
 
 const PODS: (&str, &str) = ("v1", "Pod");
 
-fn pod(name: &str, more: Value) -> Value {
+pub(super) fn pod(name: &str, more: Value) -> Value {
     let mut pod = object(PODS, name, more);
     pod["spec"] =
         json!({"nodeName": "n1", "terminationGracePeriodSeconds": 30, "containers": [{"name": "c", "image": "x"}]});
@@ -14,7 +14,7 @@ fn pod(name: &str, more: Value) -> Value {
     pod
 }
 
-fn namespace(more: Value) -> Value {
+pub(super) fn namespace(more: Value) -> Value {
     let mut namespace = object(("v1", "Namespace"), "vault", json!({"namespace": null}));
     namespace["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     namespace["spec"] = json!({"finalizers": ["kubernetes"]});
@@ -23,13 +23,13 @@ fn namespace(more: Value) -> Value {
 }
 
 /// Something that happened at ten: a dump is no older.
-fn at_ten() -> Value {
+pub(super) fn at_ten() -> Value {
     let mut clock = object(("v1", "Event"), "tick", json!({}));
     clock["lastTimestamp"] = json!("2026-03-01T10:00:00Z");
     clock
 }
 
-fn node(status: &str, heartbeat: &str) -> Value {
+pub(super) fn node(status: &str, heartbeat: &str) -> Value {
     let mut node = object(("v1", "Node"), "n1", json!({"namespace": null}));
     node["spec"] = json!({});
     node["status"] = json!({"conditions": [{"type": "Ready", "status": status, "lastHeartbeatTime": heartbeat}]});
@@ -272,7 +272,8 @@ fn a_ready_node_has_a_kubelet() {
     says(&says_of("Unknown"), &["does not respond"]);
 }
 
-/// What a cloud or a volume driver should have done long ago may never be done.
+/// What a cloud or a volume driver should have done long ago may never be done. A Node of a cloud shows that there is
+/// one.
 #[test]
 fn who_is_late_is_not_counted_on() {
     let going = |deleted: &str| {
@@ -280,7 +281,9 @@ fn who_is_late_is_not_counted_on() {
         let mut service =
             object(("v1", "Service"), "web", json!({"deletionTimestamp": deleted, "finalizers": finalizers}));
         service["spec"] = json!({"type": "LoadBalancer"});
-        [service, namespace(json!({})), node("True", "2026-03-01T10:00:00Z"), running("other")]
+        let mut node = node("True", "2026-03-01T10:00:00Z");
+        node["metadata"]["labels"] = json!({"node.kubernetes.io/instance-type": "m5.large"});
+        [service, namespace(json!({})), node, running("other")]
     };
     let with_clock = |deleted: &str| [&going(deleted)[..], &[at_ten()]].concat();
     let late = with_clock("2026-02-28T10:00:00Z");

@@ -17,6 +17,7 @@ mod hostile;
 mod inputs;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod obstacles;
+mod operators;
 mod page;
 #[path = "../pages/mod.rs"]
 mod pages;

@@ -187,7 +187,7 @@ fn an_owner_that_goes_takes_its_dependents_unless_it_is_deleted_again() {
     says(
         &ran,
         &[
-            "until Rook removes its finalizer",
+            "STUCK: CephCluster/ceph is Terminating until CephBlockPool/pool is deleted",
             "none blocks it: it is not deleted in the foreground",
             "kubectl delete cephclusters.ceph.rook.io/ceph -n storage --cascade=orphan",
         ],

@@ -79,7 +79,12 @@ impl Scene {
             .map(|cause| format!("{} {}{}", self.names(&cause.objects), cause.state.name(), self.held(&cause.held_by)));
         let parts = [
             joined("", references),
-            format!("{} ({}, {})", self.next(&describe.next.next), written(describe.next.attention), describe.next.rule),
+            format!(
+                "{} ({}, {})",
+                self.next(&describe.next.next),
+                written(describe.next.attention),
+                describe.next.rule
+            ),
             self.end(&describe),
             joined("if ", conditions),
             joined("waits: ", waits),
@@ -181,8 +186,7 @@ fn parts_agree() {
                 "written, and as it was: {}",
                 of()
             );
-            let by_a_waiting_owner =
-                describe.references.iter().any(|story| story.standing == ReferenceStatus::Waiting);
+            let by_a_waiting_owner = describe.references.iter().any(|story| story.standing == ReferenceStatus::Waiting);
             assert!(!overtaken || by_a_waiting_owner, "only what a waiting owner sets off can be overtaken: {}", of());
             assert_eq!(
                 is_stuck,

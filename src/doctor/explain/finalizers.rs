@@ -7,9 +7,12 @@ use crate::{
         ObjectId, Symbol,
         effects::{When, add_on, known_finalizer},
     },
+    server::OwnDelete,
     simulate::{
         Liveness, Needs,
+        actors::left_by_job_controller,
         controllers::{Question, finalizer_controller},
+        says_why,
     },
 };
 
@@ -56,7 +59,10 @@ pub(super) fn remover(case: &Case<'_>, object: ObjectId, finalizer: Symbol) -> R
     let resource = snapshot.resources.get(snapshot.object(object).resource);
     match known_finalizer(text, &resource.group, &resource.kind) {
         _ if matches!(finalizer, Symbol::FOREGROUND | Symbol::ORPHAN) => Remover::Collector,
-        _ if finalizer == Symbol::DEFINITION => Remover::CleanUp,
+        _ if finalizer == Symbol::DEFINITION && case.stage.rules(object).own_delete == OwnDelete::Definition => {
+            Remover::CleanUp
+        }
+        Some(_) if left_by_job_controller(snapshot, object, finalizer).is_some() => Remover::Unknown,
         Some(known) if known.when == When::Asked || case.stage.removed_by_itself(object, finalizer).is_some() => {
             Remover::Known(known.by)
         }
@@ -85,11 +91,12 @@ pub(super) fn story(case: &Case<'_>, wanted: &mut Needs, object: ObjectId, final
         Remover::AddOn(_) | Remover::Unknown => {
             let question = Question { object, finalizer, exact: true };
             let controller = finalizer_controller(case.stage, wanted, &question);
-            match by {
+            let removes = match by {
                 Remover::AddOn(by) => format!("{by} must remove it; {}", controller.story()),
                 _ if matches!(controller.liveness, Liveness::Alive(_)) => controller.story(),
                 _ => format!("no controller is known to remove it; {}", controller.story()),
-            }
+            };
+            removes + &says_why(case.snapshot(), object, finalizer).unwrap_or_default()
         }
     };
     FinalizerStory { finalizer, by, message }

@@ -20,6 +20,7 @@ use crate::{
         effects::{EffectKind, Pause, Policy, PolicyEffect, Severity, When, known_finalizer},
     },
     plan::{OutsideEffect, effects_of},
+    server::OwnDelete,
     simulate::{
         Cause, FinalizerController, Liveness, Projection, State,
         actors::is_removed_by_controller_manager,
@@ -70,7 +71,8 @@ fn holds(case: &Case<'_>, findings: &mut FindingsBuilder, id: ObjectId, is_root:
     let resource = snapshot.resources.get(object.resource);
     let mut holds = Vec::new();
     for finalizer in object.finalizers.iter().copied() {
-        if finalizer.is_collectors_finalizer() || finalizer == Symbol::DEFINITION {
+        let is_definition = case.stage.rules(id).own_delete == OwnDelete::Definition;
+        if finalizer.is_collectors_finalizer() || finalizer == Symbol::DEFINITION && is_definition {
             continue;
         }
         let known = known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind);
@@ -165,10 +167,13 @@ fn finding(
         }
         Code::SlowFinalizer => {
             let (they_are, their) = if objects.len() == 1 { ("It is", "its") } else { ("They are", "their") };
-            format!(
-                "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
-                 long.{waiting}"
-            )
+            match why(case, &holds, &objects) {
+                Some(_) => format!("{} as long as that is so.{waiting}", stays(&objects)),
+                None => format!(
+                    "{they_are} deleted once {their} controller is done; the controller's log says why that takes so \
+                     long.{waiting}"
+                ),
+            }
         }
         _ => {
             let removed = if holds.len() > 1 { "all of them are removed" } else { "the finalizer is removed" };
@@ -215,7 +220,24 @@ fn message(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> String {
     let mut describe: Vec<String> = describe.collect();
     describe.extend((holds.len() > NAMED).then(|| format!("{} more", thousands(holds.len() - NAMED))));
     let finalizers = if holds.len() == 1 { "the finalizer" } else { "the finalizers" };
-    format!("Terminating{}, blocked by {finalizers} {}.", since(case, objects), describe.join(" and "))
+    let why = why(case, holds, objects).map(|why| format!(" {why}")).unwrap_or_default();
+    format!("Terminating{}, blocked by {finalizers} {}.{why}", since(case, objects), describe.join(" and "))
+}
+
+/// Why the first of some objects for which that is known is not deleted: who uses it, or what its status says. A
+/// sentence.
+fn why(case: &Case<'_>, holds: &[Hold], objects: &[ObjectId]) -> Option<String> {
+    let whose = |id: ObjectId| case.name(id, Some(objects[0]));
+    objects.iter().find_map(|id| {
+        let users = holds.iter().flat_map(|(finalizer, _)| case.stage.users_that_keep(*id, *finalizer));
+        let users: Vec<ObjectId> = users.collect();
+        if !users.is_empty() {
+            return Some(format!("{} is in use by {}.", whose(*id), case.names(&users, Some(*id))));
+        }
+        let said = case.snapshot().facts.said(*id);
+        let of = if objects.len() == 1 { String::new() } else { format!(" of {}", whose(*id)) };
+        (!said.is_empty()).then(|| format!("Its controller says{of}: {}.", said.join("; ")))
+    })
 }
 
 fn stays(objects: &[ObjectId]) -> &'static str {

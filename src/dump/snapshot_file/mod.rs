@@ -16,8 +16,9 @@
 //! `serverVersion` is absent if the server didn't tell it. `lists` records what was listed, in one `namespace` or in
 //! all, or why it failed (`failure`); `absent` are coordinates that a look-up found empty. Fields of objects are named
 //! as in `metadata`; `facts` contain a [`Fact`](crate::model::Fact), and `setters` who set the finalizers
-//! ([`Setter`](crate::model::facts::Setter)), if read. Their times are in Unix seconds. `resource` names the resource
-//! of an object if its apiVersion and kind are ambiguous.
+//! ([`Setter`](crate::model::facts::Setter)), if read. Their times are in Unix seconds. `said` is what the status of an
+//! object says of why it is not deleted. `resource` names the resource of an object if its apiVersion and kind are
+//! ambiguous.
 
 mod format;
 mod read;

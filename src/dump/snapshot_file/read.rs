@@ -98,6 +98,7 @@ struct Objects {
     facts: Facts,
     /// By index of the object.
     setters: Vec<(u32, Vec<Setter>)>,
+    said: Vec<(u32, Vec<String>)>,
 }
 
 /// What names the resource of an object: apiVersion, kind, and the resource itself where these don't.
@@ -157,6 +158,7 @@ impl<'de> Visitor<'de> for Line<'_> {
             Resource,
             Facts,
             Setters,
+            Said,
             Metadata(Field),
         }
         let key = |key: &str| {
@@ -166,12 +168,14 @@ impl<'de> Visitor<'de> for Line<'_> {
                 "resource" => Key::Resource,
                 "facts" => Key::Facts,
                 "setters" => Key::Setters,
+                "said" => Key::Said,
                 key => Key::Metadata(Field::of(key)?),
             })
         };
         let objects = self.0;
         let strings = &mut objects.strings;
         let (mut kind, mut metadata, mut facts, mut setters) = (Type::default(), Metadata::default(), None, None);
+        let mut said = None;
         while let Some(key) = next_key(&mut access, key)? {
             match key.flatten() {
                 Some(Key::ApiVersion) => kind.api_version = symbol(strings, &mut access)?,
@@ -179,6 +183,7 @@ impl<'de> Visitor<'de> for Line<'_> {
                 Some(Key::Resource) => kind.resource = Some(symbol(strings, &mut access)?),
                 Some(Key::Facts) => facts = Some(access.next_value().map_err(|error| within("facts", error))?),
                 Some(Key::Setters) => setters = Some(access.next_value().map_err(|error| within("setters", error))?),
+                Some(Key::Said) => said = Some(access.next_value().map_err(|error| within("said", error))?),
                 Some(Key::Metadata(field)) => metadata.read(strings, field, &mut access)?,
                 None => skip(&mut access)?,
             }
@@ -199,6 +204,7 @@ impl<'de> Visitor<'de> for Line<'_> {
         let index = objects.objects.len() as u32;
         objects.facts.push(facts, strings);
         objects.setters.extend(setters.map(|setters| (index, setters)));
+        objects.said.extend(said.map(|said| (index, said)));
         objects.objects.push(Object { resource, ..metadata.object });
         Ok(())
     }
@@ -219,7 +225,7 @@ fn restore(file: File) -> Result<Snapshot, String> {
         Origin::Cluster { context, server } => model::Origin::Cluster { context, server },
         Origin::Dump { paths } => model::Origin::Dump { paths },
     };
-    let Objects { strings, mut objects, types, facts, setters, .. } = file.objects;
+    let Objects { strings, mut objects, types, facts, setters, said, .. } = file.objects;
     let by_type: Vec<Option<ResourceId>> = types.iter().map(|kind| resource(&strings, kind, &resources)).collect();
     for object in &mut objects {
         let index = object.resource.index();
@@ -234,6 +240,11 @@ fn restore(file: File) -> Result<Snapshot, String> {
     for (index, setters) in setters {
         if let Some(id) = adopted.id(index) {
             builder.snapshot().facts.insert_setters(id, setters);
+        }
+    }
+    for (index, said) in said {
+        if let Some(id) = adopted.id(index) {
+            builder.snapshot().facts.insert_said(id, said);
         }
     }
     for list in file.lists {

@@ -122,6 +122,8 @@ struct Line<'a> {
     facts: Option<&'a Fact>,
     #[serde(skip_serializing_if = "Option::is_none")]
     setters: Option<&'a [Setter]>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    said: &'a [String],
 }
 
 fn has_no_pairs(pairs: &Pairs<&str>) -> bool {
@@ -159,6 +161,7 @@ impl<'a> Line<'a> {
             owner_references: owners.collect(),
             facts: snapshot.facts.get(id),
             setters: snapshot.facts.setters(id),
+            said: snapshot.facts.said(id),
         }
     }
 }

@@ -71,7 +71,8 @@ const ADD_ONS: &[AddOn] = &[
     // crossplane/crossplane internal/controller/pkg/revision/runtime.go: a provider's workload has a generated name.
     AddOn {
         name: "Crossplane's provider",
-        domains: &["managedresource.crossplane.io"],
+        // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go: each provider's own.
+        domains: &["managedresource.crossplane.io", "in-use.crossplane.io"],
         beginnings: &["provider-"],
         ..NONE
     },
@@ -104,7 +105,23 @@ const ADD_ONS: &[AddOn] = &[
         leases: &["controller-leader-election-capi"],
         ..NONE
     },
-    AddOn { name: "Cluster API", domains: &["cluster.x-k8s.io"], may_run_outside: true, ..NONE },
+    // kubernetes-sigs/cluster-api controlplane/kubeadm/config/manager/manager.yaml
+    AddOn {
+        name: "Cluster API's kubeadm control plane",
+        domains: &["cluster.x-k8s.io"],
+        kinds: &["KubeadmControlPlane"],
+        workloads: &["capi-kubeadm-control-plane-controller-manager"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // Other providers have workloads of their own, such as capv-controller-manager.
+    AddOn {
+        name: "Cluster API's provider",
+        domains: &["cluster.x-k8s.io"],
+        beginnings: &["capd-", "capg-", "caph-", "capk-", "capm3-", "capo-", "capv-", "capx-", "capz-"],
+        may_run_outside: true,
+        ..NONE
+    },
     // openshift/machine-api-operator; hosted control planes run it elsewhere.
     AddOn {
         name: "OpenShift's machine controller",
@@ -157,6 +174,24 @@ const ADD_ONS: &[AddOn] = &[
         workloads: &["notification-controller"],
         labels: &["flux"],
         leases: &["notification-controller-leader-election"],
+        ..NONE
+    },
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        kinds: &["ImageRepository", "ImagePolicy"],
+        workloads: &["image-reflector-controller"],
+        labels: &["flux"],
+        leases: &["image-reflector-controller-leader-election"],
+        ..NONE
+    },
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        kinds: &["ImageUpdateAutomation"],
+        workloads: &["image-automation-controller"],
+        labels: &["flux"],
+        leases: &["image-automation-controller-leader-election"],
         ..NONE
     },
     // flux-iac/tofu-controller charts/tofu-controller
@@ -251,8 +286,37 @@ const ADD_ONS: &[AddOn] = &[
         labels: &["strimzi"],
         ..NONE
     },
+    // vmware-tanzu/velero pkg/install/daemonset.go: what moves data runs on each node.
+    AddOn {
+        name: "Velero's node agent",
+        domains: &["velero.io"],
+        kinds: &["DataUpload", "DataDownload", "PodVolumeBackup", "PodVolumeRestore"],
+        workloads: &["node-agent"],
+        ..NONE
+    },
     // vmware-tanzu/velero pkg/install/deployment.go
     AddOn { name: "Velero", domains: &["velero.io"], workloads: &["velero"], ..NONE },
+    // prometheus-operator/prometheus-operator example/rbac/prometheus-operator; charts add the name of their release.
+    AddOn {
+        name: "the Prometheus operator",
+        domains: &["monitoring.coreos.com"],
+        workloads: &["prometheus-operator", "kube-prometheus-stack-operator"],
+        ..NONE
+    },
+    // zalando/postgres-operator charts/postgres-operator/templates/deployment.yaml
+    AddOn {
+        name: "Zalando's Postgres operator",
+        domains: &["acid.zalan.do"],
+        workloads: &["postgres-operator"],
+        ..NONE
+    },
+    // Altinity/clickhouse-operator deploy/helm/clickhouse-operator
+    AddOn {
+        name: "Altinity's ClickHouse operator",
+        domains: &["clickhouseinstallation.altinity.com"],
+        workloads: &["clickhouse-operator", "altinity-clickhouse-operator"],
+        ..NONE
+    },
     // cert-manager/cert-manager deploy/charts/cert-manager/templates/deployment.yaml
     AddOn {
         name: "cert-manager",
@@ -339,6 +403,11 @@ impl AddOn {
         self.workloads.first().copied()
     }
 
+    /// Whether a workload of this name is known as the controller of something else.
+    pub(crate) fn is_of_another(&self, name: &str) -> bool {
+        self.has_names() && !self.is_called(name) && ADD_ONS.iter().any(|other| other.is_called(name))
+    }
+
     /// Whether a workload of this name may be its controller.
     pub(crate) fn may_be_called(&self, name: &str) -> bool {
         self.beginnings.iter().any(|beginning| name.starts_with(beginning))
@@ -363,6 +432,11 @@ mod tests {
         let flux = |group| add_on("finalizers.fluxcd.io", group, "X").map(|add_on| add_on.workloads);
         assert_eq!(flux("helm.toolkit.fluxcd.io"), Some(&["helm-controller"][..]));
         assert_eq!(flux("image.toolkit.fluxcd.io"), Some(&[][..]));
+        let image = |kind| add_on("finalizers.fluxcd.io", "image.toolkit.fluxcd.io", kind).map(|it| it.workloads);
+        assert_eq!(image("ImagePolicy"), Some(&["image-reflector-controller"][..]));
+        let source = add_on("finalizers.fluxcd.io", "source.toolkit.fluxcd.io", "GitRepository").unwrap();
+        assert!(source.is_of_another("kustomize-controller") && !source.is_of_another("source-controller"));
+        assert!(!source.is_of_another("flux-something"));
     }
 
     #[test]

@@ -429,6 +429,29 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "percona/percona-postgresql-operator percona/controller/pgcluster/finalizer.go",
     ),
     acts(
+        "postgres-operator.acid.zalan.do",
+        &[("acid.zalan.do", "postgresql")],
+        "Zalando's Postgres operator",
+        (
+            ObjectsDeleted,
+            "the operator deletes the database's StatefulSet, Services, Secrets and PersistentVolumeClaims, unless its \
+             configuration keeps these",
+            Some(Policy::Zalando),
+        ),
+        "zalando/postgres-operator pkg/cluster/cluster.go",
+    ),
+    acts(
+        "finalizer.clickhouseinstallation.altinity.com",
+        &[("clickhouse.altinity.com", "ClickHouseInstallation")],
+        "Altinity's ClickHouse operator",
+        (
+            ObjectsDeleted,
+            "the operator deletes the PersistentVolumeClaims that don't say Retain",
+            Some(Policy::Altinity),
+        ),
+        "Altinity/clickhouse-operator pkg/controller/chi/worker.go",
+    ),
+    acts(
         "strimzi.io/topic-operator",
         &[("kafka.strimzi.io", "KafkaTopic")],
         "Strimzi's topic operator",

@@ -136,18 +136,53 @@ impl Inventory {
                 ];
                 let own = sets.into_iter().filter(|(finalizer, _)| finalized(finalizer));
                 Some(Inventory {
-                    objects: vec![InventoryObject {
-                        kind: "PersistentVolumeClaim".to_owned(),
-                        namespace: namespace.to_owned(),
-                        ..InventoryObject::default()
-                    }],
+                    objects: all_of(namespace, &[("", "PersistentVolumeClaim")]),
                     labels: own.flat_map(|(_, labels)| labelled(labels)).collect(),
                     ..Inventory::default()
                 })
             }
+            Policy::Zalando => Some(Inventory::of_zalando(namespace, name)),
+            // Altinity/clickhouse-operator pkg/controller/chi/controller-storage.go:deletePVC.
+            Policy::Altinity => Some(Inventory {
+                objects: all_of(namespace, &[("", "PersistentVolumeClaim")]),
+                labels: labelled(&[("clickhouse.altinity.com/chi", name)]),
+                ..Inventory::default()
+            }),
             _ => None,
         }
     }
+
+    /// What a controller deletes with an object of this policy that is gone.
+    pub(crate) fn once_gone(policy: Policy, namespace: &str, name: &str) -> Option<Inventory> {
+        (policy == Policy::Zalando).then(|| Inventory::of_zalando(namespace, name))
+    }
+
+    /// zalando/postgres-operator pkg/cluster/cluster.go:Delete, with the usual `cluster_labels`.
+    fn of_zalando(namespace: &str, name: &str) -> Inventory {
+        let kinds = [
+            ("apps", "StatefulSet"),
+            ("", "Service"),
+            ("", "Secret"),
+            ("", "PersistentVolumeClaim"),
+            ("policy", "PodDisruptionBudget"),
+        ];
+        Inventory {
+            objects: all_of(namespace, &kinds),
+            labels: labelled(&[("application", "spilo"), ("cluster-name", name)]),
+            ..Inventory::default()
+        }
+    }
+}
+
+/// All objects of these kinds in a namespace.
+fn all_of(namespace: &str, kinds: &[(&str, &str)]) -> Vec<InventoryObject> {
+    let of_kind = |(group, kind): &(&str, &str)| InventoryObject {
+        group: (*group).to_owned(),
+        kind: (*kind).to_owned(),
+        namespace: namespace.to_owned(),
+        name: String::new(),
+    };
+    kinds.iter().map(of_kind).collect()
 }
 
 /// One set of labels.
@@ -186,11 +221,13 @@ impl Spared {
     const BY_ARGO_CD: Spared = Spared(1);
     const BY_FLUX: Spared = Spared(2);
     const BY_HELM: Spared = Spared(4);
+    const BY_ALTINITY: Spared = Spared(8);
 
     const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
     const HELM: &str = "helm.sh/resource-policy";
     const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
     const RECONCILE: &str = "kustomize.toolkit.fluxcd.io/reconcile";
+    const CLICKHOUSE: &str = "clickhouse.altinity.com/reclaimPolicy";
     const APPLY: &str = "kustomize.toolkit.fluxcd.io/ssa";
 
     /// Whether an annotation may spare its object.
@@ -209,8 +246,11 @@ impl Spared {
         self.0 |= by;
     }
 
-    /// Heeds a label: only Flux does.
+    /// Heeds a label: only Flux and Altinity's operator do.
     pub(crate) fn heed_label(&mut self, key: &str, value: &str) {
+        if key == Self::CLICKHOUSE && value == "Retain" {
+            self.0 |= Self::BY_ALTINITY.0;
+        }
         let spares = match key {
             Self::PRUNE | Self::RECONCILE => value.eq_ignore_ascii_case("disabled"),
             Self::APPLY => value.eq_ignore_ascii_case("ignore"),
@@ -225,6 +265,7 @@ impl Spared {
             Policy::ArgoCd => Self::BY_ARGO_CD,
             Policy::Kustomization => Self::BY_FLUX,
             Policy::HelmRelease => Self::BY_HELM,
+            Policy::Altinity => Self::BY_ALTINITY,
             _ => return false,
         };
         self.0 & by.0 != 0

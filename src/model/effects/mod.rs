@@ -8,6 +8,7 @@ pub mod finalizers;
 mod inventory;
 mod pauses;
 pub(crate) mod policies;
+mod users;
 
 pub(crate) use inventory::RELEASE;
 pub use inventory::{Inventory, InventoryObject, Spared};
@@ -19,6 +20,7 @@ pub(crate) use finalizers::known_finalizer;
 pub use pauses::Pause;
 pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
+pub(crate) use users::users_of;
 
 use serde::Serialize;
 

@@ -20,6 +20,10 @@ pub enum Policy {
     CrossplaneClaim,
     /// None: the operator always deletes the claims for which it has a finalizer.
     PerconaClaims,
+    /// None of its own: the operator's configuration says what it keeps.
+    Zalando,
+    /// None of its own: a label of each claim says whether it is kept.
+    Altinity,
     /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime
     /// `pkg/reconciler/managed/policies.go:ShouldDelete`).
     Crossplane,
@@ -83,10 +87,18 @@ impl Policy {
         finalizers.find_map(|finalizer| known_finalizer(finalizer, group, kind)?.policy())
     }
 
+    /// The policy of objects of a kind whose controller deletes others after they are gone, whatever their finalizers.
+    pub(crate) fn without_finalizer(group: &str, kind: &str) -> Option<Policy> {
+        // zalando/postgres-operator pkg/controller/postgresql.go: an object that is gone is a cluster to delete.
+        ((group, kind) == ("acid.zalan.do", "postgresql")).then_some(Policy::Zalando)
+    }
+
     /// The fields below the object, and the annotation, that it reads.
     fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
         match self {
-            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims => (&[], None),
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
+                (&[], None)
+            }
             Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
             Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend"], None),
             Policy::HelmRelease => (&["spec.suspend"], None),
@@ -119,7 +131,9 @@ impl Policy {
     pub fn keeping(self, facts: &PolicyFacts) -> Option<Value> {
         let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
         Some(match self {
-            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims => return None,
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
+                return None;
+            }
             Policy::Crossplane => {
                 let mut spec = json!({"deletionPolicy": "Orphan"});
                 // If the two fields disagree, the one without its default value wins.
@@ -156,7 +170,9 @@ impl Policy {
     /// What the policy does.
     pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
         match self {
-            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims => PolicyEffect::Act(""),
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
+                PolicyEffect::Act("")
+            }
             Policy::Crossplane => {
                 let orphans = facts.is("spec.deletionPolicy", "Orphan");
                 let actions = facts.list("spec.managementPolicies");

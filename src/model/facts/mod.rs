@@ -5,6 +5,7 @@ mod read;
 mod read_reclaim;
 mod reclaim;
 mod running;
+mod said;
 mod selector;
 mod serving;
 mod setters;
@@ -35,6 +36,7 @@ pub use running::{
     AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts,
     SliceFacts, TokenFacts, WorkloadFacts,
 };
+pub(crate) use said::{contains_said, may_say_why, read_said};
 pub use selector::{LabelRequirement, LabelSelector};
 pub use serving::{
     ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts, ResourceClaimFacts, ServiceCidrFacts,
@@ -134,6 +136,8 @@ pub struct Facts {
     len: usize,
     pool: Pool<Fact>,
     setters: FxHashMap<ObjectId, Box<[Setter]>>,
+    /// What the status of Terminating objects says of why they are not deleted.
+    said: FxHashMap<ObjectId, Box<[String]>>,
     /// Read only for `reclaim`.
     reclaim: FxHashMap<ObjectId, ReclaimFacts>,
     /// How often anything was learnt.
@@ -188,6 +192,20 @@ impl Facts {
         self.setters.insert(object, setters.into());
     }
 
+    /// Records what a Terminating object's status says of why it is not deleted.
+    pub(crate) fn insert_said(&mut self, object: ObjectId, said: Vec<String>) {
+        if said.is_empty() {
+            self.said.remove(&object);
+        } else {
+            self.said.insert(object, said.into());
+        }
+    }
+
+    /// What a Terminating object's status says of why it is not deleted, as far as it was read.
+    pub fn said(&self, object: ObjectId) -> &[String] {
+        self.said.get(&object).map_or(&[], |said| &**said)
+    }
+
     /// Records what decides when the cluster removes an object by itself.
     pub(crate) fn insert_reclaim(&mut self, object: ObjectId, facts: ReclaimFacts) {
         self.reclaim.insert(object, facts);
@@ -207,6 +225,7 @@ impl Facts {
         let known = self.known.get_mut(object.index()).and_then(Option::take);
         self.len -= usize::from(known.is_some());
         self.setters.remove(&object);
+        self.said.remove(&object);
         self.reclaim.remove(&object);
     }
 
@@ -443,6 +462,8 @@ impl Facts {
         self.learned = learned;
         let setters = std::mem::take(&mut self.setters).into_iter();
         self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
+        let said = std::mem::take(&mut self.said).into_iter();
+        self.said = said.filter_map(|(id, said)| Some((to(id)?, said))).collect();
         let reclaim = std::mem::take(&mut self.reclaim).into_iter();
         self.reclaim = reclaim.filter_map(|(id, facts)| Some((to(id)?, facts))).collect();
     }

@@ -1,5 +1,7 @@
 //! Reads facts from whole objects.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -12,7 +14,7 @@ use super::{
 use crate::model::effects::{PolicyFacts, policies::is_policy_annotation};
 
 /// Whether all objects of a kind have facts.
-fn kind_has_facts(group: &str, kind: &str) -> bool {
+pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
     match group {
         "" => matches!(
             kind,
@@ -113,7 +115,17 @@ pub(crate) fn is_read_annotation(key: &str) -> bool {
         ACCOUNT_UID,
         OldTemplate::REVISION,
     ];
-    READ.contains(&key) || is_policy_annotation(key)
+    READ.contains(&key) || is_policy_annotation(key) || NamespaceFacts::ack_service(key).is_some()
+}
+
+/// The deletion policies of a Namespace for ACK's services.
+fn ack_policies(namespace: &Value) -> BTreeMap<String, String> {
+    let annotations = namespace.pointer("/metadata/annotations").and_then(Value::as_object);
+    let policies = annotations
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some((NamespaceFacts::ack_service(key)?.to_owned(), value.as_str()?.to_owned())));
+    policies.collect()
 }
 
 /// Annotations of a Secret with a token of a ServiceAccount.
@@ -158,6 +170,7 @@ pub(crate) fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact
         ("", "Namespace") => Fact::Namespace(NamespaceFacts {
             finalizers: texts(at(object.0, &["spec", "finalizers"])),
             conditions: object.conditions(),
+            ack: ack_policies(object.0),
         }),
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
             Fact::AdmissionPolicy(admission_policy(object))

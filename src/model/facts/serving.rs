@@ -1,6 +1,6 @@
 //! Facts about what is served, and by which backend: namespaces, CustomResourceDefinitions, APIServices.
 
-use std::{net::IpAddr, num::NonZeroU32};
+use std::{collections::BTreeMap, net::IpAddr, num::NonZeroU32};
 
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,16 @@ pub struct NamespaceFacts {
     /// The conditions that are true; for a terminating Namespace, why it still exists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<Condition>,
+    /// The deletion policies of ACK's services for what is in it: `s3` → `retain`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ack: BTreeMap<String, String>,
+}
+
+impl NamespaceFacts {
+    /// The service of which an annotation of a Namespace has the deletion policy.
+    pub(crate) fn ack_service(annotation: &str) -> Option<&str> {
+        annotation.strip_suffix(".services.k8s.aws/deletion-policy")
+    }
 }
 
 /// What a CustomResourceDefinition defines, and whether deleting it deletes instances (R1.26).

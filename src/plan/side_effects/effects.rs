@@ -131,7 +131,13 @@ impl SideEffects<'_, '_> {
     /// An effect, unless the object's own policy prevents it.
     fn add_by_policy(&mut self, object: ObjectId, kind: EffectKind, message: &'static str, policy: Policy) {
         let facts = self.context.snapshot.facts.policy(object);
-        match facts.map(|facts| policy.says(facts)) {
+        let says = facts.map(|facts| policy.says(facts));
+        let of_namespace = match says {
+            // It says nothing of its own.
+            Some(PolicyEffect::Act(unless)) if policy == Policy::Ack && !unless.is_empty() => self.ack_in(object),
+            _ => None,
+        };
+        match of_namespace.or(says) {
             None if policy.always_acts() => {
                 self.needs.facts.insert(object);
                 self.add(object, kind, format!("{message}; which those are could not be read"));
@@ -156,6 +162,23 @@ impl SideEffects<'_, '_> {
                 self.add(object, kind.kept(), format!("{stays} ({why})"));
             }
         }
+    }
+
+    /// What the Namespace of an object says that ACK deletes with it (aws-controllers-k8s/runtime
+    /// pkg/runtime/reconciler.go:getDeletionPolicy).
+    fn ack_in(&mut self, object: ObjectId) -> Option<PolicyEffect> {
+        let snapshot = self.context.snapshot;
+        let found = snapshot.object(object);
+        let namespace = self.context.namespace_named(found.namespace)?;
+        let Some(facts) = snapshot.facts.namespace(namespace) else {
+            self.needs.facts.insert(namespace);
+            return None;
+        };
+        let service = snapshot.resources.get(found.resource).group.split('.').next()?;
+        Some(match facts.ack.get(service)?.as_str() {
+            "retain" => PolicyEffect::Keep("its namespace says deletion-policy retain"),
+            _ => PolicyEffect::Act(""),
+        })
     }
 
     /// The token Secrets of a ServiceAccount are outcomes, once it is known which they are. In a deleted Namespace they

@@ -263,6 +263,7 @@ pub fn refused(view: &ApplyView<'_>, plan: &ApplyPlan) -> Vec<String> {
         if let Arrival::Refused(refusal) = &object.placed.arrival
             && !object.placed.other_uid
             && !object.placed.other_version
+            && let Some(refusal) = view.mendings[index].refusal(view.objects[index], refusal)
         {
             lines.push(format!("{}: still refused: {refusal}.", view.name(index)));
         }

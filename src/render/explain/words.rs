@@ -9,7 +9,11 @@ use crate::{
         Code, Explanation, Finding,
         explain::{Later, ReferenceStory, Waiting},
     },
-    model::{ObjectId, Rule, Snapshot, effects::Severity, facts::Condition},
+    model::{
+        ObjectId, Rule, Snapshot,
+        effects::{Severity, users_of},
+        facts::Condition,
+    },
     plan::Uncertainty,
     reclaim::{End, Removal, When},
     render::{
@@ -319,7 +323,16 @@ fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
             use BlockedBy::{Api, Policy, Said, Schema, Unseen, Webhook};
             matches!(holder, Webhook(..) | Policy(_) | Schema(_) | Api(_) | Said | Unseen)
         };
-        line.state != State::Stuck || view.snapshot.facts.has_finished(line.object) || line.held_by.iter().any(refused)
+        // R9.40: once it is deleted, the controller of what it uses goes on.
+        let keeps = |above: &Waiting| {
+            let mut finalizers = above.held_by.iter().filter_map(|holder| holder.finalizer());
+            let has_users = finalizers.any(|finalizer| users_of(view.snapshot.text(finalizer)).is_some());
+            has_users && above.waits_for.contains(&line.object)
+        };
+        line.state != State::Stuck
+            || view.snapshot.facts.has_finished(line.object)
+            || line.held_by.iter().any(refused)
+            || line.held_by.is_empty() && explanation.waits.iter().any(keeps)
     };
     let last = last_of(explanation);
     !last.is_empty() && last.iter().all(is_known)

@@ -6,12 +6,19 @@ use serde::Serialize;
 
 use crate::{
     command_line::{ShellCommand, object_word},
-    model::{Gap, GapKind, ObjectId, Symbol, effects::EffectKind, gaps::each_once},
+    model::{
+        Gap, GapKind, ObjectId, Symbol,
+        effects::{EffectKind, users_of},
+        gaps::each_once,
+    },
     plan::{Note, NoteKind, Outcome, Summary},
     render::sections::Said,
     server::Propagation,
-    simulate::{BlockedBy, FinalizerController, Kubelet, State, converter, foreign_spec_finalizers},
-    wording::{count, named, thousands},
+    simulate::{
+        BlockedBy, FinalizerController, Kubelet, State, actors::left_by_job_controller, converter,
+        foreign_spec_finalizers,
+    },
+    wording::{count, named, some_of, thousands},
 };
 
 use super::{
@@ -190,7 +197,8 @@ fn next_after_sweep(view: &PlanView<'_>) -> Vec<Said> {
 
 /// The controller that removes what blocks an object, if it runs, and goes in this delete.
 fn goes_with<'v>(view: &PlanView<'v>, object: ObjectId, holder: BlockedBy) -> Option<&'v FinalizerController> {
-    view.plan.controllers.get(object, holder).filter(|controller| controller.goes)
+    let later = || view.plan.then.as_ref().and_then(|then| then.controllers.get(object, holder));
+    view.plan.controllers.get(object, holder).or_else(later).filter(|controller| controller.goes)
 }
 
 /// What goes before a controller: whether nobody asked to delete it, that controller, and the namespace.
@@ -208,7 +216,9 @@ fn delete_first(view: &PlanView<'_>) -> Vec<Said> {
     let stays = |outcome: &&Outcome| matches!(outcome.state, Some(State::Stuck | State::Unknown));
     let staying = view.first_end().filter(stays);
     let staying = staying.flat_map(|outcome| outcome.held_by.iter().map(|holder| (false, outcome.object, *holder)));
-    for (is_unasked, object, holder) in staying.chain(held) {
+    let later = view.plan.once_later().filter(|finished| finished.state != State::Waiting);
+    let later = later.flat_map(|finished| finished.blockers.iter().map(|holder| (false, finished.object, *holder)));
+    for (is_unasked, object, holder) in staying.chain(later).chain(held) {
         let Some(controller) = goes_with(view, object, holder) else { continue };
         let told = controller.told(view.snapshot).unwrap_or_else(|| holder.name(view.snapshot).to_owned());
         let place = view.snapshot.object(object).namespace;
@@ -300,6 +310,11 @@ fn causes(view: &PlanView<'_>) -> Vec<Said> {
                     let waits =
                         !outcome.waits_for.is_empty() || outcome.held_by.iter().any(|holder| holder.is_kubelet());
                     let controller = view.plan.controllers.get(outcome.object, *holder);
+                    if users_of(what).is_some() && !outcome.waits_for.is_empty() {
+                        let users = outcome.waits_for.iter().map(|user| view.name_below(*user, outcome.object));
+                        let users = some_of(users.collect::<Vec<_>>(), NAMED_CAUSES);
+                        said.push(Said::from(format!("delete {users} first: {object} stays as long as that uses it")));
+                    }
                     said.extend(start_controller(view, outcome.object, *holder, controller, waits, again));
                 }
                 BlockedBy::Kubelet(kubelet) => said.push(no_kubelet(&object, *kubelet)),
@@ -377,6 +392,10 @@ fn start_controller(
     // `delete_first` has the order for those that go.
     if controller.is_some_and(|controller| controller.goes || controller.runs()) {
         return Vec::new();
+    }
+    let left = holder.finalizer().and_then(|of| left_by_job_controller(view.snapshot, object, of));
+    if let Some(why) = left {
+        return vec![Said::from(format!("remove {what} from {named}, or nobody does: {why}"))];
     }
     let is_built_in = holder.controller(view.snapshot, object).is_some() && controller.is_none();
     if is_built_in && waits {

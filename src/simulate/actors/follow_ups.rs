@@ -25,7 +25,11 @@ impl World<'_, '_> {
         } else if resource == built_in.definitions {
             self.schedule_api_services_of(gone);
         }
-        if self.context.assume == Assume::None || self.manager_away() {
+        if self.context.assume == Assume::None {
+            return;
+        }
+        self.schedule_inventory_of(gone);
+        if self.manager_away() {
             return;
         }
         if resource == built_in.nodes {

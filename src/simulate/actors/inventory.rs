@@ -10,6 +10,8 @@ use crate::{
     simulate::{cause::Cause, world::World},
 };
 
+use super::Assumption;
+
 impl World<'_, '_> {
     /// Lets the controllers of these finalizers delete what the object lists. Takes away those that stay until that is
     /// gone, and returns whether there are any. Adds what they may delete, too, but could not be read.
@@ -43,6 +45,24 @@ impl World<'_, '_> {
         if matches!(policy.says(facts), PolicyEffect::Keep(_)) {
             return false;
         }
+        let listed = self.all_listed(object, policy, inventory, unread);
+        for id in &listed {
+            if self.stored(*id).is_some_and(|stored| !stored.terminating) {
+                let options = DeleteOptions { propagation: Some(inventory.propagation), ..DeleteOptions::default() };
+                self.delete(*id, &options, Cause::Inventory(object));
+            }
+        }
+        inventory.waits && listed.into_iter().any(|id| self.exists(id))
+    }
+
+    /// What of an inventory is there, and goes with its object.
+    fn all_listed(
+        &mut self,
+        object: ObjectId,
+        policy: Policy,
+        inventory: &Inventory,
+        unread: &mut Vec<Gap>,
+    ) -> Vec<ObjectId> {
         let mut listed = Vec::new();
         for named in &inventory.objects {
             if named.name.is_empty() {
@@ -52,13 +72,28 @@ impl World<'_, '_> {
             }
         }
         listed.retain(|id| self.exists(*id) && self.goes_with(*id, policy, inventory));
-        for id in &listed {
-            if self.stored(*id).is_some_and(|stored| !stored.terminating) {
-                let options = DeleteOptions { propagation: Some(inventory.propagation), ..DeleteOptions::default() };
-                self.delete(*id, &options, Cause::Inventory(object));
-            }
+        listed
+    }
+
+    /// Schedules what an operator deletes once an object is gone, without having had a finalizer there. What can't be
+    /// listed is a gap already.
+    pub(super) fn schedule_inventory_of(&mut self, gone: ObjectId) {
+        let snapshot = self.context.snapshot;
+        let object = snapshot.object(gone);
+        let resource = snapshot.resources.get(object.resource);
+        let Some(policy) = Policy::without_finalizer(&resource.group, &resource.kind) else { return };
+        let known = |of: &Symbol| known_finalizer(snapshot.text(*of), &resource.group, &resource.kind).is_some();
+        // Its controller has deleted these before.
+        if object.finalizers.iter().any(known) {
+            return;
         }
-        inventory.waits && listed.into_iter().any(|id| self.exists(id))
+        let (namespace, name) = (snapshot.text(object.namespace), snapshot.text(object.name));
+        let Some(inventory) = Inventory::once_gone(policy, namespace, name) else { return };
+        for id in self.all_listed(gone, policy, &inventory, &mut Vec::new()) {
+            self.assumptions.insert(Assumption::Operator { deletes_what_it_made_for: snapshot.short_name(gone) });
+            self.rests_on_others.insert(id);
+            self.actors.due.push_back((id, Cause::Inventory(gone)));
+        }
     }
 
     /// Whether a controller that heeds this policy deletes such an object.

@@ -1,7 +1,7 @@
 //! The Job controller: it lets go of the pods of a terminating Job, and deletes those of a Job that has failed.
 
 use crate::{
-    model::{ObjectId, Symbol},
+    model::{ObjectId, Reference, Snapshot, Symbol},
     simulate::{
         cause::Cause,
         world::{Assume, World},
@@ -14,6 +14,15 @@ use super::Assumption;
 const SOON: i64 = 60;
 /// The finalizer of pods that the Job controller has yet to count.
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
+
+/// Why the Job controller never removes its finalizer from a pod: something else than a Job controls it (R9.8).
+pub(crate) fn left_by_job_controller(snapshot: &Snapshot, pod: ObjectId, finalizer: Symbol) -> Option<String> {
+    let controller = Reference::controller_of(&snapshot.object(pod).owners)?;
+    let (kind, group) = (snapshot.text(controller.kind), snapshot.text(controller.api_version));
+    let is_job = kind == "Job" && group == "batch/v1";
+    (snapshot.text(finalizer) == TRACKING && !is_job)
+        .then(|| format!("the Job controller leaves it on pods of others: {kind}/{}", snapshot.text(controller.name)))
+}
 
 impl World<'_, '_> {
     /// A Job is terminating: marks its pods, which lose the Job controller's finalizer then (R9.8).

@@ -23,6 +23,7 @@ use super::{cause::Cause, world::World};
 pub(crate) use adoption::{Adopter, AdopterIndex, Adoptions};
 pub(crate) use content::ContentOrder;
 pub(crate) use finalizers::is_removed_by_controller_manager;
+pub(crate) use jobs::left_by_job_controller;
 pub use kubelet::Kubelet;
 pub(crate) use others::Others;
 pub use others::{Act, Finished};
@@ -53,6 +54,8 @@ pub enum Assumption {
     ExpiresLater { job: String, seconds: i64 },
     /// This provisioner deletes volumes whose claims are gone (R9.35); `None` if its name was not read.
     Reclaimed { by: Option<String> },
+    /// The operator of an object deletes what it has made for it.
+    Operator { deletes_what_it_made_for: String },
     /// A webhook or policy that is asked about writes of this delete allows them.
     Admission { by: String },
     /// A webhook that can't be called isn't called for writes of this delete: what decides that can't be judged.
@@ -108,6 +111,9 @@ impl std::fmt::Display for Assumption {
             }
             Assumption::Reclaimed { by: None } => {
                 f.write_str("a provisioner, whose name was not read, deletes volumes whose claims are gone")
+            }
+            Assumption::Operator { deletes_what_it_made_for: object } => {
+                write!(f, "the operator of {object} deletes what it has made for it, and its configuration keeps none")
             }
             Assumption::ApiLasts { api } => {
                 write!(f, "the namespace controller is done before it notices that {api} no longer answers")

@@ -150,7 +150,12 @@ impl World<'_, '_> {
     fn is_for_others(&self, object: ObjectId, blocker: BlockedBy, known: &[&KnownFinalizer]) -> bool {
         let snapshot = self.context.snapshot;
         match blocker {
-            BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => false,
+            BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN) => false,
+            BlockedBy::Finalizer(Symbol::DEFINITION)
+                if self.context.rules(object).own_delete == OwnDelete::Definition =>
+            {
+                false
+            }
             BlockedBy::Finalizer(_) if self.context.assume == Assume::None => true,
             BlockedBy::Finalizer(finalizer) => {
                 let text = snapshot.text(finalizer);

@@ -18,6 +18,7 @@ use crate::model::{
 
 use super::{
     BlockedBy,
+    actors::left_by_job_controller,
     liveness::{Liveness, of_lease},
     world::{Needs, SimContext},
 };
@@ -152,6 +153,7 @@ pub(crate) struct Question {
 pub(crate) struct ControllerIndex {
     by_finalizer: OnceLock<FxHashMap<(ResourceId, Symbol), Vec<ObjectId>>>,
     judged: Mutex<FxHashMap<(ObjectId, Symbol), Judged>>,
+    runs_in_a_cloud: OnceLock<bool>,
     /// Stands for all that are not judged.
     too_many: OnceLock<Arc<FinalizerController>>,
 }
@@ -198,6 +200,10 @@ pub(crate) fn finalizer_controller(
     question: &Question,
 ) -> Arc<FinalizerController> {
     let (object, finalizer) = (question.object, question.finalizer);
+    // This depends on the very object.
+    if let Some(why) = left_by_job_controller(context.snapshot, object, finalizer) {
+        return Arc::new(FinalizerController::of(None, Liveness::Nobody(why)));
+    }
     let index = &context.controllers;
     let of = if question.exact { object } else { index.representative(context.snapshot, object, finalizer) };
     let mut judged = index.judged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -247,6 +253,29 @@ fn paused(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finaliz
     let is_known = |finalizer: &Symbol| Pause::is_possible(snapshot.text(*finalizer));
     snapshot.object(cluster).finalizers.iter().find(|finalizer| is_known(finalizer))?;
     Some(Paused { pause: pause_of(cluster)?, with: Some(cluster) })
+}
+
+/// Whether a finalizer's controller may be taken to run where nothing shows it: a cloud's, in its control plane. Not if
+/// the cluster shows it, and so whether it runs; nor if its Nodes are no cloud's. Those have a label that only a cloud's
+/// controller sets (kubernetes/cloud-provider controllers/node/node_controller.go).
+pub(crate) fn runs_in_a_cloud(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> bool {
+    let snapshot = context.snapshot;
+    let resource = snapshot.resources.get(snapshot.object(object).resource);
+    let add_on = add_on(snapshot.text(finalizer), &resource.group, &resource.kind);
+    let Some(add_on) = add_on.filter(|add_on| add_on.has_names()) else { return true };
+    // There is only one such controller.
+    *context.controllers.runs_in_a_cloud.get_or_init(|| is_taken_to_run(context, add_on))
+}
+
+fn is_taken_to_run(context: &SimContext<'_>, add_on: &AddOn) -> bool {
+    let snapshot = context.snapshot;
+    let leases = context.built_in.leases.map_or(&[][..], |leases| context.of_resource(leases));
+    let is_its = |lease: &ObjectId| add_on.leases.contains(&snapshot.text(snapshot.object(*lease).name));
+    let nodes = context.built_in.nodes.map_or(&[][..], |nodes| context.of_resource(nodes));
+    let is_of_cloud = |node: &ObjectId| snapshot.label(*node, "node.kubernetes.io/instance-type").is_some();
+    (nodes.is_empty() || nodes.iter().any(is_of_cloud))
+        && !leases.iter().any(is_its)
+        && !workloads::all(context).any(|workload| workloads::is_called(snapshot, workload, add_on))
 }
 
 /// Whether controllers may run as such an object.
@@ -497,6 +526,18 @@ fn gather_leases(
     }
 }
 
+/// `AcmeOperator` as `acme-operator`.
+fn in_kebab_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 2);
+    for (place, letter) in name.char_indices() {
+        if letter.is_ascii_uppercase() && place > 0 {
+            text.push('-');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}
+
 fn gather_workloads(
     context: &SimContext<'_>,
     needs: &mut Needs,
@@ -504,10 +545,13 @@ fn gather_workloads(
     add_on: Option<&AddOn>,
     evidence: &mut Evidence,
 ) {
-    let name = program.and_then(|program| context.snapshot.strings.find(program));
+    // A program may be called `AcmeOperator` where its workload is `acme-operator`.
+    let names = program.map(|program| [program.to_owned(), in_kebab_case(program)]);
+    let names = names.iter().flatten().filter_map(|name| context.snapshot.strings.find(name));
+    let names: Vec<Symbol> = names.collect();
     let is_its = |id: &ObjectId| {
         let object = context.snapshot.object(*id);
-        Some(object.name) == name || add_on.is_some_and(|add_on| workloads::is_called(context.snapshot, *id, add_on))
+        names.contains(&object.name) || add_on.is_some_and(|add_on| workloads::is_called(context.snapshot, *id, add_on))
     };
     for workload in workloads::all(context).filter(is_its) {
         match workloads::readiness(context, needs, workload) {
@@ -540,7 +584,8 @@ fn without_evidence(
 ) -> Liveness {
     let all_read = are_all_read(context);
     let unread = || Liveness::Unread("not all workloads and Leases could be read".to_owned());
-    if let Some(possible) = workloads::possible(context, needs, add_on, finalizer, evidence) {
+    let program = if let AddedBy::Program(program) = added_by { Some(*program) } else { None };
+    if let Some(possible) = workloads::possible(context, needs, add_on, program, finalizer, evidence) {
         return possible;
     }
     match (add_on, added_by) {

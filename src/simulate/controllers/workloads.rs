@@ -198,12 +198,18 @@ pub(super) fn of_holder(context: &SimContext<'_>, lease: ObjectId) -> Option<Obj
     kinds(context).contains(&Some(snapshot.object(found).resource)).then_some(found)
 }
 
+/// What follows a program's name in that of its workload.
+fn is_suffix(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('-')
+}
+
 /// Workloads that may be the controller: components of the add-on, or workloads that are called after the finalizer's
 /// domain. `None` if there are none. If the only one has no pods, it is the controller, and perhaps `idle`.
 pub(super) fn possible(
     context: &SimContext<'_>,
     needs: &mut Needs,
     add_on: Option<&AddOn>,
+    program: Option<&str>,
     finalizer: &str,
     evidence: &mut Evidence,
 ) -> Option<Liveness> {
@@ -223,7 +229,15 @@ pub(super) fn possible(
         named_so(snapshot.text(object.name)) || labels.into_iter().any(|(_, value)| named_so(snapshot.text(*value)))
     };
     let is_called_so = |id: &ObjectId| is_called_after(snapshot.text(snapshot.object(*id).name), domain);
-    let parts: Vec<ObjectId> = all(context).filter(is_part).collect();
+    let name_of = |id: &ObjectId| snapshot.text(snapshot.object(*id).name);
+    let is_of_another = |id: &ObjectId| add_on.is_some_and(|add_on| add_on.is_of_another(name_of(id)));
+    let mut parts: Vec<ObjectId> = all(context).filter(|id| is_part(id) && !is_of_another(id)).collect();
+    // Of several, the one that is called like the program that added the finalizer.
+    let is_programs =
+        |id: &ObjectId| program.is_some_and(|program| name_of(id).strip_prefix(program).is_some_and(is_suffix));
+    if parts.iter().any(is_programs) {
+        parts.retain(is_programs);
+    }
     let first = *parts.first()?;
     let mut away = Vec::new();
     for part in parts.iter().take(LOOKED_AT) {

@@ -1,0 +1,295 @@
+//! Who removes a finalizer, why it is not removed, and what operators delete besides, in dumps as people have them.
+
+use serde_json::{Value, json};
+
+use super::{
+    agree::{LOCKER, claim, controlled, object, on, owners, running, says, says_not},
+    field::{at_ten, namespace, node, pod},
+};
+
+const UPTIME: &str = "2026-03-01T10:00:00Z";
+
+/// A workload of this name, without a ready pod.
+fn failing(name: &str) -> Value {
+    let mut workload = running(name);
+    workload["status"] = json!({"replicas": 1});
+    workload
+}
+
+/// An object of this kind with this finalizer, which this program added; with more metadata.
+fn held(kind: (&str, &str), name: &str, finalizer: &str, program: &str, more: Value) -> Value {
+    let set = json!({"f:metadata": {"f:finalizers": {(format!("v:\"{finalizer}\"")): {}}}});
+    let fields = json!([{"manager": program, "operation": "Update", "apiVersion": kind.0, "fieldsType": "FieldsV1",
+        "time": "2026-01-01T00:00:00Z", "fieldsV1": set}]);
+    let mut all = json!({"finalizers": [finalizer], "managedFields": fields});
+    all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    object(kind, name, all)
+}
+
+fn deleted() -> Value {
+    json!({"deletionTimestamp": "2026-03-01T08:00:00Z"})
+}
+
+/// The Job controller lets go only of pods that no other controller has: a copied template may have its finalizer.
+#[test]
+fn the_finalizer_of_jobs_on_other_pods_stays() {
+    const SETS: (&str, &str) = ("apps/v1", "ReplicaSet");
+    let mut tracked = controlled(SETS, "web");
+    tracked["finalizers"] = json!(["batch.kubernetes.io/job-tracking"]);
+    let objects = |tracked: &Value| {
+        let node = node("True", UPTIME);
+        [object(SETS, "web", json!({})), pod("web-x", tracked.clone()), namespace(json!({})), node, at_ten()]
+    };
+    const WHY: &str = "the Job controller leaves it on pods of others: ReplicaSet/web";
+    for target in ["rs/web -n vault", "ns/vault"] {
+        let ran = on(&objects(&tracked), &format!("plan {target}"));
+        says(&ran, &["STUCK: ", WHY]);
+        assert_eq!(ran.code, 2, "{ran}");
+    }
+    tracked["deletionTimestamp"] = json!("2026-03-01T08:00:00Z");
+    says(&on(&objects(&tracked), "doctor"), &["stuck-finalizer: Pod/web-x", WHY]);
+    says(&on(&objects(&tracked), "explain pod/web-x -n vault"), &["STUCK: ", WHY]);
+}
+
+/// A load balancer's finalizer goes if the cloud's controller is seen to run. If it is seen not to run, the Service is
+/// stuck; if no Node is a cloud's, nobody knows.
+#[test]
+fn a_load_balancer_needs_a_cloud() {
+    let mut service =
+        object(("v1", "Service"), "web", json!({"finalizers": ["service.kubernetes.io/load-balancer-cleanup"]}));
+    service["spec"] = json!({"type": "LoadBalancer"});
+    let of = |others: &[Value]| {
+        let objects = [&[service.clone(), namespace(json!({})), at_ten()], others].concat();
+        ["svc/web -n vault", "ns/vault"].map(|target| on(&objects, &format!("plan {target}")))
+    };
+    let mut cloud = node("True", UPTIME);
+    let here = node("True", UPTIME);
+    cloud["metadata"]["labels"] = json!({"node.kubernetes.io/instance-type": "m5.large"});
+    let elsewhere = |mut workload: Value| {
+        workload["metadata"]["namespace"] = json!("kube-system");
+        workload
+    };
+    let [runs, fails] = [running, failing].map(|of| elsewhere(of("cloud-controller-manager")));
+    let all = [
+        (vec![here.clone(), running("other")], "DEPENDS ON CONTROLLER: ", 2),
+        (vec![cloud.clone(), running("other")], "UNSURE: ", 0),
+        (vec![cloud.clone(), fails], "STUCK: ", 2),
+        (vec![here, runs], "WAITS: ", 0),
+    ];
+    for (others, word, code) in all {
+        for ran in of(&others) {
+            says(&ran, &[word]);
+            assert_eq!(ran.code, code, "{ran}");
+        }
+    }
+}
+
+/// One part of a product doesn't do the work of another: who added the finalizer, and whose name fits the kind, counts.
+#[test]
+fn each_kind_has_its_own_controller() {
+    let flux = |name: &str| {
+        let mut workload = running(name);
+        workload["metadata"]["labels"] = json!({"app.kubernetes.io/part-of": "flux"});
+        workload
+    };
+    let source = ("source.toolkit.fluxcd.io/v1", "GitRepository");
+    let image = ("image.toolkit.fluxcd.io/v1", "ImageRepository");
+    let upload = ("velero.io/v2alpha1", "DataUpload");
+    let plane = ("controlplane.cluster.x-k8s.io/v1beta1", "KubeadmControlPlane");
+    let config = ("aws.upbound.io/v1beta1", "ProviderConfig");
+    let finalizer = "velero.io/data-upload-download-finalizer";
+    let kubeadm = "capi-kubeadm-control-plane-controller-manager";
+    let all = [
+        (source, "finalizers.fluxcd.io", "source-controller", flux("kustomize-controller"), flux("source-controller")),
+        (image, "finalizers.fluxcd.io", "x", flux("source-controller"), flux("image-reflector-controller")),
+        (upload, finalizer, "node-agent-server", running("velero"), running("node-agent")),
+        (
+            plane,
+            "kubeadm.controlplane.cluster.x-k8s.io",
+            "manager",
+            running("capi-controller-manager"),
+            running(kubeadm),
+        ),
+        (config, "in-use.crossplane.io", "provider-aws", running("crossplane"), running("provider-aws-1a2b")),
+    ];
+    for (kind, finalizer, program, sister, own) in all {
+        let target = held(kind, "one", finalizer, program, json!({}));
+        let ran = on(&[target.clone(), sister.clone()], &format!("plan {}/one -n vault", kind.1.to_lowercase()));
+        says_not(&ran, &["WAITS: ", "may be its controller"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        let name = own["metadata"]["name"].as_str().unwrap().to_owned();
+        let ran = on(&[target, sister, own], &format!("plan {}/one -n vault", kind.1.to_lowercase()));
+        says(&ran, &[&format!("Deployment/{name}")]);
+        says_not(&ran, &["STUCK", "no workload"]);
+    }
+    // Of several providers, the one that is called like the program.
+    let of = |program: &str| held(config, "one", "in-use.crossplane.io", program, json!({}));
+    let providers = [running("provider-aws-1a2b"), running("provider-gcp-3c4d")];
+    let ran = on(&[&providers[..], &[of("provider-gcp")]].concat(), "plan providerconfig/one -n vault");
+    says(&ran, &["Deployment/provider-gcp-3c4d"]);
+    says_not(&ran, &["provider-aws", "other workload"]);
+    // A program may be called in camel case.
+    let widget = held(("acme.io/v1", "Widget"), "one", "acme.io/x", "AcmeOperator", json!({}));
+    says(
+        &on(&[widget, running("acme-operator")], "plan widget/one -n vault"),
+        &["WAITS: ", "Deployment/acme-operator"],
+    );
+}
+
+/// Why an object is not deleted is what its own status says, wherever that is told.
+#[test]
+fn what_a_status_says_is_quoted() {
+    let bucket = |conditions: Value| {
+        let mut bucket = held(("acme.io/v1", "Bucket"), "logs", "acme.io/x", "acme-operator", deleted());
+        bucket["status"] = json!({"conditions": conditions});
+        [bucket, running("acme-operator"), at_ten(), namespace(json!({}))]
+    };
+    let failed = json!([{"type": "Ready", "status": "False", "reason": "Deleting"},
+        {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "delete failed:\n BucketNotEmpty"}]);
+    let objects = bucket(failed);
+    let words = "says: Synced is False: ReconcileError: delete failed: BucketNotEmpty";
+    let ran = on(&objects, "doctor");
+    says(&ran, &["NOTE slow-finalizer", words, "It stays as long as that is so."]);
+    says_not(&ran, &["once its controller is done", "\n BucketNotEmpty"]);
+    says(&on(&objects, "explain bucket/logs -n vault"), &[words]);
+    says(&on(&objects, "plan bucket/logs -n vault"), &[words]);
+    says(&on(&bucket(json!([])), "doctor"), &["once its controller is done"]);
+    let mut attachment = held(
+        ("storage.k8s.io/v1", "VolumeAttachment"),
+        "csi-1",
+        "external-attacher/disk-acme-io",
+        "csi-attacher",
+        deleted(),
+    );
+    attachment["metadata"]["namespace"] = json!(null);
+    attachment["status"] = json!({"attached": true, "detachError": {"message": "node wasn't found"}});
+    says(&on(&[attachment, at_ten()], "doctor"), &["Its controller says: node wasn't found."]);
+}
+
+/// Some controllers leave a finalizer alone while others use the object: these are named.
+#[test]
+fn who_uses_an_object_keeps_it() {
+    const CONFIG: (&str, &str) = ("aws.upbound.io/v1beta1", "ProviderConfig");
+    let cluster = |name| json!({"namespace": null, "name": name});
+    let config = |more: Value| {
+        let mut config = held(CONFIG, "default", "in-use.crossplane.io", "provider-aws", cluster("default"));
+        config["metadata"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        config
+    };
+    let mut usage = object(("aws.upbound.io/v1beta1", "ProviderConfigUsage"), "u1", cluster("u1"));
+    usage["metadata"]["labels"] = json!({"crossplane.io/provider-config": "default"});
+    let others = [usage, running("provider-aws-1a2b"), at_ten()];
+    let ran = on(&[&others[..], &[config(json!({}))]].concat(), "plan providerconfig/default");
+    says(&ran, &["STUCK: ", "waits for ProviderConfigUsage/u1", "delete ProviderConfigUsage/u1 first"]);
+    assert_eq!(ran.code, 2, "{ran}");
+    let ran = on(&[&others[..], &[config(deleted())]].concat(), "doctor");
+    says(&ran, &["ProviderConfig/default is in use by ProviderConfigUsage/u1."]);
+    let mut other = config(json!({}));
+    other["metadata"]["name"] = json!("other");
+    says_not(&on(&[&others[..], &[other]].concat(), "plan providerconfig/other"), &["ProviderConfigUsage"]);
+
+    let ceph = held(("ceph.rook.io/v1", "CephCluster"), "rook", "cephcluster.ceph.rook.io", "rook", json!({}));
+    let pool = object(("ceph.rook.io/v1", "CephBlockPool"), "pool", json!({}));
+    let ran = on(&[ceph, pool, running("rook-ceph-operator")], "plan cephcluster/rook -n vault");
+    says(&ran, &["STUCK: ", "waits for CephBlockPool/pool"]);
+}
+
+/// Operators of databases delete claims that have no owner reference, with a finalizer or without.
+#[test]
+fn operators_of_databases_take_the_data_along() {
+    let labelled = |labels: Value| {
+        let mut all = claim("nobody");
+        all[0]["metadata"].as_object_mut().unwrap().remove("ownerReferences");
+        all[0]["metadata"]["labels"] = labels;
+        all.to_vec()
+    };
+    let spilo = labelled(json!({"application": "spilo", "cluster-name": "main"}));
+    let database = |finalizers: Value| object(("acid.zalan.do/v1", "postgresql"), "main", finalizers);
+    let operator = running("postgres-operator");
+    for finalizers in [json!({}), json!({"finalizers": ["postgres-operator.acid.zalan.do"]})] {
+        let objects = [spilo.clone(), vec![database(finalizers), operator.clone()]].concat();
+        let ran = on(&objects, "plan postgresql/main -n vault --deny-effect=data-loss");
+        says(&ran, &["REFUSED: a gate forbids it", "! DATA LOSS", "its volume is deleted with all data on it"]);
+        assert_eq!(ran.code, 2, "{ran}");
+        let other = labelled(json!({"application": "spilo", "cluster-name": "other"}));
+        let objects = [other, vec![objects[2].clone(), operator.clone()]].concat();
+        says_not(&on(&objects, "plan postgresql/main -n vault"), &["DATA LOSS", "PersistentVolumeClaim/gold"]);
+    }
+    let finalizer = "finalizer.clickhouseinstallation.altinity.com";
+    let kind = ("clickhouse.altinity.com/v1", "ClickHouseInstallation");
+    let house = object(kind, "ch", json!({"finalizers": [finalizer]}));
+    for (policy, is_lost) in [("Delete", true), ("Retain", false)] {
+        let policy = json!({"clickhouse.altinity.com/chi": "ch", "clickhouse.altinity.com/reclaimPolicy": policy});
+        let objects = [labelled(policy), vec![house.clone(), running("clickhouse-operator")]].concat();
+        let ran = on(&objects, "plan clickhouseinstallation/ch -n vault");
+        assert_eq!(ran.out.contains("DATA LOSS"), is_lost, "{ran}");
+    }
+}
+
+/// A controller that goes once others have done their part leaves what only it can delete: that comes first.
+#[test]
+fn what_needs_a_controller_goes_before_it() {
+    let cluster = |name: &str| json!({"namespace": null, "name": name});
+    let by = |owner: &str, mut more: Value| {
+        more["ownerReferences"] = owners(LOCKER, &[owner]);
+        more
+    };
+    let mut definition = object(
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+        "buckets.s3.upbound.io",
+        by("safe", cluster("buckets.s3.upbound.io")),
+    );
+    definition["spec"] = json!({"group": "s3.upbound.io", "scope": "Cluster",
+        "names": {"kind": "Bucket", "plural": "buckets"}, "versions": [{"name": "v1", "served": true, "storage": true}]});
+    definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}],
+        "acceptedNames": {"kind": "Bucket", "plural": "buckets"}});
+    let bucket = held(
+        ("s3.upbound.io/v1", "Bucket"),
+        "logs",
+        "finalizer.managedresource.crossplane.io",
+        "provider",
+        cluster("logs"),
+    );
+    let mut provider = running("provider-aws-1a2b");
+    provider["metadata"]["ownerReferences"] = owners(LOCKER, &["safe"]);
+    let mut safe = held(LOCKER, "safe", "bank.dev/keys", "bank-operator", cluster("safe"));
+    safe["metadata"]["namespace"] = json!(null);
+    let objects = [safe, definition, bucket, provider, running("bank-operator")];
+    let ran = on(&objects, "plan locker/safe");
+    says(&ran, &["may be its controller, goes in this delete, too", "delete first, while Deployment/provider-aws"]);
+}
+
+/// A Namespace may say for all that is in it that ACK keeps what it stands for.
+#[test]
+fn a_namespace_keeps_what_ack_would_delete() {
+    let finalizer = "finalizers.s3.services.k8s.aws/Bucket";
+    let bucket = |policy: Value| {
+        let mut bucket = object(("s3.services.k8s.aws/v1alpha1", "Bucket"), "b", json!({"finalizers": [finalizer]}));
+        bucket["metadata"]["annotations"] = policy;
+        bucket["spec"] = json!({"name": "b"});
+        bucket
+    };
+    let of = |service: &str, own: Value| {
+        let annotations = json!({(format!("{service}.services.k8s.aws/deletion-policy")): "retain"});
+        on(&[namespace(json!({"annotations": annotations})), bucket(own)], "plan bucket/b -n vault")
+    };
+    says(&of("s3", json!({})), &["external resource is kept"]);
+    says(&of("rds", json!({})), &["external resource deleted"]);
+    says(&of("s3", json!({"services.k8s.aws/deletion-policy": "delete"})), &["external resource deleted"]);
+}
+
+/// The API server's finalizer of CRDs means nothing on other objects: it stays there.
+#[test]
+fn the_finalizer_of_definitions_elsewhere_is_stuck() {
+    let finalizer = "customresourcecleanup.apiextensions.k8s.io";
+    let typed = |more: Value| {
+        let mut all = json!({"finalizers": [finalizer]});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        [object(("v1", "ConfigMap"), "rates", all), at_ten()]
+    };
+    let ran = on(&typed(json!({})), "plan cm/rates -n vault");
+    says(&ran, &["STUCK: ", &format!("finalizer {finalizer}")]);
+    assert_eq!(ran.code, 2, "{ran}");
+    says(&on(&typed(deleted()), "doctor"), &["ERROR stuck-finalizer: ConfigMap/rates", finalizer]);
+    says(&on(&typed(deleted()), "explain cm/rates -n vault"), &["STUCK: ", "no controller is known to remove it"]);
+}
