@@ -81,8 +81,8 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     }
 }
 
-/// What is left in Terminating namespaces and this webhook surely keeps there, though something else may still be in the
-/// way: pods are deleted first.
+/// What is left in Terminating namespaces and this webhook surely keeps there, though something else may be in the way
+/// until then: pods are deleted first.
 fn content_to_refuse(case: &Case<'_>, asked: &WebhookCall<'_>) -> Vec<ObjectId> {
     let snapshot = case.snapshot();
     let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |namespaces| case.stage.of_resource(namespaces));

@@ -182,8 +182,8 @@ impl BlockedBy {
     }
 }
 
-/// `; its controller says: …`, for the first finalizer of a Terminating object that is not the collector's, if its status
-/// says why it is not deleted.
+/// `; its controller says: …`, for the first finalizer of a Terminating object that is not the collector's, if its
+/// status says why it is not deleted.
 pub(crate) fn says_why(snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> Option<String> {
     let said = snapshot.facts.said(object);
     let mut finalizers = snapshot.object(object).finalizers.iter().filter(|of| !of.is_collectors_finalizer());

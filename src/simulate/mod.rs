@@ -34,8 +34,8 @@ mod order_sensitivity_tests;
 mod parts_tests;
 
 pub use actors::Assumption;
-pub(crate) use actors::{Adopter, Adoptions, Others, PodsOfNode};
 pub use actors::{Act, Finished, Kubelet};
+pub(crate) use actors::{Adopter, Adoptions, Others, PodsOfNode};
 pub(crate) use blocked_by::{converter, says_why};
 pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
 pub(crate) use blockers::Blockers;

@@ -156,8 +156,7 @@ impl<'a> SimContext<'a> {
     }
 
     /// What is known of a finalizer that its controller removes without being asked (§9.5). Not of an add-on's, and not
-    /// of one that a program outside of Kubernetes should have removed long ago, or whose controller is no cloud's: that
-    /// may not run.
+    /// of one that a program outside of Kubernetes should have removed long ago, or whose cloud is not seen.
     pub(crate) fn removed_by_itself(&self, object: ObjectId, finalizer: Symbol) -> Option<&'static KnownFinalizer> {
         let found = self.snapshot.object(object);
         let resource = self.snapshot.resources.get(found.resource);

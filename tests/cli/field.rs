@@ -80,7 +80,8 @@ fn who_waits_for_a_grace_period_is_not_stuck() {
     says(&of(grace(30, "2026-03-01T08:00:30Z")), &["pod-without-kubelet"]);
 }
 
-/// A kubelet that reports has not ended a pod whose grace period is long over: the pod hangs, and all that waits for it.
+/// R9.6, S13: A kubelet that reports has not ended a pod whose grace period is long over. The pod hangs, and so does
+/// all that waits for it.
 #[test]
 fn a_late_kubelet_is_not_counted_on() {
     let objects = |until: &str| {
@@ -111,7 +112,7 @@ fn a_late_kubelet_is_not_counted_on() {
     says_not(&ran, &["pod-without-kubelet", "slow-finalizer"]);
 }
 
-/// A namespace in which nothing is left has waited for its controller for an hour: nobody knows what keeps it.
+/// S16: A namespace in which nothing is left has waited for its controller for an hour: nobody knows what keeps it.
 #[test]
 fn an_empty_namespace_should_be_gone_soon() {
     let of = |since: &str, line: &str| {

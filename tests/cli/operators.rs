@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{
     agree::{LOCKER, claim, controlled, object, on, owners, running, says, says_not},
     field::{at_ten, namespace, node, pod},
+    run::with_input,
 };
 
 const UPTIME: &str = "2026-03-01T10:00:00Z";
@@ -145,7 +146,8 @@ fn what_a_status_says_is_quoted() {
         [bucket, running("acme-operator"), at_ten(), namespace(json!({}))]
     };
     let failed = json!([{"type": "Ready", "status": "False", "reason": "Deleting"},
-        {"type": "Synced", "status": "False", "reason": "ReconcileError", "message": "delete failed:\n BucketNotEmpty"}]);
+        {"type": "Synced", "status": "False", "reason": "ReconcileError",
+            "message": "delete failed:\n BucketNotEmpty"}]);
     let objects = bucket(failed);
     let words = "says: Synced is False: ReconcileError: delete failed: BucketNotEmpty";
     let ran = on(&objects, "doctor");
@@ -166,7 +168,7 @@ fn what_a_status_says_is_quoted() {
     says(&on(&[attachment, at_ten()], "doctor"), &["Its controller says: node wasn't found."]);
 }
 
-/// Some controllers leave a finalizer alone while others use the object: these are named.
+/// R9.40: some controllers leave a finalizer alone while others use the object. These are named.
 #[test]
 fn who_uses_an_object_keeps_it() {
     const CONFIG: (&str, &str) = ("aws.upbound.io/v1beta1", "ProviderConfig");
@@ -204,7 +206,11 @@ fn operators_of_databases_take_the_data_along() {
         all.to_vec()
     };
     let spilo = labelled(json!({"application": "spilo", "cluster-name": "main"}));
-    let database = |finalizers: Value| object(("acid.zalan.do/v1", "postgresql"), "main", finalizers);
+    let database = |finalizers: Value| {
+        let mut database = object(("acid.zalan.do/v1", "postgresql"), "main", finalizers);
+        database["spec"] = json!({"numberOfInstances": 1});
+        database
+    };
     let operator = running("postgres-operator");
     for finalizers in [json!({}), json!({"finalizers": ["postgres-operator.acid.zalan.do"]})] {
         let objects = [spilo.clone(), vec![database(finalizers), operator.clone()]].concat();
@@ -217,7 +223,8 @@ fn operators_of_databases_take_the_data_along() {
     }
     let finalizer = "finalizer.clickhouseinstallation.altinity.com";
     let kind = ("clickhouse.altinity.com/v1", "ClickHouseInstallation");
-    let house = object(kind, "ch", json!({"finalizers": [finalizer]}));
+    let mut house = object(kind, "ch", json!({"finalizers": [finalizer]}));
+    house["spec"] = json!({});
     for (policy, is_lost) in [("Delete", true), ("Retain", false)] {
         let policy = json!({"clickhouse.altinity.com/chi": "ch", "clickhouse.altinity.com/reclaimPolicy": policy});
         let objects = [labelled(policy), vec![house.clone(), running("clickhouse-operator")]].concat();
@@ -240,7 +247,8 @@ fn what_needs_a_controller_goes_before_it() {
         by("safe", cluster("buckets.s3.upbound.io")),
     );
     definition["spec"] = json!({"group": "s3.upbound.io", "scope": "Cluster",
-        "names": {"kind": "Bucket", "plural": "buckets"}, "versions": [{"name": "v1", "served": true, "storage": true}]});
+        "names": {"kind": "Bucket", "plural": "buckets"},
+        "versions": [{"name": "v1", "served": true, "storage": true}]});
     definition["status"] = json!({"conditions": [{"type": "Established", "status": "True"}],
         "acceptedNames": {"kind": "Bucket", "plural": "buckets"}});
     let bucket = held(
@@ -292,4 +300,16 @@ fn the_finalizer_of_definitions_elsewhere_is_stuck() {
     assert_eq!(ran.code, 2, "{ran}");
     says(&on(&typed(deleted()), "doctor"), &["ERROR stuck-finalizer: ConfigMap/rates", finalizer]);
     says(&on(&typed(deleted()), "explain cm/rates -n vault"), &["STUCK: ", "no controller is known to remove it"]);
+}
+
+/// What could not be read everywhere is not told once more for a namespace.
+#[test]
+fn what_could_not_be_read_is_told_once() {
+    let objects = json!({"apiVersion": "v1", "kind": "List", "items": [
+        namespace(json!({})), held(LOCKER, "safe", "bank.dev/keys", "locksmith", json!({"namespace": null})),
+        object(("v1", "ConfigMap"), "rates", json!({}))]});
+    let ran = with_input(&["plan", "ns/vault", "locker/safe", "--from", "-"], objects.to_string());
+    says(&ran, &["there may be more objects"]);
+    let listed = ran.out.lines().find(|line| line.contains("there may be more objects")).unwrap();
+    assert_eq!(listed.matches("persistentvolumeclaims").count(), 1, "{ran}");
 }

@@ -342,7 +342,11 @@ impl Explainer<'_, '_> {
             let (then, _) = self.then_after(object, &request)?;
             let it = if first == object { "it".to_owned() } else { case.name(first, Some(object)) };
             let what = Trigger::Forced { deleted: [first], grace_period_seconds: 0 };
-            return Some(Condition::new(what, then, format!("{it} is deleted with --force, {}", self.words_of(object, then))));
+            return Some(Condition::new(
+                what,
+                then,
+                format!("{it} is deleted with --force, {}", self.words_of(object, then)),
+            ));
         }
         if !case.snapshot().object(first).terminating() {
             return self.if_cured(object, first);
@@ -364,8 +368,12 @@ impl Explainer<'_, '_> {
         }
         let then = self.then_in(object, &Projection::without_references(case.stage, &[(holder, uids.clone())]));
         let names: Vec<String> = faults.iter().map(|story| case.reference(&story.reference)).collect();
-        let message =
-            format!("{} loses its reference to {}, {}", case.name(holder, Some(object)), some_of(&names), self.words_of(object, then));
+        let message = format!(
+            "{} loses its reference to {}, {}",
+            case.name(holder, Some(object)),
+            some_of(&names),
+            self.words_of(object, then)
+        );
         Some(Condition::new(Trigger::Dropped { dropped: [Dropped { object: holder, uids }] }, then, message))
     }
 

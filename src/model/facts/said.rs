@@ -80,7 +80,10 @@ mod tests {
             read_said("acme.io", "Widget", &object).join("; ")
         };
         let [before, after] = ["2026-03-01T09:00:00Z", "2026-03-01T11:00:00Z"];
-        let condition = |kind: &str, status: &str, reason: &str, message: &str, time: &str| json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": time});
+        let condition = |kind: &str, status: &str, reason: &str, message: &str, time: &str| {
+            json!({"type": kind, "status": status, "reason": reason, "message": message,
+                "lastTransitionTime": time})
+        };
         let old = condition("Ready", "False", "NoQuota", "quota is used up", before);
         let new = condition("Synced", "False", "ReconcileError", "bucket is\n  not empty.", after);
         let quiet = condition("Ready", "False", "Deleting", "", after);

@@ -12,8 +12,7 @@ use crate::{
         reaction::Afterwards,
     },
     simulate::{
-        Adopter, Adoptions, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, ObstacleKind, State,
-        obstacles::Called,
+        Adopter, Adoptions, Cause, MANAGER_OF_SLICES, MIRRORS_ENDPOINTS, Needs, ObstacleKind, State, obstacles::Called,
     },
 };
 

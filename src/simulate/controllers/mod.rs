@@ -256,8 +256,8 @@ fn paused(context: &SimContext<'_>, needs: &mut Needs, object: ObjectId, finaliz
 }
 
 /// Whether a finalizer's controller may be taken to run where nothing shows it: a cloud's, in its control plane. Not if
-/// the cluster shows it, and so whether it runs; nor if its Nodes are no cloud's. Those have a label that only a cloud's
-/// controller sets (kubernetes/cloud-provider controllers/node/node_controller.go).
+/// the cluster shows it, and so whether it runs; nor if its Nodes are no cloud's. Those have a label that only the
+/// controller of a cloud sets (kubernetes/cloud-provider controllers/node/node_controller.go).
 pub(crate) fn runs_in_a_cloud(context: &SimContext<'_>, object: ObjectId, finalizer: Symbol) -> bool {
     let snapshot = context.snapshot;
     let resource = snapshot.resources.get(snapshot.object(object).resource);
