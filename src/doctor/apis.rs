@@ -219,7 +219,7 @@ fn definitions(case: &Case<'_>, findings: &mut FindingsBuilder) {
         };
         let spared =
             || case.stage.of_resource(resource).iter().any(|instance| !snapshot.object(*instance).terminating());
-        let backend = facts.conversion.as_ref();
+        let backend = facts.conversion.as_deref();
         let failure = match said {
             Some(said) => Some(said),
             None if spared() => lack(case, findings, backend).map(|lack| {
@@ -248,7 +248,7 @@ fn unconverted(
     facts: &DefinitionFacts,
 ) -> Option<Finding> {
     let resource = case.stage.instances(id).filter(|kind| !case.stage.of_resource(*kind).is_empty())?;
-    let backend = facts.conversion.as_ref()?;
+    let backend = facts.conversion.as_deref()?;
     let is_told = |known: &Finding| known.code == Code::ConversionBroken && known.objects.contains(&id);
     if findings.findings.iter().any(is_told) {
         return None;
@@ -298,7 +298,7 @@ fn conversion(case: &Case<'_>, findings: &mut FindingsBuilder, resource: &Resour
     let snapshot = case.snapshot();
     let definition = definition(case, resource);
     let backend = definition.and_then(|id| match snapshot.facts.definition(id) {
-        Some(facts) => facts.conversion.clone(),
+        Some(facts) => facts.conversion.as_deref().cloned(),
         None => {
             findings.wanted.facts.insert(id);
             None

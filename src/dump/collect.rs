@@ -310,7 +310,7 @@ impl Collector {
         self.facts.push(fact, &mut self.strings);
         self.rest.extend(reclaim.map(|facts| (index, Rest::Reclaim(facts))));
         self.rest.extend(definition.map(|definition| (index, Rest::Definition(definition))));
-        self.rest.extend((!said.is_empty()).then_some((index, Rest::Said(said))));
+        self.rest.extend(said.map(|said| (index, Rest::Said(said.0))));
         self.rest.extend(setters.map(|setters| (index, Rest::Setters(setters))));
         let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
         self.places.push(CompactPlace { file: self.file, document: self.document, item });

@@ -111,8 +111,12 @@ pub(super) struct Known {
     /// Only if it is wanted.
     pub reclaim: Option<Box<ReclaimFacts>>,
     /// What its status says of why it is not deleted.
-    pub said: Vec<String>,
+    pub said: Option<Box<Said>>,
 }
+
+/// What the status of an object says, behind one pointer: of most there is nothing.
+#[derive(Debug)]
+pub(super) struct Said(pub Vec<String>);
 
 impl Extra {
     /// Reads the facts, now that the kind is known; those of `reclaim` only if they are wanted.
@@ -128,7 +132,8 @@ impl Extra {
         let fact = read_facts(group, kind, object);
         let reclaim = if reclaims { read_reclaim_facts(group, kind, object).map(Box::new) } else { None };
         let said = read_said(group, kind, object);
-        if fact.is_none() && reclaim.is_none() && said.is_empty() {
+        let said = (!said.is_empty()).then(|| Box::new(Said(said)));
+        if fact.is_none() && reclaim.is_none() && said.is_none() {
             return Extra::None;
         }
         let is_definition = matches!(fact, Some(Fact::Definition(_)));

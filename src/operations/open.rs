@@ -127,7 +127,7 @@ impl TargetConfig {
 /// A source whose resources are known. Of a cluster, no lists have been read yet.
 pub enum Opening {
     Cluster(Discovered),
-    Dump(Box<Snapshot>),
+    Dump(Snapshot),
 }
 
 impl Opening {
@@ -149,7 +149,7 @@ impl Opening {
                     assume_complete: *assume_complete,
                     for_reclaim: matches!(scope, ReadScope::Reclaim | ReadScope::Explanation),
                 };
-                Ok(Opening::Dump(Box::new(dump::read_with(paths, options)?)))
+                Ok(Opening::Dump(dump::read_with(paths, options)?))
             }
         }
     }
@@ -168,14 +168,14 @@ impl Opening {
     pub fn read(self, targets: &TargetConfig, scope: ReadScope) -> Result<Box<Session>, OperationError> {
         Ok(match self {
             Opening::Cluster(discovered) => Box::new(discovered.read(targets, scope)?),
-            Opening::Dump(snapshot) => Box::new(read_dump(*snapshot, targets)?),
+            Opening::Dump(snapshot) => Box::new(read_dump(snapshot, targets)?),
         })
     }
 
     /// A snapshot with the resources and the origin; of a cluster, without any objects.
     pub fn into_snapshot(self) -> Snapshot {
         match self {
-            Opening::Dump(snapshot) => *snapshot,
+            Opening::Dump(snapshot) => snapshot,
             Opening::Cluster(Discovered { cluster, resources, gaps, .. }) => {
                 let mut builder = SnapshotBuilder::new(cluster.connection.origin(), resources);
                 gaps.into_iter().for_each(|gap| builder.gap(gap));

@@ -22,8 +22,6 @@ pub(super) fn doubt(scene: &Scene<'_>, graph: &OwnerGraph, removals: &mut [Remov
         }
         let Some(by) = world.refused_by(removal.object) else { continue };
         let why = by.describe(snapshot, removal.object, State::Stuck, &Controllers::default());
-        for reason in &mut removal.reasons {
-            reason.doubt.get_or_insert_with(|| why.clone());
-        }
+        removal.doubt_all(&why);
     }
 }

@@ -160,6 +160,15 @@ pub struct Removal {
 }
 
 impl Removal {
+    /// Doubts every reason that is certain so far.
+    pub(super) fn doubt_all(&mut self, why: &str) {
+        for reason in &mut self.reasons {
+            reason.doubt.get_or_insert_with(|| why.to_owned());
+        }
+        self.doubt.get_or_insert_with(|| why.to_owned());
+        self.certain = false;
+    }
+
     /// The reason that comes first.
     pub fn reason(&self) -> &Reason {
         &self.reasons[0]

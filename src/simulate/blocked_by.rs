@@ -200,7 +200,7 @@ pub(super) fn definition_without_conversion(snapshot: &Snapshot, gap: usize) -> 
 
 /// The backend of a CRD's conversion webhook, if it was read.
 pub(crate) fn converter(snapshot: &Snapshot, definition: ObjectId) -> Option<String> {
-    Some(match snapshot.facts.definition(definition)?.conversion.as_ref()? {
+    Some(match snapshot.facts.definition(definition)?.conversion.as_deref()? {
         Backend::Service { namespace, name, .. } => format!("service {namespace}/{name}"),
         Backend::Url(url) => url.clone(),
     })

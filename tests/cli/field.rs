@@ -460,7 +460,10 @@ fn a_condition_about_what_has_gone_is_older() {
         says(&left, &["It stays until what is left in it is deleted."]);
         says_not(&left, &["older"]);
     }
-    for (named, end) in [("pods.", "the namespace is empty"), ("safes.bank.dev", "DEPENDS ON CONTROLLER: ")] {
+    for (named, end) in [
+        ("pods.", "until the namespace controller removes it."),
+        ("safes.bank.dev", "DEPENDS ON CONTROLLER: Namespace/vault is Terminating. The API server says why"),
+    ] {
         let alone = [going(named), node("True", "2026-03-01T10:00:00Z")];
         says(&on(&alone, "explain ns/vault"), &[end]);
     }

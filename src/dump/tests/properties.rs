@@ -247,7 +247,7 @@ fn fact() -> impl Strategy<Value = Fact> {
                 kind: "K".into(),
                 plural: "ks".into(),
                 established,
-                conversion,
+                conversion: conversion.map(Box::new),
                 revised,
                 conditions,
             })

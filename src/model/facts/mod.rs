@@ -115,7 +115,7 @@ impl Fact {
         }
         let webhooks = if let Fact::Webhooks(facts) = self { facts.webhooks.as_slice() } else { &[] };
         let backend = match self {
-            Fact::Definition(facts) => facts.conversion.as_ref(),
+            Fact::Definition(facts) => facts.conversion.as_deref(),
             Fact::ApiService(facts) => facts.service.as_ref(),
             _ => None,
         };
@@ -127,6 +127,13 @@ impl Fact {
     }
 }
 
+/// Who set an object's finalizers, if read; and what its status says of why it is not deleted.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    setters: Option<Box<[Setter]>>,
+    said: Box<[String]>,
+}
+
 /// The facts of a snapshot's objects. An object without an entry was not read.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
@@ -135,9 +142,7 @@ pub struct Facts {
     /// How many are known.
     len: usize,
     pool: Pool<Fact>,
-    setters: FxHashMap<ObjectId, Box<[Setter]>>,
-    /// What the status of Terminating objects says of why they are not deleted.
-    said: FxHashMap<ObjectId, Box<[String]>>,
+    told: FxHashMap<ObjectId, Told>,
     /// Read only for `reclaim`.
     reclaim: FxHashMap<ObjectId, ReclaimFacts>,
     /// How often anything was learnt.
@@ -189,21 +194,19 @@ impl Facts {
     pub(crate) fn insert_setters(&mut self, object: ObjectId, mut setters: Vec<Setter>) {
         // An object may have a million finalizers; each is looked up.
         setters.sort_by(|one, other| one.finalizer.cmp(&other.finalizer));
-        self.setters.insert(object, setters.into());
+        self.told.entry(object).or_default().setters = Some(setters.into());
     }
 
     /// Records what a Terminating object's status says of why it is not deleted.
     pub(crate) fn insert_said(&mut self, object: ObjectId, said: Vec<String>) {
-        if said.is_empty() {
-            self.said.remove(&object);
-        } else {
-            self.said.insert(object, said.into());
+        if !said.is_empty() || self.told.contains_key(&object) {
+            self.told.entry(object).or_default().said = said.into();
         }
     }
 
     /// What a Terminating object's status says of why it is not deleted, as far as it was read.
     pub fn said(&self, object: ObjectId) -> &[String] {
-        self.said.get(&object).map_or(&[], |said| &**said)
+        self.told.get(&object).map_or(&[], |told| &*told.said)
     }
 
     /// Records what decides when the cluster removes an object by itself.
@@ -218,14 +221,13 @@ impl Facts {
 
     /// Who set an object's finalizers; `None` if not read, empty if `managedFields` name no one.
     pub fn setters(&self, object: ObjectId) -> Option<&[Setter]> {
-        self.setters.get(&object).map(|setters| &**setters)
+        self.told.get(&object)?.setters.as_deref()
     }
 
     pub(super) fn remove(&mut self, object: ObjectId) {
         let known = self.known.get_mut(object.index()).and_then(Option::take);
         self.len -= usize::from(known.is_some());
-        self.setters.remove(&object);
-        self.said.remove(&object);
+        self.told.remove(&object);
         self.reclaim.remove(&object);
     }
 
@@ -460,10 +462,8 @@ impl Facts {
             }
         }
         self.learned = learned;
-        let setters = std::mem::take(&mut self.setters).into_iter();
-        self.setters = setters.filter_map(|(id, setters)| Some((to(id)?, setters))).collect();
-        let said = std::mem::take(&mut self.said).into_iter();
-        self.said = said.filter_map(|(id, said)| Some((to(id)?, said))).collect();
+        let told = std::mem::take(&mut self.told).into_iter();
+        self.told = told.filter_map(|(id, told)| Some((to(id)?, told))).collect();
         let reclaim = std::mem::take(&mut self.reclaim).into_iter();
         self.reclaim = reclaim.filter_map(|(id, facts)| Some((to(id)?, facts))).collect();
     }
@@ -479,7 +479,7 @@ impl Facts {
 
     /// Of how many objects the setters of finalizers were read.
     pub(crate) fn setters_len(&self) -> usize {
-        self.setters.len()
+        self.told.len()
     }
 
     pub fn is_empty(&self) -> bool {

@@ -457,7 +457,9 @@ fn definition(object: Whole<'_>) -> DefinitionFacts {
         kind: object.text(&["spec", "names", "kind"]).unwrap_or_default(),
         plural: object.text(&["spec", "names", "plural"]).unwrap_or_default(),
         established: conditions.iter().any(|condition| condition.kind == "Established"),
-        conversion: webhook.and_then(|conversion| Whole(at(conversion, &["webhook", "clientConfig"])?).backend()),
+        conversion: webhook
+            .and_then(|conversion| Whole(at(conversion, &["webhook", "clientConfig"])?).backend())
+            .map(Box::new),
         revised: at(object.0, &["metadata", "generation"]).and_then(Value::as_i64).is_some_and(|number| number > 1),
         conditions,
     }

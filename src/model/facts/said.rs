@@ -26,8 +26,9 @@ pub(crate) fn may_say_why(group: &str, kind: &str) -> bool {
 /// deletion, and conditions that are false. What changed since the object was deleted comes first, and says enough.
 pub(crate) fn read_said(group: &str, kind: &str, object: &Value) -> Vec<String> {
     let seconds = |time: &Value| time.as_i64().or_else(|| unix_seconds(time.as_str()?));
-    let deleted = object.pointer("/metadata/deletionTimestamp").and_then(seconds);
-    let (Some(deleted), true) = (deleted, may_say_why(group, kind)) else { return Vec::new() };
+    // `Value::pointer` takes memory, and this is asked of every object.
+    let deleted = || object.get("metadata")?.get("deletionTimestamp").and_then(seconds);
+    let Some(deleted) = may_say_why(group, kind).then(deleted).flatten() else { return Vec::new() };
     // storage.k8s.io/v1 VolumeAttachment
     let error = object.pointer("/status/detachError/message").and_then(Value::as_str);
     if let Some(message) = error.map(in_one_line).filter(|message| !message.is_empty()) {

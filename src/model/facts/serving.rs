@@ -138,7 +138,7 @@ pub struct DefinitionFacts {
     pub established: bool,
     /// The webhook that converts between versions, if there is one and there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversion: Option<Backend>,
+    pub conversion: Option<Box<Backend>>,
     /// Whether its spec has changed since it was made: its schema may refuse what was stored before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revised: bool,

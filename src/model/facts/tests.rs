@@ -294,7 +294,10 @@ fn backends_can_be_looked_up() {
         Some(Backend::Service { namespace: format!("{name}-namespace"), name: name.to_owned(), port: 443 })
     };
     let facts = [
-        Fact::Definition(DefinitionFacts { conversion: backend("converter"), ..DefinitionFacts::default() }),
+        Fact::Definition(DefinitionFacts {
+            conversion: backend("converter").map(Box::new),
+            ..DefinitionFacts::default()
+        }),
         Fact::ApiService(ApiServiceFacts { service: backend("api"), ..ApiServiceFacts::default() }),
         Fact::Webhooks(WebhookFacts { webhooks: vec![Webhook { backend: backend("hook"), ..Webhook::default() }] }),
     ];

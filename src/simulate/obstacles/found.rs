@@ -190,14 +190,14 @@ impl World<'_, '_> {
                 self.obstacle_needs.evidence.extend(Some(definition).filter(|_| lost_service));
                 continue;
             };
-            if !facts.conversion.as_ref().is_some_and(|backend| touched.has(context, backend)) {
+            if !facts.conversion.as_deref().is_some_and(|backend| touched.has(context, backend)) {
                 continue;
             }
             let needs = &mut self.obstacle_needs;
-            let reach = reach(context, facts.conversion.as_ref(), needs);
+            let reach = reach(context, facts.conversion.as_deref(), needs);
             if matches!(&reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
                 let kind = ObstacleKind::ConversionBroken { definition };
-                found.insert(kind, Obstacle::new(kind, self.lack(facts.conversion.as_ref(), &reach), true));
+                found.insert(kind, Obstacle::new(kind, self.lack(facts.conversion.as_deref(), &reach), true));
             }
         }
     }
