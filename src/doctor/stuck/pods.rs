@@ -120,18 +120,18 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
         ),
         message,
         related,
-        remedies: look(case, node, gone)
-            .into_iter()
-            .chain([Remedy::new(
-                if one {
-                    "force-delete the pod: only if you are certain that its containers no longer run"
-                } else {
-                    "force-delete the pods: only if you are certain that their containers no longer run"
-                },
-                force,
-            )
-            .deciding(true)])
-            .collect(),
+        remedies: [Remedy::new(
+            if one {
+                "force-delete the pod: only if you are certain that its containers no longer run"
+            } else {
+                "force-delete the pods: only if you are certain that their containers no longer run"
+            },
+            force,
+        )
+        .deciding(true)]
+        .into_iter()
+        .chain(look(case, node, gone))
+        .collect(),
         objects,
         ..Finding::of(Code::PodWithoutKubelet, node)
     }
@@ -140,5 +140,5 @@ fn finding(case: &Case<'_>, node: &str, message: String, objects: Vec<ObjectId>)
 /// Shows the Node: whether it can come back, or what hinders its kubelet.
 fn look(case: &Case<'_>, node: &str, gone: bool) -> Option<Remedy> {
     let describe = case.kubectl.verb("describe").object("nodes", "", node).filter(|_| !gone && !node.is_empty())?;
-    Some(Remedy::new("bring the node back, or see what hinders its kubelet", [describe]).before_others())
+    Some(Remedy::new("bring the node back, or see what hinders its kubelet", [describe]))
 }
