@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Serialize, Serializer};
 
 use crate::{
-    model::{ObjectId, ResourceId, Snapshot},
+    model::{ObjectId, ResourceId, Snapshot, facts},
     plan::{Because, OutcomeKind, Uncertainty, because},
     reclaim::{self, Removal},
     server::{Propagation, kinds::protected},
@@ -75,6 +75,9 @@ pub struct Explanation {
     /// The controllers that leave it, or what it waits for, alone.
     #[serde(skip)]
     pub paused: Controllers,
+    /// The conditions that say what keeps it, if it is a Namespace or CRD, without those of the past.
+    #[serde(skip)]
+    pub said: Vec<facts::Condition>,
     /// The objects that wait for it, nearest first.
     pub waited_for_by: Vec<ObjectId>,
     /// The findings that affect it or are caused by it; of a Namespace, also those about what is in it.
@@ -281,6 +284,7 @@ impl Explainer<'_, '_> {
             dependents: Dependents::of(self.case, object),
             content: content.into_iter().map(|(resource, count)| KindCount { resource, count }).collect(),
             paused: self.case.projection.controllers().paused(),
+            said: self.case.stage.still_said_to_keep(object).into_iter().cloned().collect(),
             waited_for_by: self.waited_for_by(object),
             findings: findings.iter().filter(names).cloned().collect(),
             later: self.later(object, &end),

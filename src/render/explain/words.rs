@@ -260,15 +260,11 @@ fn terminating(view: &ExplainView<'_>, explanation: &Explanation, name: &str, no
         Some(seconds) if seconds >= 0 => format!("is Terminating (for {})", age(seconds)),
         _ => "is Terminating".to_owned(),
     };
-    let mut said = view.snapshot.facts.said_to_keep(explanation.object);
-    // What its conditions name is gone: they are older.
-    if explanation.waits.first().is_some_and(|it| it.held_by.contains(&BlockedBy::Unseen)) {
-        said.clear();
-    }
+    let said = &explanation.said;
     let what = format!("{name} {since}");
     // What does not fit stands below: all that the API server says does, unless the first line has it.
     let says = |headline: Headline, of: &dyn Fn(&Condition) -> bool| {
-        let of: Vec<&Condition> = said.iter().copied().filter(|condition| of(condition)).collect();
+        let of: Vec<&Condition> = said.iter().filter(|condition| of(condition)).collect();
         let words: Vec<String> = of.iter().map(|condition| condition.in_words()).collect();
         let short: Vec<&str> = words.iter().filter_map(|words| words.split(':').next()).collect();
         let says = |why: String| (format!("{what}. The API server says why{why}."), Vec::new());
