@@ -68,9 +68,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
         let mut content = case.projection.refused_by(BlockedBy::Webhook(asked.configuration, asked.place as u32));
         let finalized: Vec<ObjectId> = content.iter().copied().filter(|id| snapshot.is_namespace(*id)).collect();
         content.extend(content_to_refuse(case, asked));
-        content.retain(|id| !snapshot.object(*id).terminating());
-        content.sort_unstable();
-        content.dedup();
+        let content = sorted(content.into_iter().filter(|id| !snapshot.object(*id).terminating()));
         let is_kept = |id: &ObjectId| {
             matches(resource_of(*id), Write::References) && asked.called_for(case.stage, *id) == Called::Yes
         };

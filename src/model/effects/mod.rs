@@ -20,7 +20,7 @@ pub(crate) use finalizers::known_finalizer;
 pub use pauses::Pause;
 pub(crate) use pauses::pauses_with_its_cluster;
 pub use policies::{Policy, PolicyEffect, PolicyFacts};
-pub(crate) use users::users_of;
+pub(crate) use users::known_users;
 
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 /// What keeps a finalizer in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Users {
+pub(crate) struct KnownUsers {
     finalizer: &'static str,
     /// Their kinds, in the group of the object that they keep.
     pub kinds: &'static [&'static str],
@@ -10,15 +10,15 @@ pub(crate) struct Users {
     pub label: Option<&'static str>,
 }
 
-const USERS: &[Users] = &[
+const USERS: &[KnownUsers] = &[
     // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go
-    Users {
+    KnownUsers {
         finalizer: "in-use.crossplane.io",
         kinds: &["ProviderConfigUsage", "ClusterProviderConfigUsage"],
         label: Some("crossplane.io/provider-config"),
     },
     // rook/rook pkg/operator/ceph/cluster/dependents.go:CephClusterDependents
-    Users {
+    KnownUsers {
         finalizer: "cephcluster.ceph.rook.io",
         kinds: &[
             "CephBlockPool",
@@ -38,6 +38,6 @@ const USERS: &[Users] = &[
 ];
 
 /// What keeps this finalizer in its place, if anything does.
-pub(crate) fn users_of(finalizer: &str) -> Option<&'static Users> {
+pub(crate) fn known_users(finalizer: &str) -> Option<&'static KnownUsers> {
     USERS.iter().find(|users| users.finalizer == finalizer)
 }

@@ -11,7 +11,7 @@ use crate::{
     },
     model::{
         ObjectId, Rule, Snapshot,
-        effects::{Severity, users_of},
+        effects::{Severity, known_users},
         facts::Condition,
     },
     plan::Uncertainty,
@@ -326,7 +326,7 @@ fn is_all_known(view: &ExplainView<'_>, explanation: &Explanation) -> bool {
         // R9.40: once it is deleted, the controller of what it uses goes on.
         let keeps = |above: &Waiting| {
             let mut finalizers = above.held_by.iter().filter_map(|holder| holder.finalizer());
-            let has_users = finalizers.any(|finalizer| users_of(view.snapshot.text(finalizer)).is_some());
+            let has_users = finalizers.any(|finalizer| known_users(view.snapshot.text(finalizer)).is_some());
             has_users && above.waits_for.contains(&line.object)
         };
         line.state != State::Stuck

@@ -316,18 +316,10 @@ fn losses_of(view: &PlanView<'_>, verdict: &Verdict) -> Vec<Part> {
             true => count(reason.objects.len(), "volume", "volumes"),
             false => count(reason.objects.len(), "object", "objects"),
         };
-        let resources = if reason.objects.len() == 1 { "resource" } else { "resources" };
-        let short = loss_of(view, reason, &objects)
-            .replace("their data", "data")
-            .replace("its data", "data")
-            .replace(" other objects", " others")
-            .replace(
-                &format!("the external {resources} of {objects}"),
-                &count(reason.objects.len(), "external resource", "external resources"),
-            );
+        let short = loss_of(view, reason, &objects, true);
         let loss = loss(view, reason);
         let part = match reason.objects.as_slice() {
-            [one] => Part::new(left_out, loss_of(view, reason, &view.name(*one))).or(1, loss),
+            [one] => Part::new(left_out, loss_of(view, reason, &view.name(*one), false)).or(1, loss),
             _ => Part::new(left_out, loss),
         };
         let part = part.or(1, short);
@@ -520,11 +512,11 @@ fn loss_tone(kind: ReasonKind) -> Option<Tone> {
 
 /// `5 PersistentVolumeClaims lose their data`
 fn loss(view: &PlanView<'_>, reason: &VerdictReason) -> String {
-    loss_of(view, reason, &view.by_kind(reason.objects.iter().copied()))
+    loss_of(view, reason, &view.by_kind(reason.objects.iter().copied()), false)
 }
 
-/// The same, where the objects are called `kinds`.
-fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str) -> String {
+/// The same, where the objects are called `kinds`; in as few words as can be, if it is to be short.
+fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str, is_short: bool) -> String {
     let one = reason.objects.len() == 1;
     // Whether they are deleted in the most likely order, now or later.
     let is_leaving = |object: &ObjectId| view.snapshot.object(*object).terminating();
@@ -539,13 +531,25 @@ fn loss_of(view: &PlanView<'_>, reason: &VerdictReason, kinds: &str) -> String {
         (true, false) => plural.to_owned(),
     };
     let loss = match reason.kind {
-        ReasonKind::DataLoss if one => format!("{kinds} {} its data", may("loses", "lose", "lose")),
-        ReasonKind::DataLoss => format!("{kinds} {} their data", may("loses", "lose", "lose")),
-        ReasonKind::ExternalDeleted => {
-            let resource = if one { "external resource" } else { "external resources" };
-            format!("the {resource} of {kinds} {} deleted", may("is", "are", "be"))
+        ReasonKind::DataLoss => {
+            let data = match (is_short, one) {
+                (true, _) => "data",
+                (false, true) => "its data",
+                (false, false) => "their data",
+            };
+            format!("{kinds} {} {data}", may("loses", "lose", "lose"))
         }
-        ReasonKind::ObjectsDeleted => format!("{kinds} also {} other objects", may("deletes", "delete", "delete")),
+        ReasonKind::ExternalDeleted => {
+            let resources = match is_short {
+                true => count(reason.objects.len(), "external resource", "external resources"),
+                false => format!("the external {} of {kinds}", if one { "resource" } else { "resources" }),
+            };
+            format!("{resources} {} deleted", may("is", "are", "be"))
+        }
+        ReasonKind::ObjectsDeleted => {
+            let others = if is_short { "others" } else { "other objects" };
+            format!("{kinds} also {} {others}", may("deletes", "delete", "delete"))
+        }
         ReasonKind::LoadBalancer => {
             let number = count(reason.objects.len(), "load balancer", "load balancers");
             format!("{number} {} released", may("is", "are", "be"))

@@ -4,12 +4,12 @@
 use crate::{
     model::{
         ObjectId, Symbol,
-        effects::{KnownFinalizer, When, users_of},
+        effects::{KnownFinalizer, When},
     },
     server::Patch,
     simulate::{
         cause::Cause,
-        world::{Assume, SimContext, World},
+        world::{Assume, World},
     },
 };
 
@@ -24,22 +24,6 @@ pub(crate) fn is_removed_by_controller_manager(finalizer: &str) -> bool {
             | "kubernetes.io/pv-controller"
             | "batch.kubernetes.io/job-tracking"
     )
-}
-
-impl SimContext<'_> {
-    /// The objects that keep a finalizer in its place as long as they are there (R9.40).
-    pub(crate) fn users_that_keep(&self, object: ObjectId, finalizer: Symbol) -> Vec<ObjectId> {
-        let snapshot = self.snapshot;
-        let Some(users) = users_of(snapshot.text(finalizer)) else { return Vec::new() };
-        let kept = snapshot.object(object);
-        let group = &snapshot.resources.get(kept.resource).group;
-        let names_it = |user: &ObjectId| {
-            let is_near = kept.namespace.is_empty() || snapshot.object(*user).namespace == kept.namespace;
-            is_near && users.label.is_none_or(|key| snapshot.label(*user, key) == Some(snapshot.text(kept.name)))
-        };
-        let kinds = users.kinds.iter().filter_map(|kind| snapshot.resources.by_group_kind(group, kind));
-        kinds.flat_map(|kind| self.of_resource(kind).iter().copied()).filter(names_it).collect()
-    }
 }
 
 impl World<'_, '_> {

@@ -1,11 +1,11 @@
-//! Who uses an object that a finalizer keeps until it is unused (§9.5), beside the pods of a claim and the claim of a
-//! volume.
+//! Who uses an object that a finalizer keeps until it is unused (§9.5, R9.40), beside the pods of a claim and the claim
+//! of a volume.
 
 use std::net::IpAddr;
 
 use crate::{
-    model::{ObjectId, ResourceId, Symbol},
-    simulate::world::World,
+    model::{ObjectId, ResourceId, Symbol, effects::known_users},
+    simulate::world::{SimContext, World},
 };
 
 /// The finalizer of a VolumeSnapshotContent whose VolumeSnapshot is not being deleted (external-snapshotter
@@ -18,6 +18,22 @@ pub(crate) struct Users {
     pub found: Vec<ObjectId>,
     /// Whether nobody else does.
     pub all: bool,
+}
+
+impl SimContext<'_> {
+    /// The objects that keep a finalizer in its place as long as they are there (R9.40).
+    pub(crate) fn users_that_keep(&self, object: ObjectId, finalizer: Symbol) -> Vec<ObjectId> {
+        let snapshot = self.snapshot;
+        let Some(users) = known_users(snapshot.text(finalizer)) else { return Vec::new() };
+        let kept = snapshot.object(object);
+        let group = &snapshot.resources.get(kept.resource).group;
+        let names_it = |user: &ObjectId| {
+            let is_near = kept.namespace.is_empty() || snapshot.object(*user).namespace == kept.namespace;
+            is_near && users.label.is_none_or(|key| snapshot.label(*user, key) == Some(snapshot.text(kept.name)))
+        };
+        let kinds = users.kinds.iter().filter_map(|kind| snapshot.resources.by_group_kind(group, kind));
+        kinds.flat_map(|kind| self.of_resource(kind).iter().copied()).filter(names_it).collect()
+    }
 }
 
 impl World<'_, '_> {
