@@ -111,7 +111,7 @@ impl Incident<'_> {
             let ran = self.examine(&["-o", "json"]);
             let found = Found::of(&ran);
             let findings: Vec<&Value> = found.findings().collect();
-            let first = findings.iter().find(|finding| finding["severity"] != "Note");
+            let first = findings.iter().find(|finding| self.is_of_it(finding));
             first.map(|first| (*first).clone()).ok_or_else(|| Retry::Later(format!("no finding: {:#}", found.document)))
         };
         let text = self.examine(&[]);
@@ -133,6 +133,12 @@ impl Incident<'_> {
         for name in &self.cause {
             assert!(said.contains(name), "{who} does not name {name}:\n{said}");
         }
+    }
+
+    /// Whether a finding is of this incident: not a remark, and not that the whole cluster has no controller manager,
+    /// which stays so to the end where none runs.
+    fn is_of_it(&self, finding: &Value) -> bool {
+        finding["severity"] != "Note" && (self.collected || finding["code"] != "collector-stopped")
     }
 
     /// The paths of those of [`Self::gone`] that exist.
@@ -170,7 +176,7 @@ impl Incident<'_> {
             return Ok(None);
         }
         let found = Found::of(&ran);
-        let next = found.findings().find(|finding| finding["severity"] != "Note");
+        let next = found.findings().find(|finding| self.is_of_it(finding));
         let looks_again = |next: &&Value| next["consequence"].as_str().is_some_and(|it| it.contains("looks again"));
         match next.filter(looks_again) {
             Some(_) => Err(Retry::Later(format!("nothing has changed since: {:#}", found.document))),
