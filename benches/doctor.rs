@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use kubectl_gc::{
+use gc_core::{
     doctor::{Case, Limit, diagnose},
     graph::OwnerGraph,
     model::{
@@ -69,7 +69,7 @@ fn main() {
                 live: true,
                 fresh: &fresh,
                 made: &[],
-                kubectl: &kubectl_gc::command_line::PLAIN,
+                kubectl: &gc_core::command_line::PLAIN,
                 events: &[],
                 probed: None,
                 recovered: &Default::default(),

@@ -19,7 +19,7 @@ use std::{
 use figures::{machine, record};
 
 use flate2::{Compression, write::GzEncoder};
-use kubectl_gc::dump;
+use gc_cluster::dump;
 use serde::{Deserialize, de::IgnoredAny};
 
 /// Tells a child process what to read: how, and which file.

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, Resources, Snapshot, SnapshotBuilder},
     plan::{explore, plan},
@@ -100,7 +100,7 @@ fn snapshot(size: u32, owner: Shape) -> Snapshot {
     };
     let mut builder =
         SnapshotBuilder::new(Origin::Dump { paths: Vec::new() }, Resources::new(vec![resource], Vec::new()));
-    let resource = kubectl_gc::model::ResourceId(0);
+    let resource = gc_core::model::ResourceId(0);
     for number in 0..size {
         let owners = owner(number).map(|owner| RawReference {
             api_version: "acme.io/v1".into(),

@@ -2,12 +2,9 @@
 
 use std::{io::Write, time::Instant};
 
-use kubectl_gc::{
-    dump,
-    graph::OwnerGraph,
-    render::{tree::TreeView, tree_document::Document},
-    tree::Tree,
-};
+use gc_cluster::dump;
+use gc_core::{graph::OwnerGraph, tree::Tree};
+use kubectl_gc::render::{tree::TreeView, tree_document::Document};
 
 fn main() {
     let sizes: Vec<u32> = std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();

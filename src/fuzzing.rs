@@ -5,13 +5,12 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::{
-    archive::Archive,
-    cluster, dump,
+use crate::operations::targets;
+use gc_cluster::{archive::Archive, cluster, dump};
+use gc_core::{
     graph::OwnerGraph,
     jsonpath::{CustomColumns, JsonPath},
     model::ObjectId,
-    operations::targets,
     plan::{OutcomeKind, Plan, explore, plan},
     server::Propagation,
     simulate::{Assume, Request, SimContext, Start},
@@ -26,7 +25,7 @@ pub fn dump(bytes: &[u8]) {
 pub fn archive(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("archive.yaml");
-    for text in [bytes.to_vec(), crate::archive::sealed(bytes)] {
+    for text in [bytes.to_vec(), gc_cluster::archive::sealed(bytes)] {
         fs::write(&path, text).expect("a file");
         let Ok(archive) = Archive::open(&path) else { continue };
         let objects = archive.objects().expect("an archive that was verified");

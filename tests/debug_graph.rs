@@ -1,14 +1,13 @@
 //! Compares the debug graph with a recording: the output of the endpoint of a v1.36.3 collector that was running while
 //! the objects were created.
-#![cfg(feature = "cli")]
 
-use kubectl_gc::{
-    dump,
+use gc_cluster::dump;
+use gc_core::{
     graph::OwnerGraph,
     model::Snapshot,
-    render::dot,
     tree::{DebugGraph, Tree},
 };
+use kubectl_gc::render::dot;
 
 fn recorded() -> (Snapshot, OwnerGraph) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/debug-graph/objects.json");

@@ -3,8 +3,6 @@
 use std::io;
 
 use crate::{
-    account::{Happening, Scope},
-    model::{Resources, SnapshotBuilder},
     operations::{
         OperationError,
         account::{Ended, Observation, Until, Watched},
@@ -15,6 +13,10 @@ use crate::{
         output::Format,
         style::Style,
     },
+};
+use gc_core::{
+    account::{Happening, Scope},
+    model::{Resources, SnapshotBuilder},
 };
 
 use super::{

@@ -1,21 +1,23 @@
 //! `kubectl gc plan --apply`: what the collector would delete at once if a file were applied.
 
 use crate::{
-    apply::{ApplyPlan, Arrival, ManifestObject, Mend, Mending, Standing, mends},
-    command_line::{Kubectl, ShellCommand},
-    graph::OwnerGraph,
-    model::{Mapping, Resources},
     operations::{
         Opening, OperationError, ReadScope, Session, TargetConfig,
         apply::{FileFormat, ManifestFile, fixed, predict_apply},
         targets::TargetError,
         usage,
     },
-    plan::VerdictResult,
     render::{
         apply::{ApplyView, mended, refused},
         output::Format,
     },
+};
+use gc_core::{
+    apply::{ApplyPlan, Arrival, ManifestObject, Mend, Mending, Standing, mends},
+    command_line::{Kubectl, ShellCommand},
+    graph::OwnerGraph,
+    model::{Mapping, Resources},
+    plan::VerdictResult,
     wording::count,
 };
 

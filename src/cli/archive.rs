@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    archive::{Header, header_of},
-    command_line::{Kubectl, ShellCommand, object_word},
-    model::{Mapping, ObjectId, Snapshot},
     operations::{
         Discovered, LiveSession, OperationError, ReadScope,
         archive::{ArchiveConfig, Archived, Archiving, archive, of_content},
     },
     render::{escape::visible, words::plural},
+};
+use gc_cluster::archive::{Header, header_of};
+use gc_core::{
+    command_line::{Kubectl, ShellCommand, object_word},
+    model::{Mapping, ObjectId, Snapshot},
     wording::{count, thousands},
 };
 

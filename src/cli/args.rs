@@ -5,12 +5,14 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 
 use crate::{
-    bounded::parse_size,
+    operations::{OperationError, predict::NamedGates, unread::AllowIncomplete, usage},
+    render::{output::Format, template::TemplateOptions},
+};
+use gc_cluster::bounded::parse_size;
+use gc_core::{
     command_line::is_label,
     model::effects::Severity,
-    operations::{OperationError, predict::NamedGates, unread::AllowIncomplete, usage},
     plan::{EffectClass, VerdictResult},
-    render::{output::Format, template::TemplateOptions},
     server::Propagation,
     simulate::Assume,
 };
@@ -53,7 +55,7 @@ pub struct GlobalArgs {
     pub print_role: bool,
 }
 
-/// [`MAX_INPUT`](crate::dump::MAX_INPUT) as text.
+/// [`MAX_INPUT`](gc_cluster::dump::MAX_INPUT) as text.
 const DEFAULT_MAX_INPUT: &str = "4Gi";
 
 /// The source of a command that only reads: a cluster, or with `--from` files.

@@ -7,7 +7,7 @@ use std::{
 
 use clap::{ArgAction, Command, error::ErrorKind};
 
-use crate::dump::EXAMPLE;
+use gc_cluster::dump::EXAMPLE;
 
 use super::values::truth;
 

@@ -1,16 +1,14 @@
 //! `kubectl gc cancel`
 
 use crate::{
-    command_line::Kubectl,
-    model::Identity,
     operations::{
         ClusterConfig, OperationError,
         approve::{Answer, Question, Terminal as _},
         hold::{Cancel, CancelConfig, HoldOutcome, HoldResult},
     },
     render::{header::header, hold::HoldView},
-    wording::count,
 };
+use gc_core::{command_line::Kubectl, model::Identity, wording::count};
 
 use super::{
     args::{CancelArgs, GlobalArgs},

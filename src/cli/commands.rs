@@ -7,7 +7,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use crate::cluster;
+use gc_cluster::cluster;
 
 use super::{
     args::{

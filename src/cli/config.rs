@@ -3,15 +3,12 @@
 use std::sync::Arc;
 
 use crate::{
-    cluster::Progress,
-    command_line::PLAIN,
-    dump::MAX_INPUT,
-    model::ServerVersion,
     operations::targets::{TargetQuery, TargetWords},
     operations::{ClusterConfig, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig, usage},
     render::picture::ObjectCommands,
-    url,
 };
+use gc_cluster::{cluster::Progress, dump::MAX_INPUT};
+use gc_core::{command_line::PLAIN, model::ServerVersion, url};
 
 use super::{
     args::{GlobalArgs, SourceArgs, TargetArgs},

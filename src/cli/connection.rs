@@ -5,11 +5,9 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use crate::{
-    cluster::{ConnectionOptions, path_or_nothing as path},
-    command_line::Kubectl,
-    operations::{OperationError, usage},
-};
+use crate::operations::{OperationError, usage};
+use gc_cluster::cluster::{ConnectionOptions, path_or_nothing as path};
+use gc_core::command_line::Kubectl;
 
 /// The raw flags.
 #[derive(Clone, Debug, Default, Args)]

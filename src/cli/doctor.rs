@@ -3,11 +3,6 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use crate::{
-    act::{Probe, ProbeError},
-    command_line::{Kubectl, ShellCommand},
-    doctor::{Code, Diagnosis, Finding, Limit, Probed},
-    graph::OwnerGraph,
-    model::{Gap, ObjectId, Origin, Snapshot, nearest::nearest, type_names::did_you_mean},
     operations::{
         Opening, OperationError, ReadScope, Session,
         clock::SystemClock,
@@ -22,9 +17,16 @@ use crate::{
         output::Format,
         plan::{PlanView, VerdictJson},
     },
+    tui::Start,
+};
+use gc_cluster::act::{Probe, ProbeError};
+use gc_core::{
+    command_line::{Kubectl, ShellCommand},
+    doctor::{Code, Diagnosis, Finding, Limit, Probed},
+    graph::OwnerGraph,
+    model::{Gap, ObjectId, Origin, Snapshot, nearest::nearest, type_names::did_you_mean},
     server::Propagation,
     simulate::{Assume, Request},
-    tui::Start,
 };
 
 use super::{

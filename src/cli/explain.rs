@@ -3,9 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    doctor::{Explanation, Limit, Vanished, vanished},
-    graph::OwnerGraph,
-    model::Snapshot,
     operations::{
         OperationError, ReadScope, Session,
         clock::SystemClock,
@@ -15,6 +12,11 @@ use crate::{
         usage,
     },
     render::{escape::visible, explain::ExplainView, output::Format},
+};
+use gc_core::{
+    doctor::{Explanation, Limit, Vanished, vanished},
+    graph::OwnerGraph,
+    model::Snapshot,
 };
 
 use super::{

@@ -8,10 +8,10 @@ use std::{
 
 use indicatif::ProgressBar;
 
-use crate::{
-    act::FollowEvent,
+use crate::render::{deletion::why, escape::visible};
+use gc_cluster::act::FollowEvent;
+use gc_core::{
     plan::tracker::{Blocker, Progress},
-    render::{deletion::why, escape::visible},
     wording::{count, duration, grouped, some_of, thousands},
 };
 

@@ -7,10 +7,8 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser},
 };
 
-use crate::{
-    jsonpath::{CustomColumns, JsonPath},
-    render::{output::Format, template::Template},
-};
+use crate::render::{output::Format, template::Template};
+use gc_core::jsonpath::{CustomColumns, JsonPath};
 
 use super::values::possible_value;
 

@@ -9,10 +9,10 @@ use std::{
 use clap::{Args, ValueHint};
 
 use crate::{
-    dump::folder_of,
     operations::{OperationError, usage},
     render::output::Format,
 };
+use gc_cluster::dump::folder_of;
 
 use super::{
     commands::Command,

@@ -3,23 +3,25 @@
 use std::io::{self, Write as _};
 
 use crate::{
-    command_line::Kubectl,
-    graph::OwnerGraph,
-    model::{Gap, Snapshot},
     operations::{
         OperationError, ReadScope, Session,
         predict::{PlanOptions, PlanResult, blast_radius, predict},
         usage,
     },
-    plan::Incomplete,
     render::{
         output::{Format, Output},
         plan::{BlastRadius, PlanView, describe_gate},
         style::Style,
     },
+    tui::Start,
+};
+use gc_core::{
+    command_line::Kubectl,
+    graph::OwnerGraph,
+    model::{Gap, Snapshot},
+    plan::Incomplete,
     server::Propagation,
     simulate::{Assume, Request},
-    tui::Start,
 };
 
 use super::{

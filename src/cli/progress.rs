@@ -12,11 +12,11 @@ use std::{
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use owo_colors::OwoColorize as _;
 
-use crate::{
-    cluster::{Exchange, Progress},
+use crate::render::escape::visible;
+use gc_cluster::cluster::{Exchange, Progress};
+use gc_core::{
     model::Resource,
     progress::{self, Show, Work},
-    render::escape::visible,
     wording::thousands,
 };
 

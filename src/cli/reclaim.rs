@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use crate::{
-    model::{Gap, Origin, Snapshot},
     operations::{OperationError, ReadScope},
-    reclaim::{Settings, forecast},
     render::reclaim::ReclaimView,
+};
+use gc_core::{
+    model::{Gap, Origin, Snapshot},
+    reclaim::{Settings, forecast},
 };
 
 use super::{

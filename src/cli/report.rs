@@ -8,11 +8,11 @@ use std::{
 };
 
 use crate::{
-    cluster::ConnectError,
-    model::{Gap, Snapshot},
     operations::{OperationError, targets::TargetError},
     render::{escape::visible, gaps, header::header, words::wrapped},
 };
+use gc_cluster::cluster::ConnectError;
+use gc_core::model::{Gap, Snapshot};
 
 use super::archive;
 

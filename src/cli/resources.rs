@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{ResourceId, Snapshot},
     operations::{OperationError, ReadScope, TargetConfig},
     render::resources::ResourcesView,
 };
+use gc_core::model::{ResourceId, Snapshot};
 
 use super::{
     args::{GlobalArgs, ResourcesArgs},

@@ -8,16 +8,20 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    act::Mode,
-    archive::{Archive, ArchiveError, Header, LeftOut},
-    cluster::Connection,
-    command_line::ShellCommand,
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, View, approve},
         restore::{Restore, RestoreRequest, to_write},
     },
     render::{escape::visible, restore::RestoreView, style::Style},
+};
+use gc_cluster::{
+    act::Mode,
+    archive::{Archive, ArchiveError, Header, LeftOut},
+    cluster::Connection,
+};
+use gc_core::{
+    command_line::ShellCommand,
     restore::{Archived, Restored},
     wording::count,
 };

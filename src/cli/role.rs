@@ -2,21 +2,19 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use crate::{
-    act::Access,
-    archive::Archive,
-    cluster::Scope,
+use crate::operations::{
+    Discovered, Lists, OperationError, ReadScope, TargetConfig,
+    delete::HoldConfig,
+    hold::Cancel,
+    predict::{PlanOptions, predict},
+    restore::Restore,
+    rights::{self, Rights, rule},
+    targets::KeepQuery,
+    usage,
+};
+use gc_cluster::{act::Access, archive::Archive, cluster::Scope};
+use gc_core::{
     model::ResourceId,
-    operations::{
-        Discovered, Lists, OperationError, ReadScope, TargetConfig,
-        delete::HoldConfig,
-        hold::Cancel,
-        predict::{PlanOptions, predict},
-        restore::Restore,
-        rights::{self, Rights, rule},
-        targets::KeepQuery,
-        usage,
-    },
     server::Propagation,
     simulate::{Assume, Request},
 };

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::{
-    dump,
+use crate::operations::{Discovered, OperationError, ReadScope, TargetConfig, approve::Terminal as _};
+use gc_cluster::dump;
+use gc_core::{
     graph::{OwnerGraph, unconfirmed_owners},
     model::{Object, ObjectId, Snapshot, facts::has_facts},
-    operations::{Discovered, OperationError, ReadScope, TargetConfig, approve::Terminal as _},
     simulate::Needs,
 };
 

@@ -5,14 +5,16 @@ use std::time::Duration;
 use rustc_hash::FxHashSet;
 
 use crate::{
+    operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError, usage},
+    render::{gaps, tree::TreeView, tree_columns::LabelColumns},
+    tui::Start,
+};
+use gc_core::{
     graph::{OwnerGraph, unconfirmed_owners},
     jsonpath::PathError,
     model::{Coordinate, ResourceId, Resources, Snapshot, Symbol},
-    operations::{Discovered, LiveSession, OperationError, ReadScope, Session, targets::TargetError, usage},
-    render::{gaps, tree::TreeView, tree_columns::LabelColumns},
     server::Propagation,
     tree::{Direction, Query, SortBy, Tree, TypeFilter},
-    tui::Start,
 };
 
 use super::{

@@ -2,9 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::{
+use crate::operations::unread::AllowIncomplete;
+use gc_core::{
     model::effects::Severity,
-    operations::unread::AllowIncomplete,
     plan::{EffectClass, VerdictResult},
     server::Propagation,
     simulate::Assume,

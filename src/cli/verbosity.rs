@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use crate::{cluster::Exchange, command_line::ShellCommand, render::escape::visible};
+use crate::render::escape::visible;
+use gc_cluster::cluster::Exchange;
+use gc_core::command_line::ShellCommand;
 
 /// From this level on: method, URL, status and time of each request.
 const URL: i32 = 6;

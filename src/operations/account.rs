@@ -11,9 +11,9 @@ use std::{
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::time::sleep_until;
 
-use crate::{
+use gc_cluster::cluster::{Connection, Discoveries, FollowChanges, MonitorId, Monitors, WatchEvent};
+use gc_core::{
     account::{Account, Answer, Happening, LookUp, Millis, Missing, Scope, Summary},
-    cluster::{Connection, Discoveries, FollowChanges, MonitorId, Monitors, WatchEvent},
     model::{FOREGROUND_FINALIZER, Gap, Identity, Mapping, ORPHAN_FINALIZER, Resource, Resources, ServerVersion},
 };
 

@@ -9,8 +9,8 @@ use std::{
     ops::ControlFlow,
 };
 
-use crate::{
-    cluster::LostWatch,
+use gc_cluster::cluster::LostWatch;
+use gc_core::{
     model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
     plan::{Consent, Outcome, OutcomeKind, Plan, Uncertainty},
     simulate::State,

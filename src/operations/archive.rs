@@ -8,9 +8,11 @@ use std::{collections::BTreeMap, path::Path};
 
 use rustc_hash::FxHashSet;
 
-use crate::{
+use gc_cluster::{
     archive::{ArchiveError, ArchiveWriter, Header, LeftOut, Saved},
     cluster::Whole,
+};
+use gc_core::{
     graph::OwnerGraph,
     model::{Gap, Identity, ObjectId, ResourceId, Snapshot, Symbol},
     plan::{Plan, removed, unlisted},

@@ -2,14 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::{
-    act::KeepError,
-    archive::ArchiveError,
-    cluster::ConnectError,
-    dump::DumpError,
-    metrics::ServeError,
-    wording::{count, grouped, named, some_of},
-};
+use gc_cluster::{act::KeepError, archive::ArchiveError, cluster::ConnectError, dump::DumpError, metrics::ServeError};
+use gc_core::wording::{count, grouped, named, some_of};
 
 use super::{hold::HoldTrouble, targets::TargetError, unread::Unread};
 

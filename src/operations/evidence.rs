@@ -12,11 +12,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::DeleteOptions;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{
+use gc_cluster::{
     archive::{self, Archive},
     bounded::LARGEST_SETTING,
-    doctor::{Evidence, RecordedDelete, RecordedName},
 };
+use gc_core::doctor::{Evidence, RecordedDelete, RecordedName};
 
 use super::OperationError;
 

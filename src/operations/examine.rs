@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use rustc_hash::FxHashSet;
 
-use crate::{
+use gc_core::{
     command_line::Kubectl,
     doctor::{
         Case, Code, Diagnosis, Evidence, Explained, Explanation, Finding, Limit, Probed, RecreatedDependent, diagnose,

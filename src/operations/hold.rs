@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{
+use gc_cluster::{
     act::{Access, Begun, HoldFailure, StoredHold, TakeBack, find_hold, list_holds},
     cluster::{Scope, path},
+};
+use gc_core::{
     graph::OwnerGraph,
     hold::{About, HeldDependent, HoldRecord, MOST, SECRET_PREFIX, Stage, adopts},
     model::{Gap, Identity, Mapping, ObjectId, ResourceId, Resources, Snapshot, group_of},
@@ -101,7 +103,7 @@ fn dependent(snapshot: &Snapshot, id: ObjectId, owner: &Identity) -> Option<Held
         return None;
     }
     let written = object.owners.iter().find(|reference| snapshot.text(reference.uid) == owner.uid)?;
-    let reference = serde_json::to_value(crate::document::Named(snapshot, written)).ok()?;
+    let reference = serde_json::to_value(gc_core::document::Named(snapshot, written)).ok()?;
     let owner_group = group_of(&owner.api_version);
     let adopted = written.is_controller()
         && adopts((owner_group, owner.kind.as_str()), (resource.group.as_str(), resource.kind.as_str()));
@@ -358,7 +360,7 @@ impl Cancel {
             work.notes.push(format!(
                 "{} has lost {}, because they no longer exist.",
                 object.placed(),
-                crate::wording::count(lost.len(), "reference to an owner", "references to owners")
+                gc_core::wording::count(lost.len(), "reference to an owner", "references to owners")
             ));
         }
         let moved = self.session.run(async |_, _| work.move_references().await)?;
@@ -392,7 +394,7 @@ fn find(
 ) -> Result<Result<Vec<StoredHold>, String>, OperationError> {
     let of = discovered.resources.get(resource);
     let (runtime, connection) = (&discovered.cluster.runtime, &discovered.cluster.connection);
-    let unreadable = |failure: crate::cluster::Failure| {
+    let unreadable = |failure: gc_cluster::cluster::Failure| {
         OperationError::NoHold(vec![format!(
             "it is not known whether a delete of {}/{name} waits: Secrets can't be read: {}",
             of.kind,

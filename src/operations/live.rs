@@ -9,12 +9,14 @@ use std::{
 use rustc_hash::FxHashMap;
 use tokio::{runtime::Runtime, sync::watch};
 
-use crate::{
+use gc_cluster::{
     act::{
         Coverage, Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete,
         follow, probe, user_name,
     },
     cluster::{Connection, LostWatch, WatchEvent, Watches},
+};
+use gc_core::{
     collector::live::KindId,
     model::{Identity, ObjectEvent, ObjectId, ResourceId, Snapshot},
     plan::PlanTracker,

@@ -6,13 +6,12 @@ use std::{
     time::Duration,
 };
 
-use crate::{
+use gc_cluster::{
     cluster::{self, Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
     dump::{self, ReadOptions},
-    model::{
-        Gap, Identity, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder,
-        facts::read_whole,
-    },
+};
+use gc_core::model::{
+    Gap, Identity, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole,
 };
 
 use super::{
@@ -40,7 +39,7 @@ pub enum ReadScope {
     Diagnosis,
     /// The same, and of a dump also what decides when the cluster removes objects by itself.
     Explanation,
-    /// Everything, with what decides when the cluster removes objects by itself ([`crate::reclaim`]).
+    /// Everything, with what decides when the cluster removes objects by itself ([`gc_core::reclaim`]).
     Reclaim,
 }
 

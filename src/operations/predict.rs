@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use crate::{
+use crate::render::plan::describe_unkeepable;
+use gc_core::{
     graph::OwnerGraph,
     model::{Gap, ObjectId, Resources, Snapshot},
     plan::{
@@ -12,7 +13,6 @@ use crate::{
         UnlistedContents, VerdictResult, explore, gate_violations, keep, plan, unlisted_contents,
     },
     progress::{self, Work},
-    render::plan::describe_unkeepable,
     server::Propagation,
     simulate::{Assume, Needs, Request, SimContext},
     wording::{count, thousands},

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    act::{Access, Mode, restore},
+use gc_cluster::act::{Access, Mode, restore};
+use gc_core::{
     model::{Gap, Mapping, Resource, Resources},
     progress::{self, Work},
     restore::{
@@ -285,13 +285,13 @@ impl RestoreRequest {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::model::well_known;
+    use gc_core::model::well_known;
 
     use super::*;
 
     /// The kinds `Plain` and, with a status subresource, `Rich`.
     fn kinds() -> Resources {
-        let kind = |kind: &str, has_status| crate::model::Resource {
+        let kind = |kind: &str, has_status| gc_core::model::Resource {
             group: "acme.io".to_owned(),
             version: "v1".to_owned(),
             plural: kind.to_lowercase(),

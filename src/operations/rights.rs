@@ -8,11 +8,11 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
 
-use crate::{
+use gc_cluster::{
     act::{Access, Verdicts, review},
     cluster::Scope,
-    model::{Resource, Resources},
 };
+use gc_core::model::{Resource, Resources};
 
 use super::{LiveSession, OperationError, live::Cluster};
 

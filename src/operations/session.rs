@@ -4,10 +4,12 @@ use std::{collections::BTreeSet, convert::Infallible};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
+use gc_cluster::{
     act::{fetch, unpatchable},
-    apply::LastApplied,
     cluster::Whole,
+};
+use gc_core::{
+    apply::LastApplied,
     graph::OwnerGraph,
     model::{
         Coordinate, Gap, GapKind, ListRecord, NamedEvent, ObjectId, OwnerEvent, Presence, RecheckResult, Snapshot,
@@ -315,7 +317,7 @@ impl<S: Source + ?Sized> Session<S> {
         })
     }
 
-    /// The events about objects of this name; see [`crate::cluster::Connection::events_about`].
+    /// The events about objects of this name; see [`gc_cluster::cluster::Connection::events_about`].
     ///
     /// # Errors
     /// Why they can't be read; a dump has none.

@@ -1,7 +1,7 @@
 //! One pass of a sweep: planned, approved, carried out and followed.
 
-use crate::{
-    act::{FollowEvent, Settings},
+use gc_cluster::act::{FollowEvent, Settings};
+use gc_core::{
     collector::live::Limit,
     graph::OwnerGraph,
     model::{Identity, ObjectId, ResourceId, Snapshot},

@@ -1,9 +1,9 @@
 //! What could not be read and may change what is deleted, and what of it the user accepts.
 
-use crate::{
+use crate::render::escape::visible;
+use gc_core::{
     model::{ANY_RESOURCE, Gap, GapKind, Resources, Snapshot, gaps::each_once},
     plan::{Incomplete, Plan},
-    render::escape::visible,
     wording::{count, grouped, some_of},
 };
 
@@ -202,7 +202,7 @@ fn describe(snapshot: &Snapshot, gap: &Gap, user: &str, of_targets: Option<&str>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ListRecord, Origin, Resource, ResourceId, SnapshotBuilder};
+    use gc_core::model::{ListRecord, Origin, Resource, ResourceId, SnapshotBuilder};
 
     fn snapshot() -> Snapshot {
         let resource = |plural: &str, namespaced: bool| Resource {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::escape::is_print;
 
-pub use crate::document::{API_VERSION, Head, ObjectJson};
+pub use gc_core::document::{API_VERSION, Head, ObjectJson};
 
 /// A document as JSON, indented, ending with a line break.
 pub fn json(document: &impl Serialize) -> String {
@@ -60,11 +60,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{model::Gap, tree::fixture::World};
+    use gc_core::{model::Gap, tree::fixture::World};
 
     #[test]
     fn objects_are_named_alike_everywhere() {
-        let mut world = World::new();
+        let mut world = World::empty();
         let web = world.add("shop", "Deployment/web", &[]);
         let (snapshot, _) = world.build();
         assert_eq!(
@@ -88,7 +88,7 @@ mod tests {
                    "gaps": [{"resource": "secrets", "reason": "forbidden"}]})
         );
         let server = |version: &str| {
-            let version = crate::model::ServerVersion::read(version, "", "");
+            let version = gc_core::model::ServerVersion::read(version, "", "");
             serde_json::to_value(Head::new("Plan", &[], version.as_ref())).unwrap()
         };
         assert_eq!(server("v1.29.4-eks-1")["server"], json!({"version": "v1.29.4-eks-1", "tested": false}));

@@ -1,7 +1,7 @@
 //! `-o collector-dot`: the output of the collector's debug endpoint, except where that is random. Odd characters in
 //! names have Rust's escapes instead of Go's.
 
-use crate::tree::debug_graph::{DebugGraph, Vertex};
+use gc_core::tree::debug_graph::{DebugGraph, Vertex};
 
 /// The graph in the DOT language.
 pub fn text(graph: &DebugGraph<'_>) -> String {

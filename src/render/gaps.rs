@@ -1,7 +1,7 @@
 //! Resources that could not be read, in a few words. With rights in one namespace only, sixty resources share one
 //! reason.
 
-use crate::model::{
+use gc_core::model::{
     Gap, NOT_IN_THE_DUMP,
     gaps::{each_once, in_words, names_in_words},
 };

@@ -1,6 +1,6 @@
 //! The first line: the origin of the data.
 
-use crate::model::{Origin, Snapshot};
+use gc_core::model::{Origin, Snapshot};
 
 use super::escape::visible;
 

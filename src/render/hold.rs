@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::{
+use crate::operations::hold::{HoldOutcome, HoldResult};
+use gc_core::{
     command_line::{Kubectl, ShellCommand},
     document::Head,
     model::{Gap, Identity, ServerVersion, group_of},
-    operations::hold::{HoldOutcome, HoldResult},
     wording::count,
 };
 
@@ -115,7 +115,7 @@ pub fn cancel_command(kubectl: &Kubectl, object: &Identity) -> Option<ShellComma
 /// `kind.group/name`
 fn word(object: &Identity) -> Option<String> {
     let group = group_of(&object.api_version);
-    crate::command_line::object_word(&object.kind.to_lowercase(), group, &object.name)
+    gc_core::command_line::object_word(&object.kind.to_lowercase(), group, &object.name)
 }
 
 impl<'a> HoldJson<'a> {
@@ -167,11 +167,9 @@ fn sentence(result: &HoldResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        act::HoldFailure,
-        command_line::PLAIN,
-        render::{style::Style, template::TemplateOptions},
-    };
+    use crate::render::{style::Style, template::TemplateOptions};
+    use gc_cluster::act::HoldFailure;
+    use gc_core::command_line::PLAIN;
 
     fn result(outcome: HoldOutcome, dependents: usize) -> HoldResult {
         let object = Identity {

@@ -31,7 +31,7 @@ pub mod tree_document;
 mod tree_picture;
 pub mod words;
 
-pub use crate::escape;
+pub use gc_core::escape;
 pub(crate) use tree::no_objects;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What stands below what, and how each of it looks: a text draws an outline as lines with guides, and every picture as
 //! rows, so that both show the same.
 
-use crate::model::{ObjectId, Reference};
+use gc_core::model::{ObjectId, Reference};
 
 use super::{
     guides::Guides,

@@ -188,10 +188,8 @@ pub fn print(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        render::tree::TreeView,
-        tree::{Tree, fixture::shop},
-    };
+    use crate::render::tree::TreeView;
+    use gc_core::tree::{Tree, fixture::shop};
 
     fn tree_in(format: Format) -> io::Result<String> {
         let (snapshot, graph) = shop();
@@ -205,7 +203,7 @@ mod tests {
             templates: TemplateOptions::default(),
             style: &Style::default(),
         };
-        let commands = ObjectCommands::of_cluster(&crate::command_line::PLAIN);
+        let commands = ObjectCommands::of_cluster(&gc_core::command_line::PLAIN);
         Ok(String::from_utf8(print(&view, format, &options, &commands, || b"heading\n".to_vec())?).unwrap())
     }
 

@@ -8,7 +8,7 @@ use std::{
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::{
+use gc_core::{
     model::{Gap, NotWatched, Resource, ResourceId, Resources},
     wording::{count, grouped},
 };

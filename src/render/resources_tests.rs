@@ -6,7 +6,7 @@ use super::{
     resources::ResourcesView,
     style::Style,
 };
-use crate::model::{Gap, Resource, ResourceId, Resources, well_known};
+use gc_core::model::{Gap, Resource, ResourceId, Resources, well_known};
 
 fn well_known() -> Resources {
     let known = well_known::resources();

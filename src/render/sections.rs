@@ -163,5 +163,5 @@ pub(super) fn first_of(mut said: Vec<Said>, most: usize, wide: bool) -> Vec<Said
 
 /// Says that lines are left out.
 pub(super) fn more_lines(more: usize) -> String {
-    format!("… and {} more: -o wide shows all", crate::wording::thousands(more))
+    format!("… and {} more: -o wide shows all", gc_core::wording::thousands(more))
 }

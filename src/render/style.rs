@@ -2,7 +2,7 @@
 
 use owo_colors::OwoColorize;
 
-use crate::tree::Health;
+use gc_core::tree::Health;
 
 /// What a text means to the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::jsonpath::{CustomColumns, JsonPath, PathError};
+use gc_core::jsonpath::{CustomColumns, JsonPath, PathError};
 
 use super::escape::visible;
 

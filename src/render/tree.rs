@@ -9,7 +9,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{
+use gc_core::{
     graph::OwnerGraph,
     model::{Object, ObjectId, ResourceId, Snapshot, Symbol},
     tree::{

@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::{
+use gc_core::{
     model::{Object, Snapshot},
     tree::{Entry, ReferenceStatus, ResolvedReference, StatusOf, fold::Row},
     wording::age,

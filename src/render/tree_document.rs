@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 
-use crate::{
+use gc_core::{
     document::{Head, Named, ObjectJson},
     graph::{NodeId, OwnerGraph},
     model::{Gap, ObjectId, Reference, Snapshot, Symbol},

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::{tree::TreeView, tree_document::Document};
-use crate::{
+use gc_core::{
     model::{Gap, ObjectId},
     tree::{
         Direction, ObjectStatus, Statuses, Tree,
@@ -71,7 +71,7 @@ fn the_schema_knows_every_code() {
 
 #[test]
 fn nodes_and_edges_say_what_was_read() {
-    let mut world = World::new();
+    let mut world = World::empty();
     world.add("shop", "Deployment/web", &[]);
     let set = world.add("shop", "ReplicaSet/web", &["Deployment/web", "Shop/gone"]);
     world.add("shop", "Pod/web", &["ReplicaSet/web"]);

@@ -1,6 +1,6 @@
 //! A tree as a picture.
 
-use crate::{model::ObjectId, tree::Direction, wording::count};
+use gc_core::{model::ObjectId, tree::Direction, wording::count};
 
 use super::{
     output::TextOptions,

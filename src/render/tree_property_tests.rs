@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use proptest::prelude::*;
 
 use super::{tree::TreeView, tree_document::Document};
-use crate::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, RawReference, Snapshot},
     tree::{
@@ -34,7 +34,7 @@ fn graphs() -> impl Strategy<Value = Vec<ArbitraryObject>> {
 
 /// Objects are named by their index; owners beyond the last don't exist.
 fn build(objects: &[ArbitraryObject]) -> (Snapshot, OwnerGraph) {
-    let mut world = World::new();
+    let mut world = World::empty();
     let kind_of = |index: usize| objects.get(index).map_or("Shop", |object| KINDS[object.kind]);
     for (index, object) in objects.iter().enumerate() {
         let owners = object.owners.iter().map(|(target, bend)| {

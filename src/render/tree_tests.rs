@@ -5,7 +5,7 @@ use super::{
     tree::TreeView,
     tree::{names, write},
 };
-use crate::{
+use gc_core::{
     model::ObjectId,
     tree::{
         DebugGraph, Direction, ObjectStatus, Statuses, Tree,
@@ -99,7 +99,7 @@ fn prints_names() {
 
 #[test]
 fn names_are_whole_on_a_terminal() {
-    let mut world = World::new();
+    let mut world = World::empty();
     let long = "a-very-long-name-that-does-not-fit-".repeat(3);
     world.add("shop", "Deployment/web", &[]);
     world.add("shop", &format!("ReplicaSet/{long}"), &["Deployment/web", "ReplicaSet/gone"]);
@@ -130,9 +130,12 @@ fn prints_the_collectors_graph() {
 
 #[test]
 fn prints_vertices_as_the_endpoint_does() {
-    let mut world = World::new();
-    let odd =
-        crate::model::RawReference { uid: "b\"\\I\u{f1}\u{1f439}".into(), kind: "Od\u{a0}d".into(), ..owner("Shop/x") };
+    let mut world = World::empty();
+    let odd = gc_core::model::RawReference {
+        uid: "b\"\\I\u{f1}\u{1f439}".into(),
+        kind: "Od\u{a0}d".into(),
+        ..owner("Shop/x")
+    };
     world.add_with("shop", "Deployment/web", vec![odd], |raw| {
         raw.uid = "a".into();
         raw.deleted = Some(1);
@@ -148,7 +151,7 @@ fn prints_vertices_as_the_endpoint_does() {
 #[test]
 #[ignore = "long: draws 100,000 owners"]
 fn a_long_chain_is_shown_in_linear_time() {
-    let mut world = World::new();
+    let mut world = World::empty();
     world.add("shop", "Shop/0", &[]);
     for index in 1..100_000 {
         world.add("shop", &format!("Shop/{index}"), &[&format!("Shop/{}", index - 1)]);
@@ -166,7 +169,7 @@ fn a_long_chain_is_shown_in_linear_time() {
 /// A ReplicaSet with eight pods: six are fine, one crashes again and again, and one could not be read.
 #[test]
 fn shows_what_the_server_prints() {
-    let mut world = World::new();
+    let mut world = World::empty();
     world.add("shop", "Shop/main", &[]);
     world.add("shop", "ReplicaSet/web-6d5f8c7b94", &["Shop/main"]);
     for index in 0..8 {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{escape::visible, lines::pieces};
-use crate::{
+use gc_core::{
     model::{ObjectId, Resource, ResourceId, Snapshot},
     wording::{count, thousands},
 };

@@ -6,9 +6,9 @@ use ratatui::{
 };
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::{
+use crate::render::{escape::visible, style::Tone, tree::name};
+use gc_core::{
     model::ObjectId,
-    render::{escape::visible, style::Tone, tree::name},
     tree::{Mark, State as Terminating},
     wording::{age, thousands},
 };
@@ -338,7 +338,7 @@ impl Page<'_> {
             () if !state.doing.is_empty() => (Tone::Warning, visible(&state.doing).into_owned()),
             () if !state.filter.is_empty() => (Tone::Strong, format!("/{}  (Esc drops it)", visible(&state.filter))),
             () if gaps > 0 => {
-                let what = crate::wording::count(gaps, "resource", "resources");
+                let what = gc_core::wording::count(gaps, "resource", "resources");
                 (Tone::Warning, format!("{what} could not be read (!)"))
             }
             () => (Tone::Plain, String::new()),

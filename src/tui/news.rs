@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::{
+use gc_core::{
     model::{Identity, effects::Severity},
     server::Propagation,
     tree::ObjectStatus,

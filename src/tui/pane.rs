@@ -1,6 +1,7 @@
 //! What covers the forest: texts to scroll, and lists to choose from.
 
-use crate::{model::Identity, render::style::Tone};
+use crate::render::style::Tone;
+use gc_core::model::Identity;
 
 use super::text::{Line, wrapped};
 

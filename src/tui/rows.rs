@@ -2,10 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::{
-    model::ObjectId,
-    render::guides::{draw, last_of_siblings, levels},
-};
+use crate::render::guides::{draw, last_of_siblings, levels};
+use gc_core::model::ObjectId;
 
 use super::scene::Scene;
 

@@ -1,6 +1,6 @@
 //! What was read, as a forest of owners and dependents.
 
-use crate::{
+use gc_core::{
     command_line::Kubectl,
     graph::OwnerGraph,
     model::{Coordinate, Identity, Mapping, ObjectId, Presence, Snapshot, Symbol},

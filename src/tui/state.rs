@@ -6,7 +6,7 @@ mod panes;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
+use gc_core::{
     model::{Identity, ObjectId},
     server::Propagation,
     tree::ObjectStatus,

@@ -2,10 +2,9 @@
 
 use ratatui::{Terminal, backend::TestBackend, buffer::Buffer, layout::Rect};
 
-use crate::{
-    allocations::allocated,
+use crate::{allocations::allocated, render::style::Tone};
+use gc_core::{
     model::{Identity, effects::Severity},
-    render::style::Tone,
     server::Propagation,
     tree::{
         ObjectStatus, Tree,
@@ -18,7 +17,7 @@ use super::{Effect, Finding, Key, News, Planned, Scene, Start, State, draw, line
 /// The time of all pictures: a day and a bit after the objects were created.
 const NOW: i64 = 90_000;
 
-fn scene((snapshot, graph): (crate::model::Snapshot, crate::graph::OwnerGraph), live: bool) -> Box<Scene> {
+fn scene((snapshot, graph): (gc_core::model::Snapshot, gc_core::graph::OwnerGraph), live: bool) -> Box<Scene> {
     let tree = Tree::of_scope(&snapshot, &graph, None, None);
     let mut scene = Scene::new(snapshot, graph, tree);
     scene.live = live;
@@ -89,7 +88,7 @@ fn what_is_closed_stays_closed_when_the_cluster_changes() {
     press(&mut state, " ");
     select(&mut state, "Deployment/web");
     press(&mut state, " ");
-    let (mut world, web) = (World::new(), "ReplicaSet/web-1");
+    let (mut world, web) = (World::empty(), "ReplicaSet/web-1");
     world.add("shop", "ConfigMap/new", &[]);
     world.add("shop", web, &[]);
     world.add("shop", "Pod/web-1-0", &[web]);
@@ -100,7 +99,7 @@ fn what_is_closed_stays_closed_when_the_cluster_changes() {
 
 #[test]
 fn nothing_at_all() {
-    let mut state = state(scene(World::new().build(), true), (80, 24));
+    let mut state = state(scene(World::empty().build(), true), (80, 24));
     insta::assert_snapshot!("empty", picture(&mut state));
     let keys = [Key::Up, Key::Down, Key::Left, Key::Right, Key::PageDown, Key::End, Key::Enter, Key::Tab];
     keys.into_iter().for_each(|key| drop(state.key(key)));
@@ -329,7 +328,7 @@ fn findings() {
 /// Names are data: nothing of them reaches the terminal as it is.
 #[test]
 fn hostile_names() {
-    let mut world = World::new();
+    let mut world = World::empty();
     let evil = "ConfigMap/evil\u{1b}[31m\u{1b}]0;x\u{7}\r\n\u{202e}\t";
     world.add("sh\u{1b}op", evil, &[]);
     world.add_with("shop", "Pod/日本語日本語", vec![owner(evil)], terminating(&["fin\u{7}alizer"]));
@@ -365,7 +364,7 @@ fn tones_are_colours_only_if_they_are_wanted() {
 
 /// So many ConfigMaps, of which each tenth owns the others.
 fn many(objects: usize) -> Box<Scene> {
-    let mut world = World::new();
+    let mut world = World::empty();
     for number in 0..objects {
         let name = format!("ConfigMap/c{number:06}");
         match number % 10 {
@@ -406,7 +405,7 @@ fn a_key_costs_the_same_with_100_000_objects() {
 #[test]
 #[ignore = "long: 100,000 owners"]
 fn a_chain_of_100_000_owners() {
-    let mut world = World::new();
+    let mut world = World::empty();
     world.add("shop", "ConfigMap/c0", &[]);
     for number in 1..100_000 {
         world.add("shop", &format!("ConfigMap/c{number}"), &[&format!("ConfigMap/c{}", number - 1)]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use kubectl_gc::archive::{ArchiveWriter, FORMAT, Header};
+use gc_cluster::archive::{ArchiveWriter, FORMAT, Header};
 use serde_json::json;
 
 use super::run::{Ran, gc, write};

@@ -249,9 +249,9 @@ fn snapshots_keep_no_secret_of_a_webhook() {
         let ran = gc(&[args, &["--from", &from, "--assume-complete"]].concat());
         assert!(ran.code != 1 && !ran.out.contains("SECRET"), "{ran}");
     }
-    let snapshot = kubectl_gc::dump::read(&[from], true).unwrap();
+    let snapshot = gc_cluster::dump::read(&[from], true).unwrap();
     let mut text = Vec::new();
-    kubectl_gc::dump::write(&snapshot, &mut text).unwrap();
+    gc_cluster::dump::write(&snapshot, &mut text).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains("https://hooks.example.org\"") && !text.contains("SECRET"), "{text}");
 }

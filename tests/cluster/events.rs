@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use kubectl_gc::{act::record_invalid_owner, model::Identity};
+use gc_cluster::act::record_invalid_owner;
+use gc_core::model::Identity;
 use serde_json::Value;
 
 use crate::{

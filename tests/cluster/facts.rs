@@ -2,12 +2,10 @@
 
 use std::{fs, path::Path};
 
-use kubectl_gc::{
-    dump,
-    model::{
-        ObjectId, Snapshot,
-        facts::{Fact, LabelRequirement, LabelSelector, LeaseFacts, Setter, SliceFacts, WorkloadFacts},
-    },
+use gc_cluster::dump;
+use gc_core::model::{
+    ObjectId, Snapshot,
+    facts::{Fact, LabelRequirement, LabelSelector, LeaseFacts, Setter, SliceFacts, WorkloadFacts},
 };
 use serde_json::{Value, json};
 

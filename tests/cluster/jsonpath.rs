@@ -2,10 +2,8 @@
 
 use std::process::{Command, Output};
 
-use kubectl_gc::{
-    jsonpath::{CustomColumns, JsonPath},
-    render::template::{Template, TemplateOptions},
-};
+use gc_core::jsonpath::{CustomColumns, JsonPath};
+use kubectl_gc::render::template::{Template, TemplateOptions};
 use serde_json::{Value, json};
 
 use crate::{

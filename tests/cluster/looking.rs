@@ -1,9 +1,7 @@
 //! Reads objects again that have changed since they were listed.
 
-use kubectl_gc::{
-    cluster::Scope,
-    model::{Presence, RecheckResult},
-};
+use gc_cluster::cluster::Scope;
+use gc_core::model::{Presence, RecheckResult};
 use serde_json::{Value, json};
 
 use crate::{

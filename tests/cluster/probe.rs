@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubectl_gc::act::{Probe, ProbeError, probe};
+use gc_cluster::act::{Probe, ProbeError, probe};
 use serde_json::{Value, json};
 
 use crate::{

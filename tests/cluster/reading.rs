@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use kubectl_gc::{
-    cluster::{Connection, ConnectionOptions, Scope},
-    model::{ObjectId, Snapshot},
-};
+use gc_cluster::cluster::{Connection, ConnectionOptions, Scope};
+use gc_core::model::{ObjectId, Snapshot};
 use tokio::runtime::Runtime;
 
 use crate::harness::{ADMIN, Cluster};

@@ -3,13 +3,13 @@
 
 use std::{collections::BTreeSet, path::Path, sync::LazyLock};
 
-use http::Method;
-use kubectl_gc::{
+use gc_cluster::{
     act::{Access, record_invalid_owner, review},
-    cli::role::{Role, role},
     cluster::{Connection, ConnectionOptions, Scope},
-    model::{Identity, Resources},
 };
+use gc_core::model::{Identity, Resources};
+use http::Method;
+use kubectl_gc::cli::role::{Role, role};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use kubectl_gc::model::server_version::TESTED;
+use gc_core::model::server_version::TESTED;
 
 use crate::harness::{NOT_RUN, Program, Supervised, VERSION, build, say, versions};
 

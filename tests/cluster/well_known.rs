@@ -2,10 +2,8 @@
 
 use std::env;
 
-use kubectl_gc::{
-    cluster::{Connection, ConnectionOptions},
-    model::{Resource, Resources, well_known},
-};
+use gc_cluster::cluster::{Connection, ConnectionOptions};
+use gc_core::model::{Resource, Resources, well_known};
 use serde_json::Value;
 
 use crate::harness::{ADMIN, needs, shared};

@@ -1,6 +1,6 @@
 //! The table of §4.2, row by row, and which resource the collector picks in §2 and §3.4.
 
-use kubectl_gc::{
+use gc_core::{
     collector::{Decision, decide, decide::OwnerState},
     model::{Mapping, NotWatched, Reference, Resource, Resources, Strings, Symbol},
     server::Propagation::{Background, Foreground, Orphan},

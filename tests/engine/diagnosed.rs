@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use rustc_hash::FxHashSet;
 
-use kubectl_gc::{
+use gc_core::{
     command_line::PLAIN,
     doctor::{Case, Code, Diagnosis, Evidence, Limit, diagnose},
     graph::OwnerGraph,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubectl_gc::{
+use gc_core::{
     command_line::PLAIN,
     doctor::{
         Case, Evidence, Explanation, Limit, explain,

@@ -1,6 +1,6 @@
 //! What is known of an object beyond its metadata: `facts Kind/name WORDS` in a graph. The words depend on the kind.
 
-use kubectl_gc::model::{
+use gc_core::model::{
     Fact,
     effects::PolicyFacts,
     facts::{

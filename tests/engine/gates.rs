@@ -1,6 +1,6 @@
 //! Gates: what a delete must not remove, in any order of events.
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::Snapshot,
     plan::{Gate, GateViolation, Gates, explore, gate_violations, unlisted_contents},

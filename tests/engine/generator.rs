@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kubectl_gc::server::Propagation;
+use gc_core::server::Propagation;
 
 use crate::graphs::{
     end::Written,

@@ -1,14 +1,14 @@
 //! Keeping dependents: which references are removed, what that costs, and what can't be kept. Most rows are in
 //! `rows/keep.txt`.
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
-    operations::predict::refuse_orphaning_in_vain,
     plan::{KeepPlan, OutcomeKind, Plan, Uncertainty, Unkeepable, explore, keep},
     server::Propagation::{self, Background, Foreground, Orphan},
     simulate::{Assume, Request, SimContext},
 };
+use kubectl_gc::operations::predict::refuse_orphaning_in_vain;
 
 use crate::{
     graphs::{

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubectl_gc::{
+use gc_core::{
     collector::{
         Collector, GraphView, Known,
         live::{KindId, Limit, Live},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Reference, Symbol},
     server::{DeleteOptions, Propagation},

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kubectl_gc::plan::OutcomeKind;
+use gc_core::plan::OutcomeKind;
 
 use crate::scene::Scene;
 

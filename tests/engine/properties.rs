@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kubectl_gc::{
+use gc_core::{
     graph::{OwnerGraph, Verdict},
     model::{ObjectId, Reference, Snapshot},
     plan::{OutcomeKind, Plan, explore, plan},

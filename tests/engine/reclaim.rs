@@ -2,8 +2,8 @@
 
 use std::io::Write as _;
 
-use kubectl_gc::{
-    dump::{self, ReadOptions},
+use gc_cluster::dump::{self, ReadOptions};
+use gc_core::{
     model::{ObjectId, Snapshot},
     reclaim::{End, Forecast, Settings, When, forecast},
 };

@@ -1,7 +1,7 @@
 //! What may be gone after a delete without being known: it is in a list that could not be read. What is known is in
 //! `rows/removed.txt`.
 
-use kubectl_gc::model::Gap;
+use gc_core::model::Gap;
 
 use crate::scene::Scene;
 

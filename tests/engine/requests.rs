@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kubectl_gc::{
+use gc_core::{
     model::{Reference, References, Resource, Strings, Symbol, facts::PodFacts},
     server::{
         DeleteAnswer, DeleteOptions, KindRules, Patch, PatchAnswer,

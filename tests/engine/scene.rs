@@ -1,6 +1,6 @@
 //! Graphs written as text (`tests/graphs/text.rs`), and the engine's predictions as text, for tables of rules.
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{OutcomeKind, Plan, explore},

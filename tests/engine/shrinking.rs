@@ -1,6 +1,6 @@
 //! Tests shrinking with a check that only looks at the graph, so that the smallest case is known.
 
-use kubectl_gc::server::Propagation::{Background, Foreground};
+use gc_core::server::Propagation::{Background, Foreground};
 
 use crate::graphs::{
     generate::{Case, Delete, Mix, case},

@@ -1,6 +1,6 @@
 //! A sweep of many unconnected graphs together predicts the same ends as a sweep of each graph alone.
 
-use kubectl_gc::{
+use gc_core::{
     model::ObjectId,
     plan::{explore, plan},
     simulate::{Request, Start::Sweep, WriteScope},

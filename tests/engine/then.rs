@@ -1,6 +1,6 @@
 //! The second end of a plan says what a simulation says in which all others do their part (R9.37).
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{After, Outcome, Plan, explore},

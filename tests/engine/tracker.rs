@@ -1,6 +1,6 @@
 //! Tracking a plan while it is carried out: which events were seen, and whether the plan is complete.
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{Identity, ObjectEvent, ObjectId, RawObject, RawReference},
     plan::{

@@ -1,6 +1,6 @@
 //! What deleting a Namespace removes in addition to the objects that the plan names (R9.9, R9.10).
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     plan::unlisted_contents,
     simulate::{Assume, SimContext},
@@ -16,7 +16,7 @@ fn describe(graph: &str, targets: &str) -> Vec<String> {
     let graph = OwnerGraph::new(snapshot);
     let unlisted_contents = unlisted_contents(&SimContext::new(snapshot, &graph, Assume::Known), &plan);
     let name = |resource| snapshot.resources.get(resource).full_name();
-    let tell = |of: &kubectl_gc::plan::UnlistedContents| {
+    let tell = |of: &gc_core::plan::UnlistedContents| {
         let unlisted: Vec<String> = of.unlisted.iter().map(|unlisted| name(unlisted.resource)).collect();
         let pods: Vec<String> = of.pods.iter().map(|pod| snapshot.short_name(*pod)).collect();
         let spared: Vec<String> =

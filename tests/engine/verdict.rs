@@ -1,6 +1,6 @@
 //! The verdict on a plan, and the gates on effects and verdicts. Most rows are in `rows/verdict.txt`.
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{
@@ -27,7 +27,7 @@ pub fn tell(
     let gates = Gates { deny_effects: deny.to_vec(), fail_on, ..Gates::default() };
     let violations = gate_violations(snapshot, plan, &unlisted, &gates, |_| false);
     let verdict = Verdict::of(snapshot, plan, &unlisted, &[]);
-    let names = |objects: &[kubectl_gc::model::ObjectId]| {
+    let names = |objects: &[gc_core::model::ObjectId]| {
         objects.iter().map(|object| format!(" {}", snapshot.short_name(*object))).collect::<String>()
     };
     let reasons: Vec<String> =
@@ -36,8 +36,8 @@ pub fn tell(
     let mut text = format!("{}{sure}: {}", verdict.result.name(), reasons.join(", "));
     for violation in &violations {
         let gate = match violation.gate {
-            kubectl_gc::plan::Gate::DenyEffect(class) => class.name(),
-            kubectl_gc::plan::Gate::FailOn(fail_on) => fail_on.name(),
+            gc_core::plan::Gate::DenyEffect(class) => class.name(),
+            gc_core::plan::Gate::FailOn(fail_on) => fail_on.name(),
             other => panic!("{other:?}"),
         };
         let unread: String = violation.unread.iter().map(|gap| format!(" {gap}?")).collect();
@@ -63,7 +63,7 @@ fn describe(graph: &str, start: &str, deny: &[EffectClass], fail_on: Option<Verd
 fn dumped(name: &str, objects: &[String]) -> Snapshot {
     let file = std::env::temp_dir().join(format!("kubectl-gc-{name}-{}.yaml", std::process::id()));
     std::fs::write(&file, objects.join("---\n")).unwrap();
-    let snapshot = kubectl_gc::dump::read(&[file.display().to_string()], true).unwrap();
+    let snapshot = gc_cluster::dump::read(&[file.display().to_string()], true).unwrap();
     std::fs::remove_file(file).unwrap();
     snapshot
 }

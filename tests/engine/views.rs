@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::ObjectId,
     plan::{

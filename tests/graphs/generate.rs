@@ -1,6 +1,6 @@
 //! Random graphs and deletes. The same seed always gives the same case.
 
-use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+use gc_core::server::Propagation::{self, Background, Foreground, Orphan};
 use proptest::{
     prelude::*,
     sample::select,

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Reference, Snapshot, Symbol},
     plan::{After, JointEnd, Plan, explore, plan},

@@ -22,7 +22,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+use gc_core::server::Propagation::{self, Background, Foreground, Orphan};
 
 use super::{
     end::Changes,

@@ -1,6 +1,6 @@
 //! Turns graphs into snapshots, as if read from a cluster that contains nothing else.
 
-use kubectl_gc::model::{
+use gc_core::model::{
     Coordinate, Fact, ListRecord, ObjectId, Origin, RawObject, RawReference, Resource, ResourceId, Resources, Snapshot,
     SnapshotBuilder,
     facts::{

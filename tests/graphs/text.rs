@@ -16,7 +16,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use kubectl_gc::server::Propagation;
+use gc_core::server::Propagation;
 
 use super::kinds::Kind;
 

@@ -1,4 +1,4 @@
-//! Commands must be built as vectors of arguments (`src/command_line.rs`), never by string formatting.
+//! Commands must be built as vectors of arguments (`crates/core/src/command_line.rs`), never by string formatting.
 
 use std::{
     fs,
@@ -62,8 +62,8 @@ fn builds_a_command(literal: &str) -> bool {
     !NO_COMMANDS.iter().any(|none| literal.ends_with(none)) && (named || PROGRAMS.into_iter().any(command))
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut open = vec![folder.to_owned()];
+fn sources(root: &Path) -> Vec<PathBuf> {
+    let mut open = ["src", "crates/core/src", "crates/cluster/src"].map(|folder| root.join(folder)).to_vec();
     let mut sources = Vec::new();
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -81,7 +81,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn no_command_is_built_by_formatting() {
-    let sources = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let sources = sources(Path::new(env!("CARGO_MANIFEST_DIR")));
     assert!(sources.len() > 300, "{}", sources.len());
     let mut seen = 0;
     for path in sources {

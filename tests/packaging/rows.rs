@@ -52,6 +52,7 @@ pub fn sources(root: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     collect(&root.join("tests"), &mut files);
     collect(&root.join("src"), &mut files);
+    collect(&root.join("crates"), &mut files);
     let read =
         |path: PathBuf| (path.strip_prefix(root).unwrap().display().to_string(), fs::read_to_string(&path).unwrap());
     // The tests of the pages hold rows as examples.

@@ -1,7 +1,7 @@
 //! The rule book (`docs/rules.md`): every rule names its source and its test, and contains every label that is cited
 //! anywhere.
 
-use kubectl_gc::model::Rule as Cited;
+use gc_core::model::Rule as Cited;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
@@ -11,8 +11,18 @@ use std::{
 const BOOK: &str = "docs/rules.md";
 
 /// Where to search for cited labels.
-const PLACES: &[&str] =
-    &["src", "tests", "docs", "benches", "examples", "completions", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+const PLACES: &[&str] = &[
+    "src",
+    "crates",
+    "tests",
+    "docs",
+    "benches",
+    "examples",
+    "completions",
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+];
 
 /// The letters that begin a label. Only labels with `R` have a dot.
 const LETTERS: &str = "RGSMLFDB";
@@ -301,10 +311,11 @@ fn output_cites_rules_as_the_book_has_them() {
 fn nothing_that_is_printed_has_a_bare_label() {
     let mut wrong = Vec::new();
     for file in citing_files() {
-        let source = file.starts_with("src") && file.extension().is_some_and(|kind| kind == "rs");
+        let source = (file.starts_with("src") || file.starts_with("crates"))
+            && file.extension().is_some_and(|kind| kind == "rs");
         let printed = file.extension().is_some_and(|kind| kind == "snap");
         let is_a_test = file.to_string_lossy().contains("tests");
-        if !(printed || source && !is_a_test) || file == Path::new("src/model/rule.rs") {
+        if !(printed || source && !is_a_test) || file == Path::new("crates/core/src/model/rule.rs") {
             continue;
         }
         for line in text_of(&file).unwrap_or_default().lines() {

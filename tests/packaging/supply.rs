@@ -13,6 +13,9 @@ use serde_json::Value;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
+/// The crates of this repository.
+const OWN: [&str; 3] = ["kubectl-gc", "kubectl-gc-cluster", "kubectl-gc-core"];
+
 /// The texts of a list in `deny.toml`.
 fn list(name: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(Path::new(ROOT).join("deny.toml")).unwrap();
@@ -109,7 +112,7 @@ fn every_dependency_comes_from_the_registry_and_is_there_once() {
     let mut versions: BTreeMap<String, BTreeSet<Version>> = BTreeMap::new();
     for package in packages() {
         let (name, source) = (text(&package, "name"), text(&package, "source"));
-        let is_own = name == env!("CARGO_PKG_NAME") && package["source"].is_null();
+        let is_own = OWN.contains(&name) && package["source"].is_null();
         assert!(is_own || source == "registry+https://github.com/rust-lang/crates.io-index", "{name} {source:?}");
         versions.entry(name.to_owned()).or_default().insert(text(&package, "version").parse().unwrap());
     }
@@ -127,15 +130,17 @@ fn every_dependency_comes_from_the_registry_and_is_there_once() {
 #[test]
 fn the_lock_file_of_the_fuzzers_is_up_to_date() {
     let packages = packages();
-    let own = packages.iter().find(|package| text(package, "name") == env!("CARGO_PKG_NAME")).unwrap();
-    let dependencies = own["dependencies"].as_array().unwrap().iter();
-    let needed: BTreeSet<&str> =
-        dependencies.filter(|dependency| dependency["kind"] != "dev").map(|it| text(it, "name")).collect();
     let lock = fs::read_to_string(Path::new(ROOT).join("fuzz/Cargo.lock")).unwrap();
-    let begin = format!("name = \"{}\"\n", env!("CARGO_PKG_NAME"));
-    let (_, after) = lock.split_once(&begin).expect("the program is in it");
-    let block = after.split_once("\n]").expect("its dependencies end").0;
-    let locked: BTreeSet<&str> =
-        block.lines().filter_map(|line| line.trim().strip_prefix('"')?.split([' ', '"']).next()).collect();
-    assert_eq!(locked, needed);
+    for name in OWN {
+        let own = packages.iter().find(|package| text(package, "name") == name).unwrap();
+        let dependencies = own["dependencies"].as_array().unwrap().iter();
+        let needed: BTreeSet<&str> =
+            dependencies.filter(|dependency| dependency["kind"] != "dev").map(|it| text(it, "name")).collect();
+        let begin = format!("name = \"{name}\"\n");
+        let (_, after) = lock.split_once(&begin).unwrap_or_else(|| panic!("{name} is not in it"));
+        let block = after.split_once("\n]").expect("its dependencies end").0;
+        let locked: BTreeSet<&str> =
+            block.lines().filter_map(|line| line.trim().strip_prefix('"')?.split([' ', '"']).next()).collect();
+        assert_eq!(locked, needed, "{name}");
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use kubectl_gc::model::server_version::TESTED;
+use gc_core::model::server_version::TESTED;
 
 /// The minor version of `v1.33.13`.
 fn minor(version: &str) -> u32 {

@@ -130,7 +130,7 @@ impl Places {
 
 /// A path as a shell takes it.
 fn shown(path: &Path) -> String {
-    crate::command_line::quoted(&path.display().to_string()).into_owned()
+    gc_core::command_line::quoted(&path.display().to_string()).into_owned()
 }
 
 /// Writes a file, unless one without the mark of ours is there.

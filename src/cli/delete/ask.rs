@@ -4,10 +4,12 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
     operations::approve::Question,
-    plan::{ConfirmationReason, Consent, Plan, severe_objects},
     render::{header::header, words::plural},
+};
+use gc_core::{
+    model::{ObjectId, ResourceId, Snapshot, effects::EffectKind},
+    plan::{ConfirmationReason, Consent, Plan, severe_objects},
     wording::{count, thousands},
 };
 
@@ -93,8 +95,8 @@ fn heavy(reason: ConfirmationReason, one: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        dump,
+    use gc_cluster::dump;
+    use gc_core::{
         graph::OwnerGraph,
         plan::explore,
         server::Propagation,
@@ -111,7 +113,8 @@ mod tests {
     fn asked_of(file: &str, targets: &[&str], above: usize, archived: bool) -> String {
         let file = format!("{}/{file}", env!("CARGO_MANIFEST_DIR"));
         let mut snapshot = dump::read(&[file], false).unwrap();
-        snapshot.origin = crate::model::Origin::Cluster { context: "prod".to_owned(), server: "prod:6443".to_owned() };
+        snapshot.origin =
+            gc_core::model::Origin::Cluster { context: "prod".to_owned(), server: "prod:6443".to_owned() };
         let id = |target: &&str| snapshot.objects().find(|(id, _)| snapshot.short_name(*id) == **target).unwrap().0;
         let targets = targets.iter().map(id).collect();
         let graph = OwnerGraph::new(&snapshot);

@@ -12,8 +12,8 @@ use crate::{
         usage,
     },
     render::output::Format,
-    server::Propagation,
 };
+use gc_core::server::Propagation;
 
 use super::super::{
     args::{

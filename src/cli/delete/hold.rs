@@ -6,19 +6,21 @@ use std::{
 };
 
 use crate::{
-    act::Seen,
-    hold::meanwhile,
     operations::{
         OperationError, TargetConfig,
         approve::{PlanFingerprint, Proposal as _, Terminal as _},
         delete::{Archived, Delete, HeldTarget},
         hold::{HoldOutcome, HoldResult},
     },
-    plan::Plan,
     render::{
         header::header,
         hold::{HoldView, cancel_command, let_go_command},
     },
+};
+use gc_cluster::act::Seen;
+use gc_core::{
+    hold::meanwhile,
+    plan::Plan,
     wording::{count, duration},
 };
 
@@ -157,7 +159,7 @@ pub(super) fn foretold(delete: &Delete, plan: &Plan) -> Option<String> {
 }
 
 /// Says that an object is held, and how that ends.
-fn tell(one: &HoldResult, kubectl: &crate::command_line::Kubectl) {
+fn tell(one: &HoldResult, kubectl: &gc_core::command_line::Kubectl) {
     let HoldOutcome::Held { until } = &one.outcome else { return };
     let commands = [
         ("delete it now", let_go_command(kubectl, &one.object)),

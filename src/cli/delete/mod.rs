@@ -11,8 +11,6 @@ use std::{
 };
 
 use crate::{
-    act::FollowEvent,
-    graph::OwnerGraph,
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Proposal as _, Question, Terminal as _, View, approve},
@@ -21,11 +19,15 @@ use crate::{
         predict::PlanResult,
         unread::AllowIncomplete,
     },
-    plan::Incomplete,
     render::{
         deletion::DeletionView,
         plan::{PlanView, VerdictJson},
     },
+};
+use gc_cluster::act::FollowEvent;
+use gc_core::{
+    graph::OwnerGraph,
+    plan::Incomplete,
     wording::{count, thousands},
 };
 

@@ -5,10 +5,12 @@ use std::{sync::Arc, time::Duration};
 use clap::Args;
 
 use crate::{
-    cluster::Connection,
-    metrics::{Listen, Metrics},
     operations::{OperationError, live::SweepLoad, usage},
     render::output::Format,
+};
+use gc_cluster::{
+    cluster::Connection,
+    metrics::{Listen, Metrics},
 };
 
 use super::super::{

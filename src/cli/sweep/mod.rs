@@ -5,13 +5,15 @@ mod pass;
 mod watch;
 
 use crate::{
-    model::ObjectId,
     operations::{
         OperationError, ReadScope, Session,
         sweep::{SweepRules, limit, refusal},
     },
-    plan::{Plan, Uncertainty},
     render::plan::PlanView,
+};
+use gc_core::{
+    model::ObjectId,
+    plan::{Plan, Uncertainty},
 };
 
 use super::{

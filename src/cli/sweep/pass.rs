@@ -6,14 +6,12 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    model::Identity,
     operations::{
         OperationError,
         approve::{Approval, OnMissed, Policy, Question, View, approve},
         live::SweepResult,
         sweep::{SweepPass, SweepPlan, SweepRules},
     },
-    plan::Plan,
     render::{
         deletion::DeletionView,
         header::header,
@@ -21,9 +19,8 @@ use crate::{
         picture::{Picture, PictureOptions},
         plan::PlanView,
     },
-    simulate::State,
-    wording::count,
 };
+use gc_core::{model::Identity, plan::Plan, simulate::State, wording::count};
 
 use super::{
     super::{

@@ -8,12 +8,16 @@ use std::{
 };
 
 use crate::{
-    act::{CompletedWrite, Failed, QueueName, Settings, SweepEvent, SyncStatus, What, WriteFailure, keep_sweeping},
-    collector::{Reason, live::Limit},
-    metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome, bind},
-    model::Identity,
     operations::{OperationError, ReadScope, live::Cluster},
     render::escape::visible,
+};
+use gc_cluster::{
+    act::{CompletedWrite, Failed, QueueName, Settings, SweepEvent, SyncStatus, What, WriteFailure, keep_sweeping},
+    metrics::{Health, Metrics, Queue, QueueMetrics, Write, Written as Outcome, bind},
+};
+use gc_core::{
+    collector::{Reason, live::Limit},
+    model::Identity,
     server::Propagation,
     wording::count,
 };

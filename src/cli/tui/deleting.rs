@@ -9,12 +9,11 @@ use std::{
 };
 
 use crate::{
-    model::Identity,
     operations::{OperationError, TargetConfig, delete::Delete},
     render::escape::visible,
-    server::Propagation,
     tui::{Line, News, lines as lines_of},
 };
+use gc_core::{model::Identity, server::Propagation};
 
 use super::{
     super::{

@@ -15,11 +15,10 @@ use std::{
 };
 
 use crate::{
-    model::Identity,
     operations::{OperationError, SourceConfig, usage},
-    server::Propagation,
     tui::{Effect, News, Scene, Start, State},
 };
+use gc_core::{model::Identity, server::Propagation};
 
 use self::{deleting::Deleting, progress::OffScreen, screen::Screen, worker::Worker};
 use super::{

@@ -6,12 +6,9 @@ use std::sync::{
     mpsc::Sender,
 };
 
-use crate::{
-    cluster::{Exchange, Progress},
-    model::Resource,
-    tui::News,
-    wording::thousands,
-};
+use crate::tui::News;
+use gc_cluster::cluster::{Exchange, Progress};
+use gc_core::{model::Resource, wording::thousands};
 
 use super::{Message, screen};
 

@@ -9,10 +9,6 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    command_line::ShellCommand,
-    doctor::Diagnosis,
-    graph::{OwnerGraph, unconfirmed_owners},
-    model::{Identity, ObjectId, ResourceId, Snapshot, Symbol},
     operations::{
         Discovered, LiveSession, Opening, OperationError, ReadScope, Session, SourceConfig, TargetConfig,
         approve::World,
@@ -20,7 +16,6 @@ use crate::{
         examine::{Examination, ExaminationScope},
         predict::{NamedGates, PlanOptions, PlanResult, predict},
     },
-    plan::Incomplete,
     render::{
         doctor::DoctorView,
         header::header,
@@ -28,10 +23,17 @@ use crate::{
         style::Style,
         template::TemplateOptions,
     },
+    tui::{Effect, Finding, Line, News, Planned, Scene, find, lines},
+};
+use gc_core::{
+    command_line::ShellCommand,
+    doctor::Diagnosis,
+    graph::{OwnerGraph, unconfirmed_owners},
+    model::{Identity, ObjectId, ResourceId, Snapshot, Symbol},
+    plan::Incomplete,
     server::Propagation,
     simulate::{Assume, Request},
     tree::{Direction, Query, StatusOf, Tree, TypeFilter},
-    tui::{Effect, Finding, Line, News, Planned, Scene, find, lines},
     wording::grouped,
 };
 
@@ -305,7 +307,7 @@ impl Worker {
         let snapshot = &session.snapshot;
         let again = again(&self.global, &self.targets, &self.from, false);
         let kubectl = held_to(&self.global, session);
-        let finding = |finding: &crate::doctor::Finding| {
+        let finding = |finding: &gc_core::doctor::Finding| {
             let one = Diagnosis { findings: vec![finding.clone()], ..Diagnosis::default() };
             let view = DoctorView {
                 snapshot,
@@ -374,7 +376,7 @@ fn kinds(snapshot: &Snapshot) -> FxHashSet<Symbol> {
 }
 
 /// READY and STATUS by uid; `None` for what could not be read.
-fn statuses(session: &Session, objects: &[Identity]) -> FxHashMap<String, Option<crate::tree::ObjectStatus>> {
+fn statuses(session: &Session, objects: &[Identity]) -> FxHashMap<String, Option<gc_core::tree::ObjectStatus>> {
     let snapshot = &session.snapshot;
     let found: Vec<ObjectId> = objects.iter().filter_map(|object| find(snapshot, object)).collect();
     let Some(statuses) = session.statuses(&found) else { return FxHashMap::default() };

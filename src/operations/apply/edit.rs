@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::{
-    apply::{Mend, Mending},
-    archive::yaml_of,
-};
+use gc_cluster::archive::yaml_of;
+use gc_core::apply::{Mend, Mending};
 
 use super::{
     read::{Document, ManifestFile, yaml_value},

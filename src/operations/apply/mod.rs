@@ -11,7 +11,7 @@ pub use read::{Found, ManifestFile};
 
 use rustc_hash::FxHashMap;
 
-use crate::{
+use gc_core::{
     apply::{ApplyPlan, LastApplied, ManifestObject, Scene},
     graph::OwnerGraph,
     plan::{Plan, explore, plan},

@@ -6,14 +6,12 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use super::spans::{Spans, truth_of};
-use crate::{
-    apply::ManifestObject,
-    dump::yaml,
-    operations::targets::{
-        Place, TargetError,
-        manifest::{each_text, kustomized_text, limit_depth},
-    },
+use crate::operations::targets::{
+    Place, TargetError,
+    manifest::{each_text, kustomized_text, limit_depth},
 };
+use gc_cluster::dump::yaml;
+use gc_core::apply::ManifestObject;
 
 /// A file of manifests, or what stands for one.
 #[derive(Clone, Debug)]

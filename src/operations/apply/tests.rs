@@ -1,7 +1,5 @@
-use crate::{
-    apply::{Mend, Mending},
-    operations::targets::TargetError,
-};
+use crate::operations::targets::TargetError;
+use gc_core::apply::{Mend, Mending};
 
 use super::{FileFormat, ManifestFile, fixed};
 

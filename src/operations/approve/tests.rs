@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
-use crate::model::well_known;
+use gc_core::model::well_known;
 
 use super::*;
 
@@ -171,7 +171,7 @@ impl Trial {
 
     fn missing(mut self, policy: OnMissed) -> Self {
         let resources = well_known::resources().resources;
-        let resource = crate::model::Resources::new(resources, Vec::new()).find_type("pods").unwrap();
+        let resource = gc_core::model::Resources::new(resources, Vec::new()).find_type("pods").unwrap();
         let lost = LostWatch { resource, namespace: None, reason: "410 Gone".to_owned(), watched: true };
         self.world().missed = vec![(lost, "pods".to_owned())];
         self.policy.missed = policy;

@@ -4,9 +4,11 @@ use std::{collections::BTreeSet, time::Duration};
 
 use serde_json::Value;
 
-use crate::{
+use gc_cluster::{
     act::{Access, Answered, Holding, LetGo, Seen, Sent, go_on, hold as hold_object, list_holds, look},
     cluster::Whole,
+};
+use gc_core::{
     hold::{HOLD, Held, HoldRecord, MOST, NotHeld, UNCANCELLED, counted_pods, meanwhile, why_not},
     model::{Identity, ObjectEvent, ObjectId, ResourceId, Resources, Snapshot},
     plan::Plan,

@@ -8,12 +8,14 @@ use std::{
     time::Duration,
 };
 
-use crate::{
+use gc_cluster::{
     act::{
         Access, Answered, Deletion, DetachedObject, FollowEvent, Followed, KeepError, Released, Sent, cut, put_back,
         release as release_guards,
     },
     archive::{Header, Saved},
+};
+use gc_core::{
     command_line::Kubectl,
     model::{Coordinate, Identity, ObjectId, Presence, ResourceId, Snapshot, Symbol},
     plan::{Consent, Plan, PlanTracker},

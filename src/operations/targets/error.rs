@@ -3,7 +3,7 @@
 use std::{fmt, io};
 
 use super::SelectorError;
-use crate::{
+use gc_core::{
     apply::{Place, name_of},
     model::{UnknownType, type_names::did_you_mean},
 };

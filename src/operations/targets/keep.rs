@@ -9,7 +9,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::model::{Coordinate, ObjectId, ResourceId, Resources, Snapshot};
+use gc_core::model::{Coordinate, ObjectId, ResourceId, Resources, Snapshot};
 
 use super::{
     LabelSelector, NamespaceChoice, SelectedType, Selection, TargetError, TypeName, TypedQuery, names, resolve::Search,

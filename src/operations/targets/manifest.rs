@@ -11,10 +11,12 @@ use serde::{
 use walkdir::WalkDir;
 
 use super::{NamedTarget, Place, TargetError};
-use crate::{
+use gc_cluster::{
     bounded::{self, LARGEST_SETTING},
     cluster,
     dump::{self, yaml},
+};
+use gc_core::{
     model::{Mapping, Resources},
     url,
 };

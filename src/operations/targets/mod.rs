@@ -7,7 +7,7 @@
 //! ```
 
 mod error;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) mod fuzzing;
 mod keep;
 pub(super) mod manifest;
@@ -17,14 +17,14 @@ mod selector;
 #[cfg(test)]
 mod tests;
 
-pub use crate::apply::Place;
 pub use error::{Hint, Missing, NoMatch, TargetError, Why};
+pub use gc_core::apply::Place;
 pub use keep::{KeepQuery, KeepTargets};
 pub use selector::{FieldSelector, LabelSelector, SelectorError};
 
 use std::collections::BTreeSet;
 
-use crate::model::{Identity, ResourceId, Resources};
+use gc_core::model::{Identity, ResourceId, Resources};
 
 /// The arguments that name targets, as typed.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::{
     Hint, Missing, NamedTarget, NamespaceChoice, NoMatch, SelectedType, Selection, TargetError, TypedQuery, Why,
 };
-use crate::model::{
+use gc_core::model::{
     Coordinate, Gap, Object, ObjectId, Origin, Presence, ResourceId, Snapshot, Symbol, nearest::nearest,
 };
 

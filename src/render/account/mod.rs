@@ -7,7 +7,7 @@ mod words;
 
 use serde::Serialize;
 
-use crate::{
+use gc_core::{
     account::{Happening, What, time},
     document::API_VERSION,
     model::{Identity, ServerVersion},

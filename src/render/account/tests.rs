@@ -4,12 +4,12 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{AccountOptions, document, summary, text};
-use crate::{
+use crate::render::style::Style;
+use gc_core::{
     account::{
         Change, Content, DeletionPolicy, Happening, Holds, Loop, Missing, Owner, OwnerState, Reason, Summary, What,
     },
     model::Identity,
-    render::style::Style,
 };
 
 /// 14:02:11 UTC

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::{
+use crate::render::{escape::visible, style::Tone, words::wrapped};
+use gc_core::{
     account::{Change, DeletionPolicy, Happening, Loop, Millis, Missing, Owner, OwnerState, Summary, What},
     model::Identity,
-    render::{escape::visible, style::Tone, words::wrapped},
     restore::MANAGER,
     wording::{age, count, grouped, some_of, thousands},
 };

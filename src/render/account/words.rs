@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use crate::{
+use gc_core::{
     account::{Content, DeletionPolicy, Holds, Millis, Owner, OwnerState, Reason},
     model::Identity,
     wording::{age, and_more, count},

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::plan::{PlanView, kept_outside, lost};
+use gc_core::{
     apply::{ApplyCounts, ApplyResult, Fate, FileReference, Mend, Place},
     document::{Head, Named, ObjectJson},
     model::{Reference, Rule},
     plan::{Because, Outcome, OutcomeKind, Uncertainty, because},
-    render::plan::{PlanView, kept_outside, lost},
     server::Propagation,
 };
 

@@ -10,14 +10,14 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::{
+    escape::visible,
+    output::{Format, Output, TextOptions},
+};
+use gc_core::{
     apply::{ApplyPlan, Fate, ManifestObject, Mending},
     command_line::ShellCommand,
     graph::OwnerGraph,
-    render::{
-        escape::visible,
-        output::{Format, Output, TextOptions},
-    },
 };
 
 use document::ApplyDocument;

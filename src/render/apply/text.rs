@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
-use crate::{
+use crate::render::{
+    lines,
+    output::TextOptions,
+    plan::{PlanView, because, kept_outside, lost},
+    sections::{Heading, Said, Sections, first_of},
+    style::Tone,
+    table::{Column, Table},
+};
+use gc_core::{
     apply::ApplyResult,
     plan::{Outcome, OutcomeKind},
-    render::{
-        lines,
-        output::TextOptions,
-        plan::{PlanView, because, kept_outside, lost},
-        sections::{Heading, Said, Sections, first_of},
-        style::Tone,
-        table::{Column, Table},
-    },
     server::Propagation,
 };
 

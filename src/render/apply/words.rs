@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::{
+    plan::because,
+    states::Fate as Shown,
+    style::Tone,
+    words::{count_kinds, kinds_of},
+};
+use gc_core::{
     apply::{ApplyPlan, ApplyResult, Arrival, Fate, FileReference, Mend, Standing},
     collector::Reason,
     model::Rule,
     plan::{Outcome, OutcomeKind},
-    render::{
-        plan::because,
-        states::Fate as Shown,
-        style::Tone,
-        words::{count_kinds, kinds_of},
-    },
     server::Propagation,
     simulate::Cause,
     wording::{count, thousands},

@@ -9,20 +9,20 @@ use std::{io, path::Path, time::Duration};
 
 use serde::Serialize;
 
-use crate::{
-    act::{Ended, Followed, Sent},
+use crate::render::{
+    escape::visible,
+    output::{Format, Output, TextOptions},
+    picture::{Picture, PictureOptions},
+    plan::VerdictJson,
+};
+use gc_cluster::act::{Ended, Followed, Sent};
+use gc_core::{
     command_line::Kubectl,
     document::Head,
     model::{Gap, Identity, ServerVersion},
     plan::{
         OutcomeKind, Summary,
         tracker::{Blocker, Progress, UnexpectedOutcome, UnplannedObject},
-    },
-    render::{
-        escape::visible,
-        output::{Format, Output, TextOptions},
-        picture::{Picture, PictureOptions},
-        plan::VerdictJson,
     },
     server::Propagation,
 };

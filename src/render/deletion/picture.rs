@@ -2,15 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::{
-    act::Answered,
-    plan::OutcomeKind,
-    render::{
-        picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
-        sections::Heading,
-    },
-    wording::count,
+use crate::render::{
+    picture::{Fate, Picture, PictureOptions, Row, Verdict, View, folded, of_identity, row_of, section},
+    sections::Heading,
 };
+use gc_cluster::act::Answered;
+use gc_core::{plan::OutcomeKind, wording::count};
 
 use super::{
     DeletionView,

@@ -5,17 +5,17 @@ use std::{path::Path, time::Duration};
 use serde_json::json;
 
 use super::DeletionView;
-use crate::{
-    act::{Answered, Ended, Followed, Sent},
+use crate::render::{
+    output::{Output as _, TextOptions},
+    style::Style,
+};
+use gc_cluster::act::{Answered, Ended, Followed, Sent};
+use gc_core::{
     command_line::Kubectl,
     model::Identity,
     plan::{
         OutcomeKind, Uncertainty,
         tracker::{Blocker, Progress, Relation, UnexpectedOutcome, UnplannedObject},
-    },
-    render::{
-        output::{Output as _, TextOptions},
-        style::Style,
     },
     server::Propagation,
     simulate::State,

@@ -3,21 +3,21 @@
 
 use std::io::{self, Write};
 
-use crate::{
-    act::{Answered, Ended, Followed, Sent},
+use crate::render::{
+    headline::Headline,
+    lines::{self, Line},
+    output::TextOptions,
+    sections::{Heading, Said, Sections, more_lines},
+    states::Fate,
+    style::Tone,
+};
+use gc_cluster::act::{Answered, Ended, Followed, Sent};
+use gc_core::{
     command_line::ShellCommand,
     model::{Identity, group_of},
     plan::{
         OutcomeKind,
         tracker::{Blocker, Relation, UnexpectedOutcome, UnplannedObject},
-    },
-    render::{
-        headline::Headline,
-        lines::{self, Line},
-        output::TextOptions,
-        sections::{Heading, Said, Sections, more_lines},
-        states::Fate,
-        style::Tone,
     },
     simulate::State,
     wording::{count, duration, thousands},

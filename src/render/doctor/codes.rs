@@ -4,16 +4,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::{
-    doctor::Code,
-    document::API_VERSION,
-    model::effects::Severity,
-    render::{
-        output::{Format, Output, TextOptions},
-        style::{Style, Tone},
-        table::{Column, Table},
-    },
+use crate::render::{
+    output::{Format, Output, TextOptions},
+    style::{Style, Tone},
+    table::{Column, Table},
 };
+use gc_core::{doctor::Code, document::API_VERSION, model::effects::Severity};
 
 /// `kind: Codes`, described in `docs/schema/codes.json`.
 #[derive(Debug, Serialize)]

@@ -13,19 +13,19 @@ use std::{
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::{
+    escape::visible,
+    output::{Format, Output, TextOptions},
+    picture::{Picture, PictureOptions},
+    plan::VerdictJson,
+    states::Fate,
+    words::full_name,
+};
+use gc_core::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Diagnosis, Finding, Limit, Probed},
     document::{Head, Named},
     model::{ObjectId, ResourceId, Snapshot, effects::Severity},
-    render::{
-        escape::visible,
-        output::{Format, Output, TextOptions},
-        picture::{Picture, PictureOptions},
-        plan::VerdictJson,
-        states::Fate,
-        words::full_name,
-    },
     wording::count,
 };
 

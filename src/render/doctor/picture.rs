@@ -1,13 +1,13 @@
 //! A diagnosis as a picture: each finding, and below it the objects that it affects.
 
-use crate::{
+use crate::render::{
+    picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
+    sections::Heading,
+};
+use gc_core::{
     doctor::{Finding, Remedy},
     graph::OwnerGraph,
     model::ObjectId,
-    render::{
-        picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View, section},
-        sections::Heading,
-    },
     wording::{count, thousands},
 };
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
+use crate::render::words::set;
+use gc_core::{
     command_line::{Kubectl, ShellCommand},
     doctor::{Code, Finding, Remedy},
-    render::words::set,
     wording::count,
 };
 

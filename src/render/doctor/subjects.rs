@@ -5,15 +5,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use crate::{
+use crate::render::{
+    lines::Line,
+    sections::Said,
+    style::Tone,
+    words::{count_kinds, plural},
+};
+use gc_core::{
     doctor::Finding,
     model::{ObjectId, Resource, ResourceId, Symbol},
-    render::{
-        lines::Line,
-        sections::Said,
-        style::Tone,
-        words::{count_kinds, plural},
-    },
     wording::{count, thousands},
 };
 

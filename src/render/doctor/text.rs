@@ -4,18 +4,18 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashSet;
 
-use crate::{
+use crate::render::{
+    escape::visible,
+    lines::{self, Run},
+    output::TextOptions,
+    sections::{Heading, Said, Sections},
+    states::FINDING,
+    style::Tone,
+};
+use gc_core::{
     command_line::ShellCommand,
     doctor::{Finding, Probed, Remedy},
     model::{Origin, gaps::each_once},
-    render::{
-        escape::visible,
-        lines::{self, Run},
-        output::TextOptions,
-        sections::{Heading, Said, Sections},
-        states::FINDING,
-        style::Tone,
-    },
     wording::{count, some_of, thousands},
 };
 

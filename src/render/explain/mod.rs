@@ -9,16 +9,16 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::{
+    output::{Output, TextOptions},
+    picture::{Picture, PictureOptions},
+};
+use gc_core::{
     command_line::ShellCommand,
     doctor::Explanation,
     document::{Head, Named},
     graph::OwnerGraph,
     model::{Gap, ObjectId, Snapshot},
-    render::{
-        output::{Output, TextOptions},
-        picture::{Picture, PictureOptions},
-    },
     wording::some_of,
 };
 

@@ -1,13 +1,11 @@
 //! Explanations as a picture: each object, and below it what it waits for and who owns it.
 
-use crate::{
-    render::{
-        doctor::commands,
-        outline::Outline,
-        picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View},
-    },
-    wording::count,
+use crate::render::{
+    doctor::commands,
+    outline::Outline,
+    picture::{Fate, Objects, Picture, PictureOptions, Row, Section, Verdict, View},
 };
+use gc_core::wording::count;
 
 use super::{ExplainView, sections, text, words};
 

@@ -2,19 +2,19 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::{
+use crate::render::{
+    doctor::{Told, cures, fate_of},
+    sections::{Heading, Said, Sections},
+    states::FINDING,
+    words::kinds_of,
+};
+use gc_core::{
     doctor::{
         Explanation, Finding,
         explain::{Attention, FinalizerStory, Follows, RootCause},
     },
     model::{ObjectId, Rule, Symbol, facts::Condition},
     plan::Uncertainty,
-    render::{
-        doctor::{Told, cures, fate_of},
-        sections::{Heading, Said, Sections},
-        states::FINDING,
-        words::kinds_of,
-    },
     simulate::{BlockedBy, Next, NoAction, ProjectedOutcome, State},
     wording::{count, thousands},
 };

@@ -4,18 +4,18 @@ use std::io::{self, Write};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
+use crate::render::{
+    lines::{self, Line},
+    outline::{Outline, OutlineRow, Subject},
+    output::TextOptions,
+    style::Tone,
+};
+use gc_core::{
     doctor::{
         Explanation,
         explain::{Blocks, OwnerState, ReferenceStory, RootCause, Waiting},
     },
     model::{ObjectId, Reference},
-    render::{
-        lines::{self, Line},
-        outline::{Outline, OutlineRow, Subject},
-        output::TextOptions,
-        style::Tone,
-    },
     simulate::{Controllers, State},
     tree::ResolvedReference,
     wording::{count, thousands},

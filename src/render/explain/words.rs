@@ -3,7 +3,14 @@
 use rustc_hash::FxHashSet;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{
+use crate::render::{
+    headline::{Headline, LONGEST},
+    reclaim::{when, why},
+    sections::Heading,
+    states::Fate,
+    style::Tone,
+};
+use gc_core::{
     collector::Reason,
     doctor::{
         Code, Explanation, Finding,
@@ -16,13 +23,6 @@ use crate::{
     },
     plan::Uncertainty,
     reclaim::{End, Removal, When},
-    render::{
-        headline::{Headline, LONGEST},
-        reclaim::{when, why},
-        sections::Heading,
-        states::Fate,
-        style::Tone,
-    },
     simulate::{BlockedBy, Cause, Next, NoAction, ProjectedOutcome, State, until_who_is_done},
     tree::ReferenceStatus,
     wording::age,

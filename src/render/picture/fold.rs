@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::wording::{count, thousands};
+use gc_core::wording::{count, thousands};
 
 use super::{Fate, Picture, Row, View};
 

@@ -7,10 +7,8 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use flate2::{Compression, write::GzEncoder};
 use serde::Serialize;
 
-use crate::{
-    render::{document::json_line, states::Look},
-    wording::count,
-};
+use crate::render::{document::json_line, states::Look};
+use gc_core::wording::count;
 
 use super::{Fate, Picture};
 

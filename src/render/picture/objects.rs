@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::{
+use gc_core::{
     command_line::{Kubectl, ShellCommand},
     graph::{NodeId, OwnerGraph},
     model::{Identity, ObjectId, Reference, Snapshot, group_of},

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{
+use gc_core::{
     document::Head,
     model::{ObjectId, Reference, Snapshot, Symbol},
     plan::{After, Alternative, ClaimsOfSet, Incomplete, JointEnd, Outcome, OutcomeKind, Summary, Then, Uncertainty},

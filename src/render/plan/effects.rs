@@ -3,16 +3,16 @@
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::{
+    states::{BACK, LOSS, OUTSIDE},
+    words::{kinds_of, plural},
+};
+use gc_core::{
     model::{
         ObjectId, ResourceId, Snapshot,
         effects::{EffectKind, Severity},
     },
     plan::{Afterwards, Note, NoteKind, Outcome, OutsideEffect, Unlisted, UnlistedContents},
-    render::{
-        states::{BACK, LOSS, OUTSIDE},
-        words::{kinds_of, plural},
-    },
     server::Propagation,
     simulate::BlockedBy,
     wording::{count, each_once, grouped, some_of},

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{
+use gc_core::{
     command_line::ShellCommand,
     doctor::policies::way_past,
     model::{ObjectId, ResourceId, Snapshot, facts::Webhook, gaps::in_words},

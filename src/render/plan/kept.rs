@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::{
+use gc_core::{
     model::{ObjectId, Reference, Snapshot},
     plan::{Afterwards, ClaimsOfSet, Kept, Unkeepable},
     server::Propagation,

@@ -18,26 +18,26 @@ pub use kept::unkeepable as describe_unkeepable;
 pub use radius::{BlastRadius, BlastRadiusDocument};
 pub use verdict::VerdictJson;
 
-pub(super) use crate::plan::because;
 pub(super) use effects::{kept_outside, lost};
+pub(super) use gc_core::plan::because;
 
 use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use crate::{
+use crate::render::{
+    output::{Format, Output, TextOptions},
+    picture::{Picture, PictureOptions},
+    words::{count_kinds, full_name, kinds_of},
+};
+use gc_core::{
     command_line::Kubectl,
     doctor::commands::Commands,
     document::Named,
     graph::OwnerGraph,
     model::{ObjectId, Snapshot, effects::EffectKind},
     plan::{Because, GateViolation, Kept, Outcome, OutsideEffect, Plan, Summary, UnlistedContents, Verdict},
-    render::{
-        output::{Format, Output, TextOptions},
-        picture::{Picture, PictureOptions},
-        words::{count_kinds, full_name, kinds_of},
-    },
     server::Propagation,
     simulate::{Cause, Cut, Start, State},
     wording::{each_once, some_of},

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::sections::Said;
+use gc_core::{
     command_line::{ShellCommand, object_word},
     model::{
         Gap, GapKind, ObjectId, Symbol,
@@ -12,7 +13,6 @@ use crate::{
         gaps::each_once,
     },
     plan::{Note, NoteKind, Outcome, Summary},
-    render::sections::Said,
     server::Propagation,
     simulate::{
         BlockedBy, FinalizerController, Kubelet, State, actors::left_by_job_controller, converter,

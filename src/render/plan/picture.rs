@@ -1,13 +1,15 @@
 //! Plans, sweeps and blast radii as pictures.
 
 use crate::{
-    graph::OwnerGraph,
-    plan::{Outcome, Radius, VerdictResult},
     render::picture::{
         Fate, Levels, Objects, Picture, PictureOptions, Row as PictureRow, Section, Verdict as PictureVerdict, View,
         remarks_of, row_of, section,
     },
     render::sections::Heading,
+};
+use gc_core::{
+    graph::OwnerGraph,
+    plan::{Outcome, Radius, VerdictResult},
 };
 
 use super::{

@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use crate::{
+use crate::render::{
+    lines::{self, Line},
+    output::{Format, Output, TextOptions},
+    picture::{Picture, PictureOptions},
+    states::{Fate, LOSS, OUTSIDE},
+    style::Tone,
+    words::full_name,
+};
+use gc_core::{
     document::{Head, ObjectJson},
     model::{Gap, ObjectId, Snapshot},
     plan::{EffectCounts, Radius, RadiusObstacle, Summary, VerdictResult},
-    render::{
-        lines::{self, Line},
-        output::{Format, Output, TextOptions},
-        picture::{Picture, PictureOptions},
-        states::{Fate, LOSS, OUTSIDE},
-        style::Tone,
-        words::full_name,
-    },
     server::Propagation,
     wording::count,
 };

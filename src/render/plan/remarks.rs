@@ -2,14 +2,14 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::{
+use crate::render::{
+    states::{DOUBT, Fate},
+    style::Tone,
+};
+use gc_core::{
     collector::Reason,
     model::{ObjectId, Reference, Symbol, facts::PodFacts},
     plan::{Outcome, OutcomeKind, Uncertainty},
-    render::{
-        states::{DOUBT, Fate},
-        style::Tone,
-    },
     simulate::{BlockedBy, Cause, State, foreign_spec_finalizers},
     tree::{ReferenceStatus, ResolvedReference},
     wording::and_more,

@@ -4,13 +4,8 @@ use std::collections::VecDeque;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
-    model::ObjectId,
-    plan::Outcome,
-    render::{picture::remarks_of, states::Fate, style::Tone, words::plural},
-    simulate::Cause,
-    wording::thousands,
-};
+use crate::render::{picture::remarks_of, states::Fate, style::Tone, words::plural};
+use gc_core::{model::ObjectId, plan::Outcome, simulate::Cause, wording::thousands};
 
 use super::{
     PlanView,

@@ -1,13 +1,13 @@
 //! The sections below the lines of a plan: what is lost, what comes then, its assumptions, the results of other
 //! policies.
 
-use crate::{
+use crate::render::{
+    lines::Line,
+    sections::{Heading, Said, Sections},
+    style::Tone,
+};
+use gc_core::{
     plan::Summary,
-    render::{
-        lines::Line,
-        sections::{Heading, Said, Sections},
-        style::Tone,
-    },
     server::Propagation,
     simulate::Assumption,
     wording::{count, thousands},

@@ -5,18 +5,18 @@ use std::io::{self, Write};
 
 use rustc_hash::FxHashMap;
 
-use crate::{
+use crate::render::{
+    guides::Guides,
+    lines::{self, Line},
+    output::TextOptions,
+    picture::remarks_of,
+    states::Fate,
+    style::Tone,
+    words::plural,
+};
+use gc_core::{
     model::{ObjectId, ResourceId, resources::is_built_in_group},
     plan::OutcomeKind,
-    render::{
-        guides::Guides,
-        lines::{self, Line},
-        output::TextOptions,
-        picture::remarks_of,
-        states::Fate,
-        style::Tone,
-        words::plural,
-    },
     simulate::State,
     wording::{count, some_of, thousands},
 };

@@ -9,19 +9,19 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{
+use crate::render::{
+    escape::visible,
+    headline::{Headline, LONGEST},
+    lines::{self, Run},
+    output::TextOptions,
+    style::Tone,
+};
+use gc_core::{
     model::{
         ObjectId, Symbol,
         effects::{When, known_finalizer},
     },
     plan::{NoteKind, Outcome, OutcomeKind, ReasonKind, Verdict, VerdictCounts, VerdictReason, VerdictResult},
-    render::{
-        escape::visible,
-        headline::{Headline, LONGEST},
-        lines::{self, Run},
-        output::TextOptions,
-        style::Tone,
-    },
     simulate::{BlockedBy, Finished, Obstacle, ObstacleKind, State, foreign_spec_finalizers, until_who_is_done},
     wording::{count, thousands},
 };

@@ -8,14 +8,14 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::{
+use crate::render::{
+    output::{Format, Output, TextOptions},
+    words::full_name,
+};
+use gc_core::{
     document::{Head, Named, rfc3339},
     model::{Gap, ObjectId, Snapshot},
     reclaim::{Assumption, Forecast, Freed, Removal, Stays},
-    render::{
-        output::{Format, Output, TextOptions},
-        words::full_name,
-    },
 };
 
 /// `kind: Reclaim`, described in `docs/schema/reclaim.json`.

@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
-use crate::{
+use crate::render::{
+    lines,
+    output::TextOptions,
+    sections::{Heading, Sections},
+    style::Tone,
+    table::{Column, Table},
+};
+use gc_core::{
     document::rfc3339,
     model::{ObjectId, Snapshot},
     reclaim::{Removal, Stays, When},
-    render::{
-        lines,
-        output::TextOptions,
-        sections::{Heading, Sections},
-        style::Tone,
-        table::{Column, Table},
-    },
     wording::{age, and_more, count},
 };
 

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::{
-    act::Mode,
+use gc_cluster::act::Mode;
+use gc_core::{
     document::{Head, ObjectJson},
     restore::{Archived, Difference, Lost, Outcome, StillNamed},
 };

@@ -9,8 +9,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::{
-    act::Mode,
+use gc_cluster::act::Mode;
+use gc_core::{
     command_line::ShellCommand,
     model::{Gap, Mapping, Resource, Resources},
     restore::{Archived, Item, Outcome, RestorePlan, Restored, lost},
@@ -64,7 +64,7 @@ impl<'a> RestoreView<'a> {
     }
 
     /// What the restored objects have lost for good.
-    fn lost(&self) -> Vec<crate::restore::Lost> {
+    fn lost(&self) -> Vec<gc_core::restore::Lost> {
         let created = self
             .objects()
             .filter(|(_, restored)| matches!(restored.outcome, Outcome::Created | Outcome::WouldBeCreated));

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
+use crate::render::{document, style::Style, template::TemplateOptions};
+use gc_core::{
     command_line::PLAIN,
     model::well_known,
-    render::{document, style::Style, template::TemplateOptions},
     restore::{Detached, Difference},
 };
 

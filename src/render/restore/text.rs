@@ -5,16 +5,16 @@ use std::{
     io::{self, Write},
 };
 
-use crate::{
-    act::Mode,
-    render::{
-        headline::Headline,
-        lines::{self, Line},
-        output::TextOptions,
-        sections::{Heading, Said, Sections, first_of, more_lines},
-        states::Fate,
-        style::Tone,
-    },
+use crate::render::{
+    headline::Headline,
+    lines::{self, Line},
+    output::TextOptions,
+    sections::{Heading, Said, Sections, first_of, more_lines},
+    states::Fate,
+    style::Tone,
+};
+use gc_cluster::act::Mode;
+use gc_core::{
     restore::{Archived, Difference, Item, Outcome, Restored, StillNamed},
     wording::{count, thousands},
 };

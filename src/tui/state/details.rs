@@ -1,8 +1,8 @@
 //! All that is known of one object, as text.
 
-use crate::{
+use crate::render::{escape::visible, style::Tone};
+use gc_core::{
     model::{Identity, ObjectId},
-    render::{escape::visible, style::Tone},
     tree::{ReferenceStatus, ResolvedReference, State as Terminating},
     wording::{age, count},
 };
@@ -32,7 +32,7 @@ pub(super) fn name(scene: &Scene, object: ObjectId) -> String {
 pub(super) fn owners(scene: &Scene, id: ObjectId) -> Vec<Owner> {
     let (snapshot, graph) = (&scene.snapshot, &scene.graph);
     let object = snapshot.object(id);
-    let owner = |reference: &crate::model::Reference| {
+    let owner = |reference: &gc_core::model::Reference| {
         let link = ResolvedReference::of(snapshot, graph, object, reference);
         let found = graph.by_uid(reference.uid).and_then(|node| graph.object(node)).or(link.found);
         let flags = match (reference.is_controller(), reference.blocks()) {

@@ -1,6 +1,7 @@
 //! The keys of the forest.
 
-use crate::{model::Identity, render::style::Tone, server::Propagation};
+use crate::render::style::Tone;
+use gc_core::{model::Identity, server::Propagation};
 
 use super::{
     super::{

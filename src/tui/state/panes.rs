@@ -1,9 +1,7 @@
 //! What covers the forest: how it is opened, and its keys.
 
-use crate::{
-    model::effects::Severity,
-    render::{escape::visible, gaps, style::Tone},
-};
+use crate::render::{escape::visible, gaps, style::Tone};
+use gc_core::model::effects::Severity;
 
 use super::{
     super::{

@@ -3,7 +3,7 @@
 
 use std::{fs, os::unix::process::ExitStatusExt as _, path::Path};
 
-use kubectl_gc::archive::Archive;
+use gc_cluster::archive::Archive;
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 
 use super::{Folder, archive};

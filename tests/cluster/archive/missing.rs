@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::Command, thread, time::Duration};
 
-use kubectl_gc::archive::Archive;
+use gc_cluster::archive::Archive;
 use serde_json::json;
 
 use super::{Folder, archive, names, objects, same, sorted};

@@ -7,7 +7,7 @@ mod whole;
 
 use std::path::{Path, PathBuf};
 
-use kubectl_gc::archive::Archive;
+use gc_cluster::archive::Archive;
 use serde_json::Value;
 use tempfile::TempDir;
 

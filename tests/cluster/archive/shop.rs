@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fs, os::unix::fs::PermissionsExt as _};
 
-use kubectl_gc::archive::Archive;
+use gc_cluster::archive::Archive;
 use serde_json::{Value, json};
 
 use super::{Folder, archive, names, objects, same, sorted};

@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::ObjectId,
     plan::explore,
-    render::{output::Output as _, plan::PlanView},
     simulate::{Assume, Request, SimContext},
 };
+use kubectl_gc::render::{output::Output as _, plan::PlanView};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 

@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use kubectl_gc::server::Propagation::{self, Background, Foreground, Orphan};
+use gc_core::server::Propagation::{self, Background, Foreground, Orphan};
 use proptest::{
     prelude::RngExt as _,
     test_runner::{RngAlgorithm, TestRng},

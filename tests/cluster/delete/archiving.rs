@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use kubectl_gc::archive::Archive;
+use gc_cluster::archive::Archive;
 use serde_json::Value;
 
 use super::kit::Family;

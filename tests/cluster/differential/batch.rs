@@ -3,7 +3,7 @@
 
 use std::{cell::OnceCell, path::Path, time::Duration};
 
-use kubectl_gc::{
+use gc_core::{
     graph::OwnerGraph,
     model::ObjectId,
     simulate::{Assume, SimContext},

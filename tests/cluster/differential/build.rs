@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, fmt::Display};
 use http::Method;
 use serde_json::{Value, json};
 
-use kubectl_gc::server::Propagation::{Background, Foreground, Orphan};
+use gc_core::server::Propagation::{Background, Foreground, Orphan};
 
 use crate::{
     graphs::{

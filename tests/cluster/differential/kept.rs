@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use kubectl_gc::{
-    act::{self, DetachedObject, Released},
+use gc_cluster::act::{self, DetachedObject, Released};
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, Snapshot},
     plan::{After, KeepPlan, Outcome, OutcomeKind, explore, keep, plan},

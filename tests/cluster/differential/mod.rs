@@ -25,7 +25,7 @@ mod workloads;
 
 use std::{collections::BTreeMap, env, ops::Range, time::Duration};
 
-use kubectl_gc::server::Propagation;
+use gc_core::server::Propagation;
 
 use crate::{
     bench::{PATIENCE, Verdict as _, World as _, in_batches, none_is_wrong, number},

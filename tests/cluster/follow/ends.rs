@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use kubectl_gc::{
-    act::{Answered, Ended, FollowEvent},
+use gc_cluster::act::{Answered, Ended, FollowEvent};
+use gc_core::{
     plan::{OutcomeKind, tracker::Relation},
     simulate::State,
 };

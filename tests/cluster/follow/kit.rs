@@ -2,9 +2,11 @@
 
 use std::{collections::BTreeSet, future, path::Path, time::Duration};
 
-use kubectl_gc::{
+use gc_cluster::{
     act::{Deletion, Ended, FollowEvent, Followed, Following, Sent, delete, follow},
     cluster::Scope,
+};
+use gc_core::{
     graph::OwnerGraph,
     model::{ObjectId, RecheckResult, Snapshot, Symbol},
     plan::{OutcomeKind, Plan, PlanTracker, explore},

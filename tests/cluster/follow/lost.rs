@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kubectl_gc::act::{Ended, FollowEvent};
+use gc_cluster::act::{Ended, FollowEvent};
 
 use super::kit::{Carried, Outcome};
 use crate::{

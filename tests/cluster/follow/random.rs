@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use kubectl_gc::act::Ended;
+use gc_cluster::act::Ended;
 use serde_json::{Value, json};
 
 use super::kit::{Carried, Outcome};

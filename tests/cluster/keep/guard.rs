@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use kubectl_gc::{
-    act::{self, KeepFailure, Released},
-    command_line::PLAIN,
-    server::Propagation::Background,
-};
+use gc_cluster::act::{self, KeepFailure, Released};
+use gc_core::{command_line::PLAIN, server::Propagation::Background};
 use serde_json::{Value, json};
 
 use super::{Keeper, PATIENCE, deployment, gone, now};

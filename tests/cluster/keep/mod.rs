@@ -5,9 +5,11 @@ mod workloads;
 
 use std::time::Duration;
 
-use kubectl_gc::{
+use gc_cluster::{
     act::{self, DetachedObject, Released},
     cluster::{Connection, Scope},
+};
+use gc_core::{
     graph::OwnerGraph,
     model::{Coordinate, ObjectId, Presence, Snapshot},
     plan::{KeepPlan, explore, keep},

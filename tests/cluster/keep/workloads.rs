@@ -1,6 +1,6 @@
 //! Plan, cut, delete, release: with each policy, everything must end as planned.
 
-use kubectl_gc::server::Propagation;
+use gc_core::server::Propagation;
 use serde_json::{Value, json};
 
 use super::{Keeper, deployment, gone, keep_and_delete, now};

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use kubectl_gc::archive::Archive;
+use gc_cluster::archive::Archive;
 use serde_json::Value;
 
 use super::{

@@ -5,7 +5,8 @@ mod writers;
 
 use std::{path::Path, sync::Mutex};
 
-use kubectl_gc::{cluster::MonitorId, model::Resource};
+use gc_cluster::cluster::MonitorId;
+use gc_core::model::Resource;
 use proptest::{
     prelude::RngExt as _,
     test_runner::{RngAlgorithm, TestRng},

@@ -6,10 +6,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use kubectl_gc::{
-    cluster::{MonitorId, Monitors, WatchEvent},
-    model::{RawObject, Resource},
-};
+use gc_cluster::cluster::{MonitorId, Monitors, WatchEvent};
+use gc_core::model::{RawObject, Resource};
 use tokio::runtime::Runtime;
 
 use crate::{

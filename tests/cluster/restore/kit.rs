@@ -6,8 +6,8 @@ use std::{
     sync::LazyLock,
 };
 
+use gc_cluster::archive::{ArchiveWriter, FORMAT, Header};
 use http::Method;
-use kubectl_gc::archive::{ArchiveWriter, FORMAT, Header};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

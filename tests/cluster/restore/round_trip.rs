@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use kubectl_gc::{
-    archive::{Header, LeftOut},
-    model::Gap,
-};
+use gc_cluster::archive::{Header, LeftOut};
+use gc_core::model::Gap;
 use serde_json::{Value, json};
 
 use super::kit::{Archives, archived, describe, live, restore, tree};

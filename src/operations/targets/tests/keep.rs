@@ -1,8 +1,6 @@
 use super::{NamespaceChoice, cluster, dump, one, resources, show, snapshot};
-use crate::{
-    model::{Snapshot, SnapshotBuilder},
-    operations::targets::KeepQuery,
-};
+use crate::operations::targets::KeepQuery;
+use gc_core::model::{Snapshot, SnapshotBuilder};
 
 const SHOP: &str = "
     pods

@@ -7,7 +7,7 @@ mod resolve;
 mod selectors;
 
 use super::{NamespaceChoice, TargetError, TargetQuery, TargetWords, TypedQuery};
-use crate::model::{ListRecord, Origin, RawObject, Resources, Snapshot, SnapshotBuilder, well_known};
+use gc_core::model::{ListRecord, Origin, RawObject, Resources, Snapshot, SnapshotBuilder, well_known};
 
 /// Splits arguments as a shell would, without quotes.
 fn args(line: &str) -> TargetWords {
@@ -91,8 +91,8 @@ fn resolve(snapshot: &Snapshot, choice: &NamespaceChoice, line: &str) -> String 
     }
 }
 
-fn show(snapshot: &Snapshot, found: &[crate::model::ObjectId]) -> String {
-    let name = |id: &crate::model::ObjectId| {
+fn show(snapshot: &Snapshot, found: &[gc_core::model::ObjectId]) -> String {
+    let name = |id: &gc_core::model::ObjectId| {
         let object = snapshot.object(*id);
         let kind = &snapshot.resources.get(object.resource).plural;
         format!("{kind}:{}/{}", snapshot.text(object.namespace), snapshot.text(object.name))

@@ -172,7 +172,7 @@ fn the_second_object_at_a_coordinate_is_not_there() {
     let mut twice = snapshot(dump(), "pods shop/db app=db");
     let (_, object) = twice.objects().next().unwrap();
     let resource = object.resource;
-    let raw = crate::model::RawObject {
+    let raw = gc_core::model::RawObject {
         namespace: "shop".into(),
         name: "db".into(),
         uid: "other".into(),

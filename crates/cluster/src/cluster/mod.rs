@@ -1,0 +1,132 @@
+//! Reads a live cluster. Never writes to one; [`act`](crate::act) does.
+//!
+//! Everything uses one [`Connection`]: [`discover`](Connection::discover) finds the resources,
+//! [`read`](Connection::read) lists their metadata into a [`Snapshot`](gc_core::model::Snapshot), and
+//! [`look_up`](Connection::look_up), [`fetch_facts`](Connection::fetch_facts) and
+//! [`fetch_setters`](Connection::fetch_setters) add the few things that lists don't contain, and
+//! [`fetch_statuses`](Connection::fetch_statuses) what the server prints of objects.
+//! [`recheck`](Connection::recheck) checks whether listed objects have changed, [`watch`](Connection::watch) reports
+//! changes after the lists, [`Monitors`] follow resources without end, [`fetch_whole`](Connection::fetch_whole) reads
+//! whole objects, and [`invalid_owner_events`](Connection::invalid_owner_events) reads the collector's warning events.
+//! A [`Gap`](gc_core::model::Gap) is recorded for everything that cannot be read; an error is returned only if nothing
+//! is left to show.
+
+mod answer;
+mod connect;
+mod credentials;
+mod discovery;
+mod early;
+mod error;
+mod events;
+mod facts;
+mod facts_protobuf;
+mod fetch;
+#[cfg(any(test, feature = "testing"))]
+pub mod fuzzing;
+mod get_object;
+mod json;
+mod kubeconfig;
+mod list;
+mod options;
+mod pages;
+pub mod path;
+mod protobuf;
+mod proxy;
+mod request;
+pub mod retry;
+mod table;
+#[cfg(test)]
+pub(crate) mod testing;
+mod transport;
+mod watch;
+
+use std::{sync::Arc, time::Duration};
+
+use gc_core::model::Resource;
+
+pub use answer::Answer;
+pub use connect::Connection;
+pub use credentials::program;
+pub use early::EarlyLists;
+pub use error::Failure;
+pub use error::{ConnectError, Endpoint};
+pub use fetch::fetch;
+pub use get_object::Whole;
+pub use list::Wanted;
+pub use options::ConnectionOptions;
+pub use options::path as path_or_nothing;
+pub use request::METADATA;
+pub use watch::{Discoveries, FollowChanges, LostWatch, MonitorId, Monitors, WatchEvent, WatchUpdates, Watches};
+
+/// Which resources to list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every deletable resource, cluster-wide.
+    Everything,
+    /// The namespaced deletable resources of one namespace, and all cluster-scoped ones.
+    Namespace(String),
+}
+
+/// Receives the progress of reading. It is called while reading, so it must return quickly.
+pub trait Progress: Send + Sync {
+    /// Reading starts, with this many lists.
+    fn started(&self, _lists: usize) {}
+    /// One list has ended, successfully or not, with this many objects.
+    fn list_done(&self, _resource: &Resource, _objects: usize) {}
+    /// One request has ended.
+    fn exchanged(&self, _exchange: &Exchange<'_>) {}
+    /// The server has sent a warning, perhaps not for the first time.
+    fn warned(&self, _text: &str) {}
+    /// The server has a version that this program was not tested with; perhaps not for the first time.
+    fn untested(&self, _text: &str) {}
+}
+
+/// A request and its result. Headers and bodies may contain secrets.
+#[derive(Clone, Copy)]
+pub struct Exchange<'a> {
+    pub method: &'a str,
+    /// Scheme, host and port of the server, with the path if there is one.
+    pub server: &'a str,
+    /// Path and query.
+    pub url: &'a str,
+    /// The status of the answer, or why there is none.
+    pub status: Result<u16, &'a str>,
+    pub took: Duration,
+    pub request_headers: &'a http::HeaderMap,
+    pub request_body: &'a [u8],
+    /// None without an answer.
+    pub response_headers: Option<&'a http::HeaderMap>,
+    /// None without an answer, and if the answer is a watch.
+    pub response_body: Option<&'a [u8]>,
+}
+
+/// Ignores all progress.
+impl Progress for () {}
+
+/// Reports to both, one after the other.
+impl Progress for (Arc<dyn Progress>, Arc<dyn Progress>) {
+    fn started(&self, lists: usize) {
+        self.0.started(lists);
+        self.1.started(lists);
+    }
+
+    fn list_done(&self, resource: &Resource, objects: usize) {
+        self.0.list_done(resource, objects);
+        self.1.list_done(resource, objects);
+    }
+
+    fn exchanged(&self, exchange: &Exchange<'_>) {
+        self.0.exchanged(exchange);
+        self.1.exchanged(exchange);
+    }
+
+    fn warned(&self, text: &str) {
+        self.0.warned(text);
+        self.1.warned(text);
+    }
+
+    fn untested(&self, text: &str) {
+        self.0.untested(text);
+        self.1.untested(text);
+    }
+}

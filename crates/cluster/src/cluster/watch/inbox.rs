@@ -1,0 +1,183 @@
+//! Watch events that were not taken yet.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tokio::sync::{
+    Notify,
+    mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
+
+use gc_core::model::{ObjectEvent, ResourceId};
+
+use super::{
+    WatchEvent,
+    watches::{LostWatch, WatchUpdates, WatchedList},
+};
+
+/// Collects the events of all watches. Keeps only the latest event of each object, so that it doesn't grow while
+/// nothing is taken: a user may think about a question for a long time.
+#[derive(Default)]
+pub(super) struct Inbox {
+    waiting: Mutex<Waiting>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    /// Also receives every single event.
+    listener: Option<UnboundedSender<(ResourceId, WatchEvent)>>,
+    news: WatchUpdates,
+    /// The watches that have begun, or failed to.
+    begun: FxHashSet<WatchedList>,
+    /// What no watch covers at present: that it fails, or the last list that was read instead.
+    uncovered: FxHashMap<WatchedList, WatchEvent>,
+    /// The index of an object's event in `news.seen`, by resource and uid.
+    places: FxHashMap<(ResourceId, String), usize>,
+}
+
+impl Waiting {
+    /// Adds an event. The object keeps its place in the order, so a replacement comes after the deletion of the object
+    /// it replaces.
+    fn see(&mut self, event: ObjectEvent) {
+        let Waiting { news, places, .. } = self;
+        let place = *places.entry((event.resource, event.object.uid.clone().into_owned())).or_insert(news.seen.len());
+        match news.seen.get_mut(place) {
+            Some(earlier) => *earlier = event,
+            None => news.seen.push(event),
+        }
+    }
+}
+
+impl Inbox {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in an event.
+    pub(super) fn tell(&self, list: &WatchedList, event: WatchEvent) {
+        let (resource, namespace) = list;
+        let mut waiting = self.lock();
+        if let Some(listener) = &waiting.listener
+            && listener.send((*resource, event.clone())).is_err()
+        {
+            waiting.listener = None;
+        }
+        match event {
+            WatchEvent::Seen { object, gone } => {
+                waiting.see(ObjectEvent { resource: *resource, object: *object, gone })
+            }
+            WatchEvent::Lost { reason, watched } => {
+                let lost = LostWatch { resource: *resource, namespace: namespace.clone(), reason, watched };
+                waiting.news.lost.push(lost);
+            }
+            WatchEvent::Polled { reason, begun: None } => waiting.news.polled.push((*resource, reason)),
+            WatchEvent::Failing { .. } | WatchEvent::Polled { .. } => {
+                waiting.uncovered.insert(list.clone(), event);
+            }
+            WatchEvent::Recovered => drop(waiting.uncovered.remove(list)),
+            WatchEvent::Listing | WatchEvent::Listed => {}
+        }
+        drop(waiting);
+        self.arrived.notify_one();
+    }
+
+    /// Also sends every event from now on to the returned receiver, after those that were not taken yet.
+    pub(super) fn tap(&self) -> UnboundedReceiver<(ResourceId, WatchEvent)> {
+        let (sender, receiver) = unbounded_channel();
+        let mut waiting = self.lock();
+        let seen = waiting
+            .news
+            .seen
+            .iter()
+            .map(|one| (one.resource, WatchEvent::Seen { object: Box::new(one.object.clone()), gone: one.gone }));
+        let uncovered = waiting.uncovered.iter().map(|((resource, _), event)| (*resource, event.clone()));
+        // The receiver still exists.
+        seen.chain(uncovered).for_each(|event| drop(sender.send(event)));
+        waiting.listener = Some(sender);
+        receiver
+    }
+
+    /// Records that a watch has begun, or failed to.
+    pub(super) fn begun(&self, list: &WatchedList) {
+        self.lock().begun.insert(list.clone());
+    }
+
+    /// How many watches have begun, or failed to.
+    pub(super) fn how_many_begun(&self) -> usize {
+        self.lock().begun.len()
+    }
+
+    /// Whether everything is known up to this time, apart from what is lost.
+    pub(super) fn covers(&self, time: Instant) -> bool {
+        let waiting = self.lock();
+        let is_lost = |(resource, namespace): &WatchedList| {
+            waiting.news.lost.iter().any(|lost| lost.resource == *resource && lost.namespace == *namespace)
+        };
+        let is_current = |event: &WatchEvent| matches!(event, WatchEvent::Polled { begun, .. } if *begun >= Some(time));
+        waiting.uncovered.iter().all(|(list, event)| is_current(event) || is_lost(list))
+    }
+
+    /// Takes everything.
+    pub(super) fn take(&self) -> WatchUpdates {
+        let mut waiting = self.lock();
+        waiting.places.clear();
+        std::mem::take(&mut waiting.news)
+    }
+
+    /// Takes the object events, but not the lost watches.
+    pub(super) fn take_seen(&self) -> Vec<ObjectEvent> {
+        let mut waiting = self.lock();
+        waiting.places.clear();
+        std::mem::take(&mut waiting.news.seen)
+    }
+
+    /// The lost watches that were not taken.
+    pub(super) fn lost(&self) -> Vec<LostWatch> {
+        self.lock().news.lost.clone()
+    }
+
+    /// Waits for something that arrived after the last wait. It may already have been taken.
+    pub(super) async fn arrived(&self) {
+        self.arrived.notified().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gc_core::model::RawObject;
+
+    fn see(inbox: &Inbox, resource: u32, uid: &str, version: &str, gone: bool) {
+        let object = RawObject {
+            uid: uid.to_owned().into(),
+            resource_version: version.to_owned().into(),
+            ..RawObject::default()
+        };
+        inbox.tell(&(ResourceId(resource), None), WatchEvent::Seen { object: Box::new(object), gone });
+    }
+
+    /// Takes the events: uids and versions, in order.
+    fn taken(inbox: &Inbox) -> Vec<String> {
+        let seen = inbox.take().seen;
+        seen.iter().map(|one| format!("{} {} {}", one.object.uid, one.object.resource_version, one.gone)).collect()
+    }
+
+    #[test]
+    fn only_the_latest_of_each_object_is_kept() {
+        let inbox = Inbox::default();
+        for (uid, version, gone) in
+            [("a", "1", false), ("b", "2", false), ("a", "3", false), ("a", "4", true), ("a2", "5", false)]
+        {
+            see(&inbox, 0, uid, version, gone);
+        }
+        see(&inbox, 1, "a", "6", false);
+        assert_eq!(taken(&inbox), ["a 4 true", "b 2 false", "a2 5 false", "a 6 false"]);
+        see(&inbox, 0, "a", "7", false);
+        assert_eq!(taken(&inbox), ["a 7 false"]);
+        assert_eq!(taken(&inbox), [] as [&str; 0]);
+    }
+}

@@ -1,0 +1,356 @@
+//! Collects the objects of all documents, validated.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{
+    definition::Definition,
+    document::{Envelope, Extra, Items, Known, Node, Type, item_type},
+    error::{DumpError, Place},
+    metadata::Metadata,
+    places::{CompactPlace, Places},
+};
+use gc_core::model::{
+    Facts, Object, ObjectId, ResourceId, Strings, Symbol,
+    facts::{ReclaimFacts, Setter},
+    gap::is_metrics,
+    group_of, is_owner_complaint,
+};
+
+/// What is known of few objects.
+#[derive(Debug)]
+pub(super) enum Rest {
+    Setters(Vec<Setter>),
+    /// What the status says of why the object is not deleted.
+    Said(Vec<String>),
+    Definition(Box<Definition>),
+    Reclaim(Box<ReclaimFacts>),
+}
+
+/// The identity of an object: coordinate and uid.
+type Key = (Symbol, Symbol, Symbol, Symbol, Symbol);
+
+/// Collects the objects of documents.
+#[derive(Debug, Default)]
+pub(super) struct Collector {
+    pub strings: Strings,
+    /// Whether facts of `reclaim` are wanted.
+    pub reclaims: bool,
+    /// The latest time at which something happened, in Unix seconds.
+    pub latest: Option<i64>,
+    /// Every copy of every object, as read. Its resource is the index of its type.
+    objects: Vec<Object>,
+    places: Places,
+    /// By index of the object.
+    facts: Facts,
+    /// By index of the object, in ascending order.
+    rest: Vec<(u32, Rest)>,
+    types: Vec<Type>,
+    by_type: FxHashMap<Type, ResourceId>,
+    /// How many objects were collected when a watch event told that this one was deleted.
+    deleted: Vec<(usize, Key)>,
+    /// The collector's complaints about owners in other namespaces.
+    complaints: Vec<String>,
+    file: Symbol,
+    document: u32,
+}
+
+/// What was collected.
+pub(super) struct Collected {
+    pub strings: Strings,
+    /// In the order in which they were read. Its resource is the index of its type.
+    pub objects: Vec<Object>,
+    /// By index of the object.
+    pub facts: Facts,
+    /// By index of the object, in ascending order.
+    pub rest: Vec<(u32, Rest)>,
+    pub types: Vec<Type>,
+    /// The collector's complaints about owners in other namespaces.
+    pub complaints: Vec<String>,
+    /// The latest time at which something happened, in Unix seconds.
+    pub latest: Option<i64>,
+    places: Places,
+}
+
+impl Collector {
+    /// One that also reads the facts of `reclaim`.
+    pub(super) fn for_reclaim() -> Self {
+        Collector { reclaims: true, ..Collector::default() }
+    }
+
+    /// The number of objects so far.
+    pub(super) fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Keeps only so many objects: what followed wasn't a list.
+    pub(super) fn discard(&mut self, after: usize) {
+        self.objects.truncate(after);
+        self.places.truncate(after);
+        self.facts.truncate(after);
+        while self.rest.last().is_some_and(|(index, _)| *index as usize >= after) {
+            self.rest.pop();
+        }
+    }
+
+    /// Everything, except what watch events deleted.
+    pub(super) fn finish(mut self) -> Collected {
+        self.apply_deletions();
+        let Collector { strings, objects, places, facts, rest, types, complaints, latest, .. } = self;
+        Collected { strings, objects, facts, rest, types, complaints, latest, places }
+    }
+
+    fn apply_deletions(&mut self) {
+        if self.deleted.is_empty() {
+            return;
+        }
+        let mut by_key: FxHashMap<Key, Vec<usize>> = FxHashMap::default();
+        for index in 0..self.objects.len() {
+            by_key.entry(self.key(&self.objects[index])).or_default().push(index);
+        }
+        let mut gone: FxHashSet<usize> = FxHashSet::default();
+        for (before, key) in &self.deleted {
+            gone.extend(by_key.get(key).into_iter().flatten().filter(|index| *index < before));
+        }
+        let stays = |index: &usize| !gone.contains(index);
+        self.places = self.places.keep((0..self.objects.len()).filter(stays));
+        let mut moved: Vec<Option<ObjectId>> = vec![None; self.objects.len()];
+        let mut kept = 0;
+        for index in (0..self.objects.len()).filter(stays) {
+            self.objects.swap(kept, index);
+            moved[index] = Some(ObjectId(kept as u32));
+            kept += 1;
+        }
+        self.objects.truncate(kept);
+        self.facts.move_to(&moved);
+        let rest = std::mem::take(&mut self.rest);
+        self.rest = rest.into_iter().filter_map(|(index, rest)| Some((moved[index as usize]?.0, rest))).collect();
+    }
+
+    /// The objects from now on are in this document of a file.
+    pub(super) fn begin(&mut self, file: &str, document: usize) {
+        self.file = self.strings.intern(file);
+        self.document = u32::try_from(document).unwrap_or(u32::MAX);
+    }
+
+    /// The document that was begun is the only one of its file: its objects, from this one, need no number.
+    pub(super) fn only_document(&mut self, first: usize) {
+        self.places.only_document(first);
+        self.document = 0;
+    }
+
+    fn place(&self, item: Option<usize>) -> Place {
+        let document = (self.document != 0).then_some(self.document as usize);
+        Place { file: self.strings.text(self.file).to_owned(), document, item }
+    }
+
+    /// Adds the objects of one document.
+    pub(super) fn document(&mut self, node: Node) -> Result<(), DumpError> {
+        match node {
+            Node::Null => Ok(()),
+            Node::Array(collected) => collected,
+            node => self.node(None, node, None),
+        }
+    }
+
+    /// Adds the objects of a node.
+    pub(super) fn node(&mut self, item: Option<usize>, node: Node, inherited: Option<Type>) -> Result<(), DumpError> {
+        let found = match node {
+            Node::Null => "null",
+            Node::Other(found) => found,
+            Node::Array(_) => "a list",
+            Node::Map(envelope) => return self.envelope(item, *envelope, inherited),
+        };
+        Err(DumpError::NotAnObject { place: self.place(item), found: found.to_owned() })
+    }
+
+    fn envelope(
+        &mut self,
+        item: Option<usize>,
+        mut envelope: Envelope,
+        inherited: Option<Type>,
+    ) -> Result<(), DumpError> {
+        let items = envelope.items.take();
+        if envelope.kind.is_empty()
+            && let (Some(event), Some(object)) = (&envelope.event, envelope.object.take())
+        {
+            self.no_list(items);
+            return self.event(item, event, object);
+        }
+        if let Some((api_version, kind)) = inherited {
+            if envelope.kind.is_empty() {
+                envelope.kind = kind;
+            }
+            if envelope.api_version.is_empty() {
+                envelope.api_version = api_version;
+            }
+        }
+        let (api_version, kind) = (self.strings.text(envelope.api_version), self.strings.text(envelope.kind));
+        if api_version.starts_with("meta.k8s.io/") {
+            return Err(DumpError::KindLost { place: self.place(item), kind: kind.to_owned() });
+        }
+        let named = !envelope.metadata.object.name.is_empty();
+        if kind == "Status" && api_version == "v1" && !named {
+            let message = envelope.message.unwrap_or_else(|| "without a message".to_owned());
+            return Err(DumpError::Status { place: self.place(item), message });
+        }
+        if kind.ends_with("List")
+            && !named
+            && let Some(items) = items
+        {
+            let inherited = item_type(&mut self.strings, (envelope.api_version, envelope.kind));
+            return self.items(items, inherited);
+        }
+        // The API server computes these for each answer, without a uid: nobody deletes them, and they own nothing.
+        let is_computed = is_metrics(group_of(api_version)) || (api_version, kind) == ("v1", "ComponentStatus");
+        if is_computed && named {
+            self.no_list(items);
+            return Ok(());
+        }
+        let is_event = kind == "Event";
+        self.no_list(items);
+        self.complaints.extend(envelope.message.take().filter(|message| is_event && is_owner_complaint(message)));
+        let (object, extra, setters) = self.check(item, envelope)?;
+        self.keep(item, object, extra, setters);
+        Ok(())
+    }
+
+    /// The items were collected when they were read, except those that had to wait for the list's kind.
+    fn items(&mut self, items: Items, inherited: Option<Type>) -> Result<(), DumpError> {
+        items.failed.map_or(Ok(()), Err)?;
+        items.waiting.into_iter().try_for_each(|(number, node)| self.node(Some(number), node, inherited))
+    }
+
+    fn no_list(&mut self, items: Option<Items>) {
+        if let Some(items) = items {
+            self.discard(items.before);
+        }
+    }
+
+    fn event(&mut self, item: Option<usize>, event: &str, object: Node) -> Result<(), DumpError> {
+        match (event, object) {
+            // A bookmark contains no object.
+            ("BOOKMARK", _) => Ok(()),
+            ("DELETED", Node::Map(envelope)) => {
+                let (object, ..) = self.check(item, *envelope)?;
+                let key = self.key(&object);
+                self.deleted.push((self.objects.len(), key));
+                Ok(())
+            }
+            (_, object) => self.node(item, object, None),
+        }
+    }
+
+    fn check(
+        &mut self,
+        item: Option<usize>,
+        envelope: Envelope,
+    ) -> Result<(Object, Extra, Option<Vec<Setter>>), DumpError> {
+        let Envelope { api_version, kind, mut metadata, extra, .. } = envelope;
+        let resource = match self.by_type.get(&(api_version, kind)) {
+            Some(known) => *known,
+            None => self.new_type(item, (api_version, kind), &metadata)?,
+        };
+        let missing = |collector: &Self, field| {
+            let object = describe(&collector.strings, kind, &metadata.object);
+            Err(DumpError::Missing { place: collector.place(item), object, field })
+        };
+        if metadata.object.name.is_empty() {
+            return missing(self, "metadata.name");
+        }
+        if metadata.object.uid.is_empty() {
+            return missing(self, "uid");
+        }
+        if let Some((field, found)) = metadata.bad_times.first() {
+            let object = describe(&self.strings, kind, &metadata.object);
+            return Err(DumpError::Timestamp { place: self.place(item), object, field, found: found.clone() });
+        }
+        let extra = extra.resolve(self.strings.text(api_version), self.strings.text(kind), self.reclaims);
+        let setters = metadata.setters();
+        Ok((Object { resource, ..metadata.object }, extra, setters))
+    }
+
+    /// Checks a type that is met for the first time.
+    fn new_type(
+        &mut self,
+        item: Option<usize>,
+        (api_version, kind): Type,
+        metadata: &Metadata,
+    ) -> Result<ResourceId, DumpError> {
+        let object = describe(&self.strings, kind, &metadata.object);
+        let missing = |field| Err(DumpError::Missing { place: self.place(item), object: object.clone(), field });
+        if kind.is_empty() {
+            return missing("kind");
+        }
+        if api_version.is_empty() {
+            return missing("apiVersion");
+        }
+        let written = self.strings.text(api_version);
+        if !is_api_version(written) {
+            return Err(DumpError::ApiVersion { place: self.place(item), object, found: written.to_owned() });
+        }
+        // The key of an object needs it.
+        let group = group_of(written).to_owned();
+        self.strings.intern(&group);
+        let id = ResourceId(u32::try_from(self.types.len()).unwrap_or(u32::MAX));
+        self.types.push((api_version, kind));
+        self.by_type.insert((api_version, kind), id);
+        Ok(id)
+    }
+
+    fn key(&self, object: &Object) -> Key {
+        let (api_version, kind) = self.types[object.resource.index()];
+        let group = self.strings.find(group_of(self.strings.text(api_version))).unwrap_or_default();
+        (group, kind, object.namespace, object.name, object.uid)
+    }
+
+    fn keep(&mut self, item: Option<usize>, object: Object, extra: Extra, setters: Option<Vec<Setter>>) {
+        let index = self.objects.len() as u32;
+        let known = if let Extra::Known(known) = extra { Some(*known) } else { None };
+        let Known { fact, definition, reclaim, said } = known.unwrap_or_default();
+        self.facts.push(fact, &mut self.strings);
+        self.rest.extend(reclaim.map(|facts| (index, Rest::Reclaim(facts))));
+        self.rest.extend(definition.map(|definition| (index, Rest::Definition(definition))));
+        self.rest.extend(said.map(|said| (index, Rest::Said(said.0))));
+        self.rest.extend(setters.map(|setters| (index, Rest::Setters(setters))));
+        let item = item.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX));
+        self.places.push(CompactPlace { file: self.file, document: self.document, item });
+        self.objects.push(object);
+    }
+}
+
+impl Collected {
+    /// An object's name in messages.
+    pub(super) fn describe(&self, index: usize) -> String {
+        let object = &self.objects[index];
+        describe(&self.strings, self.types[object.resource.index()].1, object)
+    }
+
+    pub(super) fn place(&self, index: usize) -> Place {
+        let CompactPlace { file, document, item } = self.places.get(index);
+        let number = |number: u32| (number != 0).then_some(number as usize);
+        Place { file: self.strings.text(file).to_owned(), document: number(document), item: number(item) }
+    }
+}
+
+/// Whether an apiVersion is `version` or `group/version`.
+pub(crate) fn is_api_version(api_version: &str) -> bool {
+    let mut parts = api_version.split('/');
+    let well_formed = parts.by_ref().take(2).all(|part| !part.is_empty());
+    well_formed && parts.next().is_none()
+}
+
+fn describe(strings: &Strings, kind: Symbol, object: &Object) -> String {
+    let name = strings.text(object.name);
+    let namespace = strings.text(object.namespace);
+    let mut text = match (strings.text(kind), name) {
+        ("", "") => "this object".to_owned(),
+        ("", name) => format!("the object {name}"),
+        (kind, "") => format!("this {kind}"),
+        (kind, name) => format!("{kind}/{name}"),
+    };
+    if !namespace.is_empty() {
+        text.push_str(" -n ");
+        text.push_str(namespace);
+    }
+    text
+}

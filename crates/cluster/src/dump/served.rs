@@ -1,0 +1,205 @@
+//! What is served according to a plain dump: Kubernetes' default resources, those of its CustomResourceDefinitions, and
+//! the kinds of its objects and owner references.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use super::{definition::Definition, guess};
+use gc_core::model::{NOT_IN_THE_DUMP, Resource, Resources, well_known};
+
+const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// The verbs of a terminating CustomResourceDefinition's resource.
+const VERBS_TERMINATING: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
+
+/// The kind of an object or reference in the dump.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Seen {
+    pub group: String,
+    pub version: String,
+    pub kind: String,
+    pub namespaced: bool,
+}
+
+/// Collects what is served.
+#[derive(Debug)]
+pub(super) struct Served {
+    /// In order of preference.
+    well_known: Vec<Group>,
+    others: BTreeMap<String, Group>,
+    /// Kinds defined by a CustomResourceDefinition in the dump: no other versions are served.
+    defined: FxHashSet<(String, String)>,
+    /// The server that the default resources were recorded from.
+    server: String,
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    name: String,
+    preferred: Option<String>,
+    /// In order of preference if the group is a default one.
+    versions: Vec<(String, Vec<Resource>)>,
+}
+
+impl Group {
+    fn version(&mut self, version: &str) -> &mut Vec<Resource> {
+        let index = match self.versions.iter().position(|(known, _)| known == version) {
+            Some(index) => index,
+            None => {
+                self.versions.push((version.to_owned(), Vec::new()));
+                self.versions.len() - 1
+            }
+        };
+        &mut self.versions[index].1
+    }
+
+    fn has_version(&self, version: &str) -> bool {
+        self.versions.iter().any(|(known, _)| known == version)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Resource> {
+        self.versions.iter().flat_map(|(_, resources)| resources)
+    }
+}
+
+impl Served {
+    /// Starts with Kubernetes' default resources.
+    pub(super) fn new() -> Self {
+        let known = well_known::resources();
+        let mut groups: Vec<Group> = Vec::new();
+        for resource in known.resources {
+            if groups.last().is_none_or(|group| group.name != resource.group) {
+                let preferred = known.preferred_versions.iter().find(|(group, _)| *group == resource.group);
+                let preferred = preferred.map(|(_, version)| version.clone());
+                groups.push(Group { name: resource.group.clone(), preferred, versions: Vec::new() });
+            }
+            if let Some(group) = groups.last_mut() {
+                let version = resource.version.clone();
+                group.version(&version).push(resource);
+            }
+        }
+        Served { well_known: groups, others: BTreeMap::new(), defined: FxHashSet::default(), server: known.server }
+    }
+
+    fn group(&self, name: &str) -> Option<&Group> {
+        self.well_known.iter().find(|group| group.name == name).or_else(|| self.others.get(name))
+    }
+
+    fn group_mut(&mut self, name: &str) -> &mut Group {
+        match self.well_known.iter().position(|group| group.name == name) {
+            Some(index) => &mut self.well_known[index],
+            None => self
+                .others
+                .entry(name.to_owned())
+                .or_insert_with(|| Group { name: name.to_owned(), ..Group::default() }),
+        }
+    }
+
+    /// Adds the resource of a CustomResourceDefinition in the dump.
+    pub(super) fn define(&mut self, definition: &Definition) {
+        let verbs: &[&str] = if definition.terminating { &VERBS_TERMINATING } else { &VERBS };
+        self.defined.insert((definition.group.clone(), definition.kind.clone()));
+        for version in &definition.versions {
+            let resources = self.group_mut(&definition.group).version(version);
+            if resources.iter().any(|known| known.plural == definition.plural || known.kind == definition.kind) {
+                continue;
+            }
+            resources.push(Resource {
+                group: definition.group.clone(),
+                version: version.clone(),
+                plural: definition.plural.clone(),
+                singular: definition.singular.clone(),
+                kind: definition.kind.clone(),
+                short_names: definition.short_names.clone(),
+                categories: definition.categories.clone(),
+                namespaced: definition.namespaced,
+                verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
+                ..Resource::default()
+            });
+        }
+    }
+
+    /// Adds the kind and version of an object in the dump: it must have been served.
+    pub(super) fn see(&mut self, seen: &Seen) {
+        let group = self.group_mut(&seen.group);
+        let known = group.all().find(|resource| resource.kind == seen.kind).cloned();
+        let taken: FxHashSet<String> = group.all().map(|resource| resource.plural.clone()).collect();
+        let resources = group.version(&seen.version);
+        if resources.iter().any(|resource| resource.kind == seen.kind) {
+            return;
+        }
+        let resource = match known {
+            Some(known) => Resource { version: seen.version.clone(), ..known },
+            None => guessed(seen, &taken),
+        };
+        resources.push(resource);
+    }
+
+    /// Adds the kind of a referenced owner, if unknown. It may be served, so look-ups must return "unknown", not "no
+    /// such kind".
+    pub(super) fn name(&mut self, seen: &Seen) {
+        let of_kubernetes = self.well_known.iter().any(|group| group.name == seen.group);
+        // The collector's mapper accepts kinds in lower case, and list kinds (R3.15).
+        let known = |resource: &Resource| {
+            let item = seen.kind.strip_suffix("List").unwrap_or(&seen.kind);
+            [&seen.kind, item].into_iter().any(|kind| resource.kind == kind || resource.kind.to_lowercase() == kind)
+        };
+        if of_kubernetes || seen.kind == "List" || self.group(&seen.group).is_some_and(|group| group.all().any(known)) {
+            return;
+        }
+        self.see(seen);
+    }
+
+    /// Whether this kind is certainly not served in this version, given that it isn't among the resources.
+    pub(crate) fn surely_not_served(&self, group: &str, version: &str, kind: &str) -> bool {
+        self.defined.contains(&(group.to_owned(), kind.to_owned()))
+            || self.well_known.iter().any(|known| known.name == group && known.has_version(version))
+    }
+
+    /// Why a kind of this group may be served nevertheless, as the reason of a gap.
+    pub(super) fn doubt(&self, group: &str) -> String {
+        if self.well_known.iter().any(|known| known.name == group) {
+            format!("not in the dump, and not served by Kubernetes {}", self.server)
+        } else {
+            NOT_IN_THE_DUMP.to_owned()
+        }
+    }
+
+    /// All resources in order of preference: Kubernetes' default ones first, then the other groups alphabetically.
+    pub(super) fn resources(mut self) -> Resources {
+        for group in self.others.values_mut() {
+            group.versions.sort_by(|(a, _), (b, _)| guess::by_preference(a, b));
+            for (_, resources) in &mut group.versions {
+                resources.sort_by(|a, b| a.plural.cmp(&b.plural));
+            }
+            group.preferred = group.versions.first().map(|(version, _)| version.clone());
+        }
+        let mut all = Vec::new();
+        let mut preferred = Vec::new();
+        for group in self.well_known.into_iter().chain(self.others.into_values()) {
+            preferred.extend(group.preferred.map(|version| (group.name, version)));
+            all.extend(group.versions.into_iter().flat_map(|(_, resources)| resources));
+        }
+        Resources::new(all, preferred)
+    }
+}
+
+fn guessed(seen: &Seen, taken: &FxHashSet<String>) -> Resource {
+    // Two kinds never share a plural; if the guess collides, it is wrong.
+    let mut plural = guess::plural(&seen.kind);
+    while taken.contains(&plural) {
+        plural.push_str("-2");
+    }
+    Resource {
+        group: seen.group.clone(),
+        version: seen.version.clone(),
+        plural,
+        singular: seen.kind.to_lowercase(),
+        kind: seen.kind.clone(),
+        short_names: Vec::new(),
+        categories: Vec::new(),
+        namespaced: seen.namespaced,
+        verbs: VERBS.iter().map(|verb| (*verb).to_owned()).collect(),
+        ..Resource::default()
+    }
+}

@@ -1,0 +1,66 @@
+//! Liveness and readiness of a running sweep.
+
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+/// The health of a sweep; clones share it.
+#[derive(Clone, Debug)]
+pub struct Health(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    last: Instant,
+    patience: Duration,
+    not_ready: Option<String>,
+}
+
+impl Health {
+    /// Alive now, and from then on while [`beat`](Self::beat) is called at least every `patience`. Not ready yet.
+    pub fn new(patience: Duration) -> Self {
+        Health(Arc::new(Mutex::new(State {
+            last: Instant::now(),
+            patience,
+            not_ready: Some("not synced yet".to_owned()),
+        })))
+    }
+
+    /// Records a sign of life.
+    pub fn beat(&self) {
+        self.state().last = Instant::now();
+    }
+
+    /// Sets whether it is ready, or why not.
+    pub fn set_ready(&self, ready: Result<(), String>) {
+        self.state().not_ready = ready.err();
+    }
+
+    /// Whether it is alive.
+    ///
+    /// # Errors
+    /// How long ago the last sign of life was, if too long.
+    pub fn alive(&self) -> Result<(), String> {
+        let state = self.state();
+        let silent = state.last.elapsed();
+        if silent <= state.patience {
+            return Ok(());
+        }
+        Err(format!("no activity for {}s (limit {}s)", silent.as_secs(), state.patience.as_secs()))
+    }
+
+    /// Whether it is ready.
+    ///
+    /// # Errors
+    /// Why it is not ready.
+    pub fn ready(&self) -> Result<(), String> {
+        self.alive()?;
+        self.state().not_ready.clone().map_or(Ok(()), Err)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,169 @@
+//! The work queue metrics of client-go.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
+    time::{Duration, Instant},
+};
+
+use prometheus_client::{
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::Gauge,
+        histogram::{Histogram, exponential_buckets},
+    },
+    registry::Registry,
+};
+
+/// The collector's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Objects to examine.
+    AttemptToDelete,
+    /// Owners whose dependents are to be orphaned.
+    AttemptToOrphan,
+    /// Events that the graph hasn't processed yet.
+    GraphChanges,
+}
+
+const QUEUES: [Queue; 3] = [Queue::AttemptToDelete, Queue::AttemptToOrphan, Queue::GraphChanges];
+
+impl Queue {
+    /// The collector's name of the queue.
+    pub fn name(self) -> &'static str {
+        match self {
+            Queue::AttemptToDelete => "garbage_collector_attempt_to_delete",
+            Queue::AttemptToOrphan => "garbage_collector_attempt_to_orphan",
+            Queue::GraphChanges => "garbage_collector_graph_changes",
+        }
+    }
+}
+
+/// The metrics of one queue; clones share them.
+#[derive(Clone, Debug)]
+pub struct QueueMetrics {
+    depth: Gauge,
+    adds: Counter,
+    retries: Counter,
+    waited: Histogram,
+    worked: Histogram,
+    unfinished: Gauge<f64, AtomicU64>,
+    longest: Gauge<f64, AtomicU64>,
+    /// When each worker that is at work took its item.
+    in_progress: Arc<Mutex<BTreeMap<usize, Instant>>>,
+}
+
+impl QueueMetrics {
+    /// Counts an item that was not queued already.
+    pub fn added(&self) {
+        self.adds.inc();
+    }
+
+    /// Counts a batch of items processed in this time, and sets the number still waiting: for a queue whose items have
+    /// no identity.
+    pub fn took_in(&self, items: usize, waiting: usize, took: Duration) {
+        self.adds.inc_by(items as u64);
+        self.set_depth(waiting);
+        let each = took.as_secs_f64() / items.max(1) as f64;
+        (0..items).for_each(|_| self.worked.observe(each));
+    }
+
+    /// Counts an item queued again after a failure, in addition to [`added`](Self::added).
+    pub fn retried(&self) {
+        self.retries.inc();
+    }
+
+    /// Sets the number of waiting items.
+    pub fn set_depth(&self, waiting: usize) {
+        self.depth.set(super::gauge_value(waiting));
+    }
+
+    /// Counts an item that a worker, by its number, took from the queue after this time.
+    pub fn begun(&self, worker: usize, waited: Duration) {
+        self.waited.observe(waited.as_secs_f64());
+        self.in_progress().insert(worker, Instant::now());
+    }
+
+    /// Counts the work of a worker on the item that it took.
+    pub fn done(&self, worker: usize) {
+        if let Some(begun) = self.in_progress().remove(&worker) {
+            self.worked.observe(begun.elapsed().as_secs_f64());
+        }
+    }
+
+    /// Updates the gauges of the work in progress.
+    fn update(&self) {
+        let ages: Vec<f64> = self.in_progress().values().map(|begun| begun.elapsed().as_secs_f64()).collect();
+        self.unfinished.set(ages.iter().sum());
+        self.longest.set(ages.into_iter().fold(0.0, f64::max));
+    }
+
+    fn in_progress(&self) -> MutexGuard<'_, BTreeMap<usize, Instant>> {
+        // A panic elsewhere leaves the numbers valid.
+        self.in_progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// All queues.
+#[derive(Debug)]
+pub(super) struct Queues([QueueMetrics; 3]);
+
+type Named<M> = Family<[(&'static str, &'static str); 1], M>;
+type NamedHistogram = Family<[(&'static str, &'static str); 1], Histogram, fn() -> Histogram>;
+
+/// Buckets from ten nanoseconds to ten seconds, as in client-go.
+fn histogram() -> Histogram {
+    Histogram::new(exponential_buckets(10e-9, 10.0, 10))
+}
+
+impl Queues {
+    pub(super) fn register(registry: &mut Registry) -> Self {
+        let (depth, adds, retries) =
+            (Named::<Gauge>::default(), Named::<Counter>::default(), Named::<Counter>::default());
+        let waited: NamedHistogram = Family::new_with_constructor(histogram);
+        let worked: NamedHistogram = Family::new_with_constructor(histogram);
+        let (unfinished, longest) =
+            (Named::<Gauge<f64, AtomicU64>>::default(), Named::<Gauge<f64, AtomicU64>>::default());
+        registry.register("workqueue_depth", "Current depth of workqueue", depth.clone());
+        registry.register("workqueue_adds", "Total number of adds handled by workqueue", adds.clone());
+        registry.register("workqueue_retries", "Total number of retries handled by workqueue", retries.clone());
+        let help = "How long in seconds an item stays in workqueue before being requested";
+        registry.register("workqueue_queue_duration_seconds", help, waited.clone());
+        let help = "How long in seconds processing an item from workqueue takes";
+        registry.register("workqueue_work_duration_seconds", help, worked.clone());
+        let help = "How many seconds the work has taken that is in progress and not yet in work_duration: large values \
+            mean that it is stuck";
+        registry.register("workqueue_unfinished_work_seconds", help, unfinished.clone());
+        let help = "How many seconds has the longest running processor for workqueue been running";
+        registry.register("workqueue_longest_running_processor_seconds", help, longest.clone());
+        Queues(QUEUES.map(|queue| {
+            // Create all queues at once, so that they are exported at zero.
+            let name = [("name", queue.name())];
+            QueueMetrics {
+                depth: depth.get_or_create_owned(&name),
+                adds: adds.get_or_create_owned(&name),
+                retries: retries.get_or_create_owned(&name),
+                waited: waited.get_or_create_owned(&name),
+                worked: worked.get_or_create_owned(&name),
+                unfinished: unfinished.get_or_create_owned(&name),
+                longest: longest.get_or_create_owned(&name),
+                in_progress: Arc::default(),
+            }
+        }))
+    }
+
+    pub(super) fn of(&self, queue: Queue) -> &QueueMetrics {
+        let Queues([delete, orphan, changes]) = self;
+        match queue {
+            Queue::AttemptToDelete => delete,
+            Queue::AttemptToOrphan => orphan,
+            Queue::GraphChanges => changes,
+        }
+    }
+
+    /// Updates the gauges.
+    pub(super) fn update(&self) {
+        self.0.iter().for_each(QueueMetrics::update);
+    }
+}

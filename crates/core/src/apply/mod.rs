@@ -1,0 +1,23 @@
+//! What the collector would do at once if a file were applied, and how to mend the file's owner references.
+//!
+//! Pure: [`Scene::of`] puts the objects of a file into a copy of the snapshot, as `kubectl apply` would, and
+//! [`ApplyPlan::of`] lets the collector's simulation begin there. [`mends`] says how to change each reference.
+
+mod arrival;
+mod fate;
+mod manifest;
+mod mend;
+mod merge;
+mod scene;
+mod standing;
+#[cfg(test)]
+mod tests;
+
+pub use arrival::{Arrival, Refusal, Unread};
+pub use fate::{ApplyCounts, ApplyPlan, ApplyResult, Fate, FileObject};
+pub use manifest::name_of;
+pub use manifest::{FileReference, ManifestObject, Place};
+pub use mend::{Mend, Mending, mends};
+pub use merge::LastApplied;
+pub use scene::{Placed, Scene};
+pub use standing::Standing;

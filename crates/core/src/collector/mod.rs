@@ -1,0 +1,31 @@
+//! The collector: what it observes and queues, and how it examines objects and decides (§2 to §6).
+//!
+//! There is no I/O here: an examination returns requests ([`Ask`]) and takes answers ([`Answer`]), from a simulation or
+//! from a real cluster.
+
+pub mod decide;
+pub mod examine;
+mod graph_view;
+mod identity;
+pub mod live;
+mod observe;
+mod orphan;
+mod overlay;
+pub mod queue;
+mod restart;
+
+#[cfg(test)]
+mod decide_tests;
+#[cfg(test)]
+mod examine_tests;
+#[cfg(test)]
+mod orphan_tests;
+
+pub use decide::{Decision, Failure, OwnerState, decide};
+pub use examine::{Answer, Ask, Examination, Finish, Progress, Reason};
+pub use graph_view::GraphView;
+pub use identity::{Identity, Known};
+pub use observe::{Event, EventKind};
+pub use orphan::Orphaning;
+pub use overlay::{Collector, Node};
+pub use queue::Queue;

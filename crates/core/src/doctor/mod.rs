@@ -1,0 +1,101 @@
+//! Problems, their consequences and remedies. Findings rest on the simulation: what a working collector does to every
+//! object ([`crate::simulate::Projection`]) shows which deletions are stuck, and which only take time.
+
+mod apis;
+mod case;
+mod causes;
+pub mod code;
+mod collector;
+pub mod commands;
+mod cycles;
+mod events;
+mod evidence;
+pub mod explain;
+pub mod finding;
+mod held;
+mod identity;
+mod limit;
+mod losses;
+mod needed;
+pub mod policies;
+mod references;
+mod schema;
+mod stuck;
+mod sweep;
+mod vanished;
+mod webhooks;
+
+#[cfg(test)]
+mod commands_tests;
+#[cfg(test)]
+mod diagnose_tests;
+#[cfg(test)]
+mod limit_tests;
+
+use crate::{
+    model::effects::Severity,
+    simulate::{Needs, obstacles::webhook_calls},
+};
+
+pub use case::{Case, Probed, RecreatedDependent};
+pub use code::Code;
+pub use evidence::{Evidence, RecordedDelete, RecordedName};
+pub use explain::{Explained, Explanation, explain, foresee};
+pub use finding::{Diagnosis, Finding, Remedy};
+pub use limit::Limit;
+pub use vanished::{Vanished, vanished};
+
+use case::FindingsBuilder;
+
+/// Finds problems in what was read: [`Diagnosis::wanted`] is what must still be read to be sure.
+pub fn diagnose(case: &Case<'_>) -> Diagnosis {
+    let mut findings = FindingsBuilder::default();
+    findings.wanted.add(&case.projection.needs);
+    cycles::gather_deadlocks(case, &mut findings);
+    apis::gather(case, &mut findings);
+    held::gather(case, &mut findings);
+    stuck::gather(case, &mut findings);
+    references::gather(case, &mut findings);
+    cycles::gather(case, &mut findings);
+    identity::uids(case, &mut findings);
+    // What the collector should write, and what prevents that; what nothing explains is a problem of the collector
+    // itself.
+    let turns = collector::turns(case);
+    let overdue = collector::overdue(case, &turns);
+    identity::namespaces(case, &overdue, &mut findings);
+    let calls = webhook_calls(case.stage, &mut findings.wanted);
+    let to_come = [&turns[..], &collector::follow(case, &turns)].concat();
+    webhooks::gather(case, &calls, &to_come, &mut findings);
+    policies::gather(case, &to_come, &mut findings);
+    schema::gather(case, &turns, &mut findings);
+    collector::gather(case, &calls, &overdue, &mut findings);
+    events::gather(case, &mut findings);
+    stuck::progress::gather(case, &mut findings);
+    let FindingsBuilder { mut findings, mut wanted, made, .. } = findings;
+    for finding in &mut findings {
+        finding.remedies.retain(|remedy| !remedy.commands.is_empty());
+    }
+    causes::connect(case, &calls, &mut findings);
+    policies::judge_remedies(case, &mut findings, &mut wanted);
+    losses::tell(case, &mut findings, &mut wanted);
+    findings.sort_by(|a, b| order(a).cmp(&order(b)));
+    if *case.limit != Limit::Everything {
+        let snapshot = case.snapshot();
+        let asked = snapshot.objects().map(|(id, _)| id).filter(|id| case.limit.asks_about(snapshot, *id));
+        let told = findings.iter().filter(|finding| case.limit.takes(snapshot, finding)).flat_map(Finding::named);
+        needed::narrow(case, &mut wanted, asked.chain(told));
+    }
+    Diagnosis { findings, wanted, made }
+}
+
+/// The deletions in scope that go on, and that these findings are not about.
+pub fn in_progress(case: &Case<'_>, findings: &[Finding]) -> Vec<Finding> {
+    let mut going_on = stuck::progress::untold(case, findings, &mut Needs::default());
+    losses::tell(case, &mut going_on, &mut Needs::default());
+    going_on
+}
+
+/// The worst first; then those with more affected objects.
+fn order(finding: &Finding) -> (Severity, std::cmp::Reverse<usize>, Code, &str) {
+    (finding.severity, std::cmp::Reverse(finding.objects.len()), finding.code, &finding.cause)
+}

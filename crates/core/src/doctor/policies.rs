@@ -1,0 +1,176 @@
+//! Admission policies that refuse whatever they match, and so prevent what the collector or the namespace controller
+//! must do. Such a policy is no problem until then.
+
+use serde_json::{Value, json};
+
+use crate::{
+    model::ObjectId,
+    simulate::{
+        Needs,
+        obstacles::{BoundPolicy, Called, Operation, bound_policies},
+    },
+};
+
+use super::{
+    case::{Case, FindingsBuilder, sorted},
+    causes::operation,
+    code::Code,
+    collector::Turn,
+    finding::{Finding, Remedy},
+};
+
+/// Finds policies that refuse pending writes of the collector, or deletes in a terminating namespace.
+pub(super) fn gather(case: &Case<'_>, turns: &[Turn], findings: &mut FindingsBuilder) {
+    let policies = bound_policies(case.stage, &mut findings.wanted);
+    if policies.is_empty() {
+        return;
+    }
+    let content = content(case);
+    for policy in &policies {
+        let refuses = |object: ObjectId, operation: Operation| {
+            policy.refuses(case.stage, object) && policy.judges(case.stage, object, operation) == Called::Yes
+        };
+        let held: Vec<&Turn> = turns.iter().filter(|turn| refuses(turn.object, turn.write.operation())).collect();
+        findings.refused.extend(held.iter().map(|turn| turn.object));
+        let mut refused: Vec<ObjectId> = held.iter().map(|turn| turn.object).collect();
+        let mut waiting: Vec<ObjectId> = held.iter().filter_map(|turn| turn.waiting).collect();
+        for (namespace, objects) in &content {
+            let before = refused.len();
+            let is_kept = |object: &ObjectId| refuses(*object, Operation::of_content(case.snapshot(), *object));
+            refused.extend(objects.iter().copied().filter(is_kept));
+            if refused.len() > before {
+                waiting.push(*namespace);
+            }
+        }
+        let is_kept = |object: &ObjectId| refuses(*object, Operation::Update);
+        let refused = sorted(refused);
+        let releases: Vec<ObjectId> = case.held_by_controllers().filter(is_kept).collect();
+        if !refused.is_empty() || !releases.is_empty() {
+            findings.findings.push(finding(case, policy, [&refused, &releases, &waiting]));
+        }
+    }
+}
+
+/// The terminating namespaces, and what is in them and isn't terminating.
+fn content(case: &Case<'_>) -> Vec<(ObjectId, Vec<ObjectId>)> {
+    let snapshot = case.snapshot();
+    let namespaces = case.stage.built_in.namespaces.map_or(&[][..], |resource| case.stage.of_resource(resource));
+    let terminating = namespaces.iter().copied().filter(|id| {
+        snapshot.object(*id).terminating() && !case.fresh.contains(id) && case.limit.asks_about(snapshot, *id)
+    });
+    let left = |namespace: ObjectId| -> Vec<ObjectId> {
+        let all = case.stage.in_namespace(snapshot.object(namespace).name).iter().copied();
+        all.filter(|id| {
+            let object = snapshot.object(*id);
+            !object.terminating() && snapshot.resources.get(object.resource).has_verb("delete")
+        })
+        .collect()
+    };
+    terminating.map(|namespace| (namespace, left(namespace))).collect()
+}
+
+/// `refused`: what the collector or the namespace controller would write; `releases`: what controllers would release;
+/// `waiting`: what waits for the first.
+fn finding(case: &Case<'_>, policy: &BoundPolicy<'_>, [refused, releases, waiting]: [&[ObjectId]; 3]) -> Finding {
+    let snapshot = case.snapshot();
+    let mut then: Vec<String> = Vec::new();
+    if !refused.is_empty() {
+        then.push(format!("Requests for {} are refused, and repeated forever.", case.names(refused, None)));
+    }
+    if !releases.is_empty() {
+        then.push(format!("{}.", case.cannot_be_released(releases)));
+    }
+    then.push("Somebody may have protected these on purpose.".to_owned());
+    let first = *refused.iter().chain(releases).next().unwrap_or(&policy.policy);
+    let related = sorted([refused, releases, waiting, &[policy.binding]].concat());
+    let uid = |id: ObjectId| snapshot.text(snapshot.object(id).uid);
+    let [name, binding] = [policy.policy, policy.binding].map(|id| snapshot.short_name(id));
+    Finding {
+        message: format!("{name} refuses all that it matches ({}); {binding} binds it.", policy.why(case.stage, first)),
+        consequence: then.join(" "),
+        objects: vec![policy.policy],
+        related,
+        remedies: vec![
+            let_pass(case, policy, first),
+            Remedy::new("see what it protects, and why", case.commands().get(policy.policy)),
+        ],
+        ..Finding::of(Code::PolicyRefuses, format!("{} {}", uid(policy.policy), uid(policy.binding)))
+    }
+}
+
+/// What lets writes to this object pass.
+fn let_pass(case: &Case<'_>, policy: &BoundPolicy<'_>, object: ObjectId) -> Remedy {
+    let (what, fields) = way_past(policy.lacks_only_parameters(case.stage, object));
+    Remedy::new(what, case.commands().merge(policy.binding, &fields)).deciding(true)
+}
+
+/// What lets pass what a policy refuses, and the fields of its binding that do it.
+pub fn way_past(lacks_parameters: bool) -> (&'static str, Value) {
+    if lacks_parameters {
+        (
+            "let the policy pass what has no parameters (or create the parameters again): then nothing that it \
+             matches there is protected",
+            json!({"spec": {"paramRef": {"parameterNotFoundAction": "Allow"}}}),
+        )
+    } else {
+        (
+            "let the policy warn instead of refuse: then nothing that it matches is protected, and the deletes go on",
+            json!({"spec": {"validationActions": ["Warn", "Audit"]}}),
+        )
+    }
+}
+
+/// Names the policies that judge the remedies of findings, and may refuse them. Of a policy that certainly refuses
+/// some, what lets them pass comes right before the first of these: others may heal without that.
+pub(super) fn judge_remedies(case: &Case<'_>, findings: &mut [Finding], needs: &mut Needs) {
+    let policies = bound_policies(case.stage, needs);
+    for finding in findings.iter_mut().filter(|finding| !policies.is_empty() && finding.code != Code::PolicyRefuses) {
+        let operations = sorted(finding.remedies.iter().filter_map(operation));
+        let commands = finding.remedies.iter().filter(|remedy| operation(remedy).is_some()).flat_map(|it| &it.commands);
+        let commands: Vec<_> = commands.collect();
+        let is_written = |id: &ObjectId| commands.iter().any(|command| case.commands().names(command, *id));
+        let others = finding.related.iter().copied().filter(is_written);
+        let written: Vec<ObjectId> = finding.objects.iter().copied().chain(others).collect();
+        let mut first: Vec<(usize, Remedy)> = Vec::new();
+        let mut asked: Vec<ObjectId> = Vec::new();
+        for policy in policies.iter().filter(|policy| !policy.mutates) {
+            let judges = |id: &ObjectId| {
+                operations.iter().any(|operation| policy.judges(case.stage, *id, *operation) != Called::No)
+            };
+            let Some(judged) = written.iter().copied().find(judges) else { continue };
+            let surely = |remedy: &Remedy| {
+                operation(remedy).is_some_and(|it| policy.judges(case.stage, judged, it) == Called::Yes)
+            };
+            let refused = finding.remedies.iter().position(surely).filter(|_| policy.refuses(case.stage, judged));
+            if let Some(refused) = refused {
+                let (name, why) = (case.snapshot().short_name(policy.policy), policy.why(case.stage, judged));
+                let all = finding.remedies.iter().filter(|it| operation(it).is_some()).all(surely);
+                let which = if all { "the" } else { "some of the" };
+                finding.consequence.push_str(&format!(" {name} refuses {which} remedies below ({why})."));
+                let pass = let_pass(case, policy, judged);
+                first.push((refused, pass.before_others()));
+            } else {
+                asked.push(policy.policy);
+            }
+            if !finding.related.contains(&policy.policy) {
+                finding.related.push(policy.policy);
+            }
+        }
+        // A policy may be bound more than once.
+        let asked = sorted(asked);
+        if !asked.is_empty() {
+            let (names, verb) = (case.names(&asked, None), if asked.len() == 1 { "is" } else { "are" });
+            let says = match asked.as_slice() {
+                [policy] => case.snapshot().facts.admission_policy(*policy).and_then(|facts| facts.says.as_deref()),
+                _ => None,
+            };
+            let says = says.map(|says| format!(" It says {says}.")).unwrap_or_default();
+            let asked = format!(" {names} {verb} asked about the remedies below, and may refuse them.{says}");
+            finding.consequence.push_str(&asked);
+        }
+        first.sort_by_key(|(place, _)| *place);
+        for (place, remedy) in first.into_iter().rev() {
+            finding.remedies.insert(place, remedy);
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Controllers of add-ons: how their workloads and Leases are called, so that evidence shows whether they run.
+
+/// The controller that removes some finalizers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddOn {
+    pub name: &'static str,
+    /// Its finalizers: the domain in front of the slash, or a parent domain.
+    domains: &'static [&'static str],
+    /// The groups of the objects that it handles, or parent domains; empty: any.
+    groups: &'static [&'static str],
+    /// The kinds that it handles; empty: any.
+    kinds: &'static [&'static str],
+    /// The usual names of its workload. A release's name may precede them.
+    workloads: &'static [&'static str],
+    /// How names of workloads begin that may be its own: it runs several, one for each provider or service.
+    beginnings: &'static [&'static str],
+    /// The add-on's names in labels such as `app.kubernetes.io/part-of`: such a workload is some component of it.
+    pub labels: &'static [&'static str],
+    /// The Leases of its leader.
+    pub leases: &'static [&'static str],
+    /// It may run where the cluster doesn't show it, for instance in a cloud's control plane.
+    pub may_run_outside: bool,
+}
+
+const NONE: AddOn = AddOn {
+    name: "",
+    domains: &[],
+    groups: &[],
+    kinds: &[],
+    workloads: &[],
+    beginnings: &[],
+    labels: &[],
+    leases: &[],
+    may_run_outside: false,
+};
+
+/// All known add-ons. The first one that fits counts.
+const ADD_ONS: &[AddOn] = &[
+    // argoproj/argo-cd manifests/base/application-controller/argocd-application-controller-statefulset.yaml
+    AddOn {
+        name: "Argo CD",
+        domains: &["argocd.argoproj.io"],
+        kinds: &["Application"],
+        workloads: &["argocd-application-controller", "gitops-application-controller"],
+        labels: &["argocd"],
+        ..NONE
+    },
+    AddOn {
+        name: "Argo CD",
+        domains: &["argocd.argoproj.io"],
+        kinds: &["ApplicationSet"],
+        workloads: &["argocd-applicationset-controller", "gitops-applicationset-controller"],
+        labels: &["argocd"],
+        ..NONE
+    },
+    // argoproj/argo-workflows manifests/base/workflow-controller/workflow-controller-deployment.yaml
+    AddOn {
+        name: "Argo Workflows",
+        domains: &["argoproj.io"],
+        kinds: &["Workflow", "CronWorkflow", "WorkflowTemplate"],
+        workloads: &["workflow-controller"],
+        labels: &["argo-workflows"],
+        ..NONE
+    },
+    AddOn {
+        name: "Argo",
+        domains: &["argoproj.io"],
+        labels: &["argocd", "argo-workflows", "argo-events", "argo-rollouts"],
+        ..NONE
+    },
+    // crossplane/crossplane internal/controller/pkg/revision/runtime.go: a provider's workload has a generated name.
+    AddOn {
+        name: "Crossplane's provider",
+        // crossplane/crossplane-runtime pkg/reconciler/providerconfig/reconciler.go: each provider's own.
+        domains: &["managedresource.crossplane.io", "in-use.crossplane.io"],
+        beginnings: &["provider-"],
+        ..NONE
+    },
+    // crossplane/crossplane cluster/charts/crossplane/templates/deployment.yaml
+    AddOn {
+        name: "Crossplane",
+        domains: &["crossplane.io"],
+        workloads: &["crossplane"],
+        labels: &["crossplane"],
+        leases: &["crossplane-leader-election-core"],
+        ..NONE
+    },
+    // kubernetes-sigs/cluster-api-provider-aws config/manager/manager.yaml
+    AddOn {
+        name: "Cluster API's AWS provider",
+        domains: &["cluster.x-k8s.io"],
+        groups: &["infrastructure.cluster.x-k8s.io"],
+        kinds: &["AWSMachine", "AWSCluster", "AWSManagedCluster", "AWSMachinePool", "AWSManagedMachinePool"],
+        workloads: &["capa-controller-manager"],
+        leases: &["controller-leader-elect-capa"],
+        ..NONE
+    },
+    // kubernetes-sigs/cluster-api config/manager/manager.yaml
+    AddOn {
+        name: "Cluster API",
+        domains: &["cluster.x-k8s.io"],
+        groups: &["cluster.x-k8s.io"],
+        kinds: &["Cluster", "Machine", "MachineSet", "MachineDeployment", "MachinePool"],
+        workloads: &["capi-controller-manager"],
+        leases: &["controller-leader-election-capi"],
+        ..NONE
+    },
+    // kubernetes-sigs/cluster-api controlplane/kubeadm/config/manager/manager.yaml
+    AddOn {
+        name: "Cluster API's kubeadm control plane",
+        domains: &["cluster.x-k8s.io"],
+        kinds: &["KubeadmControlPlane"],
+        workloads: &["capi-kubeadm-control-plane-controller-manager"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // Other providers have workloads of their own, such as capv-controller-manager.
+    AddOn {
+        name: "Cluster API's provider",
+        domains: &["cluster.x-k8s.io"],
+        beginnings: &["capd-", "capg-", "caph-", "capk-", "capm3-", "capo-", "capv-", "capx-", "capz-"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // openshift/machine-api-operator; hosted control planes run it elsewhere.
+    AddOn {
+        name: "OpenShift's machine controller",
+        domains: &["machine.openshift.io"],
+        workloads: &["machine-api-controllers"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // aws/karpenter-provider-aws charts/karpenter/templates/deployment.yaml; clouds run it, too.
+    AddOn {
+        name: "Karpenter",
+        domains: &["karpenter.sh", "karpenter.k8s.aws", "karpenter.azure.com"],
+        workloads: &["karpenter"],
+        leases: &["karpenter-leader-election"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // fluxcd/flux2 manifests/bases: one controller for each group.
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        groups: &["kustomize.toolkit.fluxcd.io"],
+        workloads: &["kustomize-controller"],
+        labels: &["flux"],
+        leases: &["kustomize-controller-leader-election"],
+        ..NONE
+    },
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        groups: &["helm.toolkit.fluxcd.io"],
+        workloads: &["helm-controller"],
+        labels: &["flux"],
+        leases: &["helm-controller-leader-election"],
+        ..NONE
+    },
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        groups: &["source.toolkit.fluxcd.io"],
+        workloads: &["source-controller"],
+        labels: &["flux"],
+        leases: &["source-controller-leader-election"],
+        ..NONE
+    },
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        groups: &["notification.toolkit.fluxcd.io"],
+        workloads: &["notification-controller"],
+        labels: &["flux"],
+        leases: &["notification-controller-leader-election"],
+        ..NONE
+    },
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        kinds: &["ImageRepository", "ImagePolicy"],
+        workloads: &["image-reflector-controller"],
+        labels: &["flux"],
+        leases: &["image-reflector-controller-leader-election"],
+        ..NONE
+    },
+    AddOn {
+        name: "Flux",
+        domains: &["fluxcd.io"],
+        kinds: &["ImageUpdateAutomation"],
+        workloads: &["image-automation-controller"],
+        labels: &["flux"],
+        leases: &["image-automation-controller-leader-election"],
+        ..NONE
+    },
+    // flux-iac/tofu-controller charts/tofu-controller
+    AddOn {
+        name: "the Tofu controller",
+        domains: &["contrib.fluxcd.io"],
+        workloads: &["tofu-controller", "tf-controller"],
+        ..NONE
+    },
+    AddOn { name: "Flux", domains: &["fluxcd.io"], labels: &["flux"], ..NONE },
+    // pulumi/pulumi-kubernetes-operator operator/config/manager/manager.yaml
+    AddOn {
+        name: "the Pulumi operator",
+        domains: &["pulumi.com"],
+        workloads: &["pulumi-kubernetes-operator", "pulumi-kubernetes-operator-controller-manager"],
+        ..NONE
+    },
+    // aws-controllers-k8s: one controller for each service; EKS runs them, too.
+    AddOn { name: "ACK", domains: &["services.k8s.aws"], beginnings: &["ack-"], may_run_outside: true, ..NONE },
+    // GoogleCloudPlatform/k8s-config-connector config/installbundle
+    AddOn {
+        name: "Config Connector",
+        domains: &["cnrm.cloud.google.com"],
+        workloads: &["cnrm-controller-manager"],
+        beginnings: &["cnrm-controller-manager-"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // Azure/azure-service-operator v2/config/manager/manager.yaml
+    AddOn {
+        name: "Azure Service Operator",
+        domains: &["serviceoperator.azure.com"],
+        workloads: &["azureserviceoperator-controller-manager", "azure-service-operator-controller-manager"],
+        ..NONE
+    },
+    // kubernetes-sigs/aws-load-balancer-controller helm/aws-load-balancer-controller; EKS Auto Mode runs its own.
+    AddOn {
+        name: "the AWS Load Balancer Controller",
+        domains: &["elbv2.k8s.aws", "service.k8s.aws", "ingress.k8s.aws"],
+        workloads: &["aws-load-balancer-controller"],
+        leases: &["aws-load-balancer-controller-leader"],
+        may_run_outside: true,
+        ..NONE
+    },
+    AddOn { name: "GKE", domains: &["networking.gke.io", "gke.networking.io"], may_run_outside: true, ..NONE },
+    // kubernetes-csi/external-snapshotter deploy/kubernetes/snapshot-controller; clouds run it in the control plane.
+    AddOn {
+        name: "the snapshot controller",
+        domains: &["snapshot.storage.kubernetes.io"],
+        workloads: &["snapshot-controller"],
+        leases: &["snapshot-controller-leader"],
+        may_run_outside: true,
+        ..NONE
+    },
+    // kubernetes/cloud-provider: a cloud may run it in its control plane.
+    AddOn {
+        name: "the cloud's service controller",
+        domains: &["service.kubernetes.io"],
+        kinds: &["Service"],
+        workloads: &["cloud-controller-manager"],
+        leases: &["cloud-controller-manager"],
+        may_run_outside: true,
+        ..NONE
+    },
+    AddOn {
+        name: "the volume's provisioner",
+        domains: &["external-provisioner.volume.kubernetes.io", "provisioner.storage.kubernetes.io"],
+        may_run_outside: true,
+        ..NONE
+    },
+    AddOn {
+        name: "the volume's CSI driver",
+        domains: &["external-attacher", "external-resizer"],
+        may_run_outside: true,
+        ..NONE
+    },
+    AddOn { name: "the gateway's controller", domains: &["gateway.networking.k8s.io"], may_run_outside: true, ..NONE },
+    // rook/rook deploy/charts/rook-ceph/templates/deployment.yaml
+    AddOn { name: "Rook", domains: &["rook.io"], workloads: &["rook-ceph-operator"], ..NONE },
+    // percona/percona-xtradb-cluster-operator deploy/operator.yaml
+    AddOn {
+        name: "the Percona operator",
+        domains: &["percona.com"],
+        labels: &["percona-xtradb-cluster-operator", "percona-server-mongodb-operator", "percona-postgresql-operator"],
+        ..NONE
+    },
+    // strimzi/strimzi-kafka-operator: the topic operator runs beside the user operator, or alone.
+    AddOn {
+        name: "Strimzi's topic operator",
+        domains: &["strimzi.io"],
+        workloads: &["entity-operator", "strimzi-topic-operator"],
+        labels: &["strimzi"],
+        ..NONE
+    },
+    // vmware-tanzu/velero pkg/install/daemonset.go: what moves data runs on each node.
+    AddOn {
+        name: "Velero's node agent",
+        domains: &["velero.io"],
+        kinds: &["DataUpload", "DataDownload", "PodVolumeBackup", "PodVolumeRestore"],
+        workloads: &["node-agent"],
+        ..NONE
+    },
+    // vmware-tanzu/velero pkg/install/deployment.go
+    AddOn { name: "Velero", domains: &["velero.io"], workloads: &["velero"], ..NONE },
+    // prometheus-operator/prometheus-operator example/rbac/prometheus-operator; charts add the name of their release.
+    AddOn {
+        name: "the Prometheus operator",
+        domains: &["monitoring.coreos.com"],
+        workloads: &["prometheus-operator", "kube-prometheus-stack-operator"],
+        ..NONE
+    },
+    // zalando/postgres-operator charts/postgres-operator/templates/deployment.yaml
+    AddOn {
+        name: "Zalando's Postgres operator",
+        domains: &["acid.zalan.do"],
+        workloads: &["postgres-operator"],
+        ..NONE
+    },
+    // Altinity/clickhouse-operator deploy/helm/clickhouse-operator
+    AddOn {
+        name: "Altinity's ClickHouse operator",
+        domains: &["clickhouseinstallation.altinity.com"],
+        workloads: &["clickhouse-operator", "altinity-clickhouse-operator"],
+        ..NONE
+    },
+    // cert-manager/cert-manager deploy/charts/cert-manager/templates/deployment.yaml
+    AddOn {
+        name: "cert-manager",
+        domains: &["cert-manager.io"],
+        workloads: &["cert-manager"],
+        labels: &["cert-manager"],
+        leases: &["cert-manager-controller"],
+        ..NONE
+    },
+    // tektoncd/chains config/100-deployment.yaml: it signs runs, and keeps them until it has.
+    AddOn { name: "Tekton Chains", domains: &["chains.tekton.dev"], workloads: &["tekton-chains-controller"], ..NONE },
+    // tektoncd/pipeline config/controller.yaml
+    AddOn {
+        name: "Tekton",
+        domains: &["tekton.dev"],
+        workloads: &["tekton-pipelines-controller"],
+        labels: &["tekton-pipelines", "tekton-triggers", "tekton-operator", "tekton-chains", "tekton-results"],
+        ..NONE
+    },
+    // kedacore/charts keda/templates/manager/deployment.yaml
+    AddOn { name: "KEDA", domains: &["keda.sh"], workloads: &["keda-operator"], labels: &["keda"], ..NONE },
+    // longhorn/longhorn chart/templates/daemonset-sa.yaml
+    AddOn { name: "Longhorn", domains: &["longhorn.io"], workloads: &["longhorn-manager"], ..NONE },
+    // operator-framework/operator-lifecycle-manager deploy/chart/templates/0000_50_olm_07-olm-operator.deployment.yaml
+    AddOn {
+        name: "OLM",
+        domains: &["operators.coreos.com"],
+        groups: &["operators.coreos.com"],
+        workloads: &["olm-operator"],
+        ..NONE
+    },
+    // kubevirt/kubevirt staging/src/kubevirt.io/api/core/v1/types.go: its finalizers have no domain.
+    AddOn {
+        name: "KubeVirt's operator",
+        domains: &["foregroundDeleteKubeVirt"],
+        workloads: &["virt-operator"],
+        ..NONE
+    },
+    AddOn {
+        name: "KubeVirt",
+        domains: &["foregroundDeleteVirtualMachine", "kubevirt.io"],
+        groups: &["kubevirt.io"],
+        workloads: &["virt-controller"],
+        labels: &["kubevirt", "virt-handler"],
+        ..NONE
+    },
+    AddOn {
+        name: "KubeVirt",
+        domains: &["kubevirt.io"],
+        labels: &["kubevirt", "virt-controller", "virt-operator", "virt-handler"],
+        ..NONE
+    },
+];
+
+/// The add-on whose controller removes this finalizer from an object of this kind, by what is known of it.
+pub fn add_on(finalizer: &str, group: &str, kind: &str) -> Option<&'static AddOn> {
+    let domain = finalizer.split('/').next().unwrap_or(finalizer);
+    ADD_ONS.iter().find(|add_on| {
+        add_on.domains.iter().any(|parent| is_within(domain, parent))
+            && (add_on.groups.is_empty() || add_on.groups.iter().any(|parent| is_within(group, parent)))
+            && (add_on.kinds.is_empty() || add_on.kinds.contains(&kind))
+    })
+}
+
+/// Whether a domain is another or a part of it.
+fn is_within(domain: &str, parent: &str) -> bool {
+    domain == parent || domain.strip_suffix(parent).is_some_and(|rest| rest.ends_with('.'))
+}
+
+impl AddOn {
+    /// Whether a workload of this name is its controller. A release's name may precede the usual name.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        let matches = |usual: &&str| name == *usual || name.strip_suffix(usual).is_some_and(|rest| rest.ends_with('-'));
+        self.workloads.iter().any(matches)
+    }
+
+    /// Whether the name of its workload is known.
+    pub(crate) fn has_names(&self) -> bool {
+        !self.workloads.is_empty()
+    }
+
+    /// How its workload is usually called.
+    pub(crate) fn usual_name(&self) -> Option<&'static str> {
+        self.workloads.first().copied()
+    }
+
+    /// Whether a workload of this name is known as the controller of something else.
+    pub(crate) fn is_of_another(&self, name: &str) -> bool {
+        self.has_names() && !self.is_called(name) && ADD_ONS.iter().any(|other| other.is_called(name))
+    }
+
+    /// Whether a workload of this name may be its controller.
+    pub(crate) fn may_be_called(&self, name: &str) -> bool {
+        self.beginnings.iter().any(|beginning| name.starts_with(beginning))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::effects::{When, finalizers::KNOWN_FINALIZERS};
+
+    #[test]
+    fn domains_match_as_a_whole() {
+        let name = |finalizer, group, kind| add_on(finalizer, group, kind).map(|add_on| add_on.name);
+        let argo = "resources-finalizer.argocd.argoproj.io";
+        assert_eq!(name(argo, "argoproj.io", "Application"), Some("Argo CD"));
+        let background = "resources-finalizer.argocd.argoproj.io/background";
+        assert_eq!(name(background, "argoproj.io", "Application"), Some("Argo CD"));
+        assert_eq!(name("workflows.argoproj.io/artifact-gc", "argoproj.io", "Workflow"), Some("Argo Workflows"));
+        assert_eq!(name("notargoproj.io/x", "argoproj.io", "Application"), None);
+        assert_eq!(name("acme.io/hold", "acme.io", "Widget"), None);
+        let flux = |group| add_on("finalizers.fluxcd.io", group, "X").map(|add_on| add_on.workloads);
+        assert_eq!(flux("helm.toolkit.fluxcd.io"), Some(&["helm-controller"][..]));
+        assert_eq!(flux("image.toolkit.fluxcd.io"), Some(&[][..]));
+        let image = |kind| add_on("finalizers.fluxcd.io", "image.toolkit.fluxcd.io", kind).map(|it| it.workloads);
+        assert_eq!(image("ImagePolicy"), Some(&["image-reflector-controller"][..]));
+        let source = add_on("finalizers.fluxcd.io", "source.toolkit.fluxcd.io", "GitRepository").unwrap();
+        assert!(source.is_of_another("kustomize-controller") && !source.is_of_another("source-controller"));
+        assert!(!source.is_of_another("flux-something"));
+    }
+
+    #[test]
+    fn workloads_have_their_usual_names_behind_a_release() {
+        let argo = add_on("resources-finalizer.argocd.argoproj.io", "argoproj.io", "Application").unwrap();
+        assert!(
+            argo.is_called("argocd-application-controller") && argo.is_called("prod-argocd-application-controller")
+        );
+        assert!(!argo.is_called("argocd-server") && !argo.is_called("notargocd-application-controller"));
+        let provider = add_on("finalizer.managedresource.crossplane.io", "s3.example.org", "Bucket").unwrap();
+        assert!(provider.may_be_called("provider-aws-s3-3a5b") && !provider.may_be_called("crossplane"));
+    }
+
+    #[test]
+    fn every_known_finalizer_of_an_add_on_has_one() {
+        for known in KNOWN_FINALIZERS.iter().filter(|known| known.when == When::Elsewhere) {
+            let (group, kind) = known.on.first().copied().unwrap_or(("any.example.org", "Any"));
+            let found = add_on(&known.finalizer.replace('*', "x"), group, kind);
+            assert!(found.is_some(), "{}", known.finalizer);
+        }
+    }
+}

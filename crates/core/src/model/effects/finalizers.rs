@@ -1,0 +1,574 @@
+//! All known finalizers: who removes them, and what their controllers do first.
+
+use crate::hold::{HOLD, UNCANCELLED};
+
+use super::{EffectKind, policies::Policy};
+
+/// A finalizer with a known controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownFinalizer {
+    /// The finalizer; one `*` matches any text.
+    pub finalizer: &'static str,
+    /// The groups and kinds that have it; empty: any.
+    pub on: &'static [(&'static str, &'static str)],
+    /// The controller that removes it.
+    pub by: &'static str,
+    pub when: When,
+    pub does: FinalizerEffect,
+    /// Where this is documented.
+    pub source: &'static str,
+}
+
+impl KnownFinalizer {
+    /// Whether its controller is a part of Kubernetes, which runs wherever the collector does: not a cloud's, a volume
+    /// driver's or an add-on's.
+    pub(crate) fn is_kubernetes_own(&self) -> bool {
+        const OTHERS: [&str; 2] =
+            ["service.kubernetes.io/load-balancer-cleanup", "external-provisioner.volume.kubernetes.io/finalizer"];
+        !matches!(self.when, When::Elsewhere | When::Asked) && !OTHERS.contains(&self.finalizer)
+    }
+}
+
+/// What the controller waits for before it removes its finalizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    Terminating,
+    /// The object is terminating, and nobody uses it.
+    Unused,
+    /// No scheduled pod mentions the claim; completed pods count as well (§9.5).
+    ClaimUnused,
+    /// The volume's claim is gone.
+    VolumeUnbound,
+    /// The pod is terminating, finished or no longer a Job's (R9.8).
+    JobDoneWithPod,
+    /// Its own work outside the graph, which can't be predicted.
+    Elsewhere,
+    /// A person lets the object go.
+    Asked,
+}
+
+/// What a controller does outside the graph before it removes its finalizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinalizerEffect {
+    /// Nothing, or something that is reported for the volume itself.
+    Nothing,
+    /// The effect with this text, unless the object's policy prevents it.
+    Acts(EffectKind, &'static str, Option<Policy>),
+}
+
+const PV: &[(&str, &str)] = &[("", "PersistentVolume")];
+const PVC: &[(&str, &str)] = &[("", "PersistentVolumeClaim")];
+const SERVICE: &[(&str, &str)] = &[("", "Service")];
+const INGRESS: &[(&str, &str)] = &[("networking.k8s.io", "Ingress"), ("extensions", "Ingress")];
+const KARPENTER: &[(&str, &str)] = &[("", "Node"), ("karpenter.sh", "NodeClaim")];
+const ARGO_CD: &[(&str, &str)] = &[("argoproj.io", "Application")];
+const CHALLENGE: &[(&str, &str)] = &[("acme.cert-manager.io", "Challenge")];
+const PXC: &[(&str, &str)] = &[("pxc.percona.com", "PerconaXtraDBCluster")];
+const SNAPSHOTS: &[(&str, &str)] = &[
+    ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+    ("snapshot.storage.k8s.io", "VolumeSnapshotContent"),
+    ("", "PersistentVolumeClaim"),
+];
+
+const fn protects(
+    finalizer: &'static str,
+    on: &'static [(&'static str, &'static str)],
+    by: &'static str,
+    when: When,
+    source: &'static str,
+) -> KnownFinalizer {
+    KnownFinalizer { finalizer, on, by, when, does: FinalizerEffect::Nothing, source }
+}
+
+/// An add-on's finalizer.
+const fn acts(
+    finalizer: &'static str,
+    on: &'static [(&'static str, &'static str)],
+    by: &'static str,
+    does: (EffectKind, &'static str, Option<Policy>),
+    source: &'static str,
+) -> KnownFinalizer {
+    KnownFinalizer {
+        finalizer,
+        on,
+        by,
+        when: When::Elsewhere,
+        does: FinalizerEffect::Acts(does.0, does.1, does.2),
+        source,
+    }
+}
+
+use EffectKind::{CleanedUp, DataLost, ExternalDeleted, LoadBalancerReleased, ObjectsDeleted};
+
+/// All known finalizers, except the collector's own and the one of CustomResourceDefinitions (R1.26).
+pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
+    // Built-in and cloud controllers remove these by themselves (§9.5).
+    protects(
+        "kubernetes.io/pvc-protection",
+        PVC,
+        "the PVC protection controller",
+        When::ClaimUnused,
+        "kubernetes/kubernetes pkg/volume/util/finalizer.go",
+    ),
+    protects(
+        "kubernetes.io/pv-protection",
+        PV,
+        "the PV protection controller",
+        When::VolumeUnbound,
+        "kubernetes/kubernetes pkg/volume/util/finalizer.go",
+    ),
+    protects(
+        "kubernetes.io/pv-controller",
+        PV,
+        "the volume controller",
+        When::VolumeUnbound,
+        "kubernetes/component-helpers storage/volume/pv_helpers.go",
+    ),
+    protects(
+        "external-provisioner.volume.kubernetes.io/finalizer",
+        PV,
+        "the volume's provisioner",
+        When::VolumeUnbound,
+        "kubernetes/component-helpers storage/volume/pv_helpers.go",
+    ),
+    protects(
+        "provisioner.storage.kubernetes.io/cloning-protection",
+        PVC,
+        "the volume's provisioner",
+        When::Elsewhere,
+        "kubernetes-csi/external-provisioner pkg/controller/clone_controller.go",
+    ),
+    protects(
+        "kubernetes.io/vac-protection",
+        &[("storage.k8s.io", "VolumeAttributesClass")],
+        "the VAC protection controller",
+        When::Unused,
+        "kubernetes/kubernetes pkg/volume/util/finalizer.go",
+    ),
+    KnownFinalizer {
+        finalizer: "service.kubernetes.io/load-balancer-cleanup",
+        on: SERVICE,
+        by: "the cloud's service controller",
+        when: When::Terminating,
+        does: FinalizerEffect::Acts(
+            LoadBalancerReleased,
+            "its load balancer and the load balancer's address are released",
+            None,
+        ),
+        source: "kubernetes/cloud-provider service/helpers/helper.go",
+    },
+    protects(
+        "batch.kubernetes.io/job-tracking",
+        &[("", "Pod")],
+        "the Job controller",
+        When::JobDoneWithPod,
+        "kubernetes/kubernetes pkg/controller/job/job_controller.go",
+    ),
+    protects(
+        "resource.kubernetes.io/delete-protection",
+        &[("resource.k8s.io", "ResourceClaim")],
+        "the resource claim controller",
+        When::Unused,
+        "kubernetes/kubernetes pkg/apis/resource/types.go",
+    ),
+    protects(
+        "networking.k8s.io/service-cidr-finalizer",
+        &[("networking.k8s.io", "ServiceCIDR")],
+        "the service CIDR controller",
+        When::Unused,
+        "kubernetes/kubernetes pkg/controller/servicecidrs/servicecidrs_controller.go",
+    ),
+    protects(
+        "scheduling.k8s.io/podgroup-protection",
+        &[("scheduling.k8s.io", "PodGroup")],
+        "the pod group controller",
+        When::Unused,
+        "kubernetes/kubernetes pkg/apis/scheduling/types.go",
+    ),
+    protects(
+        HOLD,
+        &[],
+        "kubectl gc (delete --hold=0s, or cancel)",
+        When::Asked,
+        "kubectl-gc crates/core/src/hold/mod.rs",
+    ),
+    protects(
+        UNCANCELLED,
+        &[],
+        "kubectl gc (delete --hold=0s, or cancel)",
+        When::Asked,
+        "kubectl-gc crates/core/src/hold/mod.rs",
+    ),
+    // Add-ons: whether their controllers run is judged by evidence (`add_ons`).
+    protects(
+        "snapshot.storage.kubernetes.io/*",
+        SNAPSHOTS,
+        "the snapshot controller",
+        When::Elsewhere,
+        "kubernetes-csi/external-snapshotter pkg/utils/util.go",
+    ),
+    acts(
+        "resources-finalizer.argocd.argoproj.io",
+        ARGO_CD,
+        "Argo CD",
+        (ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
+        "https://argo-cd.readthedocs.io/en/stable/user-guide/app_deletion/",
+    ),
+    acts(
+        "resources-finalizer.argocd.argoproj.io/foreground",
+        ARGO_CD,
+        "Argo CD",
+        (ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
+        "argoproj/argo-cd pkg/apis/application/v1alpha1/application_defaults.go",
+    ),
+    acts(
+        "resources-finalizer.argocd.argoproj.io/background",
+        ARGO_CD,
+        "Argo CD",
+        (ObjectsDeleted, "Argo CD deletes every resource that it tracks", Some(Policy::ArgoCd)),
+        "argoproj/argo-cd pkg/apis/application/v1alpha1/application_defaults.go",
+    ),
+    acts(
+        "finalizer.managedresource.crossplane.io",
+        &[],
+        "Crossplane's provider",
+        (ExternalDeleted, "Crossplane's provider deletes the external resource", Some(Policy::Crossplane)),
+        "crossplane/crossplane-runtime pkg/reconciler/managed/policies.go",
+    ),
+    acts(
+        "finalizer.apiextensions.crossplane.io",
+        &[],
+        "Crossplane",
+        (
+            ObjectsDeleted,
+            "Crossplane deletes the composite resource of this claim and every resource composed by it",
+            Some(Policy::CrossplaneClaim),
+        ),
+        "crossplane/crossplane internal/controller/apiextensions/claim/reconciler.go",
+    ),
+    acts(
+        "cluster.cluster.x-k8s.io",
+        &[("cluster.x-k8s.io", "Cluster")],
+        "Cluster API",
+        (ExternalDeleted, "Cluster API deletes the whole cluster: its machines and its infrastructure", None),
+        "kubernetes-sigs/cluster-api api/v1beta1/cluster_types.go",
+    ),
+    acts(
+        "machine.cluster.x-k8s.io",
+        &[("cluster.x-k8s.io", "Machine")],
+        "Cluster API",
+        (ExternalDeleted, "Cluster API drains its Node and deletes the machine", None),
+        "kubernetes-sigs/cluster-api api/v1beta1/machine_types.go",
+    ),
+    acts(
+        "machinepool.cluster.x-k8s.io",
+        &[("cluster.x-k8s.io", "MachinePool")],
+        "Cluster API",
+        (ExternalDeleted, "Cluster API deletes the pool's machines and their Nodes", None),
+        "kubernetes-sigs/cluster-api exp/api/v1beta1/machinepool_types.go",
+    ),
+    acts(
+        "awsmachine.infrastructure.cluster.x-k8s.io",
+        &[("infrastructure.cluster.x-k8s.io", "AWSMachine")],
+        "Cluster API's AWS provider",
+        (ExternalDeleted, "the EC2 instance is terminated", None),
+        "kubernetes-sigs/cluster-api-provider-aws api/v1beta2/awsmachine_types.go",
+    ),
+    acts(
+        "machine.machine.openshift.io",
+        &[("machine.openshift.io", "Machine")],
+        "OpenShift's machine controller",
+        (ExternalDeleted, "OpenShift drains its Node and deletes the machine", None),
+        "openshift/api machine/v1beta1/types_machine.go",
+    ),
+    acts(
+        "karpenter.sh/termination",
+        KARPENTER,
+        "Karpenter",
+        (ExternalDeleted, "Karpenter drains the Node and terminates its instance", None),
+        "https://karpenter.sh/docs/concepts/disruption/",
+    ),
+    acts(
+        "finalizers.fluxcd.io",
+        &[("kustomize.toolkit.fluxcd.io", "Kustomization")],
+        "Flux",
+        (ObjectsDeleted, "Flux deletes every object that it applied", Some(Policy::Kustomization)),
+        "fluxcd/kustomize-controller internal/controller/kustomization_controller.go",
+    ),
+    acts(
+        "finalizers.fluxcd.io",
+        &[("helm.toolkit.fluxcd.io", "HelmRelease")],
+        "Flux",
+        (ObjectsDeleted, "Flux uninstalls the Helm release", Some(Policy::HelmRelease)),
+        "fluxcd/helm-controller internal/controller/helmrelease_controller.go",
+    ),
+    acts(
+        "finalizers.tf.contrib.fluxcd.io",
+        &[("infra.contrib.fluxcd.io", "Terraform")],
+        "the Tofu controller",
+        (ExternalDeleted, "everything that Terraform created for it is destroyed", Some(Policy::Terraform)),
+        "flux-iac/tofu-controller api/v1alpha2/terraform_types.go",
+    ),
+    acts(
+        "finalizer.stack.pulumi.com",
+        &[("pulumi.com", "Stack")],
+        "the Pulumi operator",
+        (ExternalDeleted, "everything in the Pulumi stack is destroyed", Some(Policy::Pulumi)),
+        "pulumi/pulumi-kubernetes-operator operator/api/pulumi/shared/stack_types.go",
+    ),
+    acts(
+        "finalizers.*.services.k8s.aws/*",
+        &[],
+        "ACK",
+        (ExternalDeleted, "ACK deletes the AWS resource", Some(Policy::Ack)),
+        "https://aws-controllers-k8s.github.io/docs/guides/deletion-policy",
+    ),
+    acts(
+        "cnrm.cloud.google.com/finalizer",
+        &[],
+        "Config Connector",
+        (ExternalDeleted, "Config Connector deletes the Google Cloud resource", Some(Policy::ConfigConnector)),
+        "https://cloud.google.com/config-connector/docs/how-to/managing-deleting-resources",
+    ),
+    protects(
+        "cnrm.cloud.google.com/deletion-defender",
+        &[],
+        "Config Connector",
+        When::Elsewhere,
+        "GoogleCloudPlatform/k8s-config-connector pkg/k8s/constants.go",
+    ),
+    acts(
+        "serviceoperator.azure.com/finalizer",
+        &[],
+        "Azure Service Operator",
+        (ExternalDeleted, "Azure Service Operator deletes the Azure resource", Some(Policy::AzureServiceOperator)),
+        "https://azure.github.io/azure-service-operator/guide/annotations/",
+    ),
+    acts(
+        "service.k8s.aws/resources",
+        SERVICE,
+        "the AWS Load Balancer Controller",
+        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
+        "kubernetes-sigs/aws-load-balancer-controller controllers/service/service_controller.go",
+    ),
+    acts(
+        "ingress.k8s.aws/resources",
+        INGRESS,
+        "the AWS Load Balancer Controller",
+        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
+        "kubernetes-sigs/aws-load-balancer-controller pkg/ingress/finalizer.go",
+    ),
+    acts(
+        "group.ingress.k8s.aws/*",
+        INGRESS,
+        "the AWS Load Balancer Controller",
+        (
+            LoadBalancerReleased,
+            "its rules are removed from the group's load balancer, which is deleted with the last Ingress of \
+             the group",
+            None,
+        ),
+        "kubernetes-sigs/aws-load-balancer-controller pkg/ingress/finalizer.go",
+    ),
+    acts(
+        "elbv2.k8s.aws/resources",
+        &[("elbv2.k8s.aws", "TargetGroupBinding")],
+        "the AWS Load Balancer Controller",
+        (LoadBalancerReleased, "its targets are removed from the load balancer's target group", None),
+        "kubernetes-sigs/aws-load-balancer-controller controllers/elbv2/targetgroupbinding_controller.go",
+    ),
+    acts(
+        "networking.gke.io/ingress-finalizer",
+        INGRESS,
+        "GKE's ingress controller",
+        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
+        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
+    ),
+    acts(
+        "networking.gke.io/ingress-finalizer-V2",
+        INGRESS,
+        "GKE's ingress controller",
+        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
+        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
+    ),
+    acts(
+        "gke.networking.io/l4-*",
+        SERVICE,
+        "GKE's L4 controller",
+        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
+        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
+    ),
+    acts(
+        "networking.gke.io/neg-finalizer",
+        &[("networking.gke.io", "ServiceNetworkEndpointGroup")],
+        "GKE's NEG controller",
+        (LoadBalancerReleased, "its network endpoint groups are deleted", None),
+        "kubernetes/ingress-gce pkg/utils/common/finalizer.go",
+    ),
+    acts(
+        "cephcluster.ceph.rook.io",
+        &[("ceph.rook.io", "CephCluster")],
+        "Rook",
+        (DataLost, "the Ceph cluster is destroyed, and its disks are wiped", Some(Policy::Rook)),
+        "https://rook.io/docs/rook/latest/Getting-Started/ceph-teardown",
+    ),
+    acts(
+        "percona.com/delete-pxc-pvc",
+        PXC,
+        "the Percona operator",
+        (ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-xtradb-cluster-operator pkg/naming/naming.go",
+    ),
+    acts(
+        "percona.com/delete-proxysql-pvc",
+        PXC,
+        "the Percona operator",
+        (ObjectsDeleted, "the operator deletes ProxySQL's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-xtradb-cluster-operator pkg/naming/naming.go",
+    ),
+    acts(
+        "percona.com/delete-psmdb-pvc",
+        &[("psmdb.percona.com", "PerconaServerMongoDB")],
+        "the Percona operator",
+        (ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-server-mongodb-operator pkg/naming/naming.go",
+    ),
+    acts(
+        "percona.com/delete-pvc",
+        &[("pgv2.percona.com", "PerconaPGCluster")],
+        "the Percona operator",
+        (ObjectsDeleted, "the operator deletes the database's PersistentVolumeClaims", Some(Policy::PerconaClaims)),
+        "percona/percona-postgresql-operator percona/controller/pgcluster/finalizer.go",
+    ),
+    acts(
+        "postgres-operator.acid.zalan.do",
+        &[("acid.zalan.do", "postgresql")],
+        "Zalando's Postgres operator",
+        (
+            ObjectsDeleted,
+            "the operator deletes the database's StatefulSet, Services, Secrets and PersistentVolumeClaims, unless its \
+             configuration keeps these",
+            Some(Policy::Zalando),
+        ),
+        "zalando/postgres-operator pkg/cluster/cluster.go",
+    ),
+    acts(
+        "finalizer.clickhouseinstallation.altinity.com",
+        &[("clickhouse.altinity.com", "ClickHouseInstallation")],
+        "Altinity's ClickHouse operator",
+        (
+            ObjectsDeleted,
+            "the operator deletes the PersistentVolumeClaims that don't say Retain",
+            Some(Policy::Altinity),
+        ),
+        "Altinity/clickhouse-operator pkg/controller/chi/worker.go",
+    ),
+    acts(
+        "strimzi.io/topic-operator",
+        &[("kafka.strimzi.io", "KafkaTopic")],
+        "Strimzi's topic operator",
+        (DataLost, "the topic is deleted in Kafka, with all its messages", Some(Policy::Strimzi)),
+        "strimzi/strimzi-kafka-operator \
+            topic-operator/src/main/java/io/strimzi/operator/topic/BatchingTopicController.java",
+    ),
+    acts(
+        "restores.velero.io/external-resources-finalizer",
+        &[("velero.io", "Restore")],
+        "Velero",
+        (CleanedUp, "Velero deletes the restore's logs and results from its storage", None),
+        "vmware-tanzu/velero pkg/controller/restore_controller.go",
+    ),
+    acts(
+        "finalizer.acme.cert-manager.io",
+        CHALLENGE,
+        "cert-manager",
+        (CleanedUp, "cert-manager removes the DNS record or pod that answers the challenge", None),
+        "cert-manager/cert-manager internal/controller/feature/features.go",
+    ),
+    acts(
+        "acme.cert-manager.io/finalizer",
+        CHALLENGE,
+        "cert-manager",
+        (CleanedUp, "cert-manager removes the DNS record or pod that answers the challenge", None),
+        "cert-manager/cert-manager internal/controller/feature/features.go",
+    ),
+];
+
+impl KnownFinalizer {
+    /// Whether this is the entry for a finalizer on an object of this kind.
+    pub fn matches(&self, finalizer: &str, group: &str, kind: &str) -> bool {
+        (self.on.is_empty() || self.on.contains(&(group, kind))) && matches_pattern(self.finalizer, finalizer)
+    }
+
+    /// The policy that decides what its controller does.
+    pub fn policy(&self) -> Option<Policy> {
+        match self.does {
+            FinalizerEffect::Acts(_, _, policy) => policy,
+            FinalizerEffect::Nothing => None,
+        }
+    }
+}
+
+/// The entry for a finalizer on an object of this kind.
+pub fn known_finalizer(finalizer: &str, group: &str, kind: &str) -> Option<&'static KnownFinalizer> {
+    KNOWN_FINALIZERS.iter().find(|known| known.matches(finalizer, group, kind))
+}
+
+/// Whether a text matches a pattern; each star matches at least one character.
+pub(super) fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let Some((head, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(mut text) = text.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let tail = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = text.char_indices().skip(1).map(|(at, _)| at).find(|at| text[*at..].starts_with(part)) else {
+            return false;
+        };
+        text = &text[at + part.len()..];
+    }
+    text.len() > tail.len() && text.ends_with(tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_match_at_least_one_character() {
+        let cases = [
+            ("a/b", "a/b", true),
+            ("a/b", "a/bc", false),
+            ("a/*", "a/", false),
+            ("a/*", "a/b", true),
+            ("finalizers.*.services.k8s.aws/*", "finalizers.s3.services.k8s.aws/Bucket", true),
+            ("finalizers.*.services.k8s.aws/*", "finalizers.services.k8s.aws/Bucket", false),
+            ("finalizers.*.services.k8s.aws/*", "finalizers.s3.services.k8s.aws/", false),
+            ("finalizers.*.services.k8s.aws/*", "finalizers.ä.services.k8s.aws/ü", true),
+            ("a*b", "ab", false),
+            ("a*b", "axb", true),
+        ];
+        for (pattern, text, expected) in cases {
+            assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn every_entry_is_found_and_has_a_source() {
+        for known in KNOWN_FINALIZERS {
+            let example = known.finalizer.replace('*', "x");
+            let (group, kind) = known.on.first().copied().unwrap_or(("any.example.org", "Any"));
+            assert_eq!(
+                known_finalizer(&example, group, kind),
+                Some(known),
+                "each entry is the first for what it is about"
+            );
+            let cited = known.source.starts_with("https://") || known.source.split(['/', ' ']).count() >= 3;
+            assert!(cited, "{}: {}", known.finalizer, known.source);
+        }
+        assert_eq!(
+            known_finalizer("karpenter.sh/termination", "karpenter.sh", "NodePool"),
+            None,
+            "its Nodes are its dependents"
+        );
+    }
+}

@@ -1,0 +1,385 @@
+//! What a controller deletes with its object, because that lists it or it is labelled so, before it removes its
+//! finalizer (R9.38).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::policies::Policy;
+use crate::server::Propagation;
+
+/// The label that helm-controller gives to what a HelmRelease installs: the name of that.
+pub(crate) const RELEASE: &str = "helm.toolkit.fluxcd.io/name";
+
+/// The objects that a controller deletes with its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Inventory {
+    pub objects: Vec<InventoryObject>,
+    /// Of these objects, it deletes those that carry all labels of one of these sets. Empty: whatever they carry.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "is_background")]
+    pub propagation: Propagation,
+    /// They are, or may be, in another cluster.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
+    /// It keeps its finalizer until they are gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+}
+
+fn is_background(propagation: &Propagation) -> bool {
+    *propagation == Propagation::Background
+}
+
+/// An object as an inventory names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct InventoryObject {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// Empty: of every kind, in every namespace.
+    pub kind: String,
+    /// Empty for cluster scope.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// Empty: all that carry the labels.
+    pub name: String,
+}
+
+impl Inventory {
+    /// Whether labels alone say what is deleted.
+    pub(crate) fn is_by_label(&self) -> bool {
+        self.objects.iter().any(|object| object.name.is_empty())
+    }
+
+    /// What goes with a whole object of this policy; `None` if its controller deletes no objects.
+    pub(super) fn read(policy: Policy, object: &Value) -> Option<Inventory> {
+        let text = |path: &str| object.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        let list = |path: &str| object.pointer(path).and_then(Value::as_array).into_iter().flatten();
+        let is_set = |path: &str| object.pointer(path).is_some_and(|value| !value.is_null());
+        let finalized = |by: &str| list("/metadata/finalizers").any(|finalizer| finalizer.as_str() == Some(by));
+        let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+        let foreground_if = |it: bool| if it { Propagation::Foreground } else { Propagation::Background };
+        match policy {
+            // argoproj/argo-cd controller/appcontroller.go: finalizeApplicationDeletion, shouldBeDeleted.
+            Policy::ArgoCd => {
+                let here = ["https://kubernetes.default.svc", "in-cluster"];
+                let [server, cluster] = [text("/spec/destination/server"), text("/spec/destination/name")];
+                let is_itself = |listed: &InventoryObject| {
+                    (listed.kind.as_str(), listed.namespace.as_str(), listed.name.as_str())
+                        == ("Application", namespace, name)
+                };
+                let listed = list("/status/resources").filter_map(of_argo_cd);
+                Some(Inventory {
+                    objects: listed.filter(|it| it.kind != "CustomResourceDefinition" && !is_itself(it)).collect(),
+                    propagation: foreground_if(!finalized("resources-finalizer.argocd.argoproj.io/background")),
+                    elsewhere: !here.contains(&server) && !here.contains(&cluster),
+                    waits: true,
+                    ..Inventory::default()
+                })
+            }
+            // fluxcd/kustomize-controller internal/controller/kustomization_controller.go: finalize.
+            Policy::Kustomization => {
+                let entries = list("/status/inventory/entries").filter_map(|entry| of_flux(entry.get("id")?.as_str()?));
+                let own = |key: &str| format!("kustomize.toolkit.fluxcd.io/{key}");
+                Some(Inventory {
+                    objects: entries.collect(),
+                    labels: labelled(&[(&own("name"), name), (&own("namespace"), namespace)]),
+                    elsewhere: is_set("/spec/kubeConfig"),
+                    waits: text("/spec/deletionPolicy") == "WaitForTermination",
+                    ..Inventory::default()
+                })
+            }
+            // fluxcd/helm-controller internal/controller/helmrelease_controller.go: reconcileReleaseDeletion, and
+            // internal/postrender/labels.go. What a chart has in `crds` isn't Helm's, and stays.
+            Policy::HelmRelease => Some(Inventory {
+                objects: vec![InventoryObject::default()],
+                labels: labelled(&[
+                    (RELEASE, name),
+                    ("helm.toolkit.fluxcd.io/namespace", namespace),
+                    ("app.kubernetes.io/managed-by", "Helm"),
+                ]),
+                propagation: match text("/spec/uninstall/deletionPropagation") {
+                    "orphan" => Propagation::Orphan,
+                    other => foreground_if(other == "foreground"),
+                },
+                elsewhere: is_set("/spec/kubeConfig"),
+                waits: object.pointer("/spec/uninstall/disableWait") != Some(&Value::Bool(true)),
+            }),
+            // crossplane/crossplane internal/controller/apiextensions/claim/reconciler.go.
+            Policy::CrossplaneClaim => {
+                let foreground = text("/spec/compositeDeletePolicy") == "Foreground";
+                let group = text("/spec/resourceRef/apiVersion").split_once('/').map_or("", |(group, _)| group);
+                let composite = InventoryObject {
+                    group: group.to_owned(),
+                    kind: text("/spec/resourceRef/kind").to_owned(),
+                    namespace: String::new(),
+                    name: text("/spec/resourceRef/name").to_owned(),
+                };
+                let is_bound = !composite.kind.is_empty() && !composite.name.is_empty();
+                Some(Inventory {
+                    objects: Some(composite).filter(|_| is_bound).into_iter().collect(),
+                    propagation: foreground_if(foreground),
+                    waits: foreground,
+                    ..Inventory::default()
+                })
+            }
+            Policy::PerconaClaims => {
+                let instance = ("app.kubernetes.io/instance", name);
+                let part = |component| [instance, ("app.kubernetes.io/component", component)];
+                let sets: [(&str, &[(&str, &str)]); 4] = [
+                    ("percona.com/delete-pxc-pvc", &part("pxc")),
+                    ("percona.com/delete-proxysql-pvc", &part("proxysql")),
+                    ("percona.com/delete-psmdb-pvc", &[instance, ("app.kubernetes.io/name", "percona-server-mongodb")]),
+                    ("percona.com/delete-pvc", &[("postgres-operator.crunchydata.com/cluster", name)]),
+                ];
+                let own = sets.into_iter().filter(|(finalizer, _)| finalized(finalizer));
+                Some(Inventory {
+                    objects: all_of(namespace, &[("", "PersistentVolumeClaim")]),
+                    labels: own.flat_map(|(_, labels)| labelled(labels)).collect(),
+                    ..Inventory::default()
+                })
+            }
+            Policy::Zalando => Some(Inventory::of_zalando(namespace, name)),
+            // Altinity/clickhouse-operator pkg/controller/chi/controller-storage.go:deletePVC.
+            Policy::Altinity => Some(Inventory {
+                objects: all_of(namespace, &[("", "PersistentVolumeClaim")]),
+                labels: labelled(&[("clickhouse.altinity.com/chi", name)]),
+                ..Inventory::default()
+            }),
+            _ => None,
+        }
+    }
+
+    /// What a controller deletes with an object of this policy that is gone.
+    pub(crate) fn once_gone(policy: Policy, namespace: &str, name: &str) -> Option<Inventory> {
+        (policy == Policy::Zalando).then(|| Inventory::of_zalando(namespace, name))
+    }
+
+    /// zalando/postgres-operator pkg/cluster/cluster.go:Delete, with the usual `cluster_labels`.
+    fn of_zalando(namespace: &str, name: &str) -> Inventory {
+        let kinds = [
+            ("apps", "StatefulSet"),
+            ("", "Service"),
+            ("", "Secret"),
+            ("", "PersistentVolumeClaim"),
+            ("policy", "PodDisruptionBudget"),
+        ];
+        Inventory {
+            objects: all_of(namespace, &kinds),
+            labels: labelled(&[("application", "spilo"), ("cluster-name", name)]),
+            ..Inventory::default()
+        }
+    }
+}
+
+/// All objects of these kinds in a namespace.
+fn all_of(namespace: &str, kinds: &[(&str, &str)]) -> Vec<InventoryObject> {
+    let of_kind = |(group, kind): &(&str, &str)| InventoryObject {
+        group: (*group).to_owned(),
+        kind: (*kind).to_owned(),
+        namespace: namespace.to_owned(),
+        name: String::new(),
+    };
+    kinds.iter().map(of_kind).collect()
+}
+
+/// One set of labels.
+fn labelled(labels: &[(&str, &str)]) -> Vec<BTreeMap<String, String>> {
+    vec![labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()]
+}
+
+fn of_argo_cd(resource: &Value) -> Option<InventoryObject> {
+    let text = |key: &str| resource.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let object =
+        InventoryObject { group: text("group"), kind: text("kind"), namespace: text("namespace"), name: text("name") };
+    Some(object).filter(|object| !object.kind.is_empty() && !object.name.is_empty())
+}
+
+/// `namespace_name_group_Kind`; a colon in the name is written `__` (kubernetes-sigs/cli-utils
+/// `pkg/object/objmetadata.go`).
+fn of_flux(id: &str) -> Option<InventoryObject> {
+    let (namespace, rest) = id.split_once('_')?;
+    let (rest, kind) = rest.rsplit_once('_')?;
+    let (name, group) = rest.rsplit_once('_')?;
+    let object = InventoryObject {
+        group: group.to_owned(),
+        kind: kind.to_owned(),
+        namespace: namespace.to_owned(),
+        name: name.replace("__", ":"),
+    };
+    Some(object).filter(|object| !object.kind.is_empty() && !object.name.is_empty())
+}
+
+/// Which controllers leave an object alone when they delete what their inventories name, because an annotation of it
+/// says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Spared(u8);
+
+impl Spared {
+    const BY_ARGO_CD: Spared = Spared(1);
+    const BY_FLUX: Spared = Spared(2);
+    const BY_HELM: Spared = Spared(4);
+    const BY_ALTINITY: Spared = Spared(8);
+
+    const SYNC_OPTIONS: &str = "argocd.argoproj.io/sync-options";
+    const HELM: &str = "helm.sh/resource-policy";
+    const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
+    const RECONCILE: &str = "kustomize.toolkit.fluxcd.io/reconcile";
+    const CLICKHOUSE: &str = "clickhouse.altinity.com/reclaimPolicy";
+    const APPLY: &str = "kustomize.toolkit.fluxcd.io/ssa";
+
+    /// Whether an annotation may spare its object.
+    pub fn is_said_by(key: &str) -> bool {
+        [Self::SYNC_OPTIONS, Self::HELM, Self::PRUNE, Self::RECONCILE, Self::APPLY].contains(&key)
+    }
+
+    /// Heeds an annotation.
+    pub fn heed(&mut self, key: &str, value: &str) {
+        let lists = |option: &str| value.split(',').any(|listed| listed.trim() == option);
+        let by = match key {
+            Self::SYNC_OPTIONS if lists("Delete=false") => Self::BY_ARGO_CD.0,
+            Self::HELM if lists("keep") => Self::BY_ARGO_CD.0 | Self::BY_HELM.0,
+            _ => return self.heed_label(key, value),
+        };
+        self.0 |= by;
+    }
+
+    /// Heeds a label: only Flux and Altinity's operator do.
+    pub(crate) fn heed_label(&mut self, key: &str, value: &str) {
+        if key == Self::CLICKHOUSE && value == "Retain" {
+            self.0 |= Self::BY_ALTINITY.0;
+        }
+        let spares = match key {
+            Self::PRUNE | Self::RECONCILE => value.eq_ignore_ascii_case("disabled"),
+            Self::APPLY => value.eq_ignore_ascii_case("ignore"),
+            _ => false,
+        };
+        self.0 |= if spares { Self::BY_FLUX.0 } else { 0 };
+    }
+
+    /// Whether the controller that heeds this policy leaves the object alone.
+    pub fn by(self, policy: Policy) -> bool {
+        let by = match policy {
+            Policy::ArgoCd => Self::BY_ARGO_CD,
+            Policy::Kustomization => Self::BY_FLUX,
+            Policy::HelmRelease => Self::BY_HELM,
+            Policy::Altinity => Self::BY_ALTINITY,
+            _ => return false,
+        };
+        self.0 & by.0 != 0
+    }
+
+    /// Annotations that say the same.
+    pub fn annotations(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let all = [
+            (Self::BY_ARGO_CD, Self::SYNC_OPTIONS, "Delete=false"),
+            (Self::BY_FLUX, Self::PRUNE, "disabled"),
+            (Self::BY_HELM, Self::HELM, "keep"),
+        ];
+        all.into_iter().filter(move |(by, ..)| self.0 & by.0 != 0).map(|(_, key, value)| (key, value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn inventories_are_read() {
+        let read = |policy, object: Value| {
+            let inventory = Inventory::read(policy, &object).unwrap();
+            let named = |object: InventoryObject| {
+                format!("{}/{} {}/{}", object.group, object.kind, object.namespace, object.name)
+            };
+            let objects: Vec<String> = inventory.objects.into_iter().map(named).collect();
+            (objects.join(", "), inventory.elsewhere, inventory.waits)
+        };
+        let more = |policy, object: Value| {
+            let inventory = Inventory::read(policy, &object).unwrap();
+            let sets = inventory.labels.into_iter().map(|labels| {
+                labels.into_iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
+            });
+            (sets.collect::<Vec<_>>().join(" | "), inventory.propagation)
+        };
+        let argo = json!({"spec": {"destination": {"server": "https://kubernetes.default.svc", "namespace": "shop"}},
+            "status": {"resources": [
+                {"group": "apps", "version": "v1", "kind": "Deployment", "namespace": "shop", "name": "web"},
+                {"version": "v1", "kind": "Namespace", "name": "shop"}, {"kind": "Secret"}, 7,
+                {"kind": "CustomResourceDefinition", "name": "shops.acme.io", "group": "apiextensions.k8s.io"},
+                {"kind": "Application", "name": "all", "namespace": "argocd", "group": "argoproj.io"}]},
+            "metadata": {"name": "all", "namespace": "argocd",
+                "finalizers": ["resources-finalizer.argocd.argoproj.io"]}});
+        assert_eq!(more(Policy::ArgoCd, argo.clone()), (String::new(), Propagation::Foreground));
+        assert_eq!(read(Policy::ArgoCd, argo), ("apps/Deployment shop/web, /Namespace /shop".to_owned(), false, true));
+        for (destination, elsewhere) in [
+            (json!({"name": "in-cluster"}), false),
+            (json!({"name": "prod"}), true),
+            (json!({"server": "https://10.0.0.1"}), true),
+            (json!({}), true),
+        ] {
+            let said = read(Policy::ArgoCd, json!({"spec": {"destination": destination}}));
+            assert_eq!(said, (String::new(), elsewhere, true));
+        }
+        let ids = ["shop_web_apps_Deployment", "_system__view_rbac.authorization.k8s.io_ClusterRole", "shop_a_b", "x"];
+        let entries: Vec<Value> = ids.iter().map(|id| json!({"id": id, "v": "v1"})).collect();
+        let flux = json!({"spec": {"prune": true}, "status": {"inventory": {"entries": entries}}});
+        let names = "apps/Deployment shop/web, rbac.authorization.k8s.io/ClusterRole /system:view";
+        assert_eq!(read(Policy::Kustomization, flux), (names.to_owned(), false, false));
+        let remote = json!({"spec": {"kubeConfig": {"secretRef": {}}, "deletionPolicy": "WaitForTermination"}});
+        assert_eq!(read(Policy::Kustomization, remote), (String::new(), true, true));
+        assert_eq!(Inventory::read(Policy::Crossplane, &json!({})), None);
+
+        let named = |mut object: Value, finalizers: &[&str]| {
+            object["metadata"] = json!({"name": "db", "namespace": "shop", "finalizers": finalizers});
+            object
+        };
+        let claim = json!({"spec": {"resourceRef": {"apiVersion": "acme.io/v1", "kind": "XDb", "name": "db-x7k2p"},
+            "compositeDeletePolicy": "Foreground"}});
+        assert_eq!(more(Policy::CrossplaneClaim, claim.clone()), (String::new(), Propagation::Foreground));
+        assert_eq!(read(Policy::CrossplaneClaim, claim), ("acme.io/XDb /db-x7k2p".to_owned(), false, true));
+        assert_eq!(read(Policy::CrossplaneClaim, json!({"spec": {}})), (String::new(), false, false));
+
+        let release = named(json!({"spec": {"uninstall": {"deletionPropagation": "orphan"}}}), &[]);
+        let labels = "app.kubernetes.io/managed-by=Helm,helm.toolkit.fluxcd.io/name=db,\
+             helm.toolkit.fluxcd.io/namespace=shop";
+        assert_eq!(more(Policy::HelmRelease, release.clone()), (labels.to_owned(), Propagation::Orphan));
+        assert_eq!(read(Policy::HelmRelease, release), ("/ /".to_owned(), false, true));
+        let unwaited = json!({"spec": {"kubeConfig": {}, "uninstall": {"disableWait": true}}});
+        assert_eq!(read(Policy::HelmRelease, unwaited), ("/ /".to_owned(), true, false));
+
+        let both = ["percona.com/delete-pxc-pvc", "percona.com/delete-proxysql-pvc"];
+        let cluster = named(json!({}), &both);
+        let labels = "app.kubernetes.io/component=pxc,app.kubernetes.io/instance=db | \
+             app.kubernetes.io/component=proxysql,app.kubernetes.io/instance=db";
+        assert_eq!(more(Policy::PerconaClaims, cluster.clone()), (labels.to_owned(), Propagation::Background));
+        assert_eq!(read(Policy::PerconaClaims, cluster), ("/PersistentVolumeClaim shop/".to_owned(), false, false));
+    }
+
+    #[test]
+    fn annotations_spare_an_object_from_one_controller() {
+        let spared = |key: &str, value: &str| {
+            let mut spared = Spared::default();
+            spared.heed(key, value);
+            [Policy::ArgoCd, Policy::Kustomization, Policy::HelmRelease].map(|policy| spared.by(policy))
+        };
+        assert_eq!(spared(Spared::SYNC_OPTIONS, "Prune=false, Delete=false"), [true, false, false]);
+        assert_eq!(spared(Spared::SYNC_OPTIONS, "Delete=true"), [false; 3]);
+        assert_eq!(spared(Spared::HELM, "keep"), [true, false, true]);
+        assert_eq!(spared(Spared::PRUNE, "Disabled"), [false, true, false]);
+        assert_eq!(spared(Spared::APPLY, "Ignore"), [false, true, false]);
+        assert_eq!(spared("acme.io/prune", "disabled"), [false; 3]);
+        let mut label = Spared::default();
+        label.heed_label(Spared::HELM, "keep");
+        assert_eq!(label, Spared::default());
+        let mut both = Spared::default();
+        both.heed(Spared::HELM, "keep");
+        both.heed(Spared::RECONCILE, "disabled");
+        let mut again = Spared::default();
+        both.annotations().for_each(|(key, value)| again.heed(key, value));
+        assert_eq!(both, again);
+    }
+}

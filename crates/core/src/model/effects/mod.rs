@@ -1,0 +1,116 @@
+//! Effects of a delete outside the owner graph: in a cloud, on storage, on objects without owner references.
+//!
+//! The tables are in [`finalizers`], `add_ons` and [`policies`]; [`crate::plan`] applies them to a plan. Every entry
+//! has a source.
+
+mod add_ons;
+pub mod finalizers;
+mod inventory;
+mod pauses;
+pub mod policies;
+mod users;
+
+pub(crate) use inventory::RELEASE;
+pub use inventory::{Inventory, InventoryObject, Spared};
+
+pub use finalizers::{FinalizerEffect, KnownFinalizer, When};
+
+pub use add_ons::{AddOn, add_on};
+pub use finalizers::known_finalizer;
+pub use pauses::Pause;
+pub(crate) use pauses::pauses_with_its_cluster;
+pub use policies::{Policy, PolicyEffect, PolicyFacts};
+pub use users::known_users;
+
+use serde::Serialize;
+
+/// The severity of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub enum Severity {
+    /// Something is lost that no controller restores.
+    Error,
+    /// Something else is or may be deleted.
+    Warning,
+    /// Something is kept or only cleaned up.
+    Note,
+}
+
+impl Severity {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "Error",
+            Severity::Warning => "Warning",
+            Severity::Note => "Note",
+        }
+    }
+}
+
+/// An effect outside the owner graph. Its JSON name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EffectKind {
+    /// Data is lost.
+    DataLost,
+    /// The external resource that the object represents is deleted.
+    ExternalDeleted,
+    /// Other objects, in this or another cluster, are deleted without an owner reference.
+    ObjectsDeleted,
+    /// The pods of a deleted Node are deleted.
+    PodsDeleted,
+    /// A load balancer, or a part of it, is released.
+    LoadBalancerReleased,
+    /// Stored data is on a deleted Node only.
+    DataUnreachable,
+    /// Unknown: the controller of a finalizer is unknown, or what decides could not be read.
+    Unknown,
+    /// Temporary external resources of the object are cleaned up.
+    CleanedUp,
+    /// Stored data is kept.
+    DataKept,
+    /// The external resource that the object represents is kept.
+    ExternalKept,
+    /// The objects that it manages are kept.
+    ObjectsKept,
+}
+
+impl EffectKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            EffectKind::DataLost => "data-loss",
+            EffectKind::ExternalDeleted => "external-deleted",
+            EffectKind::ObjectsDeleted => "objects-deleted",
+            EffectKind::PodsDeleted => "pods-deleted",
+            EffectKind::LoadBalancerReleased => "load-balancer-released",
+            EffectKind::DataUnreachable => "data-unreachable",
+            EffectKind::Unknown => "unknown",
+            EffectKind::CleanedUp => "cleaned-up",
+            EffectKind::DataKept => "data-kept",
+            EffectKind::ExternalKept => "external-kept",
+            EffectKind::ObjectsKept => "objects-kept",
+        }
+    }
+
+    /// How severe such an effect is.
+    pub fn severity(self) -> Severity {
+        match self {
+            EffectKind::DataLost | EffectKind::ExternalDeleted | EffectKind::ObjectsDeleted => Severity::Error,
+            EffectKind::PodsDeleted
+            | EffectKind::LoadBalancerReleased
+            | EffectKind::DataUnreachable
+            | EffectKind::Unknown => Severity::Warning,
+            EffectKind::CleanedUp | EffectKind::DataKept | EffectKind::ExternalKept | EffectKind::ObjectsKept => {
+                Severity::Note
+            }
+        }
+    }
+
+    /// The effect if a policy prevents this one.
+    pub fn kept(self) -> Self {
+        match self {
+            EffectKind::DataLost => EffectKind::DataKept,
+            EffectKind::ObjectsDeleted => EffectKind::ObjectsKept,
+            _ => EffectKind::ExternalKept,
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Objects that their own controller leaves alone until somebody resumes it: until then, it removes no finalizer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::finalizers::matches_pattern;
+
+/// What makes a controller leave an object alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Pause {
+    /// An annotation, by its key.
+    Annotation(String),
+    /// A field below the object.
+    Field(String),
+    /// A condition, with its message: the controller waits for what it names.
+    Condition(String),
+}
+
+/// How an object can say that its controller leaves it alone.
+enum Sign {
+    /// An annotation with one of these values; none: with any.
+    Annotation(&'static str, &'static [&'static str]),
+    /// A field with this value in JSON.
+    Field(&'static str, &'static str),
+    /// A condition with this status.
+    Condition(&'static str, &'static str),
+}
+
+/// A controller that can be paused: its finalizers, and how an object says so.
+struct Pausable {
+    /// Patterns: a star matches any text.
+    finalizers: &'static [&'static str],
+    signs: &'static [Sign],
+}
+
+/// What pauses everything that belongs to a Cluster of Cluster API, and what pauses the Cluster itself.
+const CLUSTER_API: &[&str] = &["*.cluster.x-k8s.io", "*.cluster.x-k8s.io/*", "cluster.x-k8s.io/*"];
+
+/// All controllers that look at this before they look at the deletionTimestamp. Flux does the opposite: a Kustomization
+/// or HelmRelease that is suspended goes, and what it has applied stays.
+const PAUSABLE: &[Pausable] = &[
+    // kubernetes-sigs/cluster-api util/annotations/helpers.go:IsPaused
+    Pausable { finalizers: CLUSTER_API, signs: &[Sign::Annotation("cluster.x-k8s.io/paused", &[])] },
+    // kubernetes-sigs/cluster-api util/annotations/helpers.go:IsPaused
+    Pausable { finalizers: &["cluster.cluster.x-k8s.io"], signs: &[Sign::Field("spec.paused", "true")] },
+    // crossplane/crossplane-runtime pkg/reconciler/managed/reconciler.go:Reconcile
+    Pausable {
+        finalizers: &[
+            "finalizer.managedresource.crossplane.io",
+            "finalizer.apiextensions.crossplane.io",
+            "composite.apiextensions.crossplane.io",
+        ],
+        signs: &[Sign::Annotation("crossplane.io/paused", &["true"]), Sign::Field("spec.managementPolicies", "[]")],
+    },
+    // argoproj/argo-cd controller/appcontroller.go:canProcessApp
+    Pausable {
+        finalizers: &["resources-finalizer.argocd.argoproj.io", "resources-finalizer.argocd.argoproj.io/*"],
+        signs: &[Sign::Annotation("argocd.argoproj.io/skip-reconcile", &["true", "True", "TRUE", "t", "T", "1"])],
+    },
+    // flux-iac/tofu-controller controllers/tf_controller.go:Reconcile
+    Pausable { finalizers: &["finalizers.tf.contrib.fluxcd.io"], signs: &[Sign::Field("spec.suspend", "true")] },
+    // rook/rook pkg/operator/ceph/reporting/reporting.go:ReportDeletionBlockedDueToDependents
+    Pausable { finalizers: &["*.ceph.rook.io"], signs: &[Sign::Condition("DeletionIsBlocked", "True")] },
+];
+
+impl Pausable {
+    fn has(&self, finalizer: &str) -> bool {
+        self.finalizers.iter().any(|pattern| matches_pattern(pattern, finalizer))
+    }
+}
+
+/// Whether an annotation pauses a controller.
+pub(crate) fn is_pausing_annotation(key: &str) -> bool {
+    let is_it = |sign: &Sign| matches!(sign, Sign::Annotation(known, _) if *known == key);
+    PAUSABLE.iter().flat_map(|pausable| pausable.signs).any(is_it)
+}
+
+/// Whether a finalizer's controller is one of Cluster API's, which pause all that belongs to a paused Cluster.
+pub(crate) fn pauses_with_its_cluster(finalizer: &str) -> bool {
+    CLUSTER_API.iter().any(|pattern| matches_pattern(pattern, finalizer))
+}
+
+impl Pause {
+    /// Whether the controller of a finalizer can be paused.
+    pub(crate) fn is_possible(finalizer: &str) -> bool {
+        PAUSABLE.iter().any(|pausable| pausable.has(finalizer))
+    }
+
+    /// What makes the controllers of these finalizers leave a whole object alone.
+    pub fn read(finalizers: &[&str], object: &Value) -> Option<Pause> {
+        let pausable = PAUSABLE.iter().filter(|pausable| finalizers.iter().any(|finalizer| pausable.has(finalizer)));
+        pausable.flat_map(|pausable| pausable.signs).find_map(|sign| sign.read(object))
+    }
+
+    /// What pauses it, as a remark.
+    pub fn in_words(&self) -> String {
+        match self {
+            Pause::Annotation(key) => format!("paused by the annotation {key}"),
+            Pause::Field(field) => format!("paused by {field}"),
+            Pause::Condition(said) => said.clone(),
+        }
+    }
+
+    /// The merge patch that resumes the controller; `None` if a field doesn't decide that.
+    pub(crate) fn resuming(&self) -> Option<Value> {
+        match self {
+            Pause::Annotation(key) => Some(json!({"metadata": {"annotations": {key: null}}})),
+            Pause::Field(field) => Some(field.rsplit('.').fold(Value::Null, |value, key| json!({ key: value }))),
+            Pause::Condition(_) => None,
+        }
+    }
+}
+
+impl Sign {
+    fn read(&self, object: &Value) -> Option<Pause> {
+        match *self {
+            Sign::Annotation(key, values) => {
+                let value = object.pointer("/metadata/annotations")?.get(key)?.as_str()?;
+                (values.is_empty() || values.contains(&value)).then(|| Pause::Annotation(key.to_owned()))
+            }
+            Sign::Field(field, value) => {
+                let found = field.split('.').try_fold(object, |object, key| object.get(key))?;
+                let json = found.to_string();
+                (json == value).then(|| Pause::Field(field.to_owned()))
+            }
+            Sign::Condition(kind, status) => {
+                let mut conditions = object.pointer("/status/conditions")?.as_array()?.iter();
+                let found = conditions.find(|condition| condition["type"] == kind && condition["status"] == status)?;
+                let message = found["message"].as_str().unwrap_or_default().trim_end_matches('.');
+                Some(Pause::Condition(format!("{kind}: {message}")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_resumes_an_object_takes_away_what_paused_it() {
+        let paused = |finalizer: &str, object: &Value| Pause::read(&[finalizer], object);
+        let annotated = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
+        let cases = [
+            ("machine.cluster.x-k8s.io", annotated("cluster.x-k8s.io/paused", "")),
+            ("cluster.cluster.x-k8s.io", json!({"spec": {"paused": true}})),
+            ("finalizer.managedresource.crossplane.io", annotated("crossplane.io/paused", "true")),
+            ("finalizer.managedresource.crossplane.io", json!({"spec": {"managementPolicies": []}})),
+            ("resources-finalizer.argocd.argoproj.io", annotated("argocd.argoproj.io/skip-reconcile", "true")),
+            ("finalizers.tf.contrib.fluxcd.io", json!({"spec": {"suspend": true}})),
+        ];
+        for (finalizer, mut object) in cases {
+            let pause = paused(finalizer, &object).unwrap_or_else(|| panic!("{finalizer}: {object}"));
+            json_patch(&mut object, &pause.resuming().unwrap());
+            assert_eq!(paused(finalizer, &object), None, "{finalizer}: {object}");
+        }
+        // A MachineDeployment's own field is about its rollout.
+        assert_eq!(paused("machinedeployment.cluster.x-k8s.io", &json!({"spec": {"paused": true}})), None);
+        assert_eq!(
+            paused("finalizer.managedresource.crossplane.io", &annotated("crossplane.io/paused", "false")),
+            None
+        );
+        assert_eq!(paused("finalizers.fluxcd.io", &json!({"spec": {"suspend": true}})), None);
+        let blocked = json!([{"type": "DeletionIsBlocked", "status": "True", "message": "CephBlockPool: [a]."}]);
+        let blocked = paused("cephcluster.ceph.rook.io", &json!({"status": {"conditions": blocked}}));
+        assert_eq!(blocked, Some(Pause::Condition("DeletionIsBlocked: CephBlockPool: [a]".to_owned())));
+    }
+
+    fn json_patch(object: &mut Value, patch: &Value) {
+        for (key, value) in patch.as_object().into_iter().flatten() {
+            if value.is_null() {
+                object.as_object_mut().unwrap().remove(key);
+            } else {
+                json_patch(&mut object[key], value);
+            }
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Deletion policies in an object's spec and annotations: whether its controller deletes or keeps external resources.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    finalizers::known_finalizer,
+    inventory::{Inventory, Spared},
+    pauses::{Pause, is_pausing_annotation},
+};
+
+/// A kind of deletion policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Policy {
+    /// None: its controller always deletes what it lists.
+    ArgoCd,
+    /// None: Crossplane always deletes the composite resource of a claim.
+    CrossplaneClaim,
+    /// None: the operator always deletes the claims for which it has a finalizer.
+    PerconaClaims,
+    /// None of its own: the operator's configuration says what it keeps.
+    Zalando,
+    /// None of its own: a label of each claim says whether it is kept.
+    Altinity,
+    /// `spec.deletionPolicy` and `spec.managementPolicies` (crossplane-runtime
+    /// `pkg/reconciler/managed/policies.go:ShouldDelete`).
+    Crossplane,
+    /// `spec.deletionPolicy`, `spec.prune` and `spec.suspend` (kustomize-controller `finalizerShouldDeleteResources`).
+    Kustomization,
+    /// `spec.suspend` (helm-controller `reconcileDelete`).
+    HelmRelease,
+    /// `spec.destroyResourcesOnDeletion`.
+    Terraform,
+    /// `spec.destroyOnFinalize`.
+    Pulumi,
+    /// An annotation of the object, then of its namespace, then the controller's flag.
+    Ack,
+    /// An annotation; `abandon` keeps.
+    ConfigConnector,
+    /// An annotation, then the operator's own default.
+    AzureServiceOperator,
+    /// `spec.cleanupPolicy.confirmation`.
+    Rook,
+    /// An annotation: unmanaged topics are kept.
+    Strimzi,
+}
+
+/// What a policy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyEffect {
+    /// The controller deletes the resource; the text says what else could prevent that.
+    Act(&'static str),
+    /// The controller keeps the resource; the text says why.
+    Keep(&'static str),
+}
+
+/// What decides what an object's controller deletes with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PolicyFacts {
+    /// The fields and annotations that define its policy, as far as they are set. Values other than text are JSON.
+    #[serde(flatten)]
+    pub fields: BTreeMap<String, String>,
+    /// What its controller deletes with it; `None` if that deletes no objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inventory: Option<Inventory>,
+    /// What makes its controller leave it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
+}
+
+const ACK: &str = "services.k8s.aws/deletion-policy";
+const CONFIG_CONNECTOR: &str = "cnrm.cloud.google.com/deletion-policy";
+const AZURE: &str = "serviceoperator.azure.com/reconcile-policy";
+const STRIMZI: &str = "strimzi.io/managed";
+
+/// Whether an annotation belongs to any policy, of its object's controller or of one that lists the object, or pauses
+/// the controller.
+pub(crate) fn is_policy_annotation(key: &str) -> bool {
+    matches!(key, ACK | CONFIG_CONNECTOR | AZURE | STRIMZI) || Spared::is_said_by(key) || is_pausing_annotation(key)
+}
+
+impl Policy {
+    /// The known policy of an object of this kind with these finalizers.
+    pub fn of<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> Option<Policy> {
+        finalizers.find_map(|finalizer| known_finalizer(finalizer, group, kind)?.policy())
+    }
+
+    /// The policy of objects of a kind whose controller deletes others after they are gone, whatever their finalizers.
+    pub(crate) fn without_finalizer(group: &str, kind: &str) -> Option<Policy> {
+        // zalando/postgres-operator pkg/controller/postgresql.go: an object that is gone is a cluster to delete.
+        ((group, kind) == ("acid.zalan.do", "postgresql")).then_some(Policy::Zalando)
+    }
+
+    /// The fields below the object, and the annotation, that it reads.
+    fn reads(self) -> (&'static [&'static str], Option<&'static str>) {
+        match self {
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
+                (&[], None)
+            }
+            Policy::Crossplane => (&["spec.deletionPolicy", "spec.managementPolicies"], None),
+            Policy::Kustomization => (&["spec.deletionPolicy", "spec.prune", "spec.suspend"], None),
+            Policy::HelmRelease => (&["spec.suspend"], None),
+            Policy::Terraform => (&["spec.destroyResourcesOnDeletion"], None),
+            Policy::Pulumi => (&["spec.destroyOnFinalize"], None),
+            Policy::Rook => (&["spec.cleanupPolicy.confirmation"], None),
+            Policy::Ack => (&[], Some(ACK)),
+            Policy::ConfigConnector => (&[], Some(CONFIG_CONNECTOR)),
+            Policy::AzureServiceOperator => (&[], Some(AZURE)),
+            Policy::Strimzi => (&[], Some(STRIMZI)),
+        }
+    }
+
+    /// Reads the policy from a whole object.
+    pub fn read(self, object: &Value) -> PolicyFacts {
+        let (fields, annotation) = self.reads();
+        let mut facts = PolicyFacts { inventory: Inventory::read(self, object), ..PolicyFacts::default() };
+        for field in fields {
+            let found = field.split('.').try_fold(object, |value, key| value.get(key));
+            facts.keep(field, found);
+        }
+        if let Some(key) = annotation {
+            let found = object.pointer("/metadata/annotations").and_then(|annotations| annotations.get(key));
+            facts.keep(key, found);
+        }
+        facts
+    }
+
+    /// The merge patch that makes an object's controller keep its external resource; `None` if none does.
+    pub fn keeping(self, facts: &PolicyFacts) -> Option<Value> {
+        let annotation = |key: &str, value: &str| json!({"metadata": {"annotations": {key: value}}});
+        Some(match self {
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
+                return None;
+            }
+            Policy::Crossplane => {
+                let mut spec = json!({"deletionPolicy": "Orphan"});
+                // If the two fields disagree, the one without its default value wins.
+                if let Some(mut actions) = facts
+                    .list("spec.managementPolicies")
+                    .filter(|actions| actions.iter().any(|action| action == "Delete"))
+                {
+                    actions.retain(|action| action != "Delete");
+                    spec["managementPolicies"] = json!(actions);
+                }
+                json!({ "spec": spec })
+            }
+            Policy::Kustomization | Policy::HelmRelease => json!({"spec": {"suspend": true}}),
+            Policy::Terraform => json!({"spec": {"destroyResourcesOnDeletion": false}}),
+            Policy::Pulumi => json!({"spec": {"destroyOnFinalize": false}}),
+            Policy::Ack => annotation(ACK, "retain"),
+            Policy::ConfigConnector => annotation(CONFIG_CONNECTOR, "abandon"),
+            Policy::AzureServiceOperator => annotation(AZURE, "detach-on-delete"),
+            Policy::Rook => json!({"spec": {"cleanupPolicy": {"confirmation": ""}}}),
+            Policy::Strimzi => annotation(STRIMZI, "false"),
+        })
+    }
+
+    /// Whether its controller deletes other objects with its own (R9.38).
+    pub(crate) fn deletes_objects(self) -> bool {
+        matches!(self, Policy::Kustomization | Policy::HelmRelease) || self.always_acts()
+    }
+
+    /// Whether nothing that its object says keeps its controller from that.
+    pub(crate) fn always_acts(self) -> bool {
+        self.reads() == (&[], None)
+    }
+
+    /// What the policy does.
+    pub fn says(self, facts: &PolicyFacts) -> PolicyEffect {
+        match self {
+            Policy::ArgoCd | Policy::CrossplaneClaim | Policy::PerconaClaims | Policy::Zalando | Policy::Altinity => {
+                PolicyEffect::Act("")
+            }
+            Policy::Crossplane => {
+                let orphans = facts.is("spec.deletionPolicy", "Orphan");
+                let actions = facts.list("spec.managementPolicies");
+                let deletes = actions
+                    .as_ref()
+                    .is_none_or(|actions| actions.iter().any(|action| action == "*" || action == "Delete"));
+                // If the two fields disagree, the one without its default value wins.
+                let says_delete = actions.is_some_and(|actions| actions.iter().any(|action| action == "Delete"));
+                match (orphans, deletes) {
+                    (true, _) if !says_delete => PolicyEffect::Keep("deletionPolicy Orphan"),
+                    (_, false) => PolicyEffect::Keep("managementPolicies without Delete"),
+                    _ => PolicyEffect::Act(""),
+                }
+            }
+            Policy::Kustomization => {
+                if facts.is("spec.suspend", "true") {
+                    return PolicyEffect::Keep("it is suspended");
+                }
+                match facts.get("spec.deletionPolicy") {
+                    Some("Orphan") => PolicyEffect::Keep("deletionPolicy Orphan"),
+                    None | Some("MirrorPrune") if !facts.is("spec.prune", "true") => {
+                        PolicyEffect::Keep("it doesn't prune")
+                    }
+                    _ => PolicyEffect::Act(""),
+                }
+            }
+            Policy::HelmRelease if facts.is("spec.suspend", "true") => PolicyEffect::Keep("it is suspended"),
+            Policy::HelmRelease => PolicyEffect::Act(""),
+            Policy::Terraform if facts.is("spec.destroyResourcesOnDeletion", "true") => PolicyEffect::Act(""),
+            Policy::Terraform => PolicyEffect::Keep("destroyResourcesOnDeletion is not set"),
+            Policy::Pulumi if facts.is("spec.destroyOnFinalize", "true") => PolicyEffect::Act(""),
+            Policy::Pulumi => PolicyEffect::Keep("destroyOnFinalize is not set"),
+            Policy::Ack => match facts.get(ACK) {
+                Some("retain") => PolicyEffect::Keep("deletion-policy retain"),
+                Some(_) => PolicyEffect::Act(""),
+                None => PolicyEffect::Act("unless its namespace or the controller says retain"),
+            },
+            Policy::ConfigConnector if facts.is(CONFIG_CONNECTOR, "abandon") => {
+                PolicyEffect::Keep("deletion-policy abandon")
+            }
+            Policy::ConfigConnector => PolicyEffect::Act(""),
+            Policy::AzureServiceOperator => match facts.get(AZURE) {
+                Some("manage" | "run") => PolicyEffect::Act(""),
+                None => PolicyEffect::Act("unless the operator's own default keeps it"),
+                // An unknown value means `skip`.
+                Some("detach-on-delete" | "skip-delete") => PolicyEffect::Keep("reconcile-policy detach-on-delete"),
+                Some(_) => PolicyEffect::Keep("reconcile-policy skip"),
+            },
+            Policy::Rook if facts.is("spec.cleanupPolicy.confirmation", "yes-really-destroy-data") => {
+                PolicyEffect::Act("")
+            }
+            Policy::Rook => PolicyEffect::Keep("its cleanupPolicy does not confirm the destruction"),
+            Policy::Strimzi if facts.is(STRIMZI, "false") => PolicyEffect::Keep("it is not managed"),
+            Policy::Strimzi => PolicyEffect::Act(""),
+        }
+    }
+}
+
+impl PolicyFacts {
+    /// Whether an object with these finalizers has any.
+    pub(crate) fn are_possible<'t>(group: &str, kind: &str, mut finalizers: impl Iterator<Item = &'t str>) -> bool {
+        let has_policy = |finalizer: &'t str| Policy::of(group, kind, std::iter::once(finalizer)).is_some();
+        finalizers.any(|finalizer| has_policy(finalizer) || Pause::is_possible(finalizer))
+    }
+
+    /// Reads those of a whole object; `None` if it can't have any.
+    pub fn read(group: &str, kind: &str, finalizers: &[&str], object: &Value) -> Option<PolicyFacts> {
+        if !PolicyFacts::are_possible(group, kind, finalizers.iter().copied()) {
+            return None;
+        }
+        let policy = Policy::of(group, kind, finalizers.iter().copied());
+        let facts = policy.map(|policy| policy.read(object)).unwrap_or_default();
+        Some(PolicyFacts { pause: Pause::read(finalizers, object), ..facts })
+    }
+
+    fn keep(&mut self, field: &str, found: Option<&Value>) {
+        let text = match found {
+            None | Some(Value::Null) => return,
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        };
+        self.fields.insert(field.to_owned(), text);
+    }
+
+    fn get(&self, field: &str) -> Option<&str> {
+        self.fields.get(field).map(String::as_str)
+    }
+
+    fn is(&self, field: &str, value: &str) -> bool {
+        self.get(field) == Some(value)
+    }
+
+    fn list(&self, field: &str) -> Option<Vec<String>> {
+        serde_json::from_str(self.get(field)?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Why a controller keeps the external resource of an object; `None` if it doesn't.
+    fn kept(policy: Policy, object: &Value) -> Option<&'static str> {
+        match policy.says(&policy.read(object)) {
+            PolicyEffect::Keep(why) => Some(why),
+            PolicyEffect::Act(_) => None,
+        }
+    }
+
+    #[test]
+    fn crossplane_prefers_the_field_that_is_not_the_default() {
+        let spec = |spec: Value| kept(Policy::Crossplane, &json!({ "spec": spec })).is_some();
+        assert!(!spec(json!({})));
+        assert!(!spec(json!({"deletionPolicy": "Delete", "managementPolicies": ["*"]})));
+        assert!(spec(json!({"deletionPolicy": "Orphan"})));
+        assert!(spec(json!({"deletionPolicy": "Orphan", "managementPolicies": ["*"]})));
+        assert!(spec(json!({"deletionPolicy": "Delete", "managementPolicies": ["Observe"]})));
+        assert!(spec(json!({"managementPolicies": []})));
+        assert!(!spec(json!({"deletionPolicy": "Orphan", "managementPolicies": ["Observe", "Delete"]})));
+    }
+
+    #[test]
+    fn kustomizations_prune_or_not() {
+        let spec = |spec: Value| kept(Policy::Kustomization, &json!({ "spec": spec })).is_some();
+        assert!(!spec(json!({"prune": true})));
+        assert!(spec(json!({"prune": false})));
+        assert!(spec(json!({"prune": true, "suspend": true})));
+        assert!(spec(json!({"prune": true, "deletionPolicy": "Orphan"})));
+        assert!(!spec(json!({"prune": false, "deletionPolicy": "Delete"})));
+        assert!(!spec(json!({"prune": false, "deletionPolicy": "WaitForTermination"})));
+        assert!(spec(json!({"prune": false, "deletionPolicy": "MirrorPrune"})));
+    }
+
+    #[test]
+    fn annotations_keep_or_not() {
+        let annotated = |policy, key: &str, value: &str| {
+            kept(policy, &json!({"metadata": {"annotations": {key: value}}})).is_some()
+        };
+        assert!(annotated(Policy::Ack, ACK, "retain"));
+        assert!(!annotated(Policy::Ack, ACK, "delete"));
+        assert!(annotated(Policy::ConfigConnector, CONFIG_CONNECTOR, "abandon"));
+        assert!(!annotated(Policy::ConfigConnector, CONFIG_CONNECTOR, "none"));
+        assert!(annotated(Policy::AzureServiceOperator, AZURE, "detach-on-delete"));
+        assert!(annotated(Policy::AzureServiceOperator, AZURE, "anything-else"));
+        assert!(!annotated(Policy::AzureServiceOperator, AZURE, "manage"));
+        assert!(annotated(Policy::Strimzi, STRIMZI, "false"));
+        let nothing = PolicyFacts::default();
+        assert_eq!(Policy::Ack.says(&nothing), PolicyEffect::Act("unless its namespace or the controller says retain"));
+        for policy in [Policy::Ack, Policy::ConfigConnector, Policy::AzureServiceOperator, Policy::Strimzi] {
+            assert!(policy.reads().1.is_some_and(is_policy_annotation));
+        }
+    }
+
+    #[test]
+    fn the_merge_patch_makes_every_policy_keep() {
+        let acting = [
+            (Policy::Crossplane, json!({"spec": {"managementPolicies": ["Observe", "Delete"]}})),
+            (Policy::Crossplane, json!({"spec": {"deletionPolicy": "Delete"}})),
+            (Policy::Kustomization, json!({"spec": {"prune": true}})),
+            (Policy::HelmRelease, json!({"spec": {}})),
+            (Policy::Terraform, json!({"spec": {"destroyResourcesOnDeletion": true}})),
+            (Policy::Pulumi, json!({"spec": {"destroyOnFinalize": true}})),
+            (Policy::Ack, json!({})),
+            (Policy::ConfigConnector, json!({})),
+            (Policy::AzureServiceOperator, json!({})),
+            (Policy::Rook, json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}})),
+            (Policy::Strimzi, json!({})),
+        ];
+        for (policy, mut object) in acting {
+            assert!(kept(policy, &object).is_none(), "{policy:?}");
+            let patch = policy.keeping(&policy.read(&object)).unwrap();
+            merge(&mut object, &patch);
+            assert!(kept(policy, &object).is_some(), "{policy:?}: {object}");
+        }
+    }
+
+    fn merge(object: &mut Value, patch: &Value) {
+        for (key, value) in patch.as_object().into_iter().flatten() {
+            if value.is_object() {
+                if !object[key].is_object() {
+                    object[key] = json!({});
+                }
+                merge(&mut object[key], value);
+            } else {
+                object[key] = value.clone();
+            }
+        }
+    }
+
+    #[test]
+    fn some_policies_delete_only_on_request() {
+        assert!(kept(Policy::Terraform, &json!({"spec": {}})).is_some());
+        assert!(kept(Policy::Terraform, &json!({"spec": {"destroyResourcesOnDeletion": true}})).is_none());
+        assert!(kept(Policy::Pulumi, &json!({"spec": {"destroyOnFinalize": false}})).is_some());
+        assert!(kept(Policy::Pulumi, &json!({"spec": {"destroyOnFinalize": true}})).is_none());
+        assert!(kept(Policy::Rook, &json!({"spec": {}})).is_some());
+        assert!(
+            kept(Policy::Rook, &json!({"spec": {"cleanupPolicy": {"confirmation": "yes-really-destroy-data"}}}))
+                .is_none()
+        );
+        assert!(kept(Policy::HelmRelease, &json!({"spec": {"suspend": true}})).is_some());
+        assert!(kept(Policy::HelmRelease, &json!({})).is_none());
+    }
+}

@@ -1,0 +1,488 @@
+//! Facts: the few things beyond metadata that decide what a delete does. They are known for some objects only.
+
+mod admission_policies;
+mod read;
+mod read_reclaim;
+mod reclaim;
+mod running;
+mod said;
+mod selector;
+mod serving;
+mod setters;
+mod storage;
+#[cfg(test)]
+mod tests;
+mod webhooks;
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::{effects::PolicyFacts, object::ObjectId, pool::Pool, strings::Strings};
+
+pub use admission_policies::{AdmissionPolicyFacts, Constraints, ParameterReference, PolicyBindingFacts};
+pub use read::{
+    has_facts, holds_facts, is_read_annotation, keys_with_facts, may_have_facts, read_facts, read_whole, token,
+};
+pub use read_reclaim::{
+    BOOTSTRAP_TOKEN, RECLAIM_KINDS, TRACKING, holds_reclaim_facts, is_read_data, is_reclaim_kind, read_reclaim_facts,
+};
+pub use reclaim::{
+    ClaimUse, Expiration, JobEnd, JobHistory, JobTimes, OldTemplate, PodUse, ReclaimFacts, RequestFacts, RevisionFacts,
+    Rollout, SetHistory, Template, VolumeUse,
+};
+pub use running::{
+    AccountFacts, ClaimTemplates, JobFacts, KubeletReport, LeaseFacts, NodeFacts, NotReady, PodFacts, ServiceFacts,
+    SliceFacts, TokenFacts, WorkloadFacts,
+};
+pub use said::{contains_said, may_say_why, read_said};
+pub use selector::{LabelRequirement, LabelSelector};
+pub use serving::{
+    ApiServiceFacts, Backend, Condition, DefinitionFacts, NamespaceFacts, ResourceClaimFacts, ServiceCidrFacts,
+};
+pub(crate) use serving::{FINALIZERS_REMAIN, REMAINS};
+pub use setters::Setter;
+pub use setters::{contains_setters, read_setters};
+pub use storage::{ClaimFacts, SnapshotContentFacts, SnapshotFacts, VolumeDeleter, VolumeFacts};
+pub use webhooks::{Webhook, WebhookFacts, WebhookRule};
+
+/// The facts of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Fact {
+    Pod(PodFacts),
+    Volume(VolumeFacts),
+    Namespace(NamespaceFacts),
+    Definition(DefinitionFacts),
+    Claim(ClaimFacts),
+    Service(ServiceFacts),
+    Node(NodeFacts),
+    /// Of a ServiceAccount.
+    Account(AccountFacts),
+    /// Of a Secret with a token of a ServiceAccount.
+    Token(TokenFacts),
+    VolumeSnapshot(SnapshotFacts),
+    VolumeSnapshotContent(SnapshotContentFacts),
+    /// Of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet.
+    Workload(WorkloadFacts),
+    Job(JobFacts),
+    Lease(LeaseFacts),
+    /// Of an EndpointSlice.
+    Slice(SliceFacts),
+    ApiService(ApiServiceFacts),
+    /// Of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration.
+    Webhooks(WebhookFacts),
+    /// Of a ValidatingAdmissionPolicy or MutatingAdmissionPolicy.
+    AdmissionPolicy(AdmissionPolicyFacts),
+    /// Of a ValidatingAdmissionPolicyBinding or MutatingAdmissionPolicyBinding.
+    PolicyBinding(PolicyBindingFacts),
+    ResourceClaim(ResourceClaimFacts),
+    ServiceCidr(ServiceCidrFacts),
+    /// The deletion policy of an object, for kinds without other facts.
+    Policy(PolicyFacts),
+}
+
+impl Fact {
+    /// Interns the names of other objects and namespaces in the facts, which may have to be looked up.
+    pub(crate) fn intern_names(&self, strings: &mut Strings) {
+        let mut each = |name: &str| {
+            strings.intern(name);
+        };
+        let own = match self {
+            Fact::Pod(facts) => facts.node.as_deref(),
+            Fact::Claim(facts) => facts.volume.as_deref(),
+            Fact::VolumeSnapshot(facts) => facts.content.as_deref(),
+            Fact::PolicyBinding(facts) => Some(facts.policy.as_str()),
+            _ => None,
+        };
+        let path = match self {
+            Fact::Volume(facts) => facts.claim.as_deref(),
+            Fact::VolumeSnapshotContent(facts) => facts.snapshot.as_deref(),
+            _ => None,
+        };
+        path.into_iter().flat_map(|path| path.split('/')).for_each(&mut each);
+        let pods = match self {
+            Fact::Slice(facts) => facts.pods.as_slice(),
+            Fact::ResourceClaim(facts) => facts.pods.as_slice(),
+            _ => &[],
+        };
+        own.into_iter().chain(pods.iter().map(String::as_str)).for_each(&mut each);
+        let inventory = if let Fact::Policy(facts) = self { facts.inventory.as_ref() } else { None };
+        for object in inventory.into_iter().flat_map(|inventory| &inventory.objects) {
+            each(&object.namespace);
+            each(&object.name);
+        }
+        let webhooks = if let Fact::Webhooks(facts) = self { facts.webhooks.as_slice() } else { &[] };
+        let backend = match self {
+            Fact::Definition(facts) => facts.conversion.as_deref(),
+            Fact::ApiService(facts) => facts.service.as_ref(),
+            _ => None,
+        };
+        let backends = webhooks.iter().filter_map(|webhook| webhook.backend.as_ref()).chain(backend);
+        for (namespace, name) in backends.filter_map(Backend::service) {
+            each(namespace);
+            each(name);
+        }
+    }
+}
+
+/// Who set an object's finalizers, if read; and what its status says of why it is not deleted.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    setters: Option<Box<[Setter]>>,
+    said: Box<[String]>,
+}
+
+/// The facts of a snapshot's objects. An object without an entry was not read.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// By object, up to the last with facts. Objects share equal ones: most pods of a node have the same.
+    known: Vec<Option<Arc<Fact>>>,
+    /// How many are known.
+    len: usize,
+    pool: Pool<Fact>,
+    told: FxHashMap<ObjectId, Told>,
+    /// Read only for `reclaim`.
+    reclaim: FxHashMap<ObjectId, ReclaimFacts>,
+    /// How often anything was learnt.
+    learned: u64,
+}
+
+impl Facts {
+    /// Records the facts of an object.
+    pub fn insert(&mut self, object: ObjectId, fact: Fact) {
+        let fact = match (self.get(object), fact) {
+            (Some(Fact::Node(known)), Fact::Node(facts)) => Fact::Node(known.clone().merge(facts)),
+            (_, fact) => fact,
+        };
+        let (shared, _) = self.pool.share(fact);
+        self.insert_shared(object, shared);
+    }
+
+    /// Records the facts of the next object, while a snapshot is built, and interns the names in them.
+    pub fn push(&mut self, fact: Option<Fact>, strings: &mut Strings) {
+        let shared = fact.map(|fact| {
+            let (shared, is_new) = self.pool.share(fact);
+            if is_new {
+                shared.intern_names(strings);
+            }
+            shared
+        });
+        if shared.is_some() {
+            self.len += 1;
+            self.learned += 1;
+        }
+        self.known.push(shared);
+    }
+
+    /// Forgets the facts of objects from this one on.
+    pub fn truncate(&mut self, objects: usize) {
+        let dropped = self.known.drain(objects.min(self.known.len())..).flatten().count();
+        self.len -= dropped;
+    }
+
+    fn insert_shared(&mut self, object: ObjectId, fact: Arc<Fact>) {
+        self.learned += 1;
+        if self.known.len() <= object.index() {
+            self.known.resize(object.index() + 1, None);
+        }
+        self.len += usize::from(self.known[object.index()].replace(fact).is_none());
+    }
+
+    /// Records who set an object's finalizers; empty if `managedFields` name no one.
+    pub fn insert_setters(&mut self, object: ObjectId, mut setters: Vec<Setter>) {
+        // An object may have a million finalizers; each is looked up.
+        setters.sort_by(|one, other| one.finalizer.cmp(&other.finalizer));
+        self.told.entry(object).or_default().setters = Some(setters.into());
+    }
+
+    /// Records what a Terminating object's status says of why it is not deleted.
+    pub fn insert_said(&mut self, object: ObjectId, said: Vec<String>) {
+        if !said.is_empty() || self.told.contains_key(&object) {
+            self.told.entry(object).or_default().said = said.into();
+        }
+    }
+
+    /// What a Terminating object's status says of why it is not deleted, as far as it was read.
+    pub fn said(&self, object: ObjectId) -> &[String] {
+        self.told.get(&object).map_or(&[], |told| &*told.said)
+    }
+
+    /// Records what decides when the cluster removes an object by itself.
+    pub fn insert_reclaim(&mut self, object: ObjectId, facts: ReclaimFacts) {
+        self.reclaim.insert(object, facts);
+    }
+
+    /// What decides when the cluster removes an object by itself; `None` if not read.
+    pub fn reclaim(&self, object: ObjectId) -> Option<&ReclaimFacts> {
+        self.reclaim.get(&object)
+    }
+
+    /// Who set an object's finalizers; `None` if not read, empty if `managedFields` name no one.
+    pub fn setters(&self, object: ObjectId) -> Option<&[Setter]> {
+        self.told.get(&object)?.setters.as_deref()
+    }
+
+    pub(super) fn remove(&mut self, object: ObjectId) {
+        let known = self.known.get_mut(object.index()).and_then(Option::take);
+        self.len -= usize::from(known.is_some());
+        self.told.remove(&object);
+        self.reclaim.remove(&object);
+    }
+
+    /// Drops the facts that change without a change of metadata: liveness, readiness, availability and namespace
+    /// conditions. They must be read again before they are reported.
+    pub fn forget_what_passes(&mut self) {
+        for place in &mut self.known {
+            let Some(fact) = place else { continue };
+            if let Fact::Node(facts) = &**fact {
+                *fact = Arc::new(Fact::Node(NodeFacts { kubelet: None, ..facts.clone() }));
+            }
+            let aggregated = matches!(&**fact, Fact::ApiService(facts) if facts.service.is_some());
+            let passes = matches!(**fact, Fact::Lease(_) | Fact::Workload(_) | Fact::Slice(_) | Fact::Namespace(_));
+            if aggregated || passes {
+                *place = None;
+                self.len -= 1;
+            }
+        }
+    }
+
+    /// Drops all facts, because they may be outdated.
+    pub fn clear(&mut self) {
+        self.known.clear();
+        self.reclaim.clear();
+        self.len = 0;
+    }
+
+    /// The facts of an object, if read.
+    pub fn get(&self, object: ObjectId) -> Option<&Fact> {
+        self.known.get(object.index())?.as_deref()
+    }
+
+    /// Whether an object is a pod whose containers have ended for good, as far as was read.
+    pub fn has_finished(&self, object: ObjectId) -> bool {
+        self.pod(object).is_some_and(PodFacts::finished)
+    }
+
+    /// The facts of a pod, if read.
+    pub fn pod(&self, object: ObjectId) -> Option<&PodFacts> {
+        match self.get(object) {
+            Some(Fact::Pod(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a PersistentVolume, if read.
+    pub fn volume(&self, object: ObjectId) -> Option<&VolumeFacts> {
+        match self.get(object) {
+            Some(Fact::Volume(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// What the API server says keeps a Terminating Namespace or CustomResourceDefinition, as far as it was read.
+    pub fn said_to_keep(&self, object: ObjectId) -> Vec<&Condition> {
+        let conditions = match self.get(object) {
+            Some(Fact::Namespace(facts)) => &facts.conditions,
+            Some(Fact::Definition(facts)) => &facts.conditions,
+            _ => return Vec::new(),
+        };
+        conditions.iter().filter(|condition| condition.keeps()).collect()
+    }
+
+    /// The facts of a Namespace, if read.
+    pub fn namespace(&self, object: ObjectId) -> Option<&NamespaceFacts> {
+        match self.get(object) {
+            Some(Fact::Namespace(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a CustomResourceDefinition, if read.
+    pub fn definition(&self, object: ObjectId) -> Option<&DefinitionFacts> {
+        match self.get(object) {
+            Some(Fact::Definition(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a PersistentVolumeClaim, if read.
+    pub fn claim(&self, object: ObjectId) -> Option<&ClaimFacts> {
+        match self.get(object) {
+            Some(Fact::Claim(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Service, if read.
+    pub fn service(&self, object: ObjectId) -> Option<&ServiceFacts> {
+        match self.get(object) {
+            Some(Fact::Service(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Node, if read.
+    pub fn node(&self, object: ObjectId) -> Option<&NodeFacts> {
+        match self.get(object) {
+            Some(Fact::Node(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// Whether a ServiceAccount's token Secrets were read.
+    pub fn account(&self, object: ObjectId) -> Option<&AccountFacts> {
+        match self.get(object) {
+            Some(Fact::Account(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Secret with a token of a ServiceAccount, if read.
+    pub fn token(&self, object: ObjectId) -> Option<&TokenFacts> {
+        match self.get(object) {
+            Some(Fact::Token(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a VolumeSnapshot, if read.
+    pub(crate) fn volume_snapshot(&self, object: ObjectId) -> Option<&SnapshotFacts> {
+        match self.get(object) {
+            Some(Fact::VolumeSnapshot(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a VolumeSnapshotContent, if read.
+    pub(crate) fn volume_snapshot_content(&self, object: ObjectId) -> Option<&SnapshotContentFacts> {
+        match self.get(object) {
+            Some(Fact::VolumeSnapshotContent(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Deployment, StatefulSet, ReplicaSet, ReplicationController or DaemonSet, if read.
+    pub fn workload(&self, object: ObjectId) -> Option<&WorkloadFacts> {
+        match self.get(object) {
+            Some(Fact::Workload(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Job, if read.
+    pub fn job(&self, object: ObjectId) -> Option<&JobFacts> {
+        match self.get(object) {
+            Some(Fact::Job(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a Lease, if read.
+    pub fn lease(&self, object: ObjectId) -> Option<&LeaseFacts> {
+        match self.get(object) {
+            Some(Fact::Lease(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of an EndpointSlice, if read.
+    pub fn slice(&self, object: ObjectId) -> Option<&SliceFacts> {
+        match self.get(object) {
+            Some(Fact::Slice(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of an APIService, if read.
+    pub fn api_service(&self, object: ObjectId) -> Option<&ApiServiceFacts> {
+        match self.get(object) {
+            Some(Fact::ApiService(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ValidatingWebhookConfiguration or MutatingWebhookConfiguration, if read.
+    pub fn webhooks(&self, object: ObjectId) -> Option<&WebhookFacts> {
+        match self.get(object) {
+            Some(Fact::Webhooks(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ValidatingAdmissionPolicy or MutatingAdmissionPolicy, if read.
+    pub fn admission_policy(&self, object: ObjectId) -> Option<&AdmissionPolicyFacts> {
+        match self.get(object) {
+            Some(Fact::AdmissionPolicy(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a binding of such a policy, if read.
+    pub fn policy_binding(&self, object: ObjectId) -> Option<&PolicyBindingFacts> {
+        match self.get(object) {
+            Some(Fact::PolicyBinding(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ResourceClaim, if read.
+    pub(crate) fn resource_claim(&self, object: ObjectId) -> Option<&ResourceClaimFacts> {
+        match self.get(object) {
+            Some(Fact::ResourceClaim(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of a ServiceCIDR, if read.
+    pub(crate) fn service_cidr(&self, object: ObjectId) -> Option<&ServiceCidrFacts> {
+        match self.get(object) {
+            Some(Fact::ServiceCidr(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// The facts of an object's deletion policy, if read.
+    pub fn policy(&self, object: ObjectId) -> Option<&PolicyFacts> {
+        match self.get(object) {
+            Some(Fact::Policy(facts)) => Some(facts),
+            _ => None,
+        }
+    }
+
+    /// Renumbers objects; drops the facts of those without a new id.
+    pub fn move_to(&mut self, moved: &[Option<ObjectId>]) {
+        let to = |id: ObjectId| moved[id.index()];
+        let (known, learned) = (std::mem::take(&mut self.known), self.learned);
+        self.len = 0;
+        for (fact, moved) in known.into_iter().zip(moved) {
+            if let (Some(fact), Some(id)) = (fact, moved) {
+                self.insert_shared(*id, fact);
+            }
+        }
+        self.learned = learned;
+        let told = std::mem::take(&mut self.told).into_iter();
+        self.told = told.filter_map(|(id, told)| Some((to(id)?, told))).collect();
+        let reclaim = std::mem::take(&mut self.reclaim).into_iter();
+        self.reclaim = reclaim.filter_map(|(id, facts)| Some((to(id)?, facts))).collect();
+    }
+
+    /// Grows whenever facts are read.
+    pub fn learned(&self) -> u64 {
+        self.learned
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Of how many objects the setters of finalizers were read.
+    pub fn setters_len(&self) -> usize {
+        self.told.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}

@@ -1,0 +1,623 @@
+//! Reads facts from whole objects.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{
+    AccountFacts, AdmissionPolicyFacts, ApiServiceFacts, Backend, ClaimFacts, ClaimTemplates, Condition, Constraints,
+    DefinitionFacts, Fact, JobFacts, KubeletReport, LabelRequirement, LabelSelector, LeaseFacts, NamespaceFacts,
+    NodeFacts, NotReady, OldTemplate, ParameterReference, PodFacts, PolicyBindingFacts, ResourceClaimFacts,
+    ServiceCidrFacts, ServiceFacts, SliceFacts, SnapshotContentFacts, SnapshotFacts, TokenFacts, VolumeDeleter,
+    VolumeFacts, Webhook, WebhookFacts, WebhookRule, WorkloadFacts,
+};
+use crate::model::effects::{PolicyFacts, policies::is_policy_annotation};
+
+/// Whether all objects of a kind have facts.
+pub(super) fn kind_has_facts(group: &str, kind: &str) -> bool {
+    match group {
+        "" => matches!(
+            kind,
+            "Pod"
+                | "PersistentVolume"
+                | "PersistentVolumeClaim"
+                | "Service"
+                | "Namespace"
+                | "Node"
+                | "ReplicationController"
+        ),
+        "admissionregistration.k8s.io" => {
+            matches!(
+                kind,
+                "ValidatingWebhookConfiguration"
+                    | "MutatingWebhookConfiguration"
+                    | "ValidatingAdmissionPolicy"
+                    | "ValidatingAdmissionPolicyBinding"
+                    | "MutatingAdmissionPolicy"
+                    | "MutatingAdmissionPolicyBinding"
+            )
+        }
+        "apiextensions.k8s.io" => kind == "CustomResourceDefinition",
+        "apiregistration.k8s.io" => kind == "APIService",
+        "apps" => matches!(kind, "Deployment" | "StatefulSet" | "ReplicaSet" | "DaemonSet"),
+        "batch" => kind == "Job",
+        "coordination.k8s.io" => kind == "Lease",
+        "discovery.k8s.io" => kind == "EndpointSlice",
+        "networking.k8s.io" => kind == "ServiceCIDR",
+        "resource.k8s.io" => kind == "ResourceClaim",
+        "snapshot.storage.k8s.io" => matches!(kind, "VolumeSnapshot" | "VolumeSnapshotContent"),
+        _ => false,
+    }
+}
+
+/// Whether a kind is best listed as whole objects: few, small, and all with facts.
+pub fn read_whole(group: &str, kind: &str) -> bool {
+    (group == "admissionregistration.k8s.io" && kind_has_facts(group, kind))
+        || (group, kind) == ("apiregistration.k8s.io", "APIService")
+}
+
+/// Whether an object has facts to read: all objects of some kinds, and objects with a finalizer whose controller heeds
+/// a deletion policy, or can be paused.
+pub fn has_facts<'t>(group: &str, kind: &str, finalizers: impl Iterator<Item = &'t str>) -> bool {
+    kind_has_facts(group, kind) || PolicyFacts::are_possible(group, kind, finalizers)
+}
+
+/// The same if the finalizers may not have been read yet.
+pub fn may_have_facts<'t>(group: &str, kind: &str, finalizers: Option<impl Iterator<Item = &'t str>>) -> bool {
+    finalizers.is_none_or(|finalizers| has_facts(group, kind, finalizers))
+}
+
+/// The top-level key, if it may contain facts; metadata apart.
+pub fn holds_facts(key: &str) -> Option<&'static str> {
+    ["spec", "status", "endpoints", "webhooks"].into_iter().find(|known| *known == key)
+}
+
+/// Which keys [`read_facts`] reads below a top-level key ([`holds_facts`]), by their depth; lists don't count. `None`
+/// means all. The rest of the most common and of the largest objects isn't worth keeping.
+pub fn keys_with_facts(group: &str, kind: &str, top: &str) -> Option<fn(usize, &str) -> bool> {
+    Some(match (group, kind, top) {
+        ("", "Pod", "spec") => |depth, key| match depth {
+            0 => matches!(key, "nodeName" | "terminationGracePeriodSeconds" | "volumes"),
+            1 => matches!(key, "name" | "persistentVolumeClaim" | "ephemeral"),
+            _ => key == "claimName",
+        },
+        ("", "Pod", "status") => |depth, key| match depth {
+            0 => matches!(key, "phase" | "conditions" | "containerStatuses"),
+            1 => matches!(key, "type" | "status" | "lastTransitionTime" | "state"),
+            2 => key == "waiting",
+            _ => key == "reason",
+        },
+        ("apps", _, "spec") => |depth, key| {
+            const READ: [&str; 6] = [
+                "replicas",
+                "ordinals",
+                "paused",
+                "selector",
+                "volumeClaimTemplates",
+                "persistentVolumeClaimRetentionPolicy",
+            ];
+            depth > 0 || READ.contains(&key)
+        },
+        ("apps", _, "status") => |_, key| matches!(key, "readyReplicas" | "numberReady" | "desiredNumberScheduled"),
+        ("batch", "Job", "spec") => |depth, key| depth > 0 || key != "template",
+        ("apiextensions.k8s.io", "CustomResourceDefinition", "spec") => |_, key| key != "schema",
+        _ => return None,
+    })
+}
+
+/// Whether facts are read from an annotation.
+pub fn is_read_annotation(key: &str) -> bool {
+    const READ: [&str; 6] = [
+        PodFacts::DELETION_COST,
+        VolumeDeleter::PROVISIONED_BY,
+        VolumeDeleter::MIGRATED_TO,
+        ACCOUNT_NAME,
+        ACCOUNT_UID,
+        OldTemplate::REVISION,
+    ];
+    READ.contains(&key) || is_policy_annotation(key) || NamespaceFacts::ack_service(key).is_some()
+}
+
+/// The deletion policies of a Namespace for ACK's services.
+fn ack_policies(namespace: &Value) -> BTreeMap<String, String> {
+    let annotations = namespace.pointer("/metadata/annotations").and_then(Value::as_object);
+    let policies = annotations
+        .into_iter()
+        .flatten()
+        .filter_map(|(key, value)| Some((NamespaceFacts::ack_service(key)?.to_owned(), value.as_str()?.to_owned())));
+    policies.collect()
+}
+
+/// Annotations of a Secret with a token of a ServiceAccount.
+const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
+const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
+
+/// Reads the facts of a whole object ([`has_facts`]). `None` if the fields that contain them are missing: not every
+/// source has whole objects.
+pub fn read_facts(group: &str, kind: &str, object: &Value) -> Option<Fact> {
+    match (group, kind) {
+        // Of these, only files have whole objects.
+        ("", "ServiceAccount") => return Some(Fact::Account(AccountFacts {})),
+        ("", "Secret") => return token(object).map(Fact::Token),
+        // An EndpointSlice has no spec; the server writes an empty list of endpoints as null.
+        ("discovery.k8s.io", "EndpointSlice") => {
+            return object.get("endpoints").map(|endpoints| Fact::Slice(slice(endpoints)));
+        }
+        // The server omits an empty list of webhooks.
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration") => {
+            return Some(Fact::Webhooks(WebhookFacts {
+                webhooks: list(object.get("webhooks")).map(webhook).collect(),
+            }));
+        }
+        _ => {}
+    }
+    object.get("spec")?;
+    let object = Whole(object);
+    Some(match (group, kind) {
+        ("", "Pod") => Fact::Pod(pod(object)),
+        ("", "PersistentVolume") => Fact::Volume(volume(object)),
+        ("", "PersistentVolumeClaim") => Fact::Claim(ClaimFacts {
+            volume: object.name(&["spec", "volumeName"]),
+            attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+        }),
+        ("", "Node") => Fact::Node(NodeFacts { pods: None, kubelet: Some(kubelet(object)) }),
+        ("", "Service") => Fact::Service(ServiceFacts {
+            kind: object.text(&["spec", "type"]),
+            cluster_ips: texts(at(object.0, &["spec", "clusterIPs"])),
+            ports: list(at(object.0, &["spec", "ports"])).filter_map(|port| port.get("port")?.as_i64()).collect(),
+            selects: at(object.0, &["spec", "selector"]).is_some_and(|selector| !selector.is_null()),
+        }),
+        ("", "Namespace") => Fact::Namespace(NamespaceFacts {
+            finalizers: texts(at(object.0, &["spec", "finalizers"])),
+            conditions: object.conditions(),
+            ack: ack_policies(object.0),
+        }),
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
+            Fact::AdmissionPolicy(admission_policy(object))
+        }
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding") => {
+            let mutates = kind == "MutatingAdmissionPolicyBinding";
+            Fact::PolicyBinding(PolicyBindingFacts {
+                policy: object.text(&["spec", "policyName"]).unwrap_or_default(),
+                denies: mutates || list(at(object.0, &["spec", "validationActions"])).any(|action| action == "Deny"),
+                constraints: at(object.0, &["spec", "matchResources"]).map(constraints),
+                required: object.required_parameters().map(Box::new),
+            })
+        }
+        ("apiextensions.k8s.io", "CustomResourceDefinition") => Fact::Definition(definition(object)),
+        ("apiregistration.k8s.io", "APIService") => Fact::ApiService(api_service(object)),
+        ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => {
+            let without_status = object.0.get("status").is_none();
+            let wanted = object.number(&["spec", "replicas"]);
+            // Without a status, nothing but the claims of a StatefulSet is known, and that no pod is wanted.
+            if without_status && kind != "StatefulSet" && wanted != Some(0) {
+                return None;
+            }
+            let ready = object.number(&["status", "readyReplicas"]).unwrap_or(0);
+            let claims = (kind == "StatefulSet").then(|| claim_templates(object));
+            let paused = at(object.0, &["spec", "paused"]) == Some(&Value::Bool(true));
+            let selector = selector(at(object.0, &["spec", "selector"]));
+            Fact::Workload(WorkloadFacts {
+                wanted,
+                first_ordinal: object.number(&["spec", "ordinals", "start"]).unwrap_or(0),
+                ready,
+                without_status,
+                paused,
+                claims,
+                selector,
+            })
+        }
+        ("", "ReplicationController") => {
+            object.0.get("status")?;
+            let labels = at(object.0, &["spec", "selector"]).and_then(Value::as_object).into_iter().flatten();
+            let requirements: Vec<LabelRequirement> = equal_to(labels).collect();
+            Fact::Workload(WorkloadFacts {
+                wanted: object.number(&["spec", "replicas"]),
+                ready: object.number(&["status", "readyReplicas"]).unwrap_or(0),
+                selector: (!requirements.is_empty()).then_some(LabelSelector(requirements)),
+                ..WorkloadFacts::default()
+            })
+        }
+        ("apps", "DaemonSet") => {
+            object.0.get("status")?;
+            let ready = object.number(&["status", "numberReady"]).unwrap_or(0);
+            let wanted = object.number(&["status", "desiredNumberScheduled"]);
+            let selector = selector(at(object.0, &["spec", "selector"]));
+            Fact::Workload(WorkloadFacts { wanted, ready, selector, ..WorkloadFacts::default() })
+        }
+        ("batch", "Job") => {
+            let managed_by = object.name(&["spec", "managedBy"]).filter(|name| name != JobFacts::BUILT_IN);
+            let over = |condition: &Value| {
+                matches!(condition["type"].as_str(), Some("Complete" | "Failed")) && condition["status"] == "True"
+            };
+            let finished = list(at(object.0, &["status", "conditions"])).any(over);
+            let uncounted = list(at(object.0, &["status", "uncountedTerminatedPods", "failed"])).count();
+            let failed = object.number(&["status", "failed"]).unwrap_or(0).saturating_add_unsigned(uncounted as u64);
+            let limit = object.number(&["spec", "backoffLimit"]).filter(|_| !finished);
+            Fact::Job(JobFacts {
+                managed_by,
+                failures_left: limit.map(|limit| limit.saturating_sub(failed)),
+                judges_failures: at(object.0, &["spec", "podFailurePolicy"]).is_some()
+                    || object.text(&["spec", "podReplacementPolicy"]).as_deref() == Some("Failed"),
+                seconds_after_finished: object.number(&["spec", "ttlSecondsAfterFinished"]),
+                finished,
+                suspended: at(object.0, &["spec", "suspend"]) == Some(&Value::Bool(true)),
+                active: object.number(&["status", "active"]).unwrap_or(0),
+                selector: selector(at(object.0, &["spec", "selector"])),
+            })
+        }
+        ("coordination.k8s.io", "Lease") => Fact::Lease(LeaseFacts {
+            holder: object.name(&["spec", "holderIdentity"]),
+            seconds: object.number(&["spec", "leaseDurationSeconds"]),
+            renewed: object.text(&["spec", "renewTime"]).and_then(|time| unix_seconds(&time)),
+        }),
+        ("snapshot.storage.k8s.io", "VolumeSnapshot") => {
+            Fact::VolumeSnapshot(SnapshotFacts { content: object.name(&["status", "boundVolumeSnapshotContentName"]) })
+        }
+        ("snapshot.storage.k8s.io", "VolumeSnapshotContent") => Fact::VolumeSnapshotContent(SnapshotContentFacts {
+            deletion_policy: object.text(&["spec", "deletionPolicy"]),
+            snapshot: object
+                .text(&["spec", "volumeSnapshotRef", "namespace"])
+                .zip(object.text(&["spec", "volumeSnapshotRef", "name"]))
+                .map(|(namespace, name)| format!("{namespace}/{name}")),
+        }),
+        ("resource.k8s.io", "ResourceClaim") => {
+            let users = list(at(object.0, &["status", "reservedFor"])).filter(|user| user["resource"] == "pods");
+            let pods = users.filter_map(|user| user["name"].as_str().map(str::to_owned)).collect();
+            Fact::ResourceClaim(ResourceClaimFacts { pods })
+        }
+        ("networking.k8s.io", "ServiceCIDR") => {
+            Fact::ServiceCidr(ServiceCidrFacts { ranges: texts(at(object.0, &["spec", "cidrs"])) })
+        }
+        _ => {
+            let finalizers = list(at(object.0, &["metadata", "finalizers"])).filter_map(Value::as_str);
+            Fact::Policy(PolicyFacts::read(group, kind, &finalizers.collect::<Vec<_>>(), object.0)?)
+        }
+    })
+}
+
+/// The ServiceAccount of a token Secret; `None` for any other Secret. The metadata in a list of token Secrets is
+/// enough.
+pub fn token(secret: &Value) -> Option<TokenFacts> {
+    if secret.get("type").is_some_and(|kind| kind != TokenFacts::TYPE) {
+        return None;
+    }
+    let annotation = |name: &str| at(secret, &["metadata", "annotations"])?.get(name)?.as_str().map(str::to_owned);
+    let account = annotation(ACCOUNT_NAME)?;
+    let uid = annotation(ACCOUNT_UID).filter(|uid| !uid.is_empty());
+    Some(TokenFacts { account, uid })
+}
+
+/// Parses RFC 3339, with or without fractions.
+pub(super) fn unix_seconds(time: &str) -> Option<i64> {
+    time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
+}
+
+/// A whole object of any shape.
+#[derive(Clone, Copy)]
+struct Whole<'a>(&'a Value);
+
+impl Whole<'_> {
+    fn text(self, path: &[&str]) -> Option<String> {
+        at(self.0, path)?.as_str().map(str::to_owned)
+    }
+
+    /// A text; an empty one counts as missing.
+    fn name(self, path: &[&str]) -> Option<String> {
+        self.text(path).filter(|name| !name.is_empty())
+    }
+
+    fn number(self, path: &[&str]) -> Option<i64> {
+        at(self.0, path)?.as_i64()
+    }
+
+    fn annotation(&self, key: &str) -> Option<&str> {
+        at(self.0, &["metadata", "annotations"])?.get(key)?.as_str()
+    }
+
+    /// The conditions that are true.
+    fn conditions(self) -> Vec<Condition> {
+        let conditions = list(at(self.0, &["status", "conditions"])).filter(|condition| condition["status"] == "True");
+        let read = |condition| Condition {
+            kind: Whole(condition).text(&["type"]).unwrap_or_default(),
+            reason: Whole(condition).text(&["reason"]).unwrap_or_default(),
+            message: Whole(condition).text(&["message"]).unwrap_or_default(),
+        };
+        conditions.map(read).collect()
+    }
+
+    /// The parameters of a policy's binding, if it refuses without them.
+    fn required_parameters(self) -> Option<ParameterReference> {
+        let reference = Whole(at(self.0, &["spec", "paramRef"])?);
+        let required = reference.text(&["parameterNotFoundAction"]).is_some_and(|action| action == "Deny");
+        let text = |key| reference.text(&[key]).filter(|text| !text.is_empty());
+        required.then(|| ParameterReference { name: text("name"), namespace: text("namespace") })
+    }
+
+    /// The Service or URL of a client configuration.
+    fn backend(self) -> Option<Backend> {
+        let service = self.text(&["service", "namespace"]).zip(self.text(&["service", "name"]));
+        let port = self.number(&["service", "port"]).unwrap_or_else(Backend::https);
+        let service = service.map(|(namespace, name)| Backend::Service { namespace, name, port });
+        service.or_else(|| self.name(&["url"]).map(|url| Backend::of_url(&url)))
+    }
+}
+
+/// The value at a path of keys. To take a path apart each time would cost more than all else.
+pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, key| value.get(key))
+}
+
+pub(super) fn list(value: Option<&Value>) -> impl Iterator<Item = &Value> {
+    value.and_then(Value::as_array).into_iter().flatten()
+}
+
+fn texts(value: Option<&Value>) -> Vec<String> {
+    list(value).filter_map(|text| text.as_str().map(str::to_owned)).collect()
+}
+
+/// Without a policy, claims are kept (`getPersistentVolumeClaimRetentionPolicy`).
+fn claim_templates(set: Whole<'_>) -> ClaimTemplates {
+    let templates = list(at(set.0, &["spec", "volumeClaimTemplates"]));
+    let policy = set.text(&["spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"]);
+    ClaimTemplates {
+        names: templates.filter_map(|template| Whole(template).text(&["metadata", "name"])).collect(),
+        deleted: policy.as_deref() == Some("Delete"),
+    }
+}
+
+fn pod(object: Whole<'_>) -> PodFacts {
+    let pod = object.text(&["metadata", "name"]).unwrap_or_default();
+    let claims = list(at(object.0, &["spec", "volumes"])).filter_map(|volume| {
+        Whole(volume).text(&["persistentVolumeClaim", "claimName"]).or_else(|| {
+            volume.get("ephemeral")?;
+            Some(format!("{pod}-{}", volume.get("name")?.as_str()?))
+        })
+    });
+    PodFacts {
+        node: object.name(&["spec", "nodeName"]),
+        phase: object.text(&["status", "phase"]),
+        grace: object.number(&["spec", "terminationGracePeriodSeconds"]),
+        claims: claims.collect(),
+        not_ready: not_ready(object).map(Box::new),
+        deletion_cost: object
+            .annotation(PodFacts::DELETION_COST)
+            .and_then(|cost| cost.parse().ok())
+            .unwrap_or_default(),
+    }
+}
+
+fn not_ready(pod: Whole<'_>) -> Option<NotReady> {
+    let condition = list(at(pod.0, &["status", "conditions"])).find(|condition| condition["type"] == "Ready")?;
+    if condition["status"] == "True" {
+        return None;
+    }
+    let waiting = list(at(pod.0, &["status", "containerStatuses"]))
+        .find_map(|container| Whole(container).name(&["state", "waiting", "reason"]));
+    Some(NotReady {
+        since: Whole(condition).text(&["lastTransitionTime"]).and_then(|time| unix_seconds(&time)),
+        waiting,
+    })
+}
+
+fn kubelet(object: Whole<'_>) -> KubeletReport {
+    let is_ready = |condition: &&Value| condition["type"] == "Ready";
+    let ready = list(at(object.0, &["status", "conditions"])).find(is_ready);
+    let ready = ready.map(|condition| Whole(condition).text(&["status"]).unwrap_or_default());
+    let mut taints = list(at(object.0, &["spec", "taints"]));
+    match ready.as_deref() {
+        Some("True") => KubeletReport::Ready,
+        // A Node without the condition isn't ready either (`pkg/util/node/node.go: IsNodeReady`).
+        _ if taints.any(|taint| taint["key"] == "node.kubernetes.io/out-of-service") => KubeletReport::OutOfService,
+        None => KubeletReport::Unsaid,
+        Some("Unknown") => KubeletReport::Silent,
+        Some(_) => KubeletReport::NotReady,
+    }
+}
+
+fn volume(object: Whole<'_>) -> VolumeFacts {
+    let claim = object.text(&["spec", "claimRef", "namespace"]).zip(object.text(&["spec", "claimRef", "name"]));
+    VolumeFacts {
+        reclaim_policy: object.text(&["spec", "persistentVolumeReclaimPolicy"]),
+        claim: claim.map(|(namespace, name)| format!("{namespace}/{name}")),
+        phase: object.text(&["status", "phase"]),
+        deleted_by: VolumeDeleter::of(
+            object.annotation(VolumeDeleter::PROVISIONED_BY),
+            object.annotation(VolumeDeleter::MIGRATED_TO),
+            at(object.0, &["spec", "csi", "driver"]).and_then(Value::as_str),
+            at(object.0, &["spec", "hostPath", "path"]).and_then(Value::as_str),
+            VolumeDeleter::NOT_DELETED.iter().any(|source| !object.0["spec"][source].is_null()),
+        ),
+        attributes_class: object.name(&["spec", "volumeAttributesClassName"]),
+        nodes: nodes_of(object),
+    }
+}
+
+/// The Nodes that the node affinity of a volume demands.
+fn nodes_of(volume: Whole<'_>) -> Vec<String> {
+    let terms = list(at(volume.0, &["spec", "nodeAffinity", "required", "nodeSelectorTerms"]));
+    let demands = |term, key, name| {
+        let demanded = list(at(term, &[key])).filter(move |it: &&Value| it["key"] == name && it["operator"] == "In");
+        demanded.flat_map(|it| texts(it.get("values")))
+    };
+    let both = terms.flat_map(|term| {
+        let by_host = demands(term, "matchExpressions", VolumeFacts::HOST_NAME);
+        by_host.chain(demands(term, "matchFields", VolumeFacts::NODE_NAME))
+    });
+    both.collect()
+}
+
+fn definition(object: Whole<'_>) -> DefinitionFacts {
+    let conditions = object.conditions();
+    let versions = [&["spec", "versions"], &["status", "storedVersions"]].map(|path| list(at(object.0, path)).count());
+    let webhook = at(object.0, &["spec", "conversion"]).filter(|conversion| conversion["strategy"] == "Webhook");
+    let webhook = webhook.filter(|_| DefinitionFacts::may_convert(versions));
+    DefinitionFacts {
+        group: object.text(&["spec", "group"]).unwrap_or_default(),
+        kind: object.text(&["spec", "names", "kind"]).unwrap_or_default(),
+        plural: object.text(&["spec", "names", "plural"]).unwrap_or_default(),
+        established: conditions.iter().any(|condition| condition.kind == "Established"),
+        conversion: webhook
+            .and_then(|conversion| Whole(at(conversion, &["webhook", "clientConfig"])?).backend())
+            .map(Box::new),
+        revised: at(object.0, &["metadata", "generation"]).and_then(Value::as_i64).is_some_and(|number| number > 1),
+        conditions,
+    }
+}
+
+fn api_service(object: Whole<'_>) -> ApiServiceFacts {
+    let available = list(at(object.0, &["status", "conditions"])).find(|condition| condition["type"] == "Available");
+    let said = |pointer| available.and_then(|condition| Whole(condition).text(pointer)).unwrap_or_default();
+    ApiServiceFacts {
+        group: object.text(&["spec", "group"]).unwrap_or_default(),
+        version: object.text(&["spec", "version"]).unwrap_or_default(),
+        service: object.0.get("spec").and_then(|spec| Whole(spec).backend()),
+        available: match said(&["status"]).as_str() {
+            "True" => Some(true),
+            "False" => Some(false),
+            _ => None,
+        },
+        since: unix_seconds(&said(&["lastTransitionTime"]))
+            .and_then(|since| u32::try_from(since).ok()?.try_into().ok()),
+        reason: said(&["reason"]),
+        message: said(&["message"]),
+    }
+}
+
+fn slice(endpoints: &Value) -> SliceFacts {
+    let ready: Vec<Whole<'_>> = list(Some(endpoints))
+        .filter(|endpoint| at(endpoint, &["conditions", "ready"]) != Some(&Value::Bool(false)))
+        .map(Whole)
+        .collect();
+    let is_pod = |endpoint: &&Whole<'_>| endpoint.text(&["targetRef", "kind"]).as_deref() == Some("Pod");
+    let pods = ready.iter().filter(is_pod).filter_map(|endpoint| endpoint.name(&["targetRef", "name"])).collect();
+    SliceFacts { ready: ready.len() as u64, pods }
+}
+
+fn rule(rule: &Value) -> WebhookRule {
+    WebhookRule {
+        groups: texts(rule.get("apiGroups")),
+        versions: texts(rule.get("apiVersions")),
+        resources: texts(rule.get("resources")),
+        operations: texts(rule.get("operations")),
+        scope: Whole(rule).text(&["scope"]),
+        names: texts(rule.get("resourceNames")),
+    }
+}
+
+fn constraints(object: &Value) -> Constraints {
+    Constraints {
+        rules: list(object.get("resourceRules")).map(rule).collect(),
+        excluded: list(object.get("excludeResourceRules")).map(rule).collect(),
+        namespaces: selector(object.get("namespaceSelector")),
+        objects: selector(object.get("objectSelector")),
+        exact: Whole(object).text(&["matchPolicy"]).is_some_and(|policy| policy == "Exact"),
+    }
+}
+
+fn admission_policy(object: Whole<'_>) -> AdmissionPolicyFacts {
+    let constants = || list(at(object.0, &["spec", "validations"])).map(constant);
+    let has = |key| {
+        let found = at(object.0, &["spec", key]).filter(|found| !found.is_null());
+        found.is_some_and(|found| found.as_array().is_none_or(|all| !all.is_empty()))
+    };
+    let conditions = conditions_of(object.0.get("spec"));
+    // A parameter that isn't found, and an annotation that can't be computed, are failures, too.
+    let judges = constants().any(|constant| constant != Some(true))
+        || ["mutations", "paramKind", "auditAnnotations"].into_iter().any(has);
+    AdmissionPolicyFacts {
+        constraints: at(object.0, &["spec", "matchConstraints"]).map(constraints).unwrap_or_default(),
+        conditional: conditions == MatchConditions::Unknown,
+        validates: judges && conditions != MatchConditions::Never,
+        // Without its parameters, a binding may allow everything (`parameterNotFoundAction`).
+        refuses_all: !has("paramKind") && constants().any(|constant| constant == Some(false)),
+        parameters: object
+            .text(&["spec", "paramKind", "apiVersion"])
+            .zip(object.text(&["spec", "paramKind", "kind"]))
+            .map(Box::new),
+        says: says(list(at(object.0, &["spec", "validations"]))),
+    }
+}
+
+/// What the first validation says where it refuses, and how many more there are.
+fn says<'a>(mut validations: impl Iterator<Item = &'a Value>) -> Option<Box<str>> {
+    const LONGEST: usize = 160;
+    let validation = validations.next()?;
+    let text = |key| validation.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    let words: Vec<&str> = text("message").or_else(|| text("expression"))?.split_whitespace().collect();
+    let words = words.join(" ");
+    let said = match words.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words,
+    };
+    let says = match validations.count() {
+        0 => format!("\"{said}\""),
+        1 => format!("\"{said}\", and has 1 more rule"),
+        more => format!("\"{said}\", and has {more} more rules"),
+    };
+    Some(says.into())
+}
+
+/// What `matchConditions` come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MatchConditions {
+    Always,
+    Never,
+    Unknown,
+}
+
+/// One that is false decides, whatever the others are (apiserver `webhook/matchconditions/matcher.go: Match`).
+fn conditions_of(spec: Option<&Value>) -> MatchConditions {
+    let all: Vec<Option<bool>> = list(spec.and_then(|spec| spec.get("matchConditions"))).map(constant).collect();
+    match () {
+        () if all.contains(&Some(false)) => MatchConditions::Never,
+        () if all.contains(&None) => MatchConditions::Unknown,
+        () => MatchConditions::Always,
+    }
+}
+
+/// The value of an `expression` that is a constant.
+fn constant(judged: &Value) -> Option<bool> {
+    Whole(judged).text(&["expression"])?.trim().parse().ok()
+}
+
+/// Requirements of labels with these values.
+fn equal_to<'v>(labels: impl Iterator<Item = (&'v String, &'v Value)>) -> impl Iterator<Item = LabelRequirement> {
+    labels.map(|(key, value)| LabelRequirement {
+        key: key.clone(),
+        operator: "In".to_owned(),
+        values: value.as_str().map(str::to_owned).into_iter().collect(),
+    })
+}
+
+/// A LabelSelector; `None` if it has no requirements, and matches everything.
+fn selector(object: Option<&Value>) -> Option<LabelSelector> {
+    let labels = equal_to(object?.get("matchLabels").and_then(Value::as_object).into_iter().flatten());
+    let expressions = list(object?.get("matchExpressions")).map(|requirement| LabelRequirement {
+        key: Whole(requirement).text(&["key"]).unwrap_or_default(),
+        operator: Whole(requirement).text(&["operator"]).unwrap_or_default(),
+        values: texts(requirement.get("values")),
+    });
+    let requirements: Vec<LabelRequirement> = labels.chain(expressions).collect();
+    (!requirements.is_empty()).then_some(LabelSelector(requirements))
+}
+
+fn webhook(object: &Value) -> Webhook {
+    let webhook = Whole(object);
+    let (namespaces, objects) = (selector(object.get("namespaceSelector")), selector(object.get("objectSelector")));
+    let conditions = conditions_of(Some(object));
+    let conditional = conditions == MatchConditions::Unknown;
+    let rules = list(object.get("rules")).map(rule);
+    Webhook {
+        name: webhook.text(&["name"]).unwrap_or_default(),
+        backend: object.get("clientConfig").and_then(|config| Whole(config).backend()),
+        required: webhook.text(&["failurePolicy"]).is_none_or(|policy| policy == "Fail"),
+        selective: namespaces.is_some() || objects.is_some() || conditional,
+        namespaces,
+        objects,
+        conditional,
+        never: conditions == MatchConditions::Never,
+        exact: webhook.text(&["matchPolicy"]).is_some_and(|policy| policy == "Exact"),
+        rules: rules.collect(),
+    }
+}

@@ -1,0 +1,229 @@
+//! Facts about what is served, and by which backend: namespaces, CustomResourceDefinitions, APIServices.
+
+use std::{collections::BTreeMap, net::IpAddr, num::NonZeroU32};
+
+use serde::{Deserialize, Serialize};
+
+/// The condition of a Namespace that says what is left in it.
+pub(crate) const REMAINS: &str = "NamespaceContentRemaining";
+
+/// The condition of a Namespace that says which finalizers are left in it.
+pub(crate) const FINALIZERS_REMAIN: &str = "NamespaceFinalizersRemaining";
+
+/// A condition of `status.conditions` that is true.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Condition {
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+impl Condition {
+    /// Whether it says that a controller can't go on with the delete of a Namespace or CustomResourceDefinition
+    /// (`namespaced_resources_deleter.go`, `crd_finalizer.go`).
+    pub fn fails(&self) -> bool {
+        match self.kind.as_str() {
+            "NamespaceDeletionDiscoveryFailure"
+            | "NamespaceDeletionGroupVersionParsingFailure"
+            | "NamespaceDeletionContentFailure" => true,
+            "Terminating" => self.reason == "InstanceDeletionFailed",
+            _ => false,
+        }
+    }
+
+    /// Whether it says that something keeps a Terminating Namespace or CustomResourceDefinition.
+    pub fn keeps(&self) -> bool {
+        self.fails()
+            || match self.kind.as_str() {
+                REMAINS | FINALIZERS_REMAIN => true,
+                "Terminating" => self.reason == "InstanceDeletionCheck",
+                _ => false,
+            }
+    }
+
+    /// The resources that it says are left in a Namespace, by full name, each once: `Some resources are remaining:
+    /// pods. has 1 resource instances, deployments.apps has 2 resource instances` (`status_condition_utils.go`).
+    pub fn remaining_resources(&self) -> Vec<&str> {
+        let words = self.message.split([' ', ',']).filter(|word| self.kind == REMAINS && word.contains('.'));
+        let mut names: Vec<&str> = words.map(|word| word.trim_matches('.')).collect();
+        names.dedup();
+        names
+    }
+
+    /// `NamespaceContentRemaining: Some resources are remaining: …`, with the reason where the type says nothing.
+    pub fn in_words(&self) -> String {
+        let kind = if self.kind == "Terminating" { &self.reason } else { &self.kind };
+        format!("{kind}: {}", self.message.trim_end_matches('.'))
+    }
+}
+
+/// A backend that the API server calls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Backend {
+    /// A Service in the cluster, and its port.
+    Service {
+        namespace: String,
+        name: String,
+        #[serde(default = "Backend::https")]
+        port: i64,
+    },
+    /// The scheme and host of an external URL.
+    Url(String),
+}
+
+impl Backend {
+    /// The port of a Service that names none.
+    pub fn https() -> i64 {
+        443
+    }
+
+    /// A URL, without its path and query, which may be a secret.
+    pub fn of_url(url: &str) -> Self {
+        let [scheme, host, _] = crate::url::parts(url);
+        Backend::Url(format!("{scheme}{host}"))
+    }
+
+    /// The port of the Service, if it is one.
+    pub fn port(&self) -> Option<i64> {
+        match self {
+            Backend::Service { port, .. } => Some(*port),
+            Backend::Url(_) => None,
+        }
+    }
+
+    /// Namespace and name of the Service, if it is one.
+    pub fn service(&self) -> Option<(&str, &str)> {
+        match self {
+            Backend::Service { namespace, name, .. } => Some((namespace, name)),
+            Backend::Url(_) => None,
+        }
+    }
+}
+
+/// What delays the deletion of a Namespace (R1.25).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct NamespaceFacts {
+    /// `spec.finalizers`.
+    #[serde(default)]
+    pub finalizers: Vec<String>,
+    /// The conditions that are true; for a terminating Namespace, why it still exists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+    /// The deletion policies of ACK's services for what is in it: `s3` → `retain`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub ack: BTreeMap<String, String>,
+}
+
+impl NamespaceFacts {
+    /// The service of which an annotation of a Namespace has the deletion policy.
+    pub(crate) fn ack_service(annotation: &str) -> Option<&str> {
+        annotation.strip_suffix(".services.k8s.aws/deletion-policy")
+    }
+}
+
+/// What a CustomResourceDefinition defines, and whether deleting it deletes instances (R1.26).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DefinitionFacts {
+    /// `spec.group`.
+    pub group: String,
+    /// `spec.names.kind`.
+    pub kind: String,
+    /// `spec.names.plural`.
+    pub plural: String,
+    /// Whether the condition Established is true.
+    pub established: bool,
+    /// The webhook that converts between versions, if there is one and there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversion: Option<Box<Backend>>,
+    /// Whether its spec has changed since it was made: its schema may refuse what was stored before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revised: bool,
+    /// The conditions that are true.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
+}
+
+impl DefinitionFacts {
+    /// Whether there is anything to convert, with so many versions and so many that were ever stored.
+    pub fn may_convert(versions: [usize; 2]) -> bool {
+        versions != [1, 1]
+    }
+}
+
+/// The group version of an APIService, and whether it is available.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ApiServiceFacts {
+    /// `spec.group`.
+    pub group: String,
+    /// `spec.version`.
+    pub version: String,
+    /// `spec.service`; `None` if the API server serves it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Backend>,
+    /// The status of the condition Available; `None` if missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available: Option<bool>,
+    /// Since when the condition has this status, in Unix seconds, as small as that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<NonZeroU32>,
+    /// The condition's reason.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// The condition's message.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// Who uses a ResourceClaim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ResourceClaimFacts {
+    /// The names of the pods in `status.reservedFor`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<String>,
+}
+
+/// The addresses that a ServiceCIDR offers to Services.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ServiceCidrFacts {
+    /// `spec.cidrs`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ranges: Vec<String>,
+}
+
+impl ServiceCidrFacts {
+    /// Whether one of its ranges contains an address.
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let bits = |address: IpAddr| -> (u128, u32) {
+            match address {
+                IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
+                IpAddr::V6(address) => (u128::from(address), 128),
+            }
+        };
+        self.ranges.iter().any(|range| {
+            let Some((network, length)) = range.split_once('/') else { return false };
+            let (Ok(network), Ok(length)) = (network.parse::<IpAddr>(), length.parse::<u32>()) else { return false };
+            let ((network, width), (address, own_width)) = (bits(network), bits(address));
+            let differing = width.saturating_sub(length);
+            let prefix = |bits: u128| bits.checked_shr(differing).unwrap_or(0);
+            width == own_width && prefix(network) == prefix(address)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_contain_addresses() {
+        let ranges = ["10.96.0.0/12", "fd00::/108"].map(str::to_owned).to_vec();
+        let contains = |address: &str| ServiceCidrFacts { ranges: ranges.clone() }.contains(address.parse().unwrap());
+        assert!(contains("10.96.0.1") && contains("10.111.255.255") && contains("fd00::1"));
+        assert!(!contains("10.112.0.1") && !contains("fd01::1") && !contains("::1"));
+        assert!(ServiceCidrFacts { ranges: vec!["0.0.0.0/0".to_owned()] }.contains([9, 9, 9, 9].into()));
+    }
+}

@@ -1,0 +1,150 @@
+//! Facts about stored data: volumes, claims and snapshots.
+
+use serde::{Deserialize, Serialize};
+
+/// What decides how a PersistentVolume is deleted, and what is deleted with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VolumeFacts {
+    /// `spec.persistentVolumeReclaimPolicy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reclaim_policy: Option<String>,
+    /// `spec.claimRef` as `namespace/name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<String>,
+    /// `status.phase`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// Who deletes it once its claim is gone, if its reclaim policy says so; `None` if that was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_by: Option<VolumeDeleter>,
+    /// `spec.volumeAttributesClassName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes_class: Option<String>,
+    /// The Nodes that its data is on, by their names or host names: those that `spec.nodeAffinity` demands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+}
+
+impl VolumeFacts {
+    /// The label that holds a Node's host name.
+    pub(crate) const HOST_NAME: &'static str = "kubernetes.io/hostname";
+    /// The field by which a node affinity names a Node.
+    pub(crate) const NODE_NAME: &'static str = "metadata.name";
+
+    /// `spec.persistentVolumeReclaimPolicy` of volumes that are deleted with their data once their claim is gone.
+    pub const DELETE: &'static str = "Delete";
+
+    /// Whether the claim that it names is an earlier one, which is gone.
+    pub(crate) fn is_released(&self) -> bool {
+        matches!(self.phase.as_deref(), Some("Released" | "Failed"))
+    }
+
+    /// Whether it is bound to the claim that it names, as far as its phase is known.
+    pub(crate) fn may_be_bound(&self) -> bool {
+        self.phase.as_deref().is_none_or(|phase| phase == "Bound")
+    }
+}
+
+/// Who deletes a volume whose reclaim policy is Delete (R9.35).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum VolumeDeleter {
+    /// kube-controller-manager itself.
+    Kubernetes,
+    /// The provisioner of this name: it runs in the cluster or outside of it.
+    Provisioner(String),
+    /// Nobody: the volume's phase becomes Failed.
+    Nobody,
+}
+
+impl VolumeDeleter {
+    /// The annotation that names the provisioner that made a volume.
+    pub(crate) const PROVISIONED_BY: &'static str = "pv.kubernetes.io/provisioned-by";
+    /// The annotation that names the CSI driver that has taken over a volume of an older kind.
+    pub(crate) const MIGRATED_TO: &'static str = "pv.kubernetes.io/migrated-to";
+
+    /// The sources of volumes for which kube-controller-manager has no plugin that deletes them.
+    pub(crate) const NOT_DELETED: [&str; 4] = ["nfs", "iscsi", "fc", "local"];
+
+    /// By the two annotations, the CSI driver, the path on the host, and whether it has another source that nobody
+    /// deletes, each if the volume has it; `None` if it has none of them
+    /// (`K/pkg/controller/volume/persistentvolume/pv_controller.go:findDeletablePlugin`). Of the plugins that
+    /// kube-controller-manager has, only that of host paths deletes volumes, and only below `/tmp`
+    /// (`K/pkg/volume/hostpath/host_path.go:Delete`).
+    pub fn of(
+        provisioned_by: Option<&str>,
+        migrated_to: Option<&str>,
+        driver: Option<&str>,
+        host_path: Option<&str>,
+        not_deleted: bool,
+    ) -> Option<Self> {
+        const HOST_PATH: &str = "kubernetes.io/host-path";
+        let filled = |name: &&str| !name.is_empty();
+        let plugin = provisioned_by.filter(filled).filter(|_| migrated_to.is_none());
+        let below_tmp = host_path.and_then(|path| path.split_once("/tmp/")).is_some_and(|(_, rest)| !rest.is_empty());
+        match plugin.or(migrated_to.filter(filled)).or(driver.filter(filled)) {
+            None | Some(HOST_PATH) if below_tmp => Some(VolumeDeleter::Kubernetes),
+            None => (host_path.is_some() || not_deleted).then_some(VolumeDeleter::Nobody),
+            Some(name) if name.starts_with("kubernetes.io/") => Some(VolumeDeleter::Nobody),
+            Some(name) => Some(VolumeDeleter::Provisioner(name.to_owned())),
+        }
+    }
+}
+
+/// The volume of a PersistentVolumeClaim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimFacts {
+    /// `spec.volumeName`; `None` if not bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volume: Option<String>,
+    /// `spec.volumeAttributesClassName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attributes_class: Option<String>,
+}
+
+/// The content of a VolumeSnapshot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SnapshotFacts {
+    /// `status.boundVolumeSnapshotContentName`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// What happens to the data of a deleted VolumeSnapshotContent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotContentFacts {
+    /// `spec.deletionPolicy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deletion_policy: Option<String>,
+    /// `spec.volumeSnapshotRef` as `namespace/name`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::VolumeDeleter::{self, Kubernetes, Nobody, Provisioner};
+
+    #[test]
+    fn somebody_or_nobody_deletes_a_volume() {
+        let by = |name: &str| Some(Provisioner(name.to_owned()));
+        for (made, moved, driver, path, other, expected) in [
+            (None, None, None, Some("/tmp/a"), false, Some(Kubernetes)),
+            (Some("kubernetes.io/host-path"), None, None, Some("/tmp/a"), false, Some(Kubernetes)),
+            (None, None, None, Some("/data"), false, Some(Nobody)),
+            (None, None, None, Some("/tmp/"), false, Some(Nobody)),
+            (None, None, None, None, true, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), None, None, None, false, Some(Nobody)),
+            (Some("kubernetes.io/aws-ebs"), Some("ebs.csi.aws.com"), None, None, false, by("ebs.csi.aws.com")),
+            (Some("disks.acme.io"), None, None, Some("/data"), true, by("disks.acme.io")),
+            (None, None, Some("disks.acme.io"), None, false, by("disks.acme.io")),
+            (None, None, None, None, false, None),
+        ] {
+            let found = VolumeDeleter::of(made, moved, driver, path, other);
+            assert_eq!(found, expected, "{made:?} {moved:?} {driver:?} {path:?} {other}");
+        }
+    }
+}

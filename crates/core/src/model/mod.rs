@@ -1,0 +1,47 @@
+//! The data that was read: objects, references, resources, facts and gaps. No I/O.
+
+mod compact;
+pub mod effects;
+pub mod events;
+pub mod facts;
+pub mod gap;
+pub mod gaps;
+pub mod identity;
+pub mod made;
+pub mod nearest;
+mod object;
+mod object_event;
+pub mod pool;
+mod recheck;
+mod reference;
+pub mod resources;
+mod rule;
+pub mod server_version;
+pub mod snapshot;
+mod strings;
+pub mod type_names;
+pub mod well_known;
+
+pub use compact::{MaybeSeconds, ResourceVersion};
+pub use events::{NamedEvent, OwnerEvent};
+pub use events::{is_owner_complaint, read_owner_complaint};
+pub use facts::{Fact, Facts};
+pub use gap::ANY_RESOURCE;
+pub use gap::{GONE, Gap, GapKind, GapReason};
+pub use identity::Identity;
+pub use object::{Coordinate, Object, ObjectId, RawObject, RawReference};
+pub use object_event::ObjectEvent;
+pub use object_event::is_older;
+pub use recheck::RecheckResult;
+pub(crate) use reference::FirstOfUid;
+pub use reference::{Reference, References};
+pub use resources::Described;
+pub use resources::{Mapping, NotWatched, Resource, ResourceId, Resources};
+pub use resources::{group_of, is_built_in_group};
+pub use rule::Rule;
+pub use server_version::ServerVersion;
+pub use snapshot::{API_SERVICE, NOT_IN_THE_DUMP, UNDISCOVERED, group_version_of_service};
+pub use snapshot::{ListRecord, Origin, Presence, Snapshot, SnapshotBuilder};
+pub use strings::ORPHAN_FINALIZER;
+pub use strings::{FOREGROUND_FINALIZER, Strings, Symbol};
+pub use type_names::UnknownType;

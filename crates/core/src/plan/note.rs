@@ -1,0 +1,107 @@
+//! Policies and deletes that have no effect, or not the expected one, and what a sweep leaves alone.
+
+use crate::{model::ObjectId, server::Propagation};
+
+/// Part of the request that has no effect, or not the expected one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The target; for a sweep, the object that it leaves alone; or what is left behind.
+    pub object: ObjectId,
+    pub kind: NoteKind,
+}
+
+/// What a note says. Its JSON name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// The first DELETE of a CustomResourceDefinition ignores the policy: all instances are deleted (R1.26).
+    DefinitionIgnoresPolicy,
+    /// Orphaning a Namespace doesn't save its contents (R1.25).
+    NamespaceContentGoes,
+    /// The target has no dependents: the policy makes no difference.
+    NoDependents,
+    /// The pod is already in its grace period; only a shorter one would have an effect (R1.17).
+    PodAlreadyEnding,
+    /// The Namespace is terminating: further DELETEs change nothing while its spec.finalizers are set (R1.25).
+    NamespaceAlreadyEnding,
+    /// The target is already terminating under this policy.
+    AlreadyTerminating,
+    /// An owner reference leads to a missing API path. That doesn't prove that the owner is gone, so a sweep leaves the
+    /// object alone (R3.16).
+    DoubtedPath,
+    /// It outlives its owner for ever: the collector can't resolve its reference, because the owner's kind is not
+    /// served in this version (R3.13), or is namespaced while the dependent is not (L3).
+    LeftBehind,
+    /// The controller that removes its finalizer goes in this delete, and it stays.
+    Abandoned,
+    /// The same where only its name says that a workload may be that controller.
+    PerhapsAbandoned,
+}
+
+impl NoteKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes => "policy-ignored",
+            NoteKind::NoDependents => "policy-without-effect",
+            NoteKind::PodAlreadyEnding | NoteKind::NamespaceAlreadyEnding | NoteKind::AlreadyTerminating => {
+                "delete-without-effect"
+            }
+            NoteKind::DoubtedPath => "missing-api",
+            NoteKind::LeftBehind => "left-behind",
+            NoteKind::Abandoned => "abandoned",
+            NoteKind::PerhapsAbandoned => "perhaps-abandoned",
+        }
+    }
+
+    /// Whether the user asked to save dependents and the policy saves none.
+    pub fn saves_nothing(self, propagation: Propagation) -> bool {
+        propagation == Propagation::Orphan
+            && matches!(self, NoteKind::DefinitionIgnoresPolicy | NoteKind::NamespaceContentGoes)
+    }
+
+    /// A sentence about the object.
+    pub fn message(self, propagation: Propagation) -> String {
+        let policy = propagation.name().to_lowercase();
+        match self {
+            NoteKind::DefinitionIgnoresPolicy => {
+                format!("the first delete of a CRD ignores --cascade={policy}: all its instances are deleted anyway")
+            }
+            NoteKind::NamespaceContentGoes => {
+                "--cascade=orphan does not keep the content of a namespace: it only removes references to the \
+                 Namespace object itself"
+                    .to_owned()
+            }
+            NoteKind::NoDependents => {
+                format!("it has no dependents, so --cascade={policy} has the same effect as background")
+            }
+            NoteKind::PodAlreadyEnding => {
+                "the API server ignores this delete and its policy: the pod is in its grace period, and only a \
+                 shorter one would count"
+                    .to_owned()
+            }
+            NoteKind::NamespaceAlreadyEnding => {
+                "the API server ignores this delete: a Terminating namespace keeps its policy while its content \
+                 is being deleted"
+                    .to_owned()
+            }
+            NoteKind::DoubtedPath => {
+                "not changed: its owner's API path does not exist, which does not prove that the owner is gone \
+                 (--trust-missing-apis treats the owner as gone, as the collector does)"
+                    .to_owned()
+            }
+            NoteKind::LeftBehind => {
+                "stays for ever: the collector cannot resolve its owner reference, and never deletes it".to_owned()
+            }
+            NoteKind::Abandoned => {
+                "stays, and cannot be deleted any more: the controller that removes its finalizer goes in this delete"
+                    .to_owned()
+            }
+            NoteKind::PerhapsAbandoned => {
+                "stays, and may not be deletable any more: by its name, a workload that goes in this delete may be the \
+                 controller that removes its finalizer"
+                    .to_owned()
+            }
+            NoteKind::AlreadyTerminating => "already being deleted with this policy".to_owned(),
+        }
+    }
+}

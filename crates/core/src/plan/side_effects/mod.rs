@@ -1,0 +1,129 @@
+//! What a plan means beyond the graph of owners: external effects, what living controllers do in response, and policies
+//! without effect. None of this changes an outcome.
+
+mod abandoned;
+mod claims;
+mod controllers;
+mod effects;
+mod kept_up;
+mod nodes;
+mod notes;
+mod stateful_sets;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    model::ObjectId,
+    simulate::{Needs, SimContext},
+};
+
+use super::{
+    outcome::{Outcome, OutcomeKind, Plan},
+    reaction::OutsideEffect,
+    unlisted_contents::spared_objects,
+};
+
+pub use controllers::adopters_of;
+
+/// Whether an object exists and is not terminating at the end of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Survival {
+    Survives,
+    /// Not certain.
+    MayBeRemoved,
+    Removed,
+}
+
+/// Adds side effects to a plan, and what should be read to be certain about them.
+pub(super) fn add_side_effects(context: &SimContext<'_>, plan: &mut Plan) {
+    let mut side_effects = SideEffects::new(context, plan);
+    let afterwards = controllers::afterwards(&mut side_effects, plan);
+    side_effects.effects(plan);
+    side_effects.freed_pods(plan);
+    plan.claims = side_effects.claims_of_sets(plan);
+    let SideEffects { needs, effects, .. } = side_effects;
+    for (outcome, afterwards) in plan.outcomes.iter_mut().zip(afterwards) {
+        outcome.afterwards = afterwards;
+    }
+    plan.effects = effects;
+    plan.notes = notes::notes(context, plan);
+    abandoned::add_abandoned(context, plan);
+    plan.summary.recreated = plan.outcomes.iter().filter(|outcome| outcome.recreated()).count();
+    plan.needs.add(&needs);
+    let (effects, needs) = effects_of(context, &spared_objects(context, plan));
+    plan.effects_later = effects;
+    plan.needs.add(&needs);
+}
+
+/// The effects of deleting these objects, which are already terminating, and what should be read to be certain.
+pub fn effects_of(context: &SimContext<'_>, objects: &[ObjectId]) -> (Vec<OutsideEffect>, Needs) {
+    let survivals = objects.iter().map(|id| (*id, Survival::Removed)).collect();
+    let mut side_effects = SideEffects::of(context, survivals);
+    for object in objects {
+        side_effects.add_effects_of(*object);
+    }
+    side_effects.effects.sort_by_key(|effect| effect.severity());
+    (side_effects.effects, side_effects.needs)
+}
+
+/// Collects the side effects of one plan.
+struct SideEffects<'s, 'a> {
+    context: &'s SimContext<'a>,
+    survivals: FxHashMap<ObjectId, Survival>,
+    /// Objects that something in the way of the delete keeps: a webhook, a policy, an API.
+    prevented: FxHashSet<ObjectId>,
+    needs: Needs,
+    effects: Vec<OutsideEffect>,
+}
+
+impl<'s, 'a> SideEffects<'s, 'a> {
+    fn new(context: &'s SimContext<'a>, plan: &Plan) -> Self {
+        let survivals = plan.outcomes.iter().map(|outcome| (outcome.object, survival_of(outcome))).collect();
+        let prevented = plan.obstacles.iter().flat_map(|obstacle| &obstacle.prevents).copied().collect();
+        SideEffects { prevented, ..SideEffects::of(context, survivals) }
+    }
+
+    fn of(context: &'s SimContext<'a>, survivals: FxHashMap<ObjectId, Survival>) -> Self {
+        SideEffects {
+            context,
+            survivals,
+            prevented: FxHashSet::default(),
+            needs: Needs::default(),
+            effects: Vec::new(),
+        }
+    }
+
+    fn survival(&self, object: ObjectId) -> Survival {
+        let terminating = || self.context.snapshot.object(object).terminating();
+        self.survivals
+            .get(&object)
+            .copied()
+            .unwrap_or_else(|| if terminating() { Survival::Removed } else { Survival::Survives })
+    }
+
+    /// Whether the object's namespace is being deleted: the API server refuses to create objects there.
+    fn in_deleted_namespace(&self, object: ObjectId) -> bool {
+        let context = self.context;
+        let namespace = context.snapshot.object(object).namespace;
+        context.namespace_named(namespace).is_some_and(|namespace| self.survival(namespace) == Survival::Removed)
+    }
+}
+
+/// Whether an object is removed in at least one event order.
+fn may_be_removed(outcome: &Outcome) -> bool {
+    outcome.kind.removes() || outcome.alternatives.iter().any(|other| other.kind.removes())
+}
+
+/// Whether an object is removed in every event order.
+fn always_removed(outcome: &Outcome) -> bool {
+    outcome.kind.removes() && outcome.alternatives.iter().all(|other| other.kind.removes())
+}
+
+fn survival_of(outcome: &Outcome) -> Survival {
+    let unsure = outcome.kind == OutcomeKind::Unchanged && outcome.uncertain.is_some();
+    match (always_removed(outcome), may_be_removed(outcome) || unsure) {
+        (true, _) => Survival::Removed,
+        (false, true) => Survival::MayBeRemoved,
+        (false, false) => Survival::Survives,
+    }
+}

@@ -1,0 +1,413 @@
+//! The verdict on a plan: its result, which is the worst of what applies, and every reason for it.
+
+use rustc_hash::FxHashSet;
+use serde::Serialize;
+
+use crate::{
+    model::{
+        ObjectId, Snapshot,
+        effects::EffectKind,
+        gaps::{each_once, in_words},
+    },
+    simulate::{ObstacleKind, State},
+};
+
+use super::{
+    gates::GateViolation,
+    incomplete::Incomplete,
+    outcome::{Outcome, Plan, Uncertainty},
+    reaction::OutsideEffect,
+    unlisted_contents::UnlistedContents,
+};
+
+/// What a plan comes to, the worst first: what can't be taken back, what won't end by itself, then the rest. Its JSON
+/// name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VerdictResult {
+    /// A gate forbids the delete, or the cluster refuses it.
+    Refused,
+    /// A webhook or an API loses its backend: the API server can't serve others any more.
+    TakesDown,
+    /// Stored data is lost, in the first end or in the second.
+    DataLoss,
+    /// Something stays Terminating, and no controller is known to finish it.
+    Stuck,
+    /// Something stays Terminating until a controller finishes it that is not known to run.
+    Depends,
+    /// Something stays Terminating until a controller finishes it that is known to run.
+    Waits,
+    /// Something is not certain.
+    Unsure,
+    /// Something outside the owner graph is deleted: a cloud's resource, a load balancer, what an add-on manages.
+    External,
+    /// Objects are deleted, or lose owner references.
+    Deletes,
+    /// Nothing changes.
+    Nothing,
+}
+
+impl VerdictResult {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            VerdictResult::Refused => "refused",
+            VerdictResult::TakesDown => "takes-down",
+            VerdictResult::DataLoss => "data-loss",
+            VerdictResult::Stuck => "stuck",
+            VerdictResult::Depends => "depends",
+            VerdictResult::Waits => "waits",
+            VerdictResult::Unsure => "unsure",
+            VerdictResult::External => "external",
+            VerdictResult::Deletes => "deletes",
+            VerdictResult::Nothing => "nothing",
+        }
+    }
+}
+
+/// What a reason is about; reasons with the same result are in this order. Its JSON name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReasonKind {
+    /// A gate that the plan violates.
+    Gate,
+    /// An admission policy, or the schema of a CRD, refuses a request that the delete leads to.
+    Admission,
+    /// A webhook that must be asked and can't be.
+    Webhook,
+    /// An API that doesn't answer, or whose backend is deleted.
+    Api,
+    /// No collector is running, or it doesn't work.
+    Collector,
+    /// Objects that stay Terminating: stuck.
+    Stuck,
+    /// Objects that stay Terminating: their controllers are not known to run.
+    Depends,
+    /// Objects that stay Terminating: living controllers finish them.
+    Waits,
+    /// Outcomes that depend on the order of events.
+    Order,
+    /// Outcomes that depend on something that could not be read, and lists that may hide dependents.
+    Gap,
+    /// Outcomes of a search that was cut short.
+    Bound,
+    /// Outcomes that depend on an assumption.
+    Assumption,
+    /// Objects whose deletion has an effect that could not be read.
+    UnknownEffect,
+    /// Objects whose stored data is lost.
+    DataLoss,
+    /// Objects whose external resource is deleted.
+    ExternalDeleted,
+    /// Objects whose controllers delete other objects.
+    ObjectsDeleted,
+    /// Objects that release a load balancer.
+    LoadBalancer,
+    /// Nodes whose pods are deleted.
+    PodsDeleted,
+}
+
+impl ReasonKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReasonKind::Gate => "gate",
+            ReasonKind::Admission => "admission",
+            ReasonKind::Webhook => "webhook",
+            ReasonKind::Api => "api",
+            ReasonKind::Collector => "collector",
+            ReasonKind::Stuck => "stuck",
+            ReasonKind::Depends => "depends",
+            ReasonKind::Waits => "waits",
+            ReasonKind::Order => "order",
+            ReasonKind::Gap => "gap",
+            ReasonKind::Bound => "bound",
+            ReasonKind::Assumption => "assumption",
+            ReasonKind::UnknownEffect => "unknown-effect",
+            ReasonKind::DataLoss => "data-loss",
+            ReasonKind::ExternalDeleted => "external-deleted",
+            ReasonKind::ObjectsDeleted => "objects-deleted",
+            ReasonKind::LoadBalancer => "load-balancer-released",
+            ReasonKind::PodsDeleted => "pods-deleted",
+        }
+    }
+
+    /// The reason that an obstacle is.
+    pub fn of_obstacle(kind: ObstacleKind) -> Self {
+        match kind {
+            ObstacleKind::ControllersAway { .. } => ReasonKind::Collector,
+            ObstacleKind::WebhookUnreachable { .. } | ObstacleKind::ConversionBroken { .. } => ReasonKind::Webhook,
+            ObstacleKind::PolicyRefuses { .. } | ObstacleKind::SchemaRefuses { .. } => ReasonKind::Admission,
+            ObstacleKind::ApiUnavailable { .. } => ReasonKind::Api,
+        }
+    }
+
+    /// The reason that an effect is; `None` if it deletes nothing.
+    fn of_effect(effect: &OutsideEffect) -> Option<(Self, VerdictResult)> {
+        Some(match effect.kind {
+            EffectKind::DataLost => (ReasonKind::DataLoss, VerdictResult::DataLoss),
+            EffectKind::ExternalDeleted => (ReasonKind::ExternalDeleted, VerdictResult::External),
+            EffectKind::ObjectsDeleted => (ReasonKind::ObjectsDeleted, VerdictResult::External),
+            EffectKind::LoadBalancerReleased => (ReasonKind::LoadBalancer, VerdictResult::External),
+            EffectKind::PodsDeleted => (ReasonKind::PodsDeleted, VerdictResult::Deletes),
+            EffectKind::Unknown if effect.at_worst.is_some() => (ReasonKind::UnknownEffect, VerdictResult::Unsure),
+            // The object stays Terminating until an unknown controller acts.
+            EffectKind::Unknown
+            | EffectKind::DataUnreachable
+            | EffectKind::CleanedUp
+            | EffectKind::DataKept
+            | EffectKind::ExternalKept
+            | EffectKind::ObjectsKept => {
+                return None;
+            }
+        })
+    }
+}
+
+/// One reason for a verdict: what applies to some objects, or to the whole delete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VerdictReason {
+    pub kind: ReasonKind,
+    /// The verdict is at least as bad as this.
+    pub result: VerdictResult,
+    /// The objects concerned, each once; empty if it concerns the whole delete.
+    pub objects: Vec<ObjectId>,
+    /// A sentence without a full stop; `None` if the kind and the objects say it all.
+    pub message: Option<String>,
+}
+
+impl VerdictReason {
+    /// A reason that concerns the whole delete.
+    fn new(kind: ReasonKind, result: VerdictResult, message: impl Into<String>) -> Self {
+        VerdictReason { kind, result, objects: Vec::new(), message: Some(message.into()) }
+    }
+}
+
+/// How many objects of a plan are what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct VerdictCounts {
+    pub deleted: usize,
+    pub terminating: usize,
+    /// In either end.
+    pub stuck: usize,
+    /// What is not Terminating in the first end, and is deleted once others have done their part: what the second end
+    /// alone removes, and contents of a Namespace after its pods.
+    #[serde(rename = "deletedLater")]
+    pub later: usize,
+    /// Objects with an outcome that is not certain, in either end.
+    pub uncertain: usize,
+    /// Objects whose stored data is lost.
+    pub data_lost: usize,
+    /// Objects with an effect outside the owner graph that deletes something else.
+    pub external: usize,
+}
+
+/// The verdict on a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The worst result of all reasons; without reasons [`VerdictResult::Deletes`] or [`VerdictResult::Nothing`].
+    pub result: VerdictResult,
+    /// Whether every outcome is certain, and nothing unread may change the plan.
+    pub certain: bool,
+    pub counts: VerdictCounts,
+    /// All reasons, the worst first.
+    pub reasons: Vec<VerdictReason>,
+}
+
+impl Verdict {
+    /// The verdict on a plan.
+    pub fn of(
+        snapshot: &Snapshot,
+        plan: &Plan,
+        unlisted_contents: &[UnlistedContents],
+        gate_violations: &[GateViolation],
+    ) -> Self {
+        let mut reasons = Vec::new();
+        if !gate_violations.is_empty() {
+            reasons.push(VerdictReason {
+                kind: ReasonKind::Gate,
+                result: VerdictResult::Refused,
+                objects: Vec::new(),
+                message: None,
+            });
+        }
+        reasons.extend(of_obstacles(plan));
+        reasons.extend(of_states(plan));
+        reasons.extend(of_uncertainty(snapshot, plan));
+        reasons.extend(of_effects(plan));
+        reasons.sort_by_key(|reason| (reason.result, reason.kind));
+        let nothing = if plan.outcomes.is_empty() { VerdictResult::Nothing } else { VerdictResult::Deletes };
+        let count = |kinds: &[ReasonKind]| {
+            let of_kinds = reasons.iter().filter(|reason| kinds.contains(&reason.kind));
+            of_kinds.map(|reason| reason.objects.len()).sum()
+        };
+        let counts = VerdictCounts {
+            deleted: plan.summary.deleted,
+            terminating: plan.summary.terminating,
+            stuck: plan.summary.stuck + plan.summary.stuck_later,
+            later: {
+                let spared = unlisted_contents.iter().flat_map(|of| &of.spared).map(|(_, count)| *count).sum();
+                // What is spared is removed in the second end, unless something else keeps the pods.
+                plan.summary.later.max(spared)
+            },
+            uncertain: {
+                let unsure = plan.both_ends().filter(|outcome| outcome.uncertain.is_some());
+                unsure.map(|outcome| outcome.object).collect::<FxHashSet<ObjectId>>().len()
+            },
+            data_lost: count(&[ReasonKind::DataLoss]),
+            external: count(&[ReasonKind::ExternalDeleted, ReasonKind::ObjectsDeleted, ReasonKind::LoadBalancer]),
+        };
+        Verdict {
+            result: reasons.first().map_or(nothing, |worst| worst.result.min(nothing)),
+            certain: !reasons.iter().any(|reason| reason.result == VerdictResult::Unsure),
+            counts,
+            reasons,
+        }
+    }
+
+    /// Whether a reason has this result, or a worse one.
+    pub fn is_at_least(&self, result: VerdictResult) -> bool {
+        self.result <= result
+    }
+
+    /// The reasons of this kind.
+    pub fn reasons_of(&self, kind: ReasonKind) -> impl Iterator<Item = &VerdictReason> {
+        self.reasons.iter().filter(move |reason| reason.kind == kind)
+    }
+}
+
+/// A reason about objects, if there are any.
+fn about(kind: ReasonKind, result: VerdictResult, objects: Vec<ObjectId>) -> Option<VerdictReason> {
+    (!objects.is_empty()).then_some(VerdictReason { kind, result, objects, message: None })
+}
+
+/// What is in the way, or what the delete takes down, by sort.
+fn of_obstacles(plan: &Plan) -> Vec<VerdictReason> {
+    let mut reasons: Vec<VerdictReason> = Vec::new();
+    for obstacle in &plan.obstacles {
+        let kind = ReasonKind::of_obstacle(obstacle.kind);
+        let is_told = |target: &ObjectId| plan.outcomes.iter().chain(&plan.stays).any(|it| it.object == *target);
+        let is_refused = |target: &ObjectId| obstacle.prevents.contains(target) && !is_told(target);
+        let result = match () {
+            () if plan.request.targets.iter().any(is_refused) => VerdictResult::Refused,
+            () if obstacle.taken_down => VerdictResult::TakesDown,
+            // It is in nobody's way.
+            () if obstacle.prevents.is_empty() => VerdictResult::External,
+            () => VerdictResult::Stuck,
+        };
+        let objects = obstacle.prevents.iter().copied();
+        match reasons.iter_mut().find(|reason| reason.kind == kind) {
+            // Several may be in the way of one object.
+            Some(reason) => {
+                reason.result = reason.result.min(result);
+                reason.objects.extend(objects);
+                reason.objects.sort_unstable();
+                reason.objects.dedup();
+            }
+            None => reasons.push(VerdictReason { kind, result, objects: objects.collect(), message: None }),
+        }
+    }
+    reasons
+}
+
+/// What stays Terminating, in any outcome that was found and in either end.
+fn of_states(plan: &Plan) -> impl Iterator<Item = VerdictReason> {
+    let stays_stuck = |outcome: &Outcome| {
+        outcome.state == Some(State::Stuck)
+            || outcome.alternatives.iter().any(|other| other.state == Some(State::Stuck))
+    };
+    let all = || plan.outcomes.iter().chain(&plan.stays);
+    let mut by_state: [Vec<ObjectId>; 3] = Default::default();
+    for outcome in all() {
+        let place = match outcome.state {
+            _ if stays_stuck(outcome) => 0,
+            Some(State::Unknown) => 1,
+            Some(_) => 2,
+            None => continue,
+        };
+        by_state[place].push(outcome.object);
+    }
+    for finished in plan.once_later() {
+        let place = match finished.state {
+            State::Stuck => 0,
+            State::Unknown => 1,
+            State::Waiting => 2,
+        };
+        by_state[place].push(finished.object);
+    }
+    let [stuck, depends, waits] = by_state;
+    let reasons = [
+        about(ReasonKind::Stuck, VerdictResult::Stuck, stuck),
+        about(ReasonKind::Depends, VerdictResult::Depends, depends),
+        about(ReasonKind::Waits, VerdictResult::Waits, waits),
+    ];
+    reasons.into_iter().flatten()
+}
+
+fn of_uncertainty(snapshot: &Snapshot, plan: &Plan) -> impl Iterator<Item = VerdictReason> {
+    let because_of = |uncertainty: Uncertainty| -> Vec<ObjectId> {
+        // That a volume's data is lost counts already: it is nothing worse if its provisioner doesn't work.
+        let counts = |outcome: &&Outcome| !outcome.is_assumed() || !outcome.goes_with_claim();
+        // By name, because two sorts of assumptions are one reason.
+        let is_it = |outcome: &&Outcome| outcome.uncertain.is_some_and(|it| it.name() == uncertainty.name());
+        let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+        let outcomes = plan.both_ends().filter(is_it).filter(counts).map(|outcome| outcome.object);
+        outcomes.filter(|object| seen.insert(*object)).collect()
+    };
+    let unsure = VerdictResult::Unsure;
+    let unseen = Incomplete::of(snapshot, plan).unseen;
+    let hidden = (!unseen.is_empty()).then(|| {
+        let more = "there may be more objects, in lists that could not be read";
+        VerdictReason::new(ReasonKind::Gap, unsure, format!("{more}: {}", in_words(&each_once(&unseen))))
+    });
+    let reasons = [
+        about(ReasonKind::Order, unsure, because_of(Uncertainty::Order)),
+        about(ReasonKind::Gap, unsure, because_of(Uncertainty::Gap)),
+        hidden,
+        about(ReasonKind::Bound, unsure, because_of(Uncertainty::Bound)),
+        about(ReasonKind::Assumption, unsure, because_of(Uncertainty::Assumption)),
+    ];
+    reasons.into_iter().flatten()
+}
+
+/// What happens outside the owner graph, the objects of each kind of effect together.
+fn of_effects(plan: &Plan) -> Vec<VerdictReason> {
+    let mut reasons: Vec<VerdictReason> = Vec::new();
+    let destroyed = || plan.all_effects().filter(|effect| effect.kind == EffectKind::DataLost);
+    let told: FxHashSet<ObjectId> = destroyed().flat_map(|effect| effect.related.iter().copied()).collect();
+    for effect in plan.all_effects() {
+        let Some((kind, result)) = ReasonKind::of_effect(effect) else { continue };
+        // The data of a volume is lost once, also where its claim goes, too.
+        if kind == ReasonKind::DataLoss && told.contains(&effect.object) {
+            continue;
+        }
+        match reasons.iter_mut().find(|reason| reason.kind == kind) {
+            // The effects of one object follow each other, unless another severity lies between.
+            Some(reason) if reason.objects.last() == Some(&effect.object) => {}
+            Some(reason) => reason.objects.push(effect.object),
+            None => reasons.push(VerdictReason { kind, result, objects: vec![effect.object], message: None }),
+        }
+    }
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_result_comes_first() {
+        let from_the_worst = [
+            VerdictResult::Refused,
+            VerdictResult::TakesDown,
+            VerdictResult::DataLoss,
+            VerdictResult::Stuck,
+            VerdictResult::Depends,
+            VerdictResult::Waits,
+            VerdictResult::Unsure,
+            VerdictResult::External,
+            VerdictResult::Deletes,
+            VerdictResult::Nothing,
+        ];
+        assert!(from_the_worst.is_sorted());
+    }
+}

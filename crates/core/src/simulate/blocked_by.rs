@@ -1,0 +1,258 @@
+//! The only place that describes in English what blocks an object from being deleted.
+
+use super::{
+    actors::{Kubelet, left_by_job_controller},
+    blockers::{BlockedBy, State},
+    controllers::Controllers,
+    liveness::Liveness,
+    world::NAMESPACE_FINALIZER,
+};
+use crate::{
+    model::{GapKind, ObjectId, Snapshot, Symbol, effects::known_finalizer, facts::Backend},
+    wording::grouped,
+};
+
+/// At most this many different controllers are named in one sentence.
+const NAMED: usize = 2;
+
+impl BlockedBy {
+    /// The name in documents: a finalizer, `kubelet`, `spec.finalizers`, the resource that cannot be listed, the
+    /// webhook, the policy, the CustomResourceDefinition, or the APIService.
+    pub fn name(self, snapshot: &Snapshot) -> &str {
+        match self {
+            BlockedBy::Finalizer(finalizer) => snapshot.text(finalizer),
+            BlockedBy::Kubelet(_) => "kubelet",
+            BlockedBy::SpecFinalizers => "spec.finalizers",
+            BlockedBy::Said => "status.conditions",
+            BlockedBy::Unseen => "unseen",
+            BlockedBy::Unreadable(gap) => snapshot.gaps.get(gap).map_or("discovery", |gap| &gap.resource),
+            BlockedBy::Webhook(configuration, place) => snapshot
+                .facts
+                .webhooks(configuration)
+                .and_then(|facts| facts.webhooks.get(place as usize))
+                .map_or("webhook", |webhook| &webhook.name),
+            BlockedBy::Policy(object) | BlockedBy::Schema(object) | BlockedBy::Api(object) => {
+                snapshot.text(snapshot.object(object).name)
+            }
+        }
+    }
+
+    /// Whether it makes the API server refuse the write that is left to do.
+    pub fn refuses(self) -> bool {
+        matches!(self, BlockedBy::Webhook(..) | BlockedBy::Policy(_) | BlockedBy::Schema(_))
+    }
+
+    pub fn is_kubelet(self) -> bool {
+        matches!(self, BlockedBy::Kubelet(_))
+    }
+
+    /// The finalizer, if it is one of `metadata.finalizers`.
+    pub fn finalizer(self) -> Option<Symbol> {
+        match self {
+            BlockedBy::Finalizer(finalizer) => Some(finalizer),
+            _ => None,
+        }
+    }
+
+    /// A remark on the blocked object, such as `finalizer acme.io/drain`. `state` says whether anyone is known to
+    /// resolve it, `controllers` who removes finalizers.
+    pub fn describe(self, snapshot: &Snapshot, object: ObjectId, state: State, controllers: &Controllers) -> String {
+        match self {
+            BlockedBy::Finalizer(finalizer) => {
+                let evidence = controllers.get(object, self).and_then(|controller| match &controller.liveness {
+                    Liveness::Away(words) | Liveness::Unknown(words) => Some(words.clone()),
+                    Liveness::Unread(words) if controller.name.is_some() => Some(words.clone()),
+                    Liveness::Alive(_) if controller.runs() => Some(format!("{} runs", controller.told(snapshot)?)),
+                    _ => None,
+                });
+                let evidence = evidence.or_else(|| left_by_job_controller(snapshot, object, finalizer));
+                let controller = self.controller(snapshot, object).filter(|_| state != State::Stuck);
+                let remark = match controller {
+                    Some(controller) => format!("{controller} must remove finalizer {}", self.name(snapshot)),
+                    None => format!("finalizer {}", self.name(snapshot)),
+                };
+                let says = says_why(snapshot, object, finalizer).unwrap_or_default();
+                match evidence {
+                    Some(evidence) => format!("{remark}: {evidence}{says}"),
+                    None => format!("{remark}{says}"),
+                }
+            }
+            BlockedBy::Kubelet(kubelet) => {
+                let node = snapshot.facts.pod(object).and_then(|pod| pod.node.as_deref()).unwrap_or_default();
+                match kubelet {
+                    Kubelet::Absent | Kubelet::Deleted(_) if state != State::Stuck => {
+                        "the pod garbage collector deletes it: its node does not exist".to_owned()
+                    }
+                    Kubelet::Absent | Kubelet::Deleted(_) if node.is_empty() => {
+                        "it has no node, so no kubelet ends it".to_owned()
+                    }
+                    Kubelet::Absent | Kubelet::Deleted(_) => {
+                        format!("its node {node} does not exist, so no kubelet ends it")
+                    }
+                    Kubelet::OutOfService if state == State::Stuck => {
+                        format!("its node {node} is out of service, so no kubelet ends it")
+                    }
+                    Kubelet::OutOfService => {
+                        format!("the pod garbage collector deletes it: its node {node} is out of service")
+                    }
+                    Kubelet::Unread if state != State::Waiting => {
+                        format!("in its grace period; its node {node} could not be read")
+                    }
+                    Kubelet::Reports | Kubelet::Unread => {
+                        "in its grace period until the kubelet ends its containers".to_owned()
+                    }
+                    Kubelet::NotReady => format!("its node {node} is not ready: its kubelet may not end it"),
+                    Kubelet::Late => {
+                        format!("its grace period ended long ago, and the kubelet of its node {node} has not ended it")
+                    }
+                    Kubelet::Unknown => "in its grace period; its node is not known".to_owned(),
+                    Kubelet::Silent => {
+                        format!("the kubelet of its node {node} does not report, so no kubelet ends it")
+                    }
+                }
+            }
+            BlockedBy::SpecFinalizers => match foreign_spec_finalizers(snapshot, object).as_slice() {
+                [] => "the namespace controller must delete its content".to_owned(),
+                others => format!("{} in its spec.finalizers", others.join(", ")),
+            },
+            BlockedBy::Unreadable(gap) => {
+                let webhook = definition_without_conversion(snapshot, gap).and_then(|id| converter(snapshot, id));
+                let why = webhook.map(|webhook| format!(": its conversion webhook, {webhook}, fails"));
+                format!("{} cannot be listed{}", self.name(snapshot), why.unwrap_or_default())
+            }
+            BlockedBy::Webhook(..) => format!("webhook {} must allow it and does not answer", self.name(snapshot)),
+            BlockedBy::Policy(_) => format!("the policy {} refuses it", self.name(snapshot)),
+            BlockedBy::Schema(_) => format!("the schema of {} refuses it", self.name(snapshot)),
+            BlockedBy::Api(_) => format!("APIService {} does not answer", self.name(snapshot)),
+            BlockedBy::Said => {
+                let said: Vec<String> =
+                    snapshot.facts.said_to_keep(object).iter().map(|condition| condition.in_words()).collect();
+                format!("the API server says: {}", said.join("; "))
+            }
+            BlockedBy::Unseen => {
+                "nothing that was read is left in it, but the namespace controller has not removed it for long"
+                    .to_owned()
+            }
+        }
+    }
+
+    /// The controller that removes this finalizer from this object, if it is known.
+    pub fn controller(self, snapshot: &Snapshot, object: ObjectId) -> Option<&'static str> {
+        let BlockedBy::Finalizer(finalizer) = self else { return None };
+        if left_by_job_controller(snapshot, object, finalizer).is_some() {
+            return None;
+        }
+        let resource = snapshot.resources.get(snapshot.object(object).resource);
+        known_finalizer(snapshot.text(finalizer), &resource.group, &resource.kind).map(|known| known.by)
+    }
+
+    /// What has to happen first, as a clause after "until".
+    fn until(self, snapshot: &Snapshot, object: ObjectId, controllers: &Controllers) -> Option<Clause> {
+        Some(match self {
+            // What the collector and the CRD's clean-up wait for says more.
+            BlockedBy::Finalizer(Symbol::FOREGROUND | Symbol::ORPHAN | Symbol::DEFINITION) => return None,
+            BlockedBy::SpecFinalizers => return None,
+            BlockedBy::Finalizer(_)
+                if let Some(paused) = controllers.get(object, self).and_then(|it| it.paused.as_ref()) =>
+            {
+                Clause::Other(paused.until().to_owned())
+            }
+            BlockedBy::Finalizer(_) => match self.controller(snapshot, object) {
+                Some(controller) => Clause::ControllerRemoves(controller),
+                None => Clause::Other(match controllers.get(object, self).filter(|controller| controller.runs()) {
+                    Some(controller) => format!(
+                        "{}, which is running, removes {}",
+                        controller.told(snapshot).unwrap_or_else(|| "its controller".to_owned()),
+                        self.name(snapshot)
+                    ),
+                    None => format!("the controller of finalizer {} removes it", self.name(snapshot)),
+                }),
+            },
+            BlockedBy::Kubelet(Kubelet::Absent | Kubelet::Deleted(_)) => Clause::PodGarbageCollector,
+            BlockedBy::Kubelet(Kubelet::OutOfService) => Clause::PodGarbageCollectorOutOfService,
+            BlockedBy::Kubelet(_) => Clause::KubeletEnds,
+            BlockedBy::Unreadable(_) => Clause::Other(format!("{} can be listed again", self.name(snapshot))),
+            BlockedBy::Webhook(..) => Clause::Other(format!("the webhook {} answers", self.name(snapshot))),
+            BlockedBy::Policy(_) => Clause::Other(format!("the policy {} allows it", self.name(snapshot))),
+            BlockedBy::Schema(_) => Clause::Other(format!("the schema of {} allows it", self.name(snapshot))),
+            BlockedBy::Api(_) => Clause::Other(format!("the API {} answers", self.name(snapshot))),
+            BlockedBy::Unseen => Clause::Other("the namespace controller removes it".to_owned()),
+            BlockedBy::Said => Clause::Other("what the API server says is mended".to_owned()),
+        })
+    }
+}
+
+/// `; its controller says: …`, for the first finalizer of a Terminating object that is not the collector's, if its
+/// status says why it is not deleted.
+pub fn says_why(snapshot: &Snapshot, object: ObjectId, finalizer: Symbol) -> Option<String> {
+    let said = snapshot.facts.said(object);
+    let mut finalizers = snapshot.object(object).finalizers.iter().filter(|of| !of.is_collectors_finalizer());
+    let is_told = !said.is_empty() && finalizers.next() == Some(&finalizer);
+    is_told.then(|| format!("; its controller says: {}", said.join("; ")))
+}
+
+/// The CRD whose conversion webhook fails, by the index of the gap.
+pub(super) fn definition_without_conversion(snapshot: &Snapshot, gap: usize) -> Option<ObjectId> {
+    let gap = snapshot.gaps.get(gap).filter(|gap| gap.reason.kind() == GapKind::Conversion)?;
+    let definitions = snapshot.resources.by_group_kind("apiextensions.k8s.io", "CustomResourceDefinition")?;
+    snapshot.look_up_named(definitions, "", &gap.resource).object()
+}
+
+/// The backend of a CRD's conversion webhook, if it was read.
+pub fn converter(snapshot: &Snapshot, definition: ObjectId) -> Option<String> {
+    Some(match snapshot.facts.definition(definition)?.conversion.as_deref()? {
+        Backend::Service { namespace, name, .. } => format!("service {namespace}/{name}"),
+        Backend::Url(url) => url.clone(),
+    })
+}
+
+/// What has to happen before some objects are deleted.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Clause {
+    ControllerRemoves(&'static str),
+    KubeletEnds,
+    PodGarbageCollector,
+    PodGarbageCollectorOutOfService,
+    Other(String),
+}
+
+impl Clause {
+    /// The clause for this many objects.
+    fn describe(self, objects: usize) -> String {
+        match self {
+            Clause::ControllerRemoves(controller) if objects == 1 => format!("{controller} removes its finalizer"),
+            Clause::ControllerRemoves(controller) => format!("{controller} removes their finalizers"),
+            Clause::KubeletEnds if objects == 1 => "the kubelet ends its containers".to_owned(),
+            Clause::KubeletEnds => "the kubelet ends their containers".to_owned(),
+            Clause::PodGarbageCollector => "the pod garbage collector deletes the pods of a missing Node".to_owned(),
+            Clause::PodGarbageCollectorOutOfService => {
+                "the pod garbage collector deletes the pods of a Node that is out of service".to_owned()
+            }
+            Clause::Other(clause) => clause,
+        }
+    }
+}
+
+/// A clause after "until": who has to do what before these objects are deleted. `None` if they only wait for objects.
+pub fn until_who_is_done<'a>(
+    snapshot: &Snapshot,
+    controllers: &Controllers,
+    blocked: impl Iterator<Item = (ObjectId, &'a [BlockedBy])>,
+) -> Option<String> {
+    let clauses = blocked.flat_map(|(object, blockers)| {
+        blockers.iter().filter_map(move |blocker| Some((blocker.until(snapshot, object, controllers)?, ())))
+    });
+    let clauses: Vec<String> =
+        grouped(clauses).into_iter().map(|(clause, objects)| clause.describe(objects.len())).collect();
+    match clauses.as_slice() {
+        [] => None,
+        some if some.len() <= NAMED => Some(some.join(" and ")),
+        [first, rest @ ..] => Some(format!("{first}, and {} other controllers are done", rest.len())),
+    }
+}
+
+/// Those of a Namespace's `spec.finalizers` that the namespace controller does not remove.
+pub fn foreign_spec_finalizers(snapshot: &Snapshot, object: ObjectId) -> Vec<&str> {
+    let finalizers = snapshot.facts.namespace(object).map(|facts| facts.finalizers.as_slice()).unwrap_or_default();
+    finalizers.iter().map(String::as_str).filter(|finalizer| *finalizer != NAMESPACE_FINALIZER).collect()
+}

@@ -1,0 +1,139 @@
+//! Why an object was written to.
+
+use crate::{
+    collector::Reason,
+    model::{ObjectId, Symbol},
+};
+
+/// Who wrote, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The planned delete.
+    Requested,
+    /// The user: references to deleted owners are removed to keep the object.
+    Kept,
+    /// The collector.
+    Collector(Reason),
+    /// The kubelet, when a pod's grace period is over (R9.6).
+    Kubelet,
+    /// A controller that removes its own finalizer (§9.5).
+    KnownFinalizer(Symbol),
+    /// Whoever should remove this finalizer, and is not simulated (R9.37).
+    Finisher(Symbol),
+    /// The namespace controller, deleting the contents of a terminating namespace (R9.9).
+    Namespace(ObjectId),
+    /// The namespace controller, once the namespace is empty (R9.12).
+    NamespaceEmpty,
+    /// The CRD finalizer controller, deleting the instances of a CRD (R1.26).
+    Definition(ObjectId),
+    /// The CRD finalizer controller, once no instance is left.
+    DefinitionEmpty,
+    /// The pod garbage collector, because a pod's Node doesn't exist (R9.7); the Node, if it was there before.
+    NodeGone(Option<ObjectId>),
+    /// The controller of tokens, because the ServiceAccount of a token Secret is gone (R9.19).
+    AccountGone(ObjectId),
+    /// The endpoints controller, because this Service is gone: its Endpoints (R9.20).
+    ServiceGone(ObjectId),
+    /// The mirroring controller, because these Endpoints are gone: their EndpointSlices (R9.26).
+    EndpointsGone(ObjectId),
+    /// Whoever reclaims volumes, because the claim of this one is gone (R9.35).
+    ClaimGone(ObjectId),
+    /// The Job controller, because the Job has failed with the deletion of this pod (R9.22).
+    JobFailed { job: ObjectId, pod: ObjectId },
+    /// The TTL controller, because the Job has failed with the deletion of this pod (R9.36).
+    JobExpired { pod: ObjectId },
+    /// A controller that has more pods than it wants, because it has adopted some (R9.24).
+    ScaledDown(ObjectId),
+    /// The API server, because no definition serves an APIService's version any more since this one is gone (R9.21).
+    DefinitionGone(ObjectId),
+    /// The API server, because this Service is gone: its IPAddresses (R9.20).
+    AddressReleased(ObjectId),
+    /// The controller of this object, which lists it or names its labels (R9.38).
+    Inventory(ObjectId),
+}
+
+impl Cause {
+    /// The object whose deletion leads to the write without an owner reference.
+    pub fn above(&self) -> Option<ObjectId> {
+        match self {
+            Cause::Namespace(above) | Cause::Definition(above) | Cause::Inventory(above) => Some(*above),
+            Cause::JobFailed { pod, .. } => Some(*pod),
+            _ => self.gone(),
+        }
+    }
+
+    /// Whether a controller deletes the object because another one, to which no reference leads, goes (§9.7).
+    pub fn follows(&self) -> bool {
+        matches!(
+            self,
+            Cause::NodeGone(_)
+                | Cause::AccountGone(_)
+                | Cause::ServiceGone(_)
+                | Cause::EndpointsGone(_)
+                | Cause::ClaimGone(_)
+                | Cause::DefinitionGone(_)
+                | Cause::JobFailed { .. }
+                | Cause::JobExpired { .. }
+                | Cause::ScaledDown(_)
+                | Cause::AddressReleased(_)
+                | Cause::Inventory(_)
+        )
+    }
+
+    /// Who deletes the object then, as a remark on an object that still exists.
+    pub fn awaited(&self) -> Option<&'static str> {
+        match self {
+            Cause::NodeGone(_) => Some("the pod garbage collector deletes it 40 to 80 s after its Node"),
+            Cause::AccountGone(_) => Some("the controller of tokens deletes it"),
+            Cause::ServiceGone(_) => Some("the endpoints controller deletes it"),
+            Cause::EndpointsGone(_) => Some("the mirroring controller deletes it"),
+            Cause::ClaimGone(_) => Some("its provisioner deletes it with its data"),
+            Cause::DefinitionGone(_) => Some("the API server deletes it"),
+            Cause::JobExpired { .. } => Some("the TTL controller deletes it once it has failed and its time is over"),
+            _ => None,
+        }
+    }
+
+    /// The same if that object has to be gone first.
+    pub fn gone(&self) -> Option<ObjectId> {
+        match self {
+            Cause::NodeGone(node) => *node,
+            Cause::AccountGone(gone)
+            | Cause::ServiceGone(gone)
+            | Cause::EndpointsGone(gone)
+            | Cause::ClaimGone(gone)
+            | Cause::DefinitionGone(gone)
+            | Cause::JobExpired { pod: gone }
+            | Cause::AddressReleased(gone) => Some(*gone),
+            _ => None,
+        }
+    }
+}
+
+impl Cause {
+    /// Whether the write passes admission. The CRD finalizer controller writes to storage, and to a CRD's status
+    /// (apiextensions-apiserver `crd_finalizer.go: deleteInstances`).
+    pub(super) fn is_admitted(&self) -> bool {
+        !matches!(self, Cause::Definition(_) | Cause::DefinitionEmpty)
+    }
+}
+
+/// One write.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub object: ObjectId,
+    pub cause: Cause,
+    /// Whether it removed the object.
+    pub removed: bool,
+    pub effect: Effect,
+}
+
+/// What a write changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    Removed,
+    /// A DELETE set `deletionTimestamp` or finalizers.
+    Deleting,
+    Owners,
+    Finalizers,
+}

@@ -1,0 +1,62 @@
+//! Simulates one course of events on an overlay of the snapshot, by the rules of the API server and the collector.
+
+pub mod actors;
+mod answer;
+mod appear;
+mod assumed;
+mod blocked_by;
+mod blockers;
+mod built_in;
+mod cause;
+pub mod controllers;
+pub mod delays;
+mod index;
+pub mod interleaving;
+pub(crate) mod liveness;
+mod managed_apis;
+mod next_write;
+pub mod obstacles;
+pub mod order_sensitivity;
+mod parts;
+mod projection;
+mod request;
+mod rng;
+mod schedule;
+mod start;
+mod uncertainty;
+pub mod world;
+
+#[cfg(test)]
+mod next_write_tests;
+#[cfg(test)]
+mod order_sensitivity_tests;
+#[cfg(test)]
+mod parts_tests;
+
+pub use actors::Assumption;
+pub use actors::Others;
+pub use actors::{Act, Finished, Kubelet};
+pub(crate) use actors::{Adopter, Adoptions, PodsOfNode};
+pub use blocked_by::{converter, says_why};
+pub use blocked_by::{foreign_spec_finalizers, until_who_is_done};
+pub(crate) use blockers::Blockers;
+pub use blockers::{BlockedBy, State};
+pub use built_in::BuiltIn;
+pub(crate) use built_in::{MANAGER_OF_SLICES, MIRRORS_ENDPOINTS};
+pub use cause::{Cause, Change, Effect};
+pub use controllers::{Controllers, FinalizerController};
+pub use liveness::Liveness;
+pub(crate) use next_write::may_lag_after_restart;
+pub use next_write::{Next, NoAction};
+pub use obstacles::{Obstacle, ObstacleKind, Operation};
+pub use projection::{ProjectedOutcome, Projection};
+pub use request::{Appearing, Cut, Refused, Request, Start, WriteScope};
+pub use start::{InitialListOrder, begin};
+pub(crate) use world::SLOWEST_CONTROLLER;
+pub use world::{Assume, Needs, SimContext, World};
+
+pub(crate) use assumed::{Assumed, assumed_objects, resting_on_others};
+pub(crate) use blockers::unfinished_by_sweep;
+pub use parts::Parts;
+pub use uncertainty::Hidden;
+pub(crate) use uncertainty::{uncertain_objects, with_all_affected};

@@ -1,0 +1,147 @@
+//! Whether the API server can reach the backend of a webhook or an API.
+
+use crate::{
+    model::{
+        Coordinate, ObjectId, Presence, Symbol,
+        facts::{ApiServiceFacts, Backend, SliceFacts},
+    },
+    simulate::world::{Needs, SimContext},
+};
+
+/// The `spec.type` of a Service that is an alias for a name outside the cluster.
+const EXTERNAL: &str = "ExternalName";
+
+/// Whether a backend can be reached, as far as the snapshot shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reach {
+    Unreachable(Lack),
+    /// This Service exists, and perhaps only these pods are behind it; empty: others, too.
+    Served {
+        service: ObjectId,
+        pods: Vec<ObjectId>,
+    },
+    /// It is outside the cluster.
+    Outside,
+    /// Something that decides it was not read.
+    Unknown,
+}
+
+/// What a backend lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lack {
+    Service,
+    /// Its Service doesn't have its port (apiserver `util/proxy/proxy.go: findServicePort`).
+    Port,
+    Endpoint,
+}
+
+impl Lack {
+    /// The same as a clause about a backend.
+    pub(crate) fn describe(self, backend: Option<&Backend>) -> String {
+        let service = backend.and_then(Backend::service);
+        let service = service.map(|(namespace, name)| format!("{namespace}/{name}")).unwrap_or_default();
+        match self {
+            Lack::Service => format!("its service {service} does not exist"),
+            Lack::Port => {
+                let port = backend.and_then(Backend::port).map(|port| format!(" {port}")).unwrap_or_default();
+                format!("its service {service} has no port{port}")
+            }
+            Lack::Endpoint => format!("its service {service} has no endpoint that is ready"),
+        }
+    }
+}
+
+/// Why an API doesn't answer, by the condition of its APIService: a clause that names its Service.
+pub(super) fn why_unavailable(facts: &ApiServiceFacts) -> String {
+    let message = facts.message.trim_end_matches('.');
+    match facts.service.as_ref().and_then(Backend::service) {
+        // `available_controller.go: sync`.
+        Some(_) if facts.reason == "ServiceNotFound" => Lack::Service.describe(facts.service.as_ref()),
+        Some((namespace, name)) => format!("{message} (its service is {namespace}/{name})"),
+        None => message.to_owned(),
+    }
+}
+
+/// Whether a backend can be reached, and what must be read to know.
+pub fn reach(context: &SimContext<'_>, backend: Option<&Backend>, needs: &mut Needs) -> Reach {
+    let snapshot = context.snapshot;
+    let Some((namespace, name)) = backend.and_then(Backend::service) else { return Reach::Outside };
+    let Some(resource) = context.built_in.services else { return Reach::Unknown };
+    let coordinate = match snapshot.locate(resource, namespace, name) {
+        Ok(coordinate) => coordinate,
+        Err(Presence::Absent) => return Reach::Unreachable(Lack::Service),
+        Err(_) => return Reach::Unknown,
+    };
+    let service = match snapshot.look_up(coordinate) {
+        Presence::Unknown => {
+            needs.look_ups.insert(coordinate);
+            return Reach::Unknown;
+        }
+        Presence::Absent => {
+            if !snapshot.was_looked_up(coordinate) {
+                needs.missing.insert(coordinate);
+            }
+            return Reach::Unreachable(Lack::Service);
+        }
+        Presence::Present(service) => service,
+    };
+    match snapshot.facts.service(service) {
+        // A name outside the cluster has no endpoints in it.
+        Some(facts) if facts.kind.as_deref() == Some(EXTERNAL) => return Reach::Served { service, pods: Vec::new() },
+        Some(facts) => {
+            let has_port = |port| facts.ports.is_empty() || facts.ports.contains(&port);
+            if !backend.and_then(Backend::port).is_none_or(has_port) {
+                return Reach::Unreachable(Lack::Port);
+            }
+        }
+        None => {
+            needs.facts.insert(service);
+            return Reach::Unknown;
+        }
+    }
+    endpoints(context, coordinate.namespace, coordinate.name, needs).map_or(Reach::Unknown, |ready| match ready {
+        (0, _) => Reach::Unreachable(Lack::Endpoint),
+        (_, pods) => Reach::Served { service, pods },
+    })
+}
+
+/// How many endpoints of a Service are ready, and their pods if all are pods; `None` if unknown.
+fn endpoints(
+    context: &SimContext<'_>,
+    namespace: Symbol,
+    service: Symbol,
+    needs: &mut Needs,
+) -> Option<(u64, Vec<ObjectId>)> {
+    let snapshot = context.snapshot;
+    let slices = snapshot.resources.by_group_kind("discovery.k8s.io", "EndpointSlice")?;
+    if !snapshot.covers(slices, Some(namespace)) {
+        return None;
+    }
+    let label = snapshot.strings.find(SliceFacts::SERVICE);
+    let is_its = |id: &&ObjectId| {
+        let object = snapshot.object(**id);
+        object.namespace == namespace
+            && object.labels.iter().any(|(key, value)| Some(*key) == label && *value == service)
+    };
+    let (mut ready, mut pods, mut unread) = (0, Vec::new(), false);
+    for id in context.of_resource(slices).iter().filter(is_its) {
+        let Some(facts) = snapshot.facts.slice(*id) else {
+            needs.facts.insert(*id);
+            unread = true;
+            continue;
+        };
+        ready += facts.ready;
+        pods.extend(facts.pods.iter().filter_map(|pod| {
+            let coordinate =
+                Coordinate { resource: context.built_in.pods?, namespace, name: snapshot.strings.find(pod)? };
+            snapshot.look_up(coordinate).object()
+        }));
+    }
+    if unread && ready == 0 {
+        return None;
+    }
+    if unread || pods.len() as u64 != ready {
+        pods.clear();
+    }
+    Some((ready, pods))
+}

@@ -1,0 +1,328 @@
+//! The obstacles that matter to a simulated delete, and what they prevent.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use crate::{
+    model::{ObjectId, ResourceId, Symbol, facts::Backend},
+    simulate::world::{SimContext, World},
+};
+
+use super::{
+    admission::{Called, Hook, Operation, WebhookCall, selects_namespace},
+    backend::{Lack, Reach, reach, why_unavailable},
+    refused::RefusedBy,
+};
+
+/// Something that is broken, or that the delete breaks, and what that prevents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Obstacle {
+    pub kind: ObstacleKind,
+    /// A clause: "its service shop/hook does not exist".
+    pub why: String,
+    /// Whether it works before this delete, which removes its backend.
+    pub taken_down: bool,
+    /// Objects that this delete would remove or change without the obstacle, and will once it is mended.
+    pub prevents: Vec<ObjectId>,
+    /// For a webhook: the resources that nobody can delete or change meanwhile, as far as its selectors match; if there
+    /// are none, those of which nobody can create an object.
+    pub resources: Vec<ResourceId>,
+}
+
+/// The sort of an obstacle. Its JSON name never changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ObstacleKind {
+    /// No controller manager runs, by this Lease (S7): no collector and no namespace controller.
+    ControllersAway { lease: ObjectId },
+    /// A webhook of this configuration must be called, and can't be (S9).
+    WebhookUnreachable { configuration: ObjectId, place: u32 },
+    /// This policy refuses whatever it matches, because of this binding; perhaps only as long as its parameters are
+    /// lacking.
+    PolicyRefuses { policy: ObjectId, binding: ObjectId, lacks_parameters: bool },
+    /// Objects no longer satisfy the schema of this CustomResourceDefinition, so the API server refuses to change them
+    /// (R1.36).
+    SchemaRefuses { definition: ObjectId },
+    /// This APIService's API doesn't answer (S11).
+    ApiUnavailable { service: ObjectId },
+    /// The conversion webhook of this CustomResourceDefinition can't be called (S9).
+    ConversionBroken { definition: ObjectId },
+}
+
+impl ObstacleKind {
+    /// The name in JSON; the code of the doctor's finding, if there is one.
+    pub fn name(self) -> &'static str {
+        match self {
+            ObstacleKind::ControllersAway { .. } => "collector-stopped",
+            ObstacleKind::WebhookUnreachable { .. } => "webhook-unreachable",
+            ObstacleKind::PolicyRefuses { .. } => "policy-refuses",
+            ObstacleKind::SchemaRefuses { .. } => "stuck-on-schema",
+            ObstacleKind::ApiUnavailable { .. } => "api-unavailable",
+            ObstacleKind::ConversionBroken { .. } => "conversion-broken",
+        }
+    }
+
+    /// The Lease, the webhook configuration, the policy, the CustomResourceDefinition or the APIService.
+    pub fn object(self) -> ObjectId {
+        match self {
+            ObstacleKind::ControllersAway { lease: object }
+            | ObstacleKind::WebhookUnreachable { configuration: object, .. }
+            | ObstacleKind::PolicyRefuses { policy: object, .. }
+            | ObstacleKind::SchemaRefuses { definition: object }
+            | ObstacleKind::ConversionBroken { definition: object }
+            | ObstacleKind::ApiUnavailable { service: object } => object,
+        }
+    }
+}
+
+impl World<'_, '_> {
+    /// Whether any obstacle changed the course of this simulation.
+    pub(crate) fn met_obstacles(&self) -> bool {
+        !self.refused.is_empty() || !self.held_by_api.is_empty() || self.manager_away()
+    }
+
+    /// The obstacles that this settled simulation met or made. `healthy` is the same simulation without obstacles.
+    pub fn obstacles(&mut self, healthy: Option<&World<'_, '_>>) -> Vec<Obstacle> {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.heeds) else { return Vec::new() };
+        let mut prevented = healthy.map(|healthy| self.prevented_beside(healthy)).unwrap_or_default();
+        // It is gone all the same, in another way.
+        prevented.retain(|object| self.exists(*object));
+        let mut found: BTreeMap<ObstacleKind, Obstacle> = BTreeMap::new();
+        if let Some((lease, why)) = obstacles.manager_away.as_ref().filter(|_| !prevented.is_empty()) {
+            let kind = ObstacleKind::ControllersAway { lease: *lease };
+            found.insert(kind, Obstacle::new(kind, why.clone(), false));
+        }
+        for hook in self.lost_hooks() {
+            let webhook = &obstacles.admission.hooks[hook as usize];
+            let (kind, why) =
+                (kind_of(webhook), self.lack(webhook.call.webhook.backend.as_ref(), &webhook.reach(context).0));
+            found.insert(kind, Obstacle::new(kind, why, true));
+        }
+        for (object, refused) in self.refused.clone() {
+            // It may have been possible later.
+            let Ok(place) = prevented.binary_search(&object) else { continue };
+            prevented.remove(place);
+            let admission = &obstacles.admission;
+            for by in self.all_who_refuse(object, refused) {
+                let kind = match by {
+                    RefusedBy::Hook(hook) => kind_of(&admission.hooks[hook as usize]),
+                    RefusedBy::Policy(policy) => {
+                        let bound = &admission.policies[policy as usize];
+                        ObstacleKind::PolicyRefuses {
+                            policy: bound.policy,
+                            binding: bound.binding,
+                            lacks_parameters: bound.lacks_only_parameters(context, object),
+                        }
+                    }
+                    RefusedBy::Schema(definition) => ObstacleKind::SchemaRefuses { definition },
+                };
+                let why = || match by {
+                    RefusedBy::Hook(hook) => {
+                        let hook = &admission.hooks[hook as usize];
+                        self.lack(hook.call.webhook.backend.as_ref(), &hook.reach(context).0)
+                    }
+                    RefusedBy::Policy(policy) => admission.policies[policy as usize].why(context, object),
+                    RefusedBy::Schema(_) => context.snapshot.schema_fault(object).unwrap_or_default().to_owned(),
+                };
+                found.entry(kind).or_insert_with(|| Obstacle::new(kind, why(), false)).prevents.push(object);
+            }
+        }
+        self.add_apis(&mut found, &mut prevented);
+        self.add_conversions(&mut found);
+        // What only follows.
+        if let Some(first) = found.values_mut().find(|obstacle| !obstacle.prevents.is_empty() || !obstacle.taken_down) {
+            first.prevents.extend(prevented);
+            first.prevents.sort_unstable();
+        }
+        for obstacle in found.values_mut() {
+            if let ObstacleKind::WebhookUnreachable { .. } = obstacle.kind {
+                let hook = obstacles.admission.hooks.iter().position(|hook| kind_of(hook) == obstacle.kind);
+                obstacle.resources = hook.map(|hook| self.resources_of(hook as u32)).unwrap_or_default();
+            }
+        }
+        found.into_values().collect()
+    }
+
+    fn add_apis(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>, prevented: &mut Vec<ObjectId>) {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref() else { return };
+        if !self.removed_backends() && self.held_by_api.is_empty() {
+            return;
+        }
+        let (apis, needs) = obstacles.apis.get(context);
+        self.obstacle_needs.add(needs);
+        for api in apis {
+            let lost = matches!(&api.reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
+            let lost = lost && self.exists(api.service);
+            let held: Vec<ObjectId> =
+                self.held_by_api.iter().filter(|(_, by)| **by == api.service).map(|(held, _)| *held).collect();
+            if !lost && held.is_empty() {
+                continue;
+            }
+            let facts = context.snapshot.facts.api_service(api.service);
+            let why = match &api.reach {
+                Reach::Unreachable(_) => facts.map(why_unavailable),
+                _ => Some(self.lack(facts.and_then(|facts| facts.service.as_ref()), &api.reach)),
+            };
+            let kind = ObstacleKind::ApiUnavailable { service: api.service };
+            let mut obstacle = Obstacle::new(kind, why.unwrap_or_default(), lost);
+            prevented.retain(|object| !held.contains(object));
+            obstacle.prevents = held;
+            found.insert(kind, obstacle);
+        }
+    }
+
+    /// Conversion webhooks whose backend this simulation has removed. All CustomResourceDefinitions are large: those of
+    /// a cluster are read only if a Service goes.
+    fn add_conversions(&mut self, found: &mut BTreeMap<ObstacleKind, Obstacle>) {
+        let context = self.context;
+        let Some(definitions) = context.built_in.definitions.filter(|_| self.removed_backends()) else { return };
+        let touched = self.namespaces_of_removed_backends();
+        let removed = self.log.iter().filter(|change| change.removed).map(|change| change.object);
+        let services = context.built_in.services;
+        let lost_service = removed.into_iter().any(|object| Some(context.snapshot.object(object).resource) == services);
+        for definition in context.of_resource(definitions).iter().copied() {
+            if !self.exists(definition) {
+                continue;
+            }
+            let Some(facts) = context.snapshot.facts.definition(definition) else {
+                self.obstacle_needs.evidence.extend(Some(definition).filter(|_| lost_service));
+                continue;
+            };
+            if !facts.conversion.as_deref().is_some_and(|backend| touched.has(context, backend)) {
+                continue;
+            }
+            let needs = &mut self.obstacle_needs;
+            let reach = reach(context, facts.conversion.as_deref(), needs);
+            if matches!(&reach, Reach::Served { service, pods } if self.has_lost(*service, pods)) {
+                let kind = ObstacleKind::ConversionBroken { definition };
+                found.insert(kind, Obstacle::new(kind, self.lack(facts.conversion.as_deref(), &reach), true));
+            }
+        }
+    }
+
+    /// The namespaces of the Services and pods that are gone, or no longer serve.
+    fn namespaces_of_removed_backends(&self) -> Touched {
+        let context = self.context;
+        let (services, pods) = (context.built_in.services, context.built_in.pods);
+        let removed = self.log.iter().filter(|change| change.removed).map(|change| change.object);
+        let gone = removed.chain(self.ended.iter().copied()).map(|object| context.snapshot.object(object));
+        let backends = gone.filter(|object| Some(object.resource) == services || Some(object.resource) == pods);
+        Touched(backends.map(|object| object.namespace).collect())
+    }
+
+    /// Why a backend can't be reached at the end.
+    fn lack(&self, backend: Option<&Backend>, reach: &Reach) -> String {
+        match reach {
+            Reach::Unreachable(lack) => lack.describe(backend),
+            Reach::Served { service, .. } if !self.exists(*service) => Lack::Service.describe(backend),
+            _ => Lack::Endpoint.describe(backend),
+        }
+    }
+
+    /// Whether a Service or a pod is gone, or no longer serves: perhaps something's backend.
+    fn removed_backends(&self) -> bool {
+        let built_in = &self.context.built_in;
+        let of_backend = |object: ObjectId| {
+            let resource = Some(self.context.snapshot.object(object).resource);
+            resource == built_in.services || resource == built_in.pods
+        };
+        !self.ended.is_empty() || self.log.iter().any(|change| change.removed && of_backend(change.object))
+    }
+
+    /// Webhooks that must be called, and whose backend this simulation has removed.
+    fn lost_hooks(&mut self) -> Vec<u32> {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref().filter(|_| self.removed_backends()) else { return Vec::new() };
+        let touched = self.namespaces_of_removed_backends();
+        let mut lost = Vec::new();
+        for (hook, place) in obstacles.admission.hooks.iter().zip(0..) {
+            let webhook = hook.call.webhook;
+            let is_near = webhook.backend.as_ref().is_some_and(|backend| touched.has(context, backend));
+            if !webhook.required || !is_near || !self.exists(hook.call.configuration) || webhook.rules.is_empty() {
+                continue;
+            }
+            let (reach, needs) = hook.reach(context);
+            self.obstacle_needs.add(needs);
+            let goes = matches!(reach, Reach::Served { service, pods } if self.has_lost(*service, pods));
+            // A webhook that is called for nothing prevents nothing.
+            if goes && !self.resources_of(place).is_empty() {
+                lost.push(place);
+            }
+        }
+        lost
+    }
+
+    /// The resources of which a webhook prevents deletes or changes, or else new objects: those of which its selectors
+    /// choose anything that is left, or that was not read.
+    fn resources_of(&self, hook: u32) -> Vec<ResourceId> {
+        let context = self.context;
+        let Some(obstacles) = context.obstacles.as_ref() else { return Vec::new() };
+        let call = obstacles.admission.hooks[hook as usize].call;
+        let all = || context.snapshot.resources.deletable().map(|(id, _)| id);
+        let ends = |resource: &ResourceId| {
+            let asked = |operation| obstacles.admission.by_rules(context.snapshot, *resource, operation);
+            let is_pod = context.built_in.pods == Some(*resource);
+            let matters = |operation: &Operation| *operation != Operation::Status || is_pod;
+            Operation::ALL.into_iter().filter(matters).any(|operation| asked(operation).contains(&hook))
+        };
+        let creates = |resource: &ResourceId| call.webhook.matches(context.snapshot.resources.get(*resource), "CREATE");
+        let may_be_called = |resource: &ResourceId| self.may_be_called_for_any(call, *resource);
+        let concerned: Vec<ResourceId> = all().filter(ends).filter(may_be_called).collect();
+        if concerned.is_empty() { all().filter(creates).filter(may_be_called).collect() } else { concerned }
+    }
+
+    /// Whether a webhook is or may be called for an object of this resource that is left, or for a new one.
+    fn may_be_called_for_any(&self, call: WebhookCall<'_>, resource: ResourceId) -> bool {
+        let context = self.context;
+        let snapshot = context.snapshot;
+        if call.webhook.never {
+            return false;
+        }
+        let namespaces = call.webhook.namespaces.as_ref().zip(context.built_in.namespaces);
+        let (Some((selector, all)), None) = (namespaces, &call.webhook.objects) else {
+            let is_called = |object: &ObjectId| self.exists(*object) && call.called_for(context, *object) != Called::No;
+            return call.webhook.objects.is_none()
+                || !snapshot.covers(resource, None)
+                || context.of_resource(resource).iter().any(is_called);
+        };
+        // Other cluster-scoped objects are never exempt (R9.31).
+        let by_namespace = snapshot.resources.get(resource).namespaced || resource == all;
+        let chosen = |namespace: &ObjectId| {
+            let name = snapshot.object(*namespace).name;
+            self.exists(*namespace) && selects_namespace(context, selector, name) != Some(false)
+        };
+        !by_namespace || !snapshot.covers(all, None) || context.of_resource(all).iter().any(chosen)
+    }
+
+    /// The objects that end differently in another simulation, in snapshot order.
+    fn prevented_beside(&self, healthy: &World<'_, '_>) -> Vec<ObjectId> {
+        let differs = |object: &ObjectId| match (self.stored(*object), healthy.stored(*object)) {
+            (Some(here), Some(there)) => !here.same_state(&there),
+            (here, there) => here.is_some() != there.is_some(),
+        };
+        healthy.touched().into_iter().filter(differs).collect()
+    }
+}
+
+/// The namespaces in which something may have lost its backend.
+struct Touched(FxHashSet<Symbol>);
+
+impl Touched {
+    /// Whether a backend is in one of them.
+    fn has(&self, context: &SimContext<'_>, backend: &Backend) -> bool {
+        let namespace = backend.service().and_then(|(namespace, _)| context.snapshot.strings.find(namespace));
+        namespace.is_some_and(|namespace| self.0.contains(&namespace))
+    }
+}
+
+impl Obstacle {
+    fn new(kind: ObstacleKind, why: String, taken_down: bool) -> Self {
+        Obstacle { kind, why, taken_down, prevents: Vec::new(), resources: Vec::new() }
+    }
+}
+
+fn kind_of(hook: &Hook<'_>) -> ObstacleKind {
+    ObstacleKind::WebhookUnreachable { configuration: hook.call.configuration, place: hook.call.place as u32 }
+}

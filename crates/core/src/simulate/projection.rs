@@ -1,0 +1,283 @@
+//! Predicts the outcome of everything in progress, without another delete: a working collector and all known
+//! controllers finish their work. What is still terminating then is stuck; the rest only takes time.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    model::{ObjectId, Snapshot, Symbol},
+    server::{Patch, Stored},
+};
+
+use super::{
+    Cause, Change,
+    actors::Others,
+    blockers::{BlockedBy, Blockers, State},
+    controllers::Controllers,
+    request::{Start, WriteScope},
+    start::InitialListOrder,
+    uncertainty::{Hidden, uncertain_objects},
+    world::{Needs, SimContext, World},
+};
+
+/// What happens to an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProjectedOutcome {
+    /// It doesn't change.
+    Stays,
+    /// It is removed.
+    Goes,
+    /// It stays in another state.
+    Changes {
+        /// Whether it is terminating then.
+        terminating: bool,
+        /// How many owner references it has left.
+        references: usize,
+    },
+}
+
+impl ProjectedOutcome {
+    /// Whether it is deleted, though it may stay Terminating.
+    pub fn leaves(&self) -> bool {
+        matches!(self, ProjectedOutcome::Goes | ProjectedOutcome::Changes { terminating: true, .. })
+    }
+}
+
+/// The predicted end.
+#[derive(Clone, Debug)]
+pub struct Projection {
+    blockers: Blockers,
+    outcomes: FxHashMap<ObjectId, ProjectedOutcome>,
+    uncertain: FxHashSet<ObjectId>,
+    /// Objects that are still there because the API server refuses to delete or change them, and what refuses it.
+    refused: FxHashMap<ObjectId, BlockedBy>,
+    /// Those of them that something tries to delete.
+    undeleted: FxHashSet<ObjectId>,
+    /// What controllers delete with objects that list it (R9.38).
+    inventories: FxHashMap<ObjectId, Vec<ObjectId>>,
+    /// Every write, in order.
+    pub log: Vec<Change>,
+    /// What should be read to be certain.
+    pub needs: Needs,
+    /// What others have done; nothing unless they are played.
+    pub others: Others,
+}
+
+impl Projection {
+    /// Simulates the likeliest event order.
+    pub fn of(context: &SimContext<'_>) -> Self {
+        Self::after(context, |_| ())
+    }
+
+    /// The same if the collector may write only to these objects; `None`: to all.
+    pub fn limited(context: &SimContext<'_>, only: Option<WriteScope>) -> Self {
+        Self::after(context, |world| {
+            if !world.manager_away() {
+                world.only = only;
+            }
+        })
+    }
+
+    /// The same once all others have done their part: finalizers of operators, kubelets (R9.37). With `mended`, so has
+    /// whoever mends what is in the way (R9.39).
+    pub(crate) fn once_others_finish(context: &SimContext<'_>, mended: bool) -> Self {
+        Self::after(context, |world| {
+            if mended {
+                world.mend();
+            }
+            world.others = Some(Others::of(terminating(context.snapshot)));
+        })
+    }
+
+    /// The same after these finalizers are removed from these objects.
+    pub fn released(context: &SimContext<'_>, finalizers: &[(ObjectId, Symbol)]) -> Self {
+        Self::after(context, |world| {
+            for of_one in finalizers.chunk_by(|(one, _), (other, _)| one == other) {
+                let finalizers: Vec<Symbol> = of_one.iter().map(|(_, finalizer)| *finalizer).collect();
+                world.remove_finalizers(of_one[0].0, &finalizers);
+            }
+        })
+    }
+
+    /// The same after each of these objects loses all references with these uids, whoever might refuse that.
+    pub(crate) fn without_references(context: &SimContext<'_>, references: &[(ObjectId, Vec<Symbol>)]) -> Self {
+        Self::after(context, |world| {
+            let heeds = std::mem::replace(&mut world.heeds, false);
+            for (object, uids) in references {
+                world.patch(*object, &Patch::StripByUid(uids.clone()), Cause::Requested);
+            }
+            world.heeds = heeds;
+        })
+    }
+
+    fn after(context: &SimContext<'_>, prepare: impl FnOnce(&mut World<'_, '_>)) -> Self {
+        let mut world = World::started(context, Start::Sweep, InitialListOrder::default());
+        let terminating = terminating(context.snapshot);
+        for object in &terminating {
+            world.actors.notice(*object);
+        }
+        prepare(&mut world);
+        world.settle();
+        let blockers = Blockers::at_end_of(&mut world, &terminating);
+        let uncertain = uncertain_objects(&world, &blockers, Hidden::Any);
+        let outcomes = world.touched().into_iter().map(|id| (id, outcome_of(&world, id))).collect();
+        let still_there = || world.refused.iter().filter(|(id, _)| world.exists(**id));
+        let refused = still_there().filter_map(|(id, _)| Some((*id, world.refused_by(*id)?))).collect();
+        let undeleted = still_there().filter(|(_, refused)| refused.operation.deletes()).map(|(id, _)| *id).collect();
+        let mut needs = world.needs;
+        needs.add(&world.obstacle_needs);
+        let others = world.others.take().unwrap_or_default();
+        let mut inventories: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+        for change in &world.log {
+            if let Cause::Inventory(above) = change.cause {
+                inventories.entry(above).or_default().push(change.object);
+            }
+        }
+        Projection { blockers, outcomes, uncertain, refused, undeleted, inventories, log: world.log, needs, others }
+    }
+
+    pub(crate) fn outcome_of(&self, object: ObjectId) -> &ProjectedOutcome {
+        self.outcomes.get(&object).unwrap_or(&ProjectedOutcome::Stays)
+    }
+
+    /// What the controller of an object deletes with it, because the object lists it.
+    pub(crate) fn inventory_of(&self, object: ObjectId) -> &[ObjectId] {
+        self.inventories.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    pub fn goes(&self, object: ObjectId) -> bool {
+        *self.outcome_of(object) == ProjectedOutcome::Goes
+    }
+
+    /// Every object that is deleted, though it may stay Terminating, in no particular order.
+    pub(crate) fn all_leaving(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        self.outcomes.iter().filter(|(_, outcome)| outcome.leaves()).map(|(id, _)| *id)
+    }
+
+    /// Whether something that could not be read decides the outcome of an object.
+    pub fn uncertain(&self, object: ObjectId) -> bool {
+        self.uncertain.contains(&object)
+    }
+
+    /// What makes the API server refuse to delete or change an object that is still there in the end.
+    pub fn refused(&self, object: ObjectId) -> Option<BlockedBy> {
+        self.refused.get(&object).copied()
+    }
+
+    /// Whether something tries to delete an object, again and again, and the API server refuses that.
+    pub(crate) fn refuses_delete(&self, object: ObjectId) -> bool {
+        self.undeleted.contains(&object)
+    }
+
+    /// The same in words: a clause.
+    pub(crate) fn why_refused(&self, snapshot: &Snapshot, object: ObjectId) -> Option<String> {
+        Some(self.refused(object)?.describe(snapshot, object, State::Stuck, self.controllers()))
+    }
+
+    /// The objects that are still there in the end because of this, in snapshot order.
+    pub(crate) fn refused_by(&self, by: BlockedBy) -> Vec<ObjectId> {
+        let refused = self.refused.iter().filter(|(_, refused_by)| **refused_by == by);
+        let mut objects: Vec<ObjectId> = refused.map(|(id, _)| *id).collect();
+        objects.sort_unstable();
+        objects
+    }
+
+    /// Objects that are still terminating, and what they wait for, in snapshot order.
+    pub fn left(&self) -> Vec<ObjectId> {
+        self.blockers.objects()
+    }
+
+    /// What a terminating object waits for in the end.
+    pub fn waits_for(&self, object: ObjectId) -> &[ObjectId] {
+        self.blockers.waits_for(object)
+    }
+
+    /// Which objects wait for this one in the end.
+    pub fn waited_for_by(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
+        self.blockers.waited_for_by(object)
+    }
+
+    /// What else blocks an object in the end.
+    pub fn holders(&self, object: ObjectId) -> &[BlockedBy] {
+        self.blockers.holders(object)
+    }
+
+    /// Whether a terminating object will ever be removed.
+    pub fn state(&self, object: ObjectId) -> State {
+        self.blockers.state(object)
+    }
+
+    /// The controllers of the finalizers that block objects in the end.
+    pub fn controllers(&self) -> &Controllers {
+        self.blockers.controllers()
+    }
+
+    /// The state of an object by its own causes, without what it waits for; `None` if it only waits for others.
+    pub(crate) fn own_state(&self, object: ObjectId) -> Option<State> {
+        self.blockers.own_state(object)
+    }
+
+    /// Whether an object only waits for a cycle that it is part of or depends on (§5.3).
+    pub(crate) fn waits_in_cycle(&self, object: ObjectId) -> bool {
+        self.blockers.waits_in_cycle(object)
+    }
+
+    /// All objects that wait for this one, directly or not, the nearest first.
+    pub(crate) fn chain_above(&self, object: ObjectId) -> Vec<ObjectId> {
+        self.chain_above_all(&[object])
+    }
+
+    /// All objects that wait for one of these, directly or not, without themselves. The nearest come first, and each
+    /// object after those it waits for, unless they wait in a cycle.
+    pub(crate) fn chain_above_all(&self, roots: &[ObjectId]) -> Vec<ObjectId> {
+        let mut seen: FxHashSet<ObjectId> = roots.iter().copied().collect();
+        let mut found: Vec<ObjectId> = Vec::new();
+        let mut next = roots.to_vec();
+        while !next.is_empty() {
+            let mut above: Vec<ObjectId> = next.iter().flat_map(|id| self.waited_for_by(*id)).collect();
+            above.sort_unstable();
+            above.retain(|id| seen.insert(*id));
+            found.extend(&above);
+            next = above;
+        }
+        // How many of the others each waits for; a namespace waits for all of its contents, near and far.
+        let members: FxHashSet<ObjectId> = found.iter().copied().collect();
+        let mut open: FxHashMap<ObjectId, usize> = FxHashMap::default();
+        for id in &found {
+            open.insert(*id, self.waits_for(*id).iter().filter(|other| members.contains(other)).count());
+        }
+        let mut ready: VecDeque<ObjectId> = found.iter().copied().filter(|id| open[id] == 0).collect();
+        let mut chain = Vec::with_capacity(found.len());
+        let mut placed: FxHashSet<ObjectId> = FxHashSet::default();
+        let mut by_distance = found.iter().copied();
+        while let Some(id) = ready.pop_front().or_else(|| by_distance.next()) {
+            if !placed.insert(id) {
+                continue;
+            }
+            chain.push(id);
+            for above in self.waited_for_by(id) {
+                if let Some(left) = open.get_mut(&above) {
+                    *left = left.saturating_sub(1);
+                    if *left == 0 {
+                        ready.push_back(above);
+                    }
+                }
+            }
+        }
+        chain
+    }
+}
+
+fn terminating(snapshot: &Snapshot) -> Vec<ObjectId> {
+    snapshot.objects().filter(|(_, object)| object.terminating()).map(|(id, _)| id).collect()
+}
+
+fn outcome_of(world: &World<'_, '_>, id: ObjectId) -> ProjectedOutcome {
+    let before = Stored::of(world.context.snapshot.object(id));
+    match world.stored(id) {
+        None => ProjectedOutcome::Goes,
+        Some(after) if after.same_state(&before) => ProjectedOutcome::Stays,
+        Some(after) => ProjectedOutcome::Changes { terminating: after.terminating, references: after.owners.len() },
+    }
+}

@@ -1,0 +1,28 @@
+//! The forest of owners and dependents: the walk, marks, folding, and the collector's debug graph. Nothing here prints.
+//!
+//! Nothing here recurses: a chain may have 100,000 owners.
+
+pub mod debug_graph;
+pub mod fold;
+pub mod marks;
+mod reference_status;
+pub mod roots;
+mod sort;
+pub mod status;
+mod types;
+mod walk;
+
+#[cfg(any(test, feature = "testing"))]
+pub mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use debug_graph::DebugGraph;
+pub use marks::Mark;
+pub use marks::State;
+pub(crate) use marks::known_instead;
+pub use reference_status::{ReferenceStatus, ResolvedReference};
+pub use sort::{Places, SortBy};
+pub use status::{Health, ObjectStatus, StatusOf, Statuses};
+pub use types::TypeFilter;
+pub use walk::{Direction, Entry, Query, Showing, Tree};

@@ -1,0 +1,326 @@
+//! The walk from the roots down to dependents or up to owners: each node once, as a flat list in reading order.
+
+use std::collections::VecDeque;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+
+use crate::{
+    graph::{NodeId, OwnerGraph},
+    model::{ObjectId, Reference, Snapshot, Symbol},
+};
+
+use super::{
+    marks::known_instead,
+    roots::{self, Root},
+    sort::Places,
+    types::TypeFilter,
+};
+
+/// The direction of a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Direction {
+    /// From owners down to their dependents.
+    Dependents,
+    /// From dependents up to their owners.
+    Owners,
+}
+
+/// How an entry shows its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Showing {
+    /// Here, with its children.
+    Full,
+    /// Here, as the representative of a cycle without an owner outside of it.
+    CycleStart,
+    /// Here, without its children, of which the depth limit omits this many.
+    Cut(u32),
+    /// Already shown above.
+    Above,
+    /// Shown further below, less deep.
+    Below,
+    /// Already shown among the entry's ancestors: a cycle.
+    Cycle,
+}
+
+impl Showing {
+    /// Whether this entry shows the node, rather than pointing to it.
+    pub fn here(self) -> bool {
+        matches!(self, Showing::Full | Showing::CycleStart | Showing::Cut(_))
+    }
+}
+
+/// One line of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// An object; in a tree of owners also a uid without an object.
+    pub node: NodeId,
+    /// The number of ancestors.
+    pub depth: u32,
+    /// The reference between the entry and its parent: the dependent, and the index in its `ownerReferences`. `None`
+    /// for roots.
+    pub via: Option<(ObjectId, u32)>,
+    pub showing: Showing,
+}
+
+impl Entry {
+    /// The reference between the entry and its parent.
+    pub fn reference<'a>(&self, snapshot: &'a Snapshot) -> Option<&'a Reference> {
+        self.via.map(|(holder, position)| &snapshot.object(holder).owners[position as usize])
+    }
+}
+
+/// Which tree is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'q> {
+    /// The roots; `None`: all in scope.
+    pub targets: Option<&'q [ObjectId]>,
+    /// `None`: all.
+    pub namespace: Option<Symbol>,
+    pub direction: Direction,
+    /// The most levels below the roots.
+    pub depth: Option<u32>,
+    pub types: &'q TypeFilter,
+    /// The places of siblings; `None`: by kind and name.
+    pub places: Option<&'q Places>,
+}
+
+/// The forest as a flat list: every entry comes right before its descendants.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub direction: Direction,
+    /// The namespace of the tree; `None`: all.
+    pub namespace: Option<Symbol>,
+    /// Whether the roots are targets of the user, and not all Namespaces.
+    pub targeted: bool,
+    pub entries: Vec<Entry>,
+    shown: Vec<bool>,
+}
+
+impl Tree {
+    /// The trees of the targets, in this order, each Namespace with what is in it; without targets, the dependents of
+    /// all roots in scope ([`roots::roots`]).
+    pub fn of(snapshot: &Snapshot, graph: &OwnerGraph, query: &Query<'_>) -> Tree {
+        let mut roots: Vec<Root> = match query.targets {
+            Some(targets) if query.direction == Direction::Dependents => roots::of_targets(snapshot, graph, targets),
+            Some(targets) => targets.iter().map(|object| Root { object: *object, cycle: false }).collect(),
+            None => roots::roots(snapshot, graph, query.namespace),
+        };
+        if let Some(places) = query.places {
+            roots.sort_by_key(|root| places.get(&root.object));
+        }
+        Walk::new(snapshot, graph, query).run(&roots)
+    }
+
+    /// The trees of these objects, in this order.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn of_targets(
+        snapshot: &Snapshot,
+        graph: &OwnerGraph,
+        targets: &[ObjectId],
+        namespace: Option<Symbol>,
+        direction: Direction,
+        depth: Option<u32>,
+    ) -> Tree {
+        let types = TypeFilter::default();
+        Tree::of(
+            snapshot,
+            graph,
+            &Query { targets: Some(targets), namespace, direction, depth, types: &types, places: None },
+        )
+    }
+
+    /// The dependents of all roots in scope ([`roots::roots`]).
+    pub fn of_scope(snapshot: &Snapshot, graph: &OwnerGraph, namespace: Option<Symbol>, depth: Option<u32>) -> Tree {
+        let (direction, types) = (Direction::Dependents, TypeFilter::default());
+        Tree::of(snapshot, graph, &Query { targets: None, namespace, direction, depth, types: &types, places: None })
+    }
+
+    pub fn shows(&self, node: NodeId) -> bool {
+        self.shown[node.index()]
+    }
+
+    /// The entries that show nodes, each node once, without pointers.
+    pub fn nodes(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.showing.here())
+    }
+
+    /// The objects of the tree, each once, in order.
+    pub fn objects(&self, graph: &OwnerGraph) -> impl Iterator<Item = ObjectId> {
+        self.nodes().filter_map(|entry| graph.object(entry.node))
+    }
+
+    /// Whether an object has no owners, no dependents and no marks.
+    pub fn is_lone(&self, snapshot: &Snapshot, graph: &OwnerGraph, entry: &Entry) -> bool {
+        !self.targeted
+            && entry.depth == 0
+            && graph.object(entry.node).is_some_and(|id| {
+                let object = snapshot.object(id);
+                object.owners.is_empty()
+                    && !object.terminating()
+                    && known_instead(snapshot, graph, id).is_none()
+                    && graph.dependents(entry.node).is_empty()
+                    && graph.unwatched_dependents(entry.node).is_empty()
+            })
+    }
+}
+
+type Child = (NodeId, (ObjectId, u32));
+
+struct Walk<'a> {
+    snapshot: &'a Snapshot,
+    graph: &'a OwnerGraph,
+    query: &'a Query<'a>,
+    shown: Vec<bool>,
+    on_path: Vec<bool>,
+    entries: Vec<Entry>,
+}
+
+/// A node whose children are being added.
+struct Frame {
+    node: NodeId,
+    children: std::vec::IntoIter<Child>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(snapshot: &'a Snapshot, graph: &'a OwnerGraph, query: &'a Query<'a>) -> Self {
+        Walk {
+            snapshot,
+            graph,
+            query,
+            shown: vec![false; graph.len()],
+            on_path: vec![false; graph.len()],
+            entries: Vec::new(),
+        }
+    }
+
+    fn run(mut self, roots: &[Root]) -> Tree {
+        let Query { targets, namespace, direction, types, .. } = *self.query;
+        // A Namespace stands for what is in it.
+        let is_scope = |target: &ObjectId| direction == Direction::Dependents && self.snapshot.is_namespace(*target);
+        let targeted = targets.is_some_and(|targets| !targets.iter().all(is_scope));
+        // With a depth limit, show a node where it is least deep: elsewhere, its children might be cut off.
+        let least_depths_of = self.query.depth.map(|limit| self.least_depths(roots, limit));
+        let mut path: Vec<Frame> = Vec::new();
+        for root in roots {
+            let node = NodeId::from(root.object);
+            if !targeted && (self.shown[node.index()] || types.excludes(self.snapshot, self.graph, node)) {
+                continue;
+            }
+            if let Some(children) = self.enter(node, None, 0, root.cycle, least_depths_of.as_ref()) {
+                path.push(Frame { node, children: children.into_iter() });
+            }
+            while let Some(frame) = path.last_mut() {
+                let Some((child, via)) = frame.children.next() else {
+                    self.on_path[frame.node.index()] = false;
+                    path.pop();
+                    continue;
+                };
+                let depth = path.len() as u32;
+                if let Some(children) = self.enter(child, Some(via), depth, false, least_depths_of.as_ref()) {
+                    path.push(Frame { node: child, children: children.into_iter() });
+                }
+            }
+        }
+        let entries = types.keep_included(self.snapshot, self.graph, targeted, self.entries);
+        if types.include.is_some() {
+            self.shown.fill(false);
+            entries.iter().for_each(|entry| self.shown[entry.node.index()] = true);
+        }
+        Tree { direction, namespace, targeted, entries, shown: self.shown }
+    }
+
+    /// Adds the entry of a node. Returns its children if they are to be shown below it.
+    fn enter(
+        &mut self,
+        node: NodeId,
+        via: Option<(ObjectId, u32)>,
+        depth: u32,
+        cycle: bool,
+        least_depths_of: Option<&FxHashMap<NodeId, u32>>,
+    ) -> Option<Vec<Child>> {
+        let mut entry = Entry { node, depth, via, showing: if cycle { Showing::CycleStart } else { Showing::Full } };
+        let mut children = None;
+        if self.on_path[node.index()] {
+            entry.showing = Showing::Cycle;
+        } else if self.shown[node.index()] {
+            entry.showing = Showing::Above;
+        } else if least_depths_of.is_some_and(|least_depths_of| {
+            least_depths_of.get(&node).is_some_and(|least_depths_of| *least_depths_of < depth)
+        }) {
+            entry.showing = Showing::Below;
+        } else {
+            self.shown[node.index()] = true;
+            let below = self.children_of(node);
+            if self.query.depth.is_some_and(|limit| depth >= limit) && !below.is_empty() {
+                entry.showing = Showing::Cut(below.len() as u32);
+            } else {
+                self.on_path[node.index()] = true;
+                children = Some(below);
+            }
+        }
+        self.entries.push(entry);
+        children
+    }
+
+    /// The children of a node. Dependents: by kind in discovery order, then by name. Owners: in their order.
+    fn children_of(&self, node: NodeId) -> Vec<Child> {
+        let (snapshot, graph, query) = (self.snapshot, self.graph, self.query);
+        let mut children = match query.direction {
+            Direction::Dependents => dependents_of(snapshot, graph, node),
+            Direction::Owners => graph.object(node).map_or_else(Vec::new, |id| owners_of(snapshot, graph, id)),
+        };
+        if !query.types.exclude.is_empty() {
+            children.retain(|(child, _)| !query.types.excludes(snapshot, graph, *child));
+        }
+        if let Some(places) = query.places {
+            children.sort_by_key(|(child, _)| graph.object(*child).and_then(|id| places.get(&id)));
+        }
+        children
+    }
+
+    /// The least depth of every node within the limit.
+    fn least_depths(&self, roots: &[Root], limit: u32) -> FxHashMap<NodeId, u32> {
+        let mut least_depths_of: FxHashMap<NodeId, u32> = FxHashMap::default();
+        let mut queue: VecDeque<(NodeId, u32)> = VecDeque::new();
+        for root in roots {
+            let node = NodeId::from(root.object);
+            if least_depths_of.insert(node, 0).is_none() {
+                queue.push_back((node, 0));
+            }
+        }
+        while let Some((node, depth)) = queue.pop_front() {
+            if depth == limit {
+                continue;
+            }
+            for (child, _) in self.children_of(node) {
+                least_depths_of.entry(child).or_insert_with(|| {
+                    queue.push_back((child, depth + 1));
+                    depth + 1
+                });
+            }
+        }
+        least_depths_of
+    }
+}
+
+fn dependents_of(snapshot: &Snapshot, graph: &OwnerGraph, node: NodeId) -> Vec<Child> {
+    if graph.object(node).is_none() {
+        return Vec::new();
+    }
+    let mut dependents: Vec<(ObjectId, u32)> = graph.all_dependents(node).collect();
+    dependents.sort_unstable_by_key(|(id, _)| {
+        let object = snapshot.object(*id);
+        (object.resource, snapshot.text(object.name), snapshot.text(object.namespace), *id)
+    });
+    dependents.into_iter().map(|via| (via.0.into(), via)).collect()
+}
+
+fn owners_of(snapshot: &Snapshot, graph: &OwnerGraph, id: ObjectId) -> Vec<Child> {
+    let mut known: FxHashSet<NodeId> = FxHashSet::default();
+    let owner = |(position, reference): (usize, &Reference)| {
+        let node = graph.by_uid(reference.uid).filter(|node| known.insert(*node))?;
+        Some((node, (id, position as u32)))
+    };
+    snapshot.object(id).owners.iter().enumerate().filter_map(owner).collect()
+}

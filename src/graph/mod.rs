@@ -1,9 +1,0 @@
-//! The owner graph by uid, and the look-up of owner references by coordinates.
-
-pub(crate) mod cycles;
-mod owner_graph;
-mod verdict;
-
-pub use owner_graph::{NodeId, OwnerGraph, map};
-pub(crate) use verdict::{Address, unconfirmed_owners};
-pub use verdict::{Dangling, Verdict};
