@@ -8,7 +8,7 @@ use std::{
 
 use gc_cluster::{
     cluster::{self, Connection, ConnectionOptions, EarlyLists, Progress, Scope, Wanted},
-    dump::{self, ReadOptions},
+    dump::{self, Examples, ReadOptions},
 };
 use gc_core::model::{
     Gap, Identity, ListRecord, ObjectId, Resource, ResourceId, Resources, Snapshot, SnapshotBuilder, facts::read_whole,
@@ -123,6 +123,14 @@ impl TargetConfig {
     }
 }
 
+/// The dumps that the program brings to try the commands on.
+const EXAMPLES: Examples = &[
+    ("shop", include_bytes!("../../examples/shop.yaml")),
+    ("leftovers", include_bytes!("../../examples/leftovers.yaml")),
+    ("old", include_bytes!("../../examples/old.yaml")),
+    ("owners", include_bytes!("../../examples/owners.yaml")),
+];
+
 /// A source whose resources are known. Of a cluster, no lists have been read yet.
 pub enum Opening {
     Cluster(Discovered),
@@ -145,6 +153,7 @@ impl Opening {
                 let options = ReadOptions {
                     max_input: *max_input,
                     fetch: cluster::fetch,
+                    examples: EXAMPLES,
                     assume_complete: *assume_complete,
                     for_reclaim: matches!(scope, ReadScope::Reclaim | ReadScope::Explanation),
                 };

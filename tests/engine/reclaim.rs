@@ -25,6 +25,7 @@ fn snapshot(objects: &[Value]) -> Snapshot {
     let options = ReadOptions {
         max_input: dump::MAX_INPUT,
         fetch: |_| unreachable!("a file, no URL"),
+        examples: &[],
         assume_complete: true,
         for_reclaim: true,
     };

@@ -9,7 +9,7 @@ use std::{
 use flate2::read::MultiGzDecoder;
 use walkdir::WalkDir;
 
-use super::{Fetch, error::DumpError};
+use super::{ReadOptions, error::DumpError};
 use crate::bounded;
 use gc_core::{progress, url};
 
@@ -19,31 +19,26 @@ const EXTENSIONS: [&str; 5] = ["json", "ndjson", "jsonl", "yaml", "yml"];
 /// How the path of a dump begins that the program brings.
 pub const EXAMPLE: &str = "example:";
 
-/// The dumps that the program brings to try the commands on, by name.
-const EXAMPLES: [(&str, &[u8]); 4] = [
-    ("shop", include_bytes!("../../../../examples/shop.yaml")),
-    ("leftovers", include_bytes!("../../../../examples/leftovers.yaml")),
-    ("old", include_bytes!("../../../../examples/old.yaml")),
-    ("owners", include_bytes!("../../../../examples/owners.yaml")),
-];
+/// Dumps that the program brings to try the commands on, by name.
+pub type Examples = &'static [(&'static str, &'static [u8])];
 
 /// The content of an example, if the path means one.
-fn example(path: &str) -> Result<Option<&'static [u8]>, DumpError> {
+fn example(path: &str, examples: Examples) -> Result<Option<&'static [u8]>, DumpError> {
     let Some(name) = path.strip_prefix(EXAMPLE) else { return Ok(None) };
-    match EXAMPLES.iter().find(|(known, _)| *known == name) {
+    match examples.iter().find(|(known, _)| *known == name) {
         Some((_, content)) => Ok(Some(content)),
         None => Err(DumpError::NoExample {
             name: name.to_owned(),
-            known: EXAMPLES.map(|(known, _)| format!("--example={known}")).join(", "),
+            known: examples.iter().map(|(known, _)| format!("--example={known}")).collect::<Vec<_>>().join(", "),
         }),
     }
 }
 
 /// Whether a path means an example, or a file that is one, byte for byte: these are whole.
-pub(super) fn is_example(path: &str) -> bool {
+pub(super) fn is_example(path: &str, examples: Examples) -> bool {
     let size = || fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|file| file.len());
     let is_it = |size: u64| {
-        let mut same = EXAMPLES.iter().filter(|(_, content)| content.len() as u64 == size);
+        let mut same = examples.iter().filter(|(_, content)| content.len() as u64 == size);
         same.any(|(_, content)| fs::read(path).is_ok_and(|read| read == *content))
     };
     path.starts_with(EXAMPLE) || size().is_some_and(is_it)
@@ -67,10 +62,10 @@ impl Input {
 /// The files to read, in a stable order, each once. Folders are searched; URLs and `-` stay as they are.
 ///
 /// In folders, hidden files and files without a JSON or YAML extension are skipped.
-pub(super) fn files(paths: &[String]) -> Result<Vec<Input>, DumpError> {
+pub(super) fn files(paths: &[String], examples: Examples) -> Result<Vec<Input>, DumpError> {
     let mut files = Vec::new();
     for path in paths {
-        if path == "-" || url::is_fetched(path) || example(path)?.is_some() {
+        if path == "-" || url::is_fetched(path) || example(path, examples)?.is_some() {
             files.push(Input::of(Path::new(path)));
             continue;
         }
@@ -126,8 +121,9 @@ fn is_dump(path: &Path) -> bool {
 
 impl Input {
     /// Its bytes, decompressed; an error after so many.
-    pub(super) fn open(&self, limit: u64, fetch: Fetch) -> Result<impl Read + use<>, DumpError> {
-        let file: Box<dyn Read> = match (self.shown.as_str(), example(&self.shown)?) {
+    pub(super) fn open(&self, limit: u64, options: ReadOptions) -> Result<impl Read + use<>, DumpError> {
+        let fetch = options.fetch;
+        let file: Box<dyn Read> = match (self.shown.as_str(), example(&self.shown, options.examples)?) {
             ("-", _) => Box::new(io::stdin().lock()),
             (url, _) if url::is_fetched(url) => {
                 Box::new(io::Cursor::new(fetch(url).map_err(|why| DumpError::Url { url: url.to_owned(), why })?))

@@ -29,7 +29,7 @@ mod text;
 pub mod yaml;
 
 pub use error::{DumpError, Place};
-pub use input::EXAMPLE;
+pub use input::{EXAMPLE, Examples};
 pub use kustomize::kustomized;
 pub use snapshot_file::write;
 pub use snapshot_file::{folder_of, write_to_path};
@@ -52,6 +52,8 @@ pub struct ReadOptions {
     pub max_input: u64,
     /// Fetches `http://` and `https://`.
     pub fetch: Fetch,
+    /// What [`EXAMPLE`] may name.
+    pub examples: Examples,
     /// Whether a plain dump proves that what it doesn't contain doesn't exist. Without, it proves that only of the
     /// kinds and namespaces that it contains. Snapshot files record what they cover.
     pub assume_complete: bool,
@@ -68,7 +70,7 @@ pub struct ReadOptions {
 /// The first problem, with its file and place: [`DumpError`].
 pub fn read(paths: &[String], assume_complete: bool) -> Result<Snapshot, DumpError> {
     let fetch: Fetch = |_| Err("URLs are not read here".to_owned());
-    read_with(paths, ReadOptions { max_input: MAX_INPUT, fetch, assume_complete, for_reclaim: false })
+    read_with(paths, ReadOptions { max_input: MAX_INPUT, fetch, examples: &[], assume_complete, for_reclaim: false })
 }
 
 /// [`read`] with other options.
@@ -80,14 +82,14 @@ pub fn read_with(paths: &[String], options: ReadOptions) -> Result<Snapshot, Dum
 }
 
 fn read_files(paths: &[String], options: ReadOptions) -> Result<Snapshot, DumpError> {
-    let ReadOptions { max_input, fetch, assume_complete, for_reclaim } = options;
-    let assume_complete = assume_complete || paths.iter().all(|path| input::is_example(path));
+    let ReadOptions { max_input, examples, assume_complete, for_reclaim, .. } = options;
+    let assume_complete = assume_complete || paths.iter().all(|path| input::is_example(path, examples));
     let mut collector = if for_reclaim { collect::Collector::for_reclaim() } else { collect::Collector::default() };
-    let files = input::files(paths)?;
+    let files = input::files(paths, examples)?;
     progress::expect_with(|| input::size(&files));
     let mut left = max_input;
     for file in &files {
-        let pieces = pieces::Pieces::of(file.open(left, fetch)?);
+        let pieces = pieces::Pieces::of(file.open(left, options)?);
         let (outcome, read) = text::collect(&file.shown, pieces, &mut collector, &|error| file.failed(error))?;
         left -= read;
         if let text::Outcome::Own(api_version, text) = outcome {
