@@ -554,3 +554,27 @@ fn a_time_out_behind_a_dead_webhook_is_doubted() {
     says_not(&on(std::slice::from_ref(&job), at), &["not certain"]);
     says(&on(&[job, webhook], at), &["report", why]);
 }
+
+/// The namespace controller comes again once the pods that it waited for have ended, whoever was at work meanwhile.
+#[test]
+fn a_namespace_goes_in_any_order_of_its_pods() {
+    let going = |more: Value| {
+        let mut all = json!({"deletionTimestamp": "2026-03-01T09:59:58Z"});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    const SET: (&str, &str) = ("apps/v1", "ReplicaSet");
+    let mut set = object(SET, "web", going(json!({"finalizers": ["foregroundDeletion"]})));
+    set["spec"] = json!({"replicas": 2, "selector": {"matchLabels": {"app": "web"}}});
+    let of_set = json!({"deletionGracePeriodSeconds": 30, "ownerReferences": owners(SET, &["web"])});
+    let pods = ["web-a", "web-b"].map(|name| pod(name, going(of_set.clone())));
+    let objects = [
+        &[namespace(json!({})), set, object(("v1", "ConfigMap"), "left", json!({}))][..],
+        &pods,
+        &[node("True", "2026-03-01T10:00:00Z"), at_ten()],
+    ]
+    .concat();
+    let ran = on(&objects, "plan ns/vault");
+    says(&ran, &["DELETES: "]);
+    says_not(&ran, &["STUCK", "order"]);
+}

@@ -32,6 +32,15 @@ const OVERLAPPING: [(&str, &str); 2] =
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContentOrder(u64);
 
+/// One pass over a Namespace's contents, or over a CRD's instances.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Pass {
+    /// What it has yet to delete.
+    left: VecDeque<ObjectId>,
+    /// The length of the log when it listed them.
+    begun: usize,
+}
+
 /// How many objects are deleted before the collector catches up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BatchSize {
@@ -210,12 +219,12 @@ impl World<'_, '_> {
             }
             let order = self.actors.content_order;
             pass.sort_by_cached_key(|id| order.sort_key(context.snapshot.object(*id).resource));
-            self.actors.content.insert(object, pass.into());
+            self.actors.content.insert(object, Pass { left: pass.into(), begun: self.log.len() });
         }
         let options = DeleteOptions { propagation: Some(Propagation::Background), ..DeleteOptions::default() };
-        if self.delete_content(object, &options, Cause::Namespace(object)) {
+        let Some(begun) = self.delete_content(object, &options, Cause::Namespace(object)) else {
             return ActorResult::Continues;
-        }
+        };
         // R9.11: unreadable resources may have contents.
         let readable = context.snapshot.unreadable_by_all().next().is_none()
             && !self.held_by_api.contains_key(&object)
@@ -229,7 +238,7 @@ impl World<'_, '_> {
             self.finalize_namespace(object);
             return ActorResult::Done;
         }
-        ActorResult::Waits
+        self.look_again(object, begun)
     }
 
     /// Whether a Namespace should be gone long ago: nothing that was read is left in it, or keeps it.
@@ -293,17 +302,27 @@ impl World<'_, '_> {
                 let rests: Vec<ObjectId> = pass.iter().copied().chain([object]).collect();
                 self.doubt_conversion(object, &rests);
             }
-            self.actors.content.insert(object, pass.into());
+            self.actors.content.insert(object, Pass { left: pass.into(), begun: self.log.len() });
         }
-        if self.delete_content(object, &DeleteOptions::default(), Cause::Definition(object)) {
+        let Some(begun) = self.delete_content(object, &DeleteOptions::default(), Cause::Definition(object)) else {
             return ActorResult::Continues;
-        }
+        };
         if instances(self).is_empty() && !fails {
             let patch = Patch::RemoveFinalizer { finalizer: Symbol::DEFINITION, version: stored.version };
             self.patch(object, &patch, Cause::DefinitionEmpty);
             return ActorResult::Done;
         }
-        ActorResult::Waits
+        self.look_again(object, begun)
+    }
+
+    /// After a pass that left something: the controller looks again at once if anything was written since the pass
+    /// began, and else after the next write.
+    fn look_again(&mut self, above: ObjectId, begun: usize) -> ActorResult {
+        if self.log.len() == begun {
+            return ActorResult::Waits;
+        }
+        self.actors.notice(above);
+        ActorResult::Continues
     }
 
     /// Notes that a conversion webhook without a backend keeps a CRD's instances from being deleted, unless all are
@@ -321,11 +340,12 @@ impl World<'_, '_> {
         }
     }
 
-    /// Deletes one batch of a pass ([`ContentOrder`]). Returns whether the pass continues.
-    fn delete_content(&mut self, above: ObjectId, options: &DeleteOptions, cause: Cause) -> bool {
+    /// Deletes one batch of a pass ([`ContentOrder`]). Returns when the pass began, as a length of the log, once it has
+    /// ended; `None` if it continues.
+    fn delete_content(&mut self, above: ObjectId, options: &DeleteOptions, cause: Cause) -> Option<usize> {
         let context = self.context;
         let resource_of = |id: ObjectId| (context.snapshot.object(id).resource, context.snapshot.object(id).namespace);
-        let mut pass: VecDeque<ObjectId> = self.actors.content.remove(&above).unwrap_or_default();
+        let Pass { left: mut pass, begun } = self.actors.content.remove(&above).unwrap_or_default();
         let first = pass.front().copied().map(resource_of);
         let batch_size = self.actors.content_order.batch_size();
         while let Some(id) = pass.front().copied() {
@@ -344,11 +364,11 @@ impl World<'_, '_> {
                 break;
             }
         }
-        let continues = !pass.is_empty();
-        if continues {
-            self.actors.content.insert(above, pass);
-            self.actors.notice(above);
+        if pass.is_empty() {
+            return Some(begun);
         }
-        continues
+        self.actors.content.insert(above, Pass { left: pass, begun });
+        self.actors.notice(above);
+        None
     }
 }

@@ -175,8 +175,8 @@ pub struct Actors {
     /// Objects noticed because they block others.
     noticed_as_blocker: FxHashSet<ObjectId>,
     pub(super) content_order: ContentOrder,
-    /// Objects that the current pass over a Namespace's contents, or a CRD's instances, has yet to delete.
-    content: FxHashMap<ObjectId, VecDeque<ObjectId>>,
+    /// The current passes over the contents of Namespaces and the instances of CRDs.
+    content: FxHashMap<ObjectId, content::Pass>,
     /// How many pods of each Job were deleted, and so have failed.
     failures: FxHashMap<ObjectId, i64>,
     /// Those pods.
