@@ -238,6 +238,7 @@ fn a_webhook_does_not_let_its_own_pod_go() {
 #[test]
 fn a_claim_that_goes_anyway_is_not_kept() {
     const CLAIMS: (&str, &str) = ("v1", "PersistentVolumeClaim");
+    const IN_USE: &str = "kubernetes.io/pvc-protection";
     let mut set = object(("apps/v1", "StatefulSet"), "db", json!({}));
     set["spec"] = json!({"serviceName": "db", "replicas": 1, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]});
     let claim = |name: &str, volume: &str, more: Value| {
@@ -248,10 +249,13 @@ fn a_claim_that_goes_anyway_is_not_kept() {
             "claimRef": {"namespace": "vault", "name": name, "uid": claim["metadata"]["uid"]}});
         [claim, of]
     };
-    let left = json!({"ownerReferences": owners(("v1", "Pod"), &["db-1"])});
+    // Until its pod ends, it stays Terminating.
+    let left = json!({"ownerReferences": owners(("v1", "Pod"), &["db-1"]), "finalizers": [IN_USE]});
     let [kept, disk] = claim("data-db-0", "disk-0", json!({}));
     let [going, lost] = claim("data-db-1", "disk-1", left);
-    let objects = [set, kept, disk, going, lost];
+    let mut user = pod("db-1x", json!({}));
+    user["spec"]["volumes"] = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data-db-1"}}]);
+    let mut objects = [set, kept, disk, going, lost, user];
     let ran = on(&objects, "plan sts/db -n vault");
     says(&ran, &["1 claim is kept (whenDeleted Retain): data-db-0", "deleted with or without this delete: data-db-1"]);
     let claims = &document(&objects, "plan sts/db -n vault")["claims"][0];
@@ -259,6 +263,8 @@ fn a_claim_that_goes_anyway_is_not_kept() {
     // Its disk goes unless somebody acts.
     let ran = on(&objects, "doctor");
     says(&ran, &["ERROR owner-absent: PersistentVolumeClaim/data-db-1", "DATA LOSS"]);
+    objects[3]["metadata"]["deletionTimestamp"] = json!("2026-03-01T09:59:58Z");
+    says(&on(&objects, "plan sts/db -n vault --propagation=orphan"), &["with or without this delete: data-db-1"]);
     let harmless =
         object(("v1", "ConfigMap"), "rates", json!({"ownerReferences": owners(("v1", "Secret"), &["gone"])}));
     says(&on(&[harmless], "doctor"), &["WARNING owner-absent: ConfigMap/rates"]);

@@ -60,6 +60,8 @@ impl SideEffects<'_, '_> {
             match self.survival(claim) {
                 Survival::Survives if self.goes_anyway(claim, set) => of.going.push(claim),
                 Survival::Survives => of.kept.push(claim),
+                // Terminating before this delete, which changes nothing about it.
+                Survival::Removed if !self.survivals.contains_key(&claim) => of.going.push(claim),
                 Survival::Removed => of.deleted.push(claim),
                 Survival::MayBeRemoved => of.unsure.push(claim),
             }
@@ -71,8 +73,9 @@ impl SideEffects<'_, '_> {
     fn goes_anyway(&self, claim: ObjectId, set: ObjectId) -> bool {
         let snapshot = self.context.snapshot;
         let (claim_object, set) = (snapshot.object(claim), snapshot.object(set).uid);
-        // Nothing else needs the second end, which is a simulation of everything.
+        // Nothing else needs the second end, which is a simulation of everything. While its pods run, a claim that is
+        // deleted stays Terminating.
         let may_go = claim_object.terminating() || claim_object.owners.iter().any(|owner| owner.uid != set);
-        may_go && self.context.later().goes(claim)
+        may_go && self.context.later().outcome_of(claim).leaves()
     }
 }
