@@ -3,7 +3,7 @@
 use std::{
     future,
     sync::{Arc, OnceLock},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustc_hash::FxHashMap;
@@ -11,8 +11,8 @@ use tokio::{runtime::Runtime, sync::watch};
 
 use gc_cluster::{
     act::{
-        Coverage, Deletion, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper, delete,
-        follow, probe, user_name,
+        Coverage, Deletion, Ended, FollowEvent, Followed, Following, Probe, ProbeError, Sent, Settings, Sweeper,
+        delete, follow, probe, user_name,
     },
     cluster::{Connection, LostWatch, WatchEvent, Watches},
 };
@@ -190,8 +190,8 @@ impl LiveSession {
     ) -> Followed {
         let (snapshot, runtime, connection, watches) = self.watched();
         let patience = patience(timeout);
-        let following = Following { connection, watches, assume, heed_obstacles: true, timeout, patience };
-        runtime.block_on(follow(following, snapshot, course, sent, interrupted(), observer))
+        let following = Following { connection, watches, assume, heed_obstacles: true, patience };
+        runtime.block_on(follow(following, snapshot, course, sent, called_off(timeout), observer))
     }
 }
 
@@ -264,18 +264,21 @@ impl LiveSession {
                 }
             });
             sweeper.begin();
-            let following = Following { connection, watches, assume, heed_obstacles: false, timeout, patience };
+            let following = Following { connection, watches, assume, heed_obstacles: false, patience };
             let in_vain = in_vain(&sweeper, watches, &resources);
             let ends = async {
-                tokio::select! {
-                    () = interrupted() => {}
-                    () = in_vain => {}
-                }
+                let ended = tokio::select! {
+                    ended = called_off(timeout) => ended,
+                    () = in_vain => Ended::CalledOff,
+                };
+                drop(tokio::time::timeout(TO_STOP, sweeper.stop()).await);
+                // What was written until then counts, too.
+                drop(tokio::time::timeout(TO_BE_TOLD, observed(&sweeper)).await);
+                ended
             };
             let followed = follow(following, snapshot, course, &[], ends, observer).await;
             listening.abort();
             let failing = sweeper.standing().failing;
-            // Don't wait for workers whose server doesn't answer.
             drop(tokio::time::timeout(TO_STOP, sweeper.stop()).await);
             SweepResult { followed, failing }
         })
@@ -299,6 +302,28 @@ async fn in_vain(sweeper: &Sweeper, watches: &Watches, resources: &FxHashMap<Kin
         if !standing.failing.is_empty() && standing.idle && standing.quiet >= IN_VAIN {
             return;
         }
+    }
+}
+
+/// Done when the watches have told everything that a sweep has written.
+async fn observed(sweeper: &Sweeper) {
+    while !sweeper.unobserved().is_empty() {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+    }
+}
+
+/// Done when the user has pressed Ctrl-C, or after this time.
+async fn called_off(timeout: Option<Duration>) -> Ended {
+    let times_out = async {
+        // A deadline beyond the clock's range is no deadline.
+        match timeout.and_then(|limit| Instant::now().checked_add(limit)) {
+            Some(end) => tokio::time::sleep_until(end.into()).await,
+            None => future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = interrupted() => Ended::CalledOff,
+        () = times_out => Ended::TimedOut,
     }
 }
 

@@ -143,11 +143,17 @@ impl<'t> Carried<'t> {
                 }
                 events.push(event);
             };
-            let (assume, timeout, patience) = (self.assume, self.timeout, Duration::from_secs(2));
+            let (assume, patience) = (self.assume, Duration::from_secs(2));
+            let ends = async {
+                let limit = self.timeout.unwrap_or(Duration::MAX);
+                match tokio::time::timeout(limit, called_off.notified()).await {
+                    Ok(()) => Ended::CalledOff,
+                    Err(_) => Ended::TimedOut,
+                }
+            };
             let heed_obstacles = true;
-            let following =
-                Following { connection: &connection, watches: &watches, assume, heed_obstacles, timeout, patience };
-            let followed = follow(following, &mut snapshot, course, &sent, called_off.notified(), &mut describe).await;
+            let following = Following { connection: &connection, watches: &watches, assume, heed_obstacles, patience };
+            let followed = follow(following, &mut snapshot, course, &sent, ends, &mut describe).await;
             if matches!(followed.ended, Ended::AsPlanned | Ended::Otherwise | Ended::Stuck) {
                 tokio::task::block_in_place(|| self.trial.cluster.settled());
                 let named: Vec<ObjectId> = uids.iter().filter_map(|uid| snapshot.by_uid(*uid)).collect();

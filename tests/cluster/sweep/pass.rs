@@ -418,6 +418,18 @@ fn it_can_be_called_off() {
     assert_eq!(there(&trial), ["of-first", "of-second"]);
 }
 
+/// What its workers have begun is finished and counted.
+#[test]
+fn what_is_under_way_when_it_ends_is_counted() {
+    let trial = Trial::on(uncollected(), "under-way", "Background");
+    lost(&trial, 200);
+    let document = swept(&trial, 2, &["--timeout=3s", "--qps=20", "--burst=5"]);
+    let result = &document["result"];
+    let gone = 200 - there(&trial).len();
+    assert_eq!((&result["ended"], &result["seen"]["gone"]), (&json!("TimedOut"), &json!(gone)), "{document}");
+    assert!((1..200).contains(&gone), "it ended in the middle: {gone}");
+}
+
 /// Two passes at once, and one next to the real collector: whichever comes second finds nothing left to do.
 #[test]
 #[ignore = "long: two passes over the same objects, again and again"]

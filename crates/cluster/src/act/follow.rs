@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::time::{sleep_until, timeout_at};
+use tokio::time::sleep_until;
 
 use crate::cluster::{Connection, LostWatch, WatchUpdates, Watches};
 use gc_core::{
@@ -128,8 +128,6 @@ pub struct Following<'c> {
     pub assume: Assume,
     /// Whether the plan heeds obstacles.
     pub heed_obstacles: bool,
-    /// The longest time to follow; none: to the end.
-    pub timeout: Option<Duration>,
     /// How long nothing may move before it is over although something is left that no known controller will finish: an
     /// unknown controller may be about to.
     pub patience: Duration,
@@ -138,17 +136,18 @@ pub struct Following<'c> {
 /// Follows a plan to its end. `snapshot` is the one that the plan was made on, without later events; events are applied
 /// to it from now on, so **its ids change**. `sent` are the results of the targets' DELETEs.
 ///
-/// Ends as soon as it is over, and at the latest when `called_off` is done or the timeout passes.
+/// Ends as soon as it is over, and at the latest when `called_off` is done, as that says: what the watches have told by
+/// then counts.
 pub async fn follow(
     following: Following<'_>,
     snapshot: &mut Snapshot,
     course: PlanTracker,
     sent: &[Sent],
-    called_off: impl Future<Output = ()>,
+    called_off: impl Future<Output = Ended>,
     on_event: &mut dyn FnMut(FollowEvent),
 ) -> Followed {
     let begun = Instant::now();
-    let Following { connection, watches, assume, heed_obstacles, timeout, patience } = following;
+    let Following { connection, watches, assume, heed_obstacles, patience } = following;
     let looker = Poller::new(snapshot, watches.begun());
     let gaps = snapshot.gaps.clone();
     let mut follower = Follower {
@@ -171,19 +170,12 @@ pub async fn follow(
         polled: Polled::default(),
     };
     follower.begin(sent);
-    let over = async { follower.until_over(watches).await };
-    let mut called_off = pin!(called_off);
-    let ended = {
-        let limited = async {
-            // A deadline beyond the clock's range is no deadline.
-            match timeout.and_then(|limit| begun.checked_add(limit)) {
-                Some(end) => timeout_at(end.into(), over).await.unwrap_or(Ended::TimedOut),
-                None => over.await,
-            }
-        };
-        tokio::select! {
-            ended = limited => ended,
-            () = &mut called_off => Ended::CalledOff,
+    let called_off = pin!(called_off);
+    let ended = tokio::select! {
+        ended = follower.until_over(watches) => ended,
+        ended = called_off => {
+            follower.apply_events(watches.news());
+            ended
         }
     };
     follower.conclude(ended).await

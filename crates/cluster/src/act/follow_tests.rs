@@ -1,7 +1,6 @@
 //! Following with watches that report nothing: whatever decides the result is read before.
 
 use std::{
-    future,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -27,6 +26,12 @@ use gc_core::{
 
 /// How long nothing may move while something is left.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Calls it off after this time.
+async fn timed_out(seconds: u64) -> Ended {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    Ended::TimedOut
+}
 
 /// A listed pod without a node, kept by a finalizer.
 fn held() -> RawObject<'static> {
@@ -89,10 +94,9 @@ async fn followed(
         watches: &watches,
         heed_obstacles: false,
         assume: Assume::Known,
-        timeout: Some(Duration::from_secs(30)),
         patience: PATIENCE,
     };
-    let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut |_| ()).await;
+    let followed = follow(following, &mut snapshot, course, &sent, timed_out(30), &mut |_| ()).await;
     (followed, asked.load(Ordering::Relaxed))
 }
 
@@ -162,12 +166,11 @@ async fn a_watch_that_has_not_told_what_was_read_is_doubted() {
         watches: &watches,
         heed_obstacles: false,
         assume: Assume::Known,
-        timeout: None,
         patience: PATIENCE,
     };
     let mut polled = false;
     let mut hear = |event| polled |= matches!(event, FollowEvent::Polled(_));
-    let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut hear).await;
+    let followed = follow(following, &mut snapshot, course, &sent, timed_out(600), &mut hear).await;
     assert_eq!(followed.progress.gone, 1, "{followed:#?}");
     let told = async {
         while !polled {
@@ -229,10 +232,9 @@ async fn what_is_late_brings_nothing_back() {
         watches: &watches,
         heed_obstacles: false,
         assume: Assume::Known,
-        timeout: Some(Duration::from_secs(4)),
         patience: PATIENCE,
     };
-    let followed = follow(following, &mut snapshot, course, &sent, future::pending(), &mut |_| ()).await;
+    let followed = follow(following, &mut snapshot, course, &sent, timed_out(4), &mut |_| ()).await;
     assert_eq!(
         (followed.ended, followed.progress.gone, followed.progress.to_go),
         (Ended::TimedOut, 1, 2),
