@@ -201,7 +201,9 @@ impl Collector {
             return self.items(items, inherited);
         }
         // The API server computes these for each answer, without a uid: nobody deletes them, and they own nothing.
-        let is_computed = is_metrics(group_of(api_version)) || (api_version, kind) == ("v1", "ComponentStatus");
+        let is_computed = is_metrics(group_of(api_version))
+            || (api_version, kind) == ("v1", "ComponentStatus")
+            || (group_of(api_version), kind) == ("packages.operators.coreos.com", "PackageManifest");
         if is_computed && named {
             self.no_list(items);
             return Ok(());

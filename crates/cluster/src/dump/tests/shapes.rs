@@ -151,6 +151,20 @@ fn of_several_copies_the_newest_counts() {
 }
 
 #[test]
+fn what_an_api_server_computes_for_each_answer_is_no_object() {
+    let computed = |api_version: &str, kind: &str| {
+        format!(r#"{{"apiVersion":"{api_version}","kind":"{kind}","metadata":{{"name":"a","namespace":"shop"}}}}"#)
+    };
+    let text = [
+        computed("metrics.k8s.io/v1beta1", "PodMetrics"),
+        computed("packages.operators.coreos.com/v1", "PackageManifest"),
+        object("v1", "ConfigMap", "shop", "a", ""),
+    ]
+    .concat();
+    assert_eq!(names(&read(&text)), ["ConfigMap/a"]);
+}
+
+#[test]
 fn watch_events_are_applied() {
     let event = |what: &str, object: String| format!(r#"{{"type":"{what}","object":{object}}}"#);
     let a = |version: u32| object("v1", "ConfigMap", "shop", "a", &format!(r#","resourceVersion":"{version}""#));

@@ -99,8 +99,16 @@ const ADD_ONS: &[AddOn] = &[
     AddOn {
         name: "Cluster API",
         domains: &["cluster.x-k8s.io"],
-        groups: &["cluster.x-k8s.io"],
-        kinds: &["Cluster", "Machine", "MachineSet", "MachineDeployment", "MachinePool"],
+        groups: &["cluster.x-k8s.io", "addons.cluster.x-k8s.io"],
+        kinds: &[
+            "Cluster",
+            "Machine",
+            "MachineSet",
+            "MachineDeployment",
+            "MachinePool",
+            "ClusterResourceSet",
+            "ClusterResourceSetBinding",
+        ],
         workloads: &["capi-controller-manager"],
         leases: &["controller-leader-election-capi"],
         ..NONE
@@ -230,12 +238,14 @@ const ADD_ONS: &[AddOn] = &[
     // kubernetes-sigs/aws-load-balancer-controller helm/aws-load-balancer-controller; EKS Auto Mode runs its own.
     AddOn {
         name: "the AWS Load Balancer Controller",
-        domains: &["elbv2.k8s.aws", "service.k8s.aws", "ingress.k8s.aws"],
+        domains: &["elbv2.k8s.aws", "service.k8s.aws", "ingress.k8s.aws", "gateway.k8s.aws"],
         workloads: &["aws-load-balancer-controller"],
         leases: &["aws-load-balancer-controller-leader"],
         may_run_outside: true,
         ..NONE
     },
+    // aws/amazon-vpc-resource-controller-k8s and the network policy controller, both in EKS' control plane.
+    AddOn { name: "EKS", domains: &["networking.k8s.aws"], may_run_outside: true, ..NONE },
     AddOn { name: "GKE", domains: &["networking.gke.io", "gke.networking.io"], may_run_outside: true, ..NONE },
     // kubernetes-csi/external-snapshotter deploy/kubernetes/snapshot-controller; clouds run it in the control plane.
     AddOn {
@@ -429,6 +439,11 @@ mod tests {
         assert_eq!(name("workflows.argoproj.io/artifact-gc", "argoproj.io", "Workflow"), Some("Argo Workflows"));
         assert_eq!(name("notargoproj.io/x", "argoproj.io", "Application"), None);
         assert_eq!(name("acme.io/hold", "acme.io", "Widget"), None);
+        let sets = ("addons.cluster.x-k8s.io", "addons.cluster.x-k8s.io", "ClusterResourceSet");
+        assert_eq!(name(sets.0, sets.1, sets.2), Some("Cluster API"));
+        let gateway = name("gateway.k8s.aws/alb", "gateway.networking.k8s.io", "Gateway");
+        assert_eq!(gateway, Some("the AWS Load Balancer Controller"));
+        assert_eq!(name("networking.k8s.aws/resources", "networking.k8s.io", "NetworkPolicy"), Some("EKS"));
         let flux = |group| add_on("finalizers.fluxcd.io", group, "X").map(|add_on| add_on.workloads);
         assert_eq!(flux("helm.toolkit.fluxcd.io"), Some(&["helm-controller"][..]));
         assert_eq!(flux("image.toolkit.fluxcd.io"), Some(&[][..]));

@@ -378,6 +378,13 @@ pub(crate) const KNOWN_FINALIZERS: &[KnownFinalizer] = &[
         "kubernetes-sigs/aws-load-balancer-controller controllers/elbv2/targetgroupbinding_controller.go",
     ),
     acts(
+        "gateway.k8s.aws/*",
+        &[("gateway.networking.k8s.io", "Gateway")],
+        "the AWS Load Balancer Controller",
+        (LoadBalancerReleased, "its load balancer and the load balancer's address are released", None),
+        "kubernetes-sigs/aws-load-balancer-controller pkg/gateway/constants",
+    ),
+    acts(
         "networking.gke.io/ingress-finalizer",
         INGRESS,
         "GKE's ingress controller",

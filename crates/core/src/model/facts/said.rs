@@ -45,7 +45,8 @@ pub fn read_said(group: &str, kind: &str, object: &Value) -> Vec<String> {
         if says_nothing || status != "False" && !is_about_deletion {
             continue;
         }
-        let mut words = format!("{kind} is {status}");
+        // Argo CD's conditions have no status.
+        let mut words = if status.is_empty() { kind } else { format!("{kind} is {status}") };
         let more = [&reason, &message].into_iter().filter(|text| !text.is_empty());
         more.for_each(|text| words = format!("{words}: {text}"));
         let rank = if is_about_deletion { 0 } else { 1 + u8::from(!is_news) };
@@ -97,6 +98,8 @@ mod tests {
         assert_eq!(of(json!([new, hook])), both);
         let in_use = json!({"type": "Terminating", "status": "True", "reason": "InUse", "message": "it is in use"});
         assert_eq!(of(json!([in_use])), "Terminating is True: InUse: it is in use");
+        let failed = json!({"type": "DeletionError", "message": "no such cluster"});
+        assert_eq!(of(json!([failed])), "DeletionError: no such cluster");
         assert_eq!(of(json!([7, {"type": "Ready", "status": "False"}, null])), "");
         let long = condition("Deleting", "True", "", &"ä".repeat(300), after);
         assert_eq!(of(json!([long])).chars().count(), LONGEST + 1);
