@@ -42,7 +42,7 @@ pub(super) fn build(paths: &[String], mut collected: Collected, assume_complete:
     map(&mut collected, &resources)?;
     let Collected { strings, objects, facts, rest, complaints, latest, .. } = collected;
     let mut builder = SnapshotBuilder::with_strings(Origin::Dump { paths: paths.to_vec() }, resources, strings);
-    let adopted = builder.adopt(objects, facts);
+    let adopted = builder.adopt(objects, facts, true);
     for (index, rest) in rest {
         let Some(id) = adopted.id(index) else { continue };
         match rest {

@@ -492,29 +492,33 @@ impl SnapshotBuilder {
     }
 
     /// Takes over objects that these strings have interned, under the picked resources of those that they name, and
-    /// their facts. Of several copies of an object, the newest counts, in the place of the first. The builder has no
-    /// objects yet.
-    pub fn adopt(&mut self, mut objects: Vec<Object>, facts: Facts) -> Adopted {
+    /// their facts. Of several copies of an object, the newest counts, in the place of the first. A name exists once: if
+    /// `made_again`, so it is with several objects of one name, of which the others are gone. The builder has no objects
+    /// yet.
+    pub fn adopt(&mut self, mut objects: Vec<Object>, facts: Facts, made_again: bool) -> Adopted {
         let snapshot = &mut self.snapshot;
         snapshot.index.reserve(&objects);
         // From the first copy on: the id of each of the given objects, and by id, which of them counts.
         let mut moved: Option<(Vec<Option<ObjectId>>, Vec<u32>)> = None;
         // Objects that share their coordinate with another one.
         let mut twins: FxHashMap<(Coordinate, Symbol), ObjectId> = FxHashMap::default();
+        // Whether an object that was indexed has made way for one with another uid.
+        let mut renamed = false;
         let mut kept = 0;
         for index in 0..objects.len() {
             let resource = snapshot.resources.picked(objects[index].resource);
             objects[index].resource = resource;
             let (coordinate, uid) = (objects[index].coordinate(), objects[index].uid);
             let first = snapshot.index.at(&objects, coordinate);
-            let known = first.filter(|first| objects[first.index()].uid == uid);
+            let known = first.filter(|first| made_again || objects[first.index()].uid == uid);
             if let Some(known) = known.or_else(|| twins.get(&(coordinate, uid)).copied()) {
                 let unmoved =
                     || ((0..index as u32).map(|id| Some(ObjectId(id))).collect(), (0..index as u32).collect());
                 let (ids, chosen) = moved.get_or_insert_with(unmoved);
-                let version = |object: &Object| object.resource_version.number();
-                let newer = version(&objects[known.index()]) < version(&objects[index]);
+                let age = |object: &Object| (object.created.get(), object.resource_version.number());
+                let newer = age(&objects[known.index()]) < age(&objects[index]);
                 if newer {
+                    renamed |= objects[known.index()].uid != uid;
                     objects.swap(known.index(), index);
                     let before = std::mem::replace(&mut chosen[known.index()], index as u32);
                     ids[before as usize] = None;
@@ -535,6 +539,9 @@ impl SnapshotBuilder {
             kept += 1;
         }
         objects.truncate(kept);
+        if renamed {
+            snapshot.index = Index::of(&objects);
+        }
         snapshot.objects = objects;
         let moved = moved.map(|(ids, _)| ids);
         snapshot.facts = facts;

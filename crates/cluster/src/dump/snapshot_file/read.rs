@@ -234,7 +234,7 @@ fn restore(file: File) -> Result<Snapshot, String> {
         })?;
     }
     let mut builder = SnapshotBuilder::with_strings(origin, resources, strings);
-    let adopted = builder.adopt(objects, facts);
+    let adopted = builder.adopt(objects, facts, false);
     for (index, setters) in setters {
         if let Some(id) = adopted.id(index) {
             builder.snapshot().facts.insert_setters(id, setters);

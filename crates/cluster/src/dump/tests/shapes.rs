@@ -134,20 +134,27 @@ fn errors_of_lists_have_their_places() {
 
 #[test]
 fn of_several_copies_the_newest_counts() {
-    let pod = |uid: &str, version: u32| {
+    let pod = |uid: &str, version: u32, created: &str| {
         format!(
             r#"{{"apiVersion":"v1","kind":"Pod","metadata":{{"namespace":"shop","name":"a","uid":"{uid}",
-            "resourceVersion":"{version}"}},"spec":{{"nodeName":"n{version}"}}}}"#
+            "resourceVersion":"{version}"{created}}},"spec":{{"nodeName":"n{version}"}}}}"#
         )
     };
-    let text = [pod("1", 5), pod("2", 7), pod("2", 9), pod("1", 4), pod("2", 8), pod("1", 6)].concat();
-    let snapshot = read(&text);
-    let of = |id| snapshot.facts.pod(id).unwrap().node.clone().unwrap();
-    let all: Vec<(&str, Option<u64>, String)> = snapshot
-        .objects()
-        .map(|(id, object)| (snapshot.text(object.uid), object.resource_version.number(), of(id)))
-        .collect();
-    assert_eq!(all, [("1", Some(6), "n6".to_owned()), ("2", Some(9), "n9".to_owned())]);
+    let counts = |pods: &[String]| {
+        let snapshot = read(&pods.concat());
+        let object = only(&snapshot);
+        let (id, _) = snapshot.objects().next().unwrap();
+        assert_eq!(snapshot.by_uid(object.uid), Some(id));
+        (snapshot.text(object.uid).to_owned(), snapshot.facts.pod(id).unwrap().node.clone().unwrap())
+    };
+    let of = |uid: &str, node: &str| (uid.to_owned(), node.to_owned());
+    let [first, second, third] = ["7", "9", "8"].map(|version| pod("2", version.parse().unwrap(), ""));
+    assert_eq!(counts(&[first, second, third]), of("2", "n9"));
+    // A name exists once: another uid was made later, or before.
+    let [monday, tuesday] = ["2", "3"].map(|day| format!(r#","creationTimestamp":"2026-03-0{day}T10:00:00Z""#));
+    let pods = [pod("1", 5, &monday), pod("2", 7, &tuesday), pod("1", 6, &monday), pod("2", 8, &tuesday)];
+    assert_eq!(counts(&pods), of("2", "n8"));
+    assert_eq!(counts(&pods.map(|pod| pod.replace("03-03", "03-01"))), of("1", "n6"));
 }
 
 #[test]
