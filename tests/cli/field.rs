@@ -584,3 +584,30 @@ fn a_namespace_goes_in_any_order_of_its_pods() {
     says(&ran, &["DELETES: "]);
     says_not(&ran, &["STUCK", "order"]);
 }
+
+/// A namespace's controller deletes what is in it, not the collector: who owns that is no reason why it stays.
+#[test]
+fn a_namespace_does_not_wait_for_the_collector() {
+    let mut lease =
+        object(("coordination.k8s.io/v1", "Lease"), "kube-controller-manager", json!({"namespace": "kube-system"}));
+    lease["spec"] = json!({"holderIdentity": "cp1_x", "leaseDurationSeconds": 15,
+        "renewTime": "2026-03-01T07:00:00.000000Z"});
+    let orphan = json!({"ownerReferences": owners(("acme.io/v1", "Ghost"), &["gone"])});
+    let content = [object(("v1", "ConfigMap"), "a", orphan), object(("v1", "Secret"), "b", json!({}))];
+    let ran = on(&[&content[..], &[namespace(json!({})), lease, at_ten()]].concat(), "plan ns/vault");
+    says(&ran, &["STUCK", "no controller manager seems to run"]);
+    says_not(&ran, &["which the collector never deletes"]);
+}
+
+/// Who may refuse the collector's writes is named where these are overdue.
+#[test]
+fn who_may_refuse_what_is_overdue_is_named() {
+    let waits = json!({"deletionTimestamp": "2026-03-01T08:00:00Z", "finalizers": ["foregroundDeletion"]});
+    let owner = object(("v1", "ConfigMap"), "own", waits);
+    let below = object(("v1", "Secret"), "below", json!({"ownerReferences": owners(("v1", "ConfigMap"), &["own"])}));
+    let mut webhook = dead_webhook("", "secrets");
+    webhook["webhooks"][0]["rules"][0]["operations"] = json!(["DELETE"]);
+    webhook["webhooks"][0]["clientConfig"] = json!({"url": "https://guard.bank.dev/"});
+    let ran = on(&[owner, below, webhook, at_ten()], "doctor");
+    says(&ran, &["ERROR collector-idle", "These may reject its writes: guard.bank.dev of"]);
+}

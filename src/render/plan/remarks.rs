@@ -213,8 +213,9 @@ fn unread(view: &PlanView<'_>, object: ObjectId) -> String {
     }
 }
 
-/// Why a blocker without an outcome of its own is not deleted.
-fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
+/// Why a blocker without an outcome of its own is not deleted. What a Namespace or CRD waits for, its own controller
+/// deletes, not the collector.
+fn why_it_lasts(view: &PlanView<'_>, object: ObjectId, by_collector: bool) -> Option<String> {
     if view.outcome(object).is_some() {
         return None;
     }
@@ -222,7 +223,8 @@ fn why_it_lasts(view: &PlanView<'_>, object: ObjectId) -> Option<String> {
         return Some(", which this sweep must not change".to_owned());
     }
     let finished = view.snapshot.facts.has_finished(object).then(|| ", which has finished".to_owned());
-    immune(view, object).or_else(|| held_by_others(view, object)).or(finished)
+    let immune = by_collector.then(|| immune(view, object)).flatten();
+    immune.or_else(|| held_by_others(view, object)).or(finished)
 }
 
 /// The finalizers of a terminating object that the collector doesn't remove (S2).
@@ -311,10 +313,13 @@ fn held(view: &PlanView<'_>, outcome: &Outcome) -> String {
     let blockers = outcome.held_by.iter().filter(|blocker| says_more(blocker));
     let mut parts: Vec<String> = blockers.map(|blocker| held_by(view, outcome, *blocker)).collect();
     if !outcome.waits_for.is_empty() {
-        let reason = |object: &ObjectId| why_it_lasts(view, *object).unwrap_or_default();
+        let by_collector = !view.snapshot.is_namespace(outcome.object)
+            && !outcome.held_by.contains(&BlockedBy::Finalizer(Symbol::DEFINITION));
+        let reason = |object: &ObjectId| why_it_lasts(view, *object, by_collector).unwrap_or_default();
         let reasons: Vec<String> = outcome.waits_for.iter().take(NAMED_BLOCKERS).map(reason).collect();
         // If all have the same reason, it is given once.
-        let shared = reasons.first().filter(|first| reasons.len() > 1 && reasons.iter().all(|other| other == *first));
+        let are_all = reasons.len() > 1 && reasons.len() == outcome.waits_for.len();
+        let shared = reasons.first().filter(|first| are_all && reasons.iter().all(|other| other == *first));
         let describe = |(object, reason): (&ObjectId, &String)| {
             let reason = if shared.is_some() { "" } else { reason };
             format!("{}{reason}", view.name_below(*object, outcome.object))

@@ -203,7 +203,7 @@ pub(super) fn gather(case: &Case<'_>, calls: &[WebhookCall<'_>], turns: &[Turn],
     let code = if works { Code::CollectorRefused } else { Code::CollectorIdle };
     let objects = suffering(&left);
     let related = waiting(&left, &objects);
-    let suspects: Vec<String> = if works { suspects(case, calls, &left) } else { Vec::new() };
+    let suspects = suspects(case, calls, &left);
     let hidden = case.hidden_dependents(&objects);
     let why = if works {
         format!("The collector is running, but has not done its work here: {}.", describe(case, &left))
